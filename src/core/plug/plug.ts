@@ -1,0 +1,178 @@
+/**
+ * What a plug is: a versioned function behind a sensor or an actuator (rules part 2, 2.1; reference 7).
+ * A plug sees its context and nothing else. Time and randomness come from the context, so that a simulated
+ * run repeats to the byte.
+ */
+import type { Issue } from '../../kernel/errors.ts'
+
+export type FieldType = 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
+
+/** How a property's text is meant. `template`: `{{}}` is rendered before the call. `logic`: JSON Logic, handed over unresolved. */
+export interface FieldFormat {
+  type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template' | 'logic'
+  /** for `enum` */
+  values?: readonly string[]
+}
+
+/** One property that a plug takes. */
+export interface InputField {
+  type: FieldType
+  /** a call without it is an execution error; default false */
+  mandatory?: boolean
+  defaultValue?: unknown
+  format?: FieldFormat
+  description?: string
+  /** shown in error messages and docs */
+  example?: unknown
+  /** never shown in events or logs */
+  sensitive?: boolean
+}
+
+/** One field of the raw data that a plug gives. */
+export interface OutputField {
+  type: FieldType
+  description?: string
+  unit?: string
+}
+
+export type PlugKind = 'sensor' | 'actuator'
+
+/** A failure that `check` found in a property. */
+export interface PropertyProblem {
+  property: string
+  message: string
+  suggestion?: string
+}
+
+/**
+ * What a call gives. A sensor gives a state, raw data, or both. A bare string is short for `{ state }`.
+ * All of it must be plain JSON.
+ */
+export interface PlugResult<State extends string = string> {
+  state?: State
+  /** replaces the node's raw data as a whole */
+  rawData?: Record<string, unknown>
+  /** handed to this node's next call as `context.internalState` */
+  internalState?: unknown
+  /** an actuator's answer, kept as actuator data */
+  message?: string
+  /** ms to hold this result back; a newer execution of the node supersedes it. Survives a restart */
+  after?: number
+  /** what follows later unless the node runs again before; needs an `after` of its own */
+  then?: PlugResult<State>
+}
+
+export type PlugAnswer<State extends string = string> = PlugResult<State> | State | undefined | void
+
+/** Raw data of a node as other nodes see it: its own fields plus `state` (when certain) and `collectedTime` (epoch ms). */
+export type NodeData = Readonly<Record<string, unknown>>
+
+export interface PlugLog {
+  debug(message: string): void
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+/** What a call may know (reference 7.3). Valid during the call; an async plug may keep it until its promise settles. */
+export interface PlugContext<Properties = Record<string, unknown>, Prepared = unknown> {
+  /** resolved, defaulted and of the declared types */
+  readonly properties: Properties
+  /** what `prepare` made of the constant properties */
+  readonly prepared: Prepared
+  /** one value of the message in reach of this node, `undefined` when there is none */
+  streamValue(key: string): unknown
+  /** the message in reach as a copy, empty on a tick without recent data */
+  readonly streamData: Readonly<Record<string, unknown>>
+  /** last raw data per node label, plus `GLOBAL` with the stream data */
+  readonly rawData: Readonly<Record<string, NodeData>>
+  /** one value by binding path, such as `streamdata.temperature`, `nodes.a.state` or `variables.limit` */
+  lookup(path: readonly string[]): unknown
+  /** last answers of actuators, by label */
+  readonly actuatorData: Readonly<Record<string, { message?: string; rawData?: unknown; collectedTime: number }>>
+  /** what this node gave last as `internalState` */
+  readonly internalState: unknown
+  readonly task: { readonly TASK_ID: string; readonly RESOURCE: string | undefined; readonly NODE_NAME: string }
+  readonly node: {
+    readonly NAME: string
+    readonly RESOURCE: string | undefined
+    /** the source whose trigger ran this node */
+    readonly TRIGGER: string | undefined
+  }
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  /** epoch ms of the engine's clock, virtual in a simulation */
+  readonly now: number
+  /** deterministic id of this execution, to be used as idempotency key */
+  readonly id: string
+  /** in [0, 1), from the task's seed */
+  random(): number
+  readonly log: PlugLog
+  /** aborted when the time limit is over, the execution is superseded, or the task stops */
+  readonly signal: AbortSignal
+}
+
+type FieldValue<F extends InputField> = F['type'] extends 'string'
+  ? string
+  : F['type'] extends 'boolean'
+    ? boolean
+    : F['type'] extends 'integer' | 'long' | 'float' | 'double'
+      ? number
+      : F['type'] extends 'array'
+        ? readonly unknown[]
+        : F['type'] extends 'object'
+          ? Readonly<Record<string, unknown>>
+          : unknown
+
+type Present<F extends InputField> = F extends { mandatory: true } ? true : F extends { defaultValue: unknown } ? true : false
+
+/** The type of `context.properties` that follows from a declaration. */
+export type PropertiesOf<Input extends Readonly<Record<string, InputField>>> = {
+  readonly [K in keyof Input]: Present<Input[K]> extends true ? FieldValue<Input[K]> : FieldValue<Input[K]> | undefined
+}
+
+export interface PlugDefinition<
+  Input extends Readonly<Record<string, InputField>> = Readonly<Record<string, InputField>>,
+  State extends string = string,
+  Prepared = unknown,
+> {
+  name: string
+  /** `major.minor.patch` */
+  version: string
+  kind: PlugKind
+  description?: string
+  category?: string
+  /** the states a sensor can give, in order; none for actuators */
+  states?: readonly State[]
+  input?: Input
+  /** fields of the raw data; `open: true` when the plug also gives fields that cannot be known beforehand */
+  output?: Readonly<Record<string, OutputField>>
+  openOutput?: boolean
+  /** finds problems in the constant properties, before anything runs */
+  check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
+  /** once per graph, when all properties are constant or `logic`: turns them into something fast */
+  prepare?(properties: PropertiesOf<Input>): Prepared
+  execute(context: PlugContext<PropertiesOf<Input>, Prepared>): PlugAnswer<State> | PromiseLike<PlugAnswer<State>>
+}
+
+/** A registered plug; its declaration is checked and frozen. Made by definePlug. */
+export type Plug = Readonly<
+  Omit<PlugDefinition, 'states' | 'input' | 'output' | 'openOutput' | 'check' | 'prepare' | 'execute'> & {
+    states: readonly string[]
+    input: Readonly<Record<string, InputField>>
+    output: Readonly<Record<string, OutputField>>
+    openOutput: boolean
+    check: ((properties: Readonly<Record<string, unknown>>) => readonly PropertyProblem[]) | undefined
+    prepare: ((properties: Readonly<Record<string, unknown>>) => unknown) | undefined
+    execute(context: PlugContext): PlugAnswer | PromiseLike<PlugAnswer>
+  }
+>
+
+/** The plugs that a rule may name. */
+export interface PlugRegistry {
+  /** the plug of that name and kind; without a version, or with `latest`, the newest */
+  find(kind: PlugKind, name: string, version?: string): Plug | undefined
+  /** for suggestions: what there is */
+  list(): readonly Plug[]
+}
+
+export type { Issue }

@@ -1,0 +1,76 @@
+/**
+ * The one table of coded errors, and the shape in which several problems are reported at once.
+ * `status` is the HTTP status a host answers with. test/kernel/errors.test.ts ties the table to the README.
+ */
+export const ERRORS = {
+  VALIDATION: { status: 400, meaning: 'the rule, template, task settings or message is not valid; `issues` lists every problem' },
+  NOT_JSON: { status: 400, meaning: 'a file or body that should be JSON cannot be parsed' },
+  BAD_RECORDING: { status: 400, meaning: 'a recording has a torn line, a bad time, or lines out of order' },
+  NOT_FOUND: { status: 404, meaning: 'no task, node or file of that name' },
+  WRONG_STATUS: { status: 400, meaning: 'the task is not in a status that allows the action' },
+  INVALID_STATE: { status: 400, meaning: 'a pushed state is not one of the states that the sensor declares' },
+  PLUG: { status: 400, meaning: 'a plug definition cannot be used: bad name, version, states or fields' },
+  PLUG_FAILED: { status: 400, meaning: 'a plug threw, answered wrongly, or took longer than its time limit' },
+  BINDING: { status: 400, meaning: 'a placeholder in a property could not be resolved' },
+  RESOLUTION: { status: 400, meaning: 'a resource placeholder or variable had nothing to resolve to at task start' },
+  SCHEDULE: { status: 400, meaning: 'a cron, rrule, frequency or time zone cannot be used' },
+  SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
+  TOO_LARGE: { status: 400, meaning: 'an input or question is above a declared bound' },
+  USAGE: { status: 400, meaning: 'the command line was given wrong options' },
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** One problem in a document. `path` is a JSON pointer such as `/sensors/0/properties/value`. */
+export interface Issue {
+  path: string
+  /** what is wrong, naming the offending text */
+  message: string
+  /** what would be right */
+  suggestion?: string
+  severity: 'ERROR' | 'WARNING'
+  /** a stable kind for programs: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */
+  type: string
+  details?: Record<string, unknown>
+}
+
+/** The only thing thrown across a module border. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly issues: readonly Issue[]
+
+  constructor(code: ErrorCode, message: string, options: { issues?: readonly Issue[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.issues = options.issues ?? []
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+}
+
+/** `VALIDATION` error over the ERRORs among `issues`; its message is the whole list, one a line. */
+export function validationError(subject: string, issues: readonly Issue[]): AppError {
+  const errors = issues.filter((issue) => issue.severity === 'ERROR')
+  const count = errors.length === 1 ? '1 problem' : `${errors.length} problems`
+  const lines = errors.map(describeIssue)
+  return new AppError('VALIDATION', `${subject} has ${count}:\n${lines.map((line) => `  ${line}`).join('\n')}`, { issues })
+}
+
+/** One line for people: `/path: what is wrong; what would be right`. */
+export function describeIssue(issue: Issue): string {
+  const hint = issue.suggestion === undefined ? '' : `; ${issue.suggestion}`
+  return `${issue.path || '/'}: ${issue.message}${hint}`
+}
+
+/** The text of anything that was thrown. Never throws itself. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name
+  try {
+    return String(thrown)
+  } catch {
+    return 'unprintable error'
+  }
+}

@@ -1,0 +1,19 @@
+/** Plain JSON values, as they are stored and sent. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type JsonObject = { readonly [key: string]: Json }
+
+/** Keys that reach a prototype; refused wherever text from outside becomes a key. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** True for objects that came out of a literal or JSON.parse; false for arrays, null, dates and class instances. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+/** The value at own key `key`, never one from a prototype. */
+export function ownValue(container: unknown, key: string): unknown {
+  if (typeof container !== 'object' || container === null) return undefined
+  return Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : undefined
+}
