@@ -1,0 +1,76 @@
+/**
+ * Virtual time as an RxJS scheduler: nothing runs until the clock is told to advance, and then everything due runs
+ * in order of its time, ties in order of scheduling. Backed by a heap, so that a fleet of timers stays cheap.
+ */
+import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
+import { Heap } from '../../kernel/heap.ts'
+
+class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
+  at = 0
+  order = 0
+  state: T | undefined
+  readonly #clock: VirtualClock
+  readonly #work: (this: SchedulerAction<T>, state?: T) => void
+
+  constructor(clock: VirtualClock, work: (this: SchedulerAction<T>, state?: T) => void) {
+    super()
+    this.#clock = clock
+    this.#work = work
+  }
+
+  schedule(state?: T, delay = 0): Subscription {
+    this.state = state
+    this.#clock.enqueue(this as VirtualAction<unknown>, delay)
+    return this
+  }
+
+  run(): void {
+    this.#work.call(this, this.state)
+  }
+}
+
+export class VirtualClock implements SchedulerLike {
+  #now: number
+  #order = 0
+  readonly #due = new Heap<{ at: number; order: number; action: VirtualAction<unknown> }>(
+    (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
+  )
+
+  /** `now`: epoch ms at which the clock stands first. */
+  constructor(now = 0) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription {
+    return new VirtualAction(this, work).schedule(state, delay)
+  }
+
+  enqueue(action: VirtualAction<unknown>, delay: number): void {
+    action.at = this.#now + Math.max(0, delay)
+    action.order = ++this.#order
+    this.#due.push({ at: action.at, order: action.order, action })
+  }
+
+  /** Time of the next live action, undefined when nothing waits. */
+  nextAt(): number | undefined {
+    for (let top = this.#due.peek(); top; top = this.#due.peek()) {
+      if (!top.action.closed && top.order === top.action.order) return top.at
+      this.#due.pop()
+    }
+    return undefined
+  }
+
+  /** Runs everything due up to and including `time`, each at its own time; ends at `time`. Never goes back. */
+  advanceTo(time: number): void {
+    for (let at = this.nextAt(); at !== undefined && at <= time; at = this.nextAt()) {
+      const entry = this.#due.pop()
+      this.#now = Math.max(this.#now, at)
+      entry?.action.run()
+    }
+    this.#now = Math.max(this.#now, time)
+  }
+}
