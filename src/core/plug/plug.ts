@@ -123,7 +123,11 @@ type FieldValue<F extends InputField> = F['type'] extends 'string'
           ? Readonly<Record<string, unknown>>
           : unknown
 
-type Present<F extends InputField> = F extends { mandatory: true } ? true : F extends { defaultValue: unknown } ? true : false
+type Present<F extends InputField> = F extends { mandatory: true }
+  ? true
+  : F extends { defaultValue: unknown }
+    ? true
+    : false
 
 /** The type of `context.properties` that follows from a declaration. */
 export type PropertiesOf<Input extends Readonly<Record<string, InputField>>> = {
@@ -151,7 +155,9 @@ export interface PlugDefinition<
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
   /** once per graph, when all properties are constant or `logic`: turns them into something fast */
   prepare?(properties: PropertiesOf<Input>): Prepared
-  execute(context: PlugContext<PropertiesOf<Input>, Prepared>): PlugAnswer<State> | PromiseLike<PlugAnswer<State>>
+  execute(
+    context: PlugContext<PropertiesOf<Input>, Prepared>,
+  ): PlugAnswer<NoInfer<State>> | PromiseLike<PlugAnswer<NoInfer<State>>>
 }
 
 /** A registered plug; its declaration is checked and frozen. Made by definePlug. */

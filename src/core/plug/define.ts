@@ -1,0 +1,114 @@
+import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { inputProblems, outputProblems } from './field-problems.ts'
+import { frozenCopy } from './plain-json.ts'
+import type { InputField, Plug, PlugDefinition } from './plug.ts'
+import { problem, shown } from './problem.ts'
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
+const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
+const MAX_STATES = 1000
+const TEXTS = ['description', 'category'] as const
+const FUNCTIONS = ['check', 'prepare'] as const
+const KEYS: readonly string[] =
+  'name version kind description category states input output openOutput check prepare execute'.split(' ')
+
+/**
+ * Checks the declaration of a plug and gives it in the form that an engine takes (part 2, 2.1). The types of
+ * `context.properties`, `context.prepared` and of the states that `execute` may give follow from the declaration;
+ * write `prepare` before `execute`, so that its result is known there.
+ * The result is frozen and shares nothing with `definition` but its functions.
+ * Throws `PLUG` with every problem in `issues`.
+ */
+export function definePlug<
+  const Input extends Readonly<Record<string, InputField>>,
+  const State extends string = never,
+  Prepared = undefined,
+>(definition: PlugDefinition<Input, State, Prepared>): Plug
+// The engine hands over properties that were brought to the declared types first (finishProperties), so functions that
+// ask for exactly those types may stand where any record is accepted: the overload is the one place that says so.
+export function definePlug(definition: PlugDefinition): Plug {
+  const issues = isPlainObject(definition)
+    ? problemsOf(definition)
+    : [problem('', 'the declaration is not an object', 'pass one such as { name, version, kind, execute }')]
+  if (issues.length > 0) throw plugError(definition, issues)
+  return Object.freeze({
+    // Absent functions are written out, so that all plugs have one shape and calls stay fast.
+    check: undefined,
+    prepare: undefined,
+    ...definition,
+    states: Object.freeze([...(definition.states ?? [])]),
+    input: frozenCopy({ ...definition.input }),
+    output: frozenCopy({ ...definition.output }),
+    openOutput: definition.openOutput ?? false,
+  })
+}
+
+function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
+  const { name, version, kind, execute, openOutput } = definition
+  const issues: Issue[] = []
+  if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
+    issues.push(
+      problem('/name', `${shown(name)} is not a plug name`, 'a letter, then at most 99 letters, digits, _ or -'),
+    )
+  }
+  if (typeof version !== 'string' || !VERSION.test(version)) {
+    issues.push(problem('/version', `${shown(version)} is not a version`, 'write major.minor.patch, such as 1.0.0'))
+  }
+  if (kind !== 'sensor' && kind !== 'actuator') {
+    issues.push(problem('/kind', `${shown(kind)} is not a kind of plug`, 'it is "sensor" or "actuator"'))
+  }
+  if (typeof execute !== 'function') {
+    issues.push(problem('/execute', 'there is no function to run', 'add execute(context) { ... }'))
+  }
+  if (openOutput !== undefined && typeof openOutput !== 'boolean') {
+    issues.push(problem('/openOutput', `${shown(openOutput)} is neither true nor false`))
+  }
+  for (const key of TEXTS) {
+    const value = definition[key]
+    if (value !== undefined && typeof value !== 'string') issues.push(problem(`/${key}`, `${shown(value)} is not text`))
+  }
+  for (const key of FUNCTIONS) {
+    const value = definition[key]
+    if (value !== undefined && typeof value !== 'function')
+      issues.push(problem(`/${key}`, `${shown(value)} is not a function`))
+  }
+  for (const key of Object.keys(definition)) {
+    if (!KEYS.includes(key))
+      issues.push(problem(`/${key}`, `a plug has no field "${key}"`, `it has ${KEYS.join(', ')}`))
+  }
+  issues.push(...stateProblems(kind, definition['states']))
+  issues.push(...inputProblems(definition['input']), ...outputProblems(definition['output']))
+  return issues
+}
+
+function stateProblems(kind: unknown, states: unknown): Issue[] {
+  if (states === undefined) return []
+  if (!Array.isArray(states))
+    return [problem('/states', `${shown(states)} is not a list of states`, 'write ["On", "Off"]')]
+  if (kind === 'actuator' && states.length > 0) {
+    return [problem('/states', 'an actuator has no states', 'leave them out, or make it a sensor')]
+  }
+  if (states.length > MAX_STATES)
+    return [problem('/states', `${states.length} states are too many`, `at most ${MAX_STATES}`)]
+  const seen = new Set<unknown>()
+  return states.flatMap((state: unknown, index) => {
+    const path = `/states/${index}`
+    if (seen.has(state)) return [problem(path, `the state ${shown(state)} is there twice`)]
+    seen.add(state)
+    if (typeof state !== 'string' || state.trim() === '')
+      return [problem(path, `${shown(state)} is not a state`, 'write text')]
+    if (state === '*') return [problem(path, 'the state "*" stands for any state in triggers', 'choose another name')]
+    return FORBIDDEN_KEYS.has(state)
+      ? [problem(path, `the state "${state}" is not allowed`, 'choose another name')]
+      : []
+  })
+}
+
+function plugError(definition: unknown, issues: readonly Issue[]): AppError {
+  const name =
+    isPlainObject(definition) && typeof definition['name'] === 'string' ? `plug "${definition['name']}"` : 'plug'
+  const count = issues.length === 1 ? '1 problem' : `${issues.length} problems`
+  const lines = issues.map((issue) => `\n  ${describeIssue(issue)}`)
+  return new AppError('PLUG', `${name} has ${count}:${lines.join('')}`, { issues })
+}

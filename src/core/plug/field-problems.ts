@@ -1,0 +1,146 @@
+import type { Issue } from '../../kernel/errors.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { FIELD_TYPES } from './field-type.ts'
+import { jsonProblem } from './plain-json.ts'
+import type { FieldFormat, FieldType } from './plug.ts'
+import { problem, shown } from './problem.ts'
+
+const FORMATS = [
+  'enum',
+  'resource',
+  'vault',
+  'duration',
+  'code',
+  'url',
+  'date',
+  'template',
+  'logic',
+] satisfies FieldFormat['type'][]
+const MAX_FIELDS = 1000
+const INPUT_FLAGS = ['mandatory', 'sensitive'] as const
+const INPUT_KEYS: readonly string[] = [
+  'type',
+  'mandatory',
+  'defaultValue',
+  'format',
+  'description',
+  'example',
+  'sensitive',
+]
+const OUTPUT_KEYS: readonly string[] = ['type', 'description', 'unit']
+
+/** What is wrong with the declared properties of a plug; paths start with `/input`. */
+export function inputProblems(input: unknown): Issue[] {
+  return fieldsProblems('/input', input, INPUT_KEYS, (path, field, type) => [
+    ...flagProblems(path, field),
+    ...textProblems(path, field, ['description']),
+    ...formatProblems(path, field['format'], type),
+    ...defaultProblems(path, field, type),
+    ...jsonProblems(`${path}/example`, field['example']),
+  ])
+}
+
+/** What is wrong with the declared fields of raw data; paths start with `/output`. */
+export function outputProblems(output: unknown): Issue[] {
+  return fieldsProblems('/output', output, OUTPUT_KEYS, (path, field) =>
+    textProblems(path, field, ['description', 'unit']),
+  )
+}
+
+type Field = Readonly<Record<string, unknown>>
+
+function fieldsProblems(
+  base: string,
+  fields: unknown,
+  keys: readonly string[],
+  more: (path: string, field: Field, type: FieldType | undefined) => Issue[],
+): Issue[] {
+  if (fields === undefined) return []
+  if (!isPlainObject(fields))
+    return [problem(base, `${shown(fields)} is not an object of fields`, 'write { value: { type: "double" } }')]
+  const entries = Object.entries(fields)
+  if (entries.length > MAX_FIELDS)
+    return [problem(base, `${entries.length} fields are too many`, `at most ${MAX_FIELDS}`)]
+  return entries.flatMap(([name, field]) => {
+    const path = `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    // A name that every object inherits would read as present where it is not.
+    if (name.trim() === '' || FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
+      return [problem(path, `a field cannot be called "${name}"`, 'choose another name')]
+    }
+    if (!isPlainObject(field)) return [problem(path, `${shown(field)} is not a field`, 'write { type: "string" }')]
+    const type = isType(field['type']) ? field['type'] : undefined
+    const issues = type === undefined ? [typeProblem(path, field['type'])] : []
+    for (const key of Object.keys(field)) {
+      if (!keys.includes(key))
+        issues.push(problem(`${path}/${key}`, `a field has no "${key}"`, `it has ${keys.join(', ')}`))
+    }
+    return [...issues, ...more(path, field, type)]
+  })
+}
+
+function isType(type: unknown): type is FieldType {
+  return typeof type === 'string' && Object.hasOwn(FIELD_TYPES, type)
+}
+
+function typeProblem(path: string, type: unknown): Issue {
+  return problem(`${path}/type`, `${shown(type)} is not a type`, `it is one of ${Object.keys(FIELD_TYPES).join(', ')}`)
+}
+
+function flagProblems(path: string, field: Field): Issue[] {
+  return INPUT_FLAGS.flatMap((flag) => {
+    const value = field[flag]
+    if (value === undefined || typeof value === 'boolean') return []
+    return [problem(`${path}/${flag}`, `${shown(value)} is neither true nor false`)]
+  })
+}
+
+function textProblems(path: string, field: Field, keys: readonly string[]): Issue[] {
+  return keys.flatMap((key) => {
+    const value = field[key]
+    return value === undefined || typeof value === 'string'
+      ? []
+      : [problem(`${path}/${key}`, `${shown(value)} is not text`)]
+  })
+}
+
+function formatProblems(path: string, format: unknown, type: FieldType | undefined): Issue[] {
+  if (format === undefined) return []
+  const at = `${path}/format`
+  if (!isPlainObject(format) || !FORMATS.some((known) => known === format['type'])) {
+    return [problem(at, `${shown(format)} is not a format`, `write { type: ... } with one of ${FORMATS.join(', ')}`)]
+  }
+  const values = format['values']
+  if (format['type'] !== 'enum') {
+    return values === undefined ? [] : [problem(`${at}/values`, 'only the format "enum" has values', 'leave them out')]
+  }
+  const issues: Issue[] = []
+  if (!isChoice(values))
+    issues.push(problem(`${at}/values`, `${shown(values)} are not the values of an enum`, 'list different texts'))
+  if (type !== undefined && type !== 'string') {
+    issues.push(problem(at, `an enum is text, but the type is ${type}`, 'make the type "string"'))
+  }
+  return issues
+}
+
+function isChoice(values: unknown): values is readonly string[] {
+  if (!Array.isArray(values) || values.length === 0) return false
+  return values.every((value) => typeof value === 'string') && new Set(values).size === values.length
+}
+
+function defaultProblems(path: string, field: Field, type: FieldType | undefined): Issue[] {
+  const value = field['defaultValue']
+  const at = `${path}/defaultValue`
+  if (value === undefined || type === undefined) return []
+  if (!FIELD_TYPES[type].fits(value))
+    return [problem(at, `the default ${shown(value)} is not ${FIELD_TYPES[type].noun}`)]
+  const values = isPlainObject(field['format']) ? field['format']['values'] : undefined
+  if (isChoice(values) && !values.some((choice) => choice === value)) {
+    return [problem(at, `the default ${shown(value)} is not among the values`, `it is one of ${values.join(', ')}`)]
+  }
+  return jsonProblems(at, value)
+}
+
+function jsonProblems(path: string, value: unknown): Issue[] {
+  const found = value === undefined ? undefined : jsonProblem(value)
+  return found === undefined ? [] : [problem(path, `it ${found}`, 'write plain JSON')]
+}

@@ -1,0 +1,84 @@
+import { isPlainObject } from '../../kernel/json.ts'
+import { parsePlainJson } from './plain-json.ts'
+import type { FieldType } from './plug.ts'
+
+interface TypeRule {
+  /** how messages call it */
+  noun: string
+  /** shown when the field has no example of its own */
+  example: unknown
+  fits(value: unknown): boolean
+  /** the value in this type, `undefined` when it cannot be one; never called with a value that fits */
+  convert(value: unknown): unknown
+}
+
+const NUMBER_LETTERS = /^[\d+\-.eE]+$/
+
+const text: TypeRule = {
+  noun: 'text',
+  example: 'some text',
+  fits: (value) => typeof value === 'string',
+  convert: textOf,
+}
+const decimal: TypeRule = {
+  noun: 'a number',
+  example: 21.5,
+  fits: (value) => Number.isFinite(value),
+  convert: numberOf,
+}
+const whole: TypeRule = {
+  noun: 'a whole number',
+  example: 42,
+  fits: (value) => Number.isSafeInteger(value),
+  convert: (value) => {
+    const number = numberOf(value)
+    return Number.isSafeInteger(number) ? number : undefined
+  },
+}
+
+/** Every field type of a declaration, with what belongs to it (reference 7.1). */
+export const FIELD_TYPES: Readonly<Record<FieldType, TypeRule>> = {
+  string: text,
+  integer: whole,
+  long: whole,
+  float: decimal,
+  double: decimal,
+  boolean: {
+    noun: 'true or false',
+    example: true,
+    fits: (value) => typeof value === 'boolean',
+    convert: (value) => (value === 'true' ? true : value === 'false' ? false : undefined),
+  },
+  object: {
+    noun: 'an object',
+    example: { key: 'value' },
+    fits: isPlainObject,
+    convert: (value) => parsed(value, isPlainObject),
+  },
+  array: { noun: 'an array', example: [1, 2], fits: Array.isArray, convert: (value) => parsed(value, Array.isArray) },
+  any: { noun: 'a value', example: 42, fits: (value) => value !== undefined, convert: () => undefined },
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const trimmed = value.trim()
+  // Number() alone would take "", "0x1f" and "Infinity" too.
+  if (!NUMBER_LETTERS.test(trimmed)) return undefined
+  const number = Number(trimmed)
+  return Number.isFinite(number) ? number : undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'boolean' || Number.isFinite(value)) return String(value)
+  return Array.isArray(value) || isPlainObject(value) ? JSON.stringify(value) : undefined
+}
+
+function parsed(value: unknown, fits: (value: unknown) => boolean): unknown {
+  if (typeof value !== 'string') return undefined
+  try {
+    const result = parsePlainJson(value)
+    return fits(result) ? result : undefined
+  } catch {
+    return undefined
+  }
+}

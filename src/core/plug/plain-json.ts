@@ -1,0 +1,56 @@
+import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+
+/** Values nested deeper than this are refused, so that every later walk may recurse. */
+const MAX_DEPTH = 100
+
+/**
+ * What keeps a value from being plain JSON with harmless keys, as text that completes "it ..."; `undefined` when
+ * nothing does. `undefined` inside an object counts as an absent field.
+ */
+export function jsonProblem(value: unknown, depth = 0): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
+  if (depth >= MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+  if (Array.isArray(value)) return firstProblem(value, depth)
+  if (!isPlainObject(value)) return `holds a value that is not JSON (${kindOf(value)})`
+  for (const key of Object.keys(value)) {
+    if (FORBIDDEN_KEYS.has(key)) return `has the key "${key}", which is not allowed`
+  }
+  return firstProblem(
+    Object.values(value).filter((item) => item !== undefined),
+    depth,
+  )
+}
+
+/** JSON text as a value. Throws a plain `Error` with a text for people when it is no JSON, too deep, or has a forbidden key. */
+export function parsePlainJson(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  const problem = jsonProblem(value)
+  if (problem !== undefined) throw new Error(`it ${problem}`)
+  return value
+}
+
+/** A deep, frozen copy of plain JSON (see jsonProblem). */
+export function frozenCopy<T>(value: T): T {
+  return freezeDeep(structuredClone(value))
+}
+
+function firstProblem(items: readonly unknown[], depth: number): string | undefined {
+  for (const item of items) {
+    const problem = jsonProblem(item, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function freezeDeep<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value)) freezeDeep(item)
+    Object.freeze(value)
+  }
+  return value
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === 'object' ? 'an object of a class' : typeof value
+}

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { definePlug } from '../../../src/core/plug/define.ts'
+import type { Plug, PlugDefinition } from '../../../src/core/plug/plug.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+
+const minimal = { name: 'thermostat', version: '1.0.0', kind: 'sensor', execute: () => undefined } as const
+
+/** The error that a declaration of unchecked shape leads to. */
+function refusal(declaration: unknown): AppError {
+  try {
+    definePlug(declaration as PlugDefinition)
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+  throw new Error('the declaration was accepted')
+}
+
+describe('definePlug', () => {
+  it('infers properties, prepared value and states from the declaration', () => {
+    const plug = definePlug({
+      name: 'typed',
+      version: '1.2.3',
+      kind: 'sensor',
+      states: ['Hot', 'Cold'],
+      input: {
+        limit: { type: 'double', mandatory: true },
+        unit: { type: 'string', defaultValue: 'C' },
+        note: { type: 'string' },
+        parts: { type: 'array', mandatory: true },
+      },
+      prepare: (properties) => ({ limit: properties.limit * 2 }),
+      execute(context) {
+        const limit: number = context.properties.limit
+        const unit: string = context.properties.unit
+        const note: string | undefined = context.properties.note
+        const parts: readonly unknown[] = context.properties.parts
+        // @ts-expect-error an optional property without a default may be absent
+        const absent: string = context.properties.note
+        // @ts-expect-error only declared properties are there
+        const other: unknown = context.properties.other
+        const prepared: number = context.prepared.limit
+        return [limit, unit, note, parts, absent, other, prepared].length > 0 ? 'Hot' : { state: 'Cold' }
+      },
+    })
+    definePlug({
+      ...minimal,
+      states: ['Hot', 'Cold'],
+      // @ts-expect-error Warm is not declared
+      execute: () => 'Warm',
+    })
+    const plugs: readonly Plug[] = [plug, definePlug(minimal)]
+    expect(plugs.map((one) => one.name)).toEqual(['typed', 'thermostat'])
+  })
+
+  it('fills what the declaration leaves out', () => {
+    expect(definePlug(minimal)).toMatchObject({ states: [], input: {}, output: {}, openOutput: false })
+    expect(definePlug(minimal).check).toBeUndefined()
+    expect(definePlug(minimal).prepare).toBeUndefined()
+  })
+
+  it('is frozen through and through, and does not change with the object it was made from', () => {
+    const states = ['A']
+    const input = { list: { type: 'array' as const, defaultValue: [{ a: 1 }] } }
+    const plug = definePlug({ ...minimal, states, input })
+    states.push('B')
+    input.list.defaultValue.push({ a: 2 })
+    expect(plug.states).toEqual(['A'])
+    expect(plug.input['list']?.defaultValue).toEqual([{ a: 1 }])
+    for (const part of [plug, plug.states, plug.input, plug.input['list'], plug.output])
+      expect(Object.isFrozen(part)).toBe(true)
+  })
+
+  it('accepts a sensor without states and an actuator with an empty list of them', () => {
+    expect(definePlug({ ...minimal, output: { value: { type: 'double' } } }).states).toEqual([])
+    expect(definePlug({ ...minimal, kind: 'actuator', states: [] }).states).toEqual([])
+  })
+
+  const field = { type: 'string' }
+  it.each([
+    ['a name with a blank', { name: 'my plug' }, '/name', '"my plug" is not a plug name'],
+    ['a name that starts with a digit', { name: '1st' }, '/name', '"1st"'],
+    ['a name that reaches a prototype', { name: 'constructor' }, '/name', '"constructor"'],
+    ['no name', { name: undefined }, '/name', 'nothing is not a plug name'],
+    ['a version of two parts', { version: '1.0' }, '/version', '"1.0" is not a version'],
+    ['an unknown kind', { kind: 'relation' }, '/kind', '"relation" is not a kind of plug'],
+    ['no execute', { execute: 'run' }, '/execute', 'there is no function to run'],
+    ['a check that is no function', { check: true }, '/check', 'true is not a function'],
+    ['a misspelled field', { inputs: {} }, '/inputs', 'a plug has no field "inputs"'],
+    ['a description that is no text', { description: 5 }, '/description', '5 is not text'],
+    ['an openOutput that is no flag', { openOutput: 'yes' }, '/openOutput', '"yes" is neither true nor false'],
+    ['states that are no list', { states: 'On' }, '/states', '"On" is not a list of states'],
+    ['an empty state', { states: ['On', ''] }, '/states/1', '"" is not a state'],
+    ['a state that is no text', { states: [1] }, '/states/0', '1 is not a state'],
+    ['the same state twice', { states: ['On', 'Off', 'On'] }, '/states/2', 'the state "On" is there twice'],
+    ['the wildcard as a state', { states: ['*'] }, '/states/0', 'stands for any state'],
+    ['a state that reaches a prototype', { states: ['__proto__'] }, '/states/0', 'is not allowed'],
+    ['1001 states', { states: Array.from({ length: 1001 }, (_, i) => `s${i}`) }, '/states', '1001 states are too many'],
+    ['an actuator with states', { kind: 'actuator', states: ['On'] }, '/states', 'an actuator has no states'],
+    ['an input that is no object', { input: [] }, '/input', '[] is not an object of fields'],
+    ['a field that is no object', { input: { a: 'string' } }, '/input/a', '"string" is not a field'],
+    ['an unknown type', { input: { a: { type: 'number' } } }, '/input/a/type', '"number" is not a type'],
+    ['a type from a prototype', { input: { a: { type: 'toString' } } }, '/input/a/type', '"toString" is not a type'],
+    ['a misspelled key in a field', { input: { a: { ...field, default: 1 } } }, '/input/a/default', 'has no "default"'],
+    ['a flag that is no flag', { input: { a: { ...field, mandatory: 1 } } }, '/input/a/mandatory', '1 is neither'],
+    [
+      'a default of another type',
+      { input: { a: { type: 'double', defaultValue: '5' } } },
+      '/input/a/defaultValue',
+      'is not a number',
+    ],
+    [
+      'a default that is NaN',
+      { input: { a: { type: 'double', defaultValue: Number.NaN } } },
+      '/input/a/defaultValue',
+      'NaN',
+    ],
+    [
+      'a default outside the enum',
+      { input: { a: { ...field, format: { type: 'enum', values: ['x'] }, defaultValue: 'y' } } },
+      '/input/a/defaultValue',
+      '"y" is not among the values',
+    ],
+    [
+      'a default that is no JSON',
+      { input: { a: { type: 'any', defaultValue: new Map() } } },
+      '/input/a/defaultValue',
+      'not JSON',
+    ],
+    ['an example that is no JSON', { input: { a: { ...field, example: () => 1 } } }, '/input/a/example', 'not JSON'],
+    [
+      'an enum without values',
+      { input: { a: { ...field, format: { type: 'enum' } } } },
+      '/input/a/format/values',
+      'nothing',
+    ],
+    [
+      'values without an enum',
+      { input: { a: { ...field, format: { type: 'url', values: ['x'] } } } },
+      '/input/a/format/values',
+      'only the format "enum"',
+    ],
+    [
+      'an enum of numbers',
+      { input: { a: { type: 'double', format: { type: 'enum', values: ['1'] } } } },
+      '/input/a/format',
+      'an enum is text',
+    ],
+    [
+      'an unknown format',
+      { input: { a: { ...field, format: { type: 'text' } } } },
+      '/input/a/format',
+      'is not a format',
+    ],
+    ['a field called toString', { input: { toString: field } }, '/input/toString', 'cannot be called "toString"'],
+    [
+      'a field called __proto__',
+      { output: JSON.parse('{"__proto__":{"type":"string"}}') as unknown },
+      '/output/__proto__',
+      'cannot be',
+    ],
+    [
+      'an output field with input keys',
+      { output: { a: { ...field, mandatory: true } } },
+      '/output/a/mandatory',
+      'has no "mandatory"',
+    ],
+    ['a unit that is no text', { output: { a: { type: 'double', unit: 1 } } }, '/output/a/unit', '1 is not text'],
+    ['a slash in a field name', { input: { 'a/b': { type: 'x' } } }, '/input/a~1b/type', '"x" is not a type'],
+  ])('refuses %s', (_, change, path, message) => {
+    const error = refusal({ ...minimal, ...change })
+    expect(error.code).toBe('PLUG')
+    expect(error.issues.map((issue) => issue.path)).toEqual([path])
+    expect(error.message).toContain(message)
+    expect(error.message).toContain(path)
+  })
+
+  it('reports all problems at once and names the plug', () => {
+    const error = refusal({ ...minimal, version: 'x', states: ['', 'A', 'A'], input: { a: { type: 'b' } } })
+    expect(error.issues.map((issue) => issue.path)).toEqual(['/version', '/states/0', '/states/2', '/input/a/type'])
+    expect(error.message).toMatch(/^plug "thermostat" has 4 problems:\n {2}\/version: /)
+  })
+
+  it.each([[undefined], [null], ['plug'], [[]]])('refuses %j as a declaration', (declaration) => {
+    expect(refusal(declaration).message).toContain('the declaration is not an object')
+  })
+})
