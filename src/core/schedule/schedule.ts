@@ -1,0 +1,73 @@
+/**
+ * What a clock of a task is: a pure function from an instant to the next occurrence (part 2, 2.2; settings `type`,
+ * `frequency`, `cron`, `rrule`, `timeZone`). Nothing here reads a clock, so a simulated run and a live one agree.
+ *
+ * Instants are epoch milliseconds. A local time is a count of milliseconds too: the wall clock read as if it were UTC.
+ */
+import type { DstPolicy } from '../rule/rule.ts'
+
+/** The clock settings of a task. `start` is the instant at which the task starts. */
+export type ScheduleSettings = {
+  start: number
+  /** IANA name or offset form, default UTC */
+  timeZone?: string
+  dst?: DstPolicy
+} & (
+  | {
+      type: 'periodic'
+      /** ms from 1 to a year */
+      frequency: number
+      /** default true; false: the period counts from the end of the last work */
+      pollingFixedRate?: boolean
+    }
+  | { type: 'scheduled'; cron: string }
+  | { type: 'scheduled'; rrule: string }
+  | { type: 'onetime' }
+  | { type: 'reactive' }
+)
+
+export interface Schedule {
+  /** equal keys mean equal occurrences, so that tasks with equal keys can share one stream */
+  readonly key: string
+  /** first occurrence strictly after the instant, in epoch ms; null when there is none left */
+  next(after: number): number | null
+  /** periodic and onetime: the first occurrence at or after `start`, thus the start of the task itself; others: `next(start)` */
+  first(start: number): number | null
+  /** `next` then wants the instant at which the last work ended */
+  readonly fixedDelay?: boolean
+  /** how many occurrences lie strictly between two instants, where arithmetic can tell without walking */
+  count?(after: number, before: number): number
+  /** the local times behind the instants, where there are any: for marking what a change of the clocks does to them */
+  readonly wallClock?: WallClock
+}
+
+/** Local times in ascending order, before a zone makes instants of them. */
+export interface LocalTimes {
+  /** first local time strictly after the given one; null when there is none left */
+  next(after: number): number | null
+}
+
+/** A piece of a zone's history without a change of its offset. Instants in epoch ms, offsets in ms east of UTC. */
+export interface Stretch {
+  /** first instant of the stretch */
+  from: number
+  /** first instant after it */
+  until: number
+  offset: number
+  /** the offsets on the far side of either end */
+  before: number
+  after: number
+}
+
+/** A time zone as the schedule needs it. Made by `parseZone`. */
+export interface Zone {
+  readonly name: string
+  /** the stretch that an instant lies in; ends of the known years count as ends without a change */
+  stretchAt(instant: number): Stretch
+}
+
+export interface WallClock {
+  readonly times: LocalTimes
+  readonly zone: Zone
+  readonly dst: Required<DstPolicy>
+}
