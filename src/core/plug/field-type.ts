@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../kernel/json.ts'
-import { parsePlainJson } from './plain-json.ts'
+import { jsonProblem, parsePlainJson } from './plain-json.ts'
 import type { FieldType } from './plug.ts'
 
 interface TypeRule {
@@ -70,7 +70,9 @@ function numberOf(value: unknown): number | undefined {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'boolean' || Number.isFinite(value)) return String(value)
-  return Array.isArray(value) || isPlainObject(value) ? JSON.stringify(value) : undefined
+  // Only what is JSON throughout: a cycle would throw, and a date would lose its type unseen.
+  const list = Array.isArray(value) || isPlainObject(value)
+  return list && jsonProblem(value) === undefined ? JSON.stringify(value) : undefined
 }
 
 function parsed(value: unknown, fits: (value: unknown) => boolean): unknown {

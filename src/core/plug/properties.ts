@@ -1,0 +1,74 @@
+import { FIELD_TYPES } from './field-type.ts'
+import type { InputField, Plug, PropertyProblem } from './plug.ts'
+import { shown } from './problem.ts'
+
+type Properties = Readonly<Record<string, unknown>>
+
+export type Finished =
+  | { readonly properties: Properties; readonly problems?: undefined }
+  | { readonly problems: readonly PropertyProblem[]; readonly properties?: undefined }
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * Brings resolved values into the form that a plug declares: defaults for what is missing, then declared types
+ * (numeric text for numbers, `true` and `false` as text for booleans, JSON text for objects and arrays; numbers,
+ * booleans, arrays and objects for text), then enums. Values that need no change come back as the very same object;
+ * otherwise as a copy. Values that the plug does not declare are kept. Each problem names the property, its type and
+ * an example, and shows the value unless the field is sensitive.
+ *
+ * `later` names properties whose value is known only when the plug runs: they are neither missing nor filled. With it
+ * the constants of a rule can be checked before anything runs.
+ */
+export function finishProperties(plug: Plug, values: Properties, later: ReadonlySet<string> = NONE): Finished {
+  if (isFinished(plug, values)) return { properties: values }
+  const properties: Record<string, unknown> = { ...values }
+  const problems: PropertyProblem[] = []
+  for (const [name, field] of Object.entries(plug.input)) {
+    if (later.has(name)) continue
+    const given = values[name]
+    const value = given === undefined ? field.defaultValue : given
+    const type = FIELD_TYPES[field.type]
+    const finished = value === undefined || type.fits(value) ? value : type.convert(value)
+    if (finished === undefined ? value !== undefined || field.mandatory === true : !isChoice(field, finished)) {
+      problems.push({ property: name, message: problemText(name, field, value) })
+    } else if (finished !== undefined) {
+      properties[name] = finished
+    }
+  }
+  return problems.length > 0 ? { problems } : { properties }
+}
+
+/** True when finishProperties would change and refuse nothing. Allocates nothing. */
+export function isFinished(plug: Plug, values: Properties): boolean {
+  for (const name in plug.input) {
+    const field = plug.input[name]
+    if (field === undefined) continue
+    const value = values[name]
+    if (value === undefined) {
+      if (field.mandatory === true || field.defaultValue !== undefined) return false
+    } else if (!FIELD_TYPES[field.type].fits(value) || !isChoice(field, value)) {
+      return false
+    }
+  }
+  return true
+}
+
+function isChoice(field: InputField, value: unknown): boolean {
+  const values = field.format?.values
+  return values === undefined || values.some((choice) => choice === value)
+}
+
+function problemText(name: string, field: InputField, value: unknown): string {
+  const wanted = `property "${name}" must be ${nounOf(field)}`
+  if (value === undefined) return `${wanted}, but is missing`
+  return field.sensitive === true ? `${wanted}, but is something else` : `${wanted}, but is ${shown(value)}`
+}
+
+function nounOf({ type, format, example }: InputField): string {
+  if (format?.values !== undefined) return `one of ${format.values.join(', ')}`
+  const known = FIELD_TYPES[type]
+  const noun =
+    format?.type === 'logic' ? 'a JSON Logic object' : format?.type === 'duration' ? 'a duration' : known.noun
+  return `${noun} such as ${shown(example ?? known.example)}`
+}
