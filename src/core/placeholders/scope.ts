@@ -26,6 +26,8 @@ export interface Needs {
   readonly taskMetadata: boolean
   readonly nodeMetadata: boolean
   readonly secrets: readonly string[]
+  /** names under `variables.` that are read */
+  readonly variables: readonly string[]
 }
 
 /** Where a binding points: `nodes.a.rawData.x` is root `nodes` with segments `['a','rawData','x']`. */

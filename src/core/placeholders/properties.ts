@@ -1,0 +1,75 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { InputField } from '../plug/plug.ts'
+import type { BindingUse } from './binding.ts'
+import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
+import { needsOf } from './needs.ts'
+import type { Needs, Scope } from './scope.ts'
+import type { Plan } from './text.ts'
+import { planValue, pointerStep, refusedKey } from './value.ts'
+
+export interface CompiledProperties {
+  /** the finished properties when nothing depends on a scope */
+  readonly constant: Readonly<Record<string, unknown>> | undefined
+  readonly needs: Needs
+  readonly uses: readonly BindingUse[]
+  /**
+   * The properties of one execution; a property whose optional value is missing is absent. Values of other nodes are
+   * handed on as they are, not copied. Throws `BINDING` with one issue for each property that has no value.
+   */
+  evaluate(scope: Scope): Record<string, unknown>
+}
+
+/**
+ * Compiles a node's properties for a plug's input fields (part 2, 2.1). Fields of format `template` take `{{}}` too,
+ * fields of format `logic` are left as they are. Throws `BINDING` with all placeholders that cannot be read.
+ */
+export function compileProperties(
+  properties: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, InputField>>,
+): CompiledProperties {
+  const findings = emptyFindings()
+  const fixed: Record<string, unknown> = {}
+  const moving: [string, (scope: Scope) => unknown][] = []
+  for (const [key, value] of Object.entries(properties)) {
+    if (refusedKey(key, '', findings)) continue
+    const plan = planProperty(key, value, Object.hasOwn(fields, key) ? fields[key] : undefined, findings)
+    if (!plan.constant) moving.push([key, plan.evaluate])
+    else if (plan.value !== undefined) fixed[key] = plan.value
+  }
+  if (findings.problems.length > 0) throw brokenBindings(findings.problems)
+  return {
+    constant: moving.length === 0 ? Object.freeze(fixed) : undefined,
+    needs: needsOf(findings.uses),
+    uses: findings.uses,
+    evaluate: (scope) => fill({ ...fixed }, moving, scope),
+  }
+}
+
+function planProperty(key: string, value: unknown, field: InputField | undefined, findings: Findings): Plan {
+  const format = field?.format?.type
+  if (format === 'logic') return { constant: true, value }
+  return planValue(value, pointerStep(key), format === 'template', findings)
+}
+
+function fill(
+  result: Record<string, unknown>,
+  moving: readonly [string, (scope: Scope) => unknown][],
+  scope: Scope,
+): Record<string, unknown> {
+  let failed: AppError[] | undefined
+  for (const [key, evaluate] of moving) {
+    try {
+      const value = evaluate(scope)
+      if (value !== undefined) result[key] = value
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      failed = [...(failed ?? []), error]
+    }
+  }
+  const [first] = failed ?? []
+  if (failed === undefined || first === undefined) return result
+  if (failed.length === 1) throw first
+  throw new AppError('BINDING', failed.map((error) => error.message).join('\n'), {
+    issues: failed.flatMap((error) => error.issues),
+  })
+}
