@@ -1,6 +1,7 @@
 import { AppError } from './errors.ts'
 
-const ISO = /^([+-])?P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i
+const ISO =
+  /^([+-])?P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=\d)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i
 const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
@@ -9,12 +10,19 @@ const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, 
  * Years and months are refused: their length depends on the date. Throws `VALIDATION`.
  */
 export function durationMs(text: string): number {
-  const short = SHORT.exec(text.trim())
-  if (short) return Number(short[1]) * (UNIT[(short[2] ?? '').toLowerCase()] ?? Number.NaN)
-  const iso = ISO.exec(text.trim())
-  if (!iso || !/\d/.test(text)) {
+  const ms = readDuration(text.trim())
+  if (!Number.isFinite(ms)) {
     throw new AppError('VALIDATION', `"${text}" is not a duration; write PT50S, P1DT2H, or a short form such as 5m`)
   }
+  return ms
+}
+
+/** NaN for anything but a duration; infinite when its digits are beyond numbers. */
+function readDuration(text: string): number {
+  const short = SHORT.exec(text)
+  if (short) return Number(short[1]) * (UNIT[(short[2] ?? '').toLowerCase()] ?? Number.NaN)
+  const iso = ISO.exec(text)
+  if (!iso || !/\d/.test(text)) return Number.NaN
   const [, sign, weeks, days, hours, minutes, seconds] = iso
   const ms =
     Number(weeks ?? 0) * 604_800_000 +

@@ -3,7 +3,10 @@
  * `status` is the HTTP status a host answers with. test/kernel/errors.test.ts ties the table to the README.
  */
 export const ERRORS = {
-  VALIDATION: { status: 400, meaning: 'the rule, template, task settings or message is not valid; `issues` lists every problem' },
+  VALIDATION: {
+    status: 400,
+    meaning: 'the rule, template, task settings or message is not valid; `issues` lists every problem',
+  },
   NOT_JSON: { status: 400, meaning: 'a file or body that should be JSON cannot be parsed' },
   BAD_RECORDING: { status: 400, meaning: 'a recording has a torn line, a bad time, or lines out of order' },
   NOT_FOUND: { status: 404, meaning: 'no task, node or file of that name' },
@@ -56,7 +59,9 @@ export function validationError(subject: string, issues: readonly Issue[]): AppE
   const errors = issues.filter((issue) => issue.severity === 'ERROR')
   const count = errors.length === 1 ? '1 problem' : `${errors.length} problems`
   const lines = errors.map(describeIssue)
-  return new AppError('VALIDATION', `${subject} has ${count}:\n${lines.map((line) => `  ${line}`).join('\n')}`, { issues })
+  return new AppError('VALIDATION', `${subject} has ${count}:\n${lines.map((line) => `  ${line}`).join('\n')}`, {
+    issues,
+  })
 }
 
 /** One line for people: `/path: what is wrong; what would be right`. */
@@ -67,9 +72,8 @@ export function describeIssue(issue: Issue): string {
 
 /** The text of anything that was thrown. Never throws itself. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message || thrown.name
   try {
-    return String(thrown)
+    return thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
   } catch {
     return 'unprintable error'
   }

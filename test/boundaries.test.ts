@@ -1,0 +1,115 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { findCycles, impurities, localTargets, wallBreaks, wallOf } from './support/import-walls.ts'
+import { filesUnder, ignoredNames, readText, root } from './support/repository.ts'
+import { scanSource } from './support/scan-source.ts'
+
+const TOP_LEVEL = new Set(
+  'package.json package-lock.json tsconfig.json vitest.config.ts README.md CONTRIBUTING.md LICENSE src plugins fixtures bench test'.split(
+    ' ',
+  ),
+)
+/** below this the listing itself is broken */
+const FEWEST_FILES = 20
+const LINE_LIMIT = 400
+
+const files = filesUnder(['src', 'plugins'], '.ts').map((path) => {
+  const source = readText(path)
+  return { path, source, scan: scanSource(source) }
+})
+const paths = new Set(files.map((file) => file.path))
+
+describe('the source', () => {
+  it(`is seen: at least ${FEWEST_FILES} files, kernel, core and plugins among them`, () => {
+    expect(files.length).toBeGreaterThanOrEqual(FEWEST_FILES)
+    for (const folder of ['src/kernel/', 'src/core/', 'plugins/']) {
+      expect(files.filter((file) => file.path.startsWith(folder)).length, folder).toBeGreaterThan(0)
+    }
+    expect(files.reduce((sum, file) => sum + file.scan.imports.length, 0)).toBeGreaterThan(files.length / 2)
+  })
+
+  it('lies in folders that the table of walls covers', () => {
+    expect(files.map((file) => file.path).filter((path) => wallOf(path) === undefined)).toEqual([])
+  })
+
+  it('imports only what the table of walls allows', () => {
+    expect(files.flatMap((file) => wallBreaks(file.path, file.scan))).toEqual([])
+  })
+
+  it('imports files that exist, by names that end in .ts', () => {
+    const lost = files.flatMap((file) =>
+      localTargets(file.path, file.scan)
+        .filter((target) => !paths.has(target) && !target.endsWith('.json'))
+        .map((target) => `${file.path}: ${target}`),
+    )
+    expect(lost).toEqual([])
+  })
+
+  it('has no import cycles, types included', () => {
+    const graph = new Map(files.map((file) => [file.path, localTargets(file.path, file.scan)]))
+    expect(findCycles(graph).map((cycle) => cycle.join(' -> '))).toEqual([])
+  })
+
+  it('takes clock, timers and randomness from outside where it is pure', () => {
+    const found = files
+      .filter((file) => wallOf(file.path)?.wall.pure === true)
+      .flatMap((file) => impurities(file.scan).map((use) => `${file.path}, ${use}`))
+    expect(found).toEqual([])
+  })
+
+  it('has no default exports and no `export *`', () => {
+    const found = files.filter((file) => /\bexport\s+(?:default\b|\*)|\bas default\b/.test(file.scan.code))
+    expect(found.map((file) => file.path)).toEqual([])
+  })
+
+  it(`has no file above ${LINE_LIMIT} lines`, () => {
+    const long = files
+      .map((file) => ({ path: file.path, lines: file.source.trimEnd().split('\n').length }))
+      .filter((file) => file.lines > LINE_LIMIT)
+    expect(long).toEqual([])
+  })
+
+  it('has kebab-case names, and no utils folder or types.ts drawer', () => {
+    const odd = [...paths].filter((path) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*[/.])+ts$/.test(path))
+    expect(odd).toEqual([])
+    expect(
+      [...paths].filter((path) => /(?:^|\/)(?:utils?|helpers?|common)(?:\/|\.ts$)|(?:^|\/)types\.ts$/.test(path)),
+    ).toEqual([])
+  })
+})
+
+describe('the checkout', () => {
+  it('gives a reason wherever it silences lint or, in a test, the compiler', () => {
+    const found = filesUnder(['src', 'plugins', 'test', 'bench'], '.ts')
+      .filter((path) => path !== 'test/boundaries.test.ts')
+      .flatMap((path) => silenced(readText(path), path.startsWith('test/')).map((line) => `${path}:${line}`))
+    expect(found).toEqual([])
+  })
+
+  it.each([
+    ['// oxlint-disable-next-line no-console', true, 1],
+    ['// oxlint-disable-next-line no-console -- the timeline is what it prints', false, 0],
+    ['// @ts-expect-error absent is not a number', true, 0],
+    ['// @ts-expect-error absent is not a number', false, 1],
+    ['// @ts-expect-error', true, 1],
+    ['// @ts-ignore because', true, 1],
+    ['const a = 1', false, 0],
+  ])('%s, in a test: %s, counts %i', (line, inTest, expected) => {
+    expect(silenced(line, inTest)).toHaveLength(expected)
+  })
+
+  it('has no entries at the top but the known ones and dotfiles', () => {
+    const ignored = ignoredNames()
+    const odd = readdirSync(root).filter((name) => !name.startsWith('.') && !TOP_LEVEL.has(name) && !ignored.has(name))
+    expect(odd.filter((name) => !/\.(?:tgz|tsbuildinfo)$/.test(name))).toEqual([])
+  })
+})
+
+/** Numbers of the lines that switch off a check without a reason. A test may say which type error it expects. */
+function silenced(source: string, inTest: boolean): readonly number[] {
+  return source.split('\n').flatMap((line, index) => {
+    const lint = /(?:ox|es)lint-disable/.test(line) && !/(?:ox|es)lint-disable\S* \S+.* -- \S/.test(line)
+    const compiler = /\/[/*]\s*@ts-/.test(line) && !(inTest && /@ts-expect-error \S/.test(line))
+    return lint || compiler ? [index + 1] : []
+  })
+}

@@ -1,0 +1,157 @@
+/**
+ * Who may import whom: the walls of the house as a table, and the functions that hold source against it.
+ * A target is a path from the top; `*` stands for one folder name, `**` for anything. `<1>` is what the first `*` of
+ * the row's own pattern stood for. Packages are named as imported; `node:*` allows Node's own modules.
+ */
+import { posix } from 'node:path'
+import type { Scan } from './scan-source.ts'
+
+export interface Wall {
+  from: string
+  files: readonly string[]
+  packages: readonly string[]
+  /** no clock, timer, randomness or process: they come in from outside */
+  pure: boolean
+}
+
+const ANYTHING = ['**']
+const CORE_PACKAGES = ['rxjs', 'cron-parser', 'rrule', 'luxon', 'json-logic-js', 'immer', 'typebox']
+
+/** The first row whose `from` fits a file is the one that counts. */
+export const WALLS: readonly Wall[] = [
+  { from: 'src/kernel/**', files: ['src/kernel/**'], packages: [], pure: true },
+  { from: 'src/core/**', files: ['src/core/**', 'src/kernel/**'], packages: CORE_PACKAGES, pure: true },
+  { from: 'src/index.ts', files: ['src/core/**', 'src/kernel/**'], packages: [], pure: true },
+  { from: 'src/plug.ts', files: ['src/core/**', 'src/kernel/**'], packages: [], pure: true },
+  {
+    from: 'src/testing/**',
+    files: ['src/testing/**', 'src/index.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
+    packages: ['fast-check', 'rxjs'],
+    pure: true,
+  },
+  {
+    from: 'src/services/rules/**',
+    files: [
+      'src/services/rules/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/core/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
+    from: 'src/services/*/**',
+    files: ['src/services/<1>/**', 'src/services/*/contract.ts', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: ANYTHING,
+    pure: false,
+  },
+  { from: 'src/storage/contract.ts', files: ['src/kernel/**'], packages: ['typebox'], pure: true },
+  {
+    from: 'src/storage/**',
+    files: ['src/storage/contract.ts', 'src/storage/**', 'src/kernel/**'],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
+    from: 'src/adapters/**',
+    files: ['src/core/ports.ts', 'src/services/*/contract.ts', 'src/kernel/**'],
+    packages: [],
+    pure: false,
+  },
+  { from: 'src/host/**', files: ANYTHING, packages: ANYTHING, pure: false },
+  { from: 'plugins/index.ts', files: ['src/plug.ts', 'plugins/*/plug.ts'], packages: [], pure: true },
+  { from: 'plugins/*/**', files: ['src/plug.ts', 'plugins/<1>/**'], packages: [], pure: true },
+]
+
+/** The row for a file, and what the first `*` of its pattern stood for. */
+export function wallOf(path: string): { wall: Wall; own: string } | undefined {
+  for (const wall of WALLS) {
+    const match = pattern(wall.from).exec(path)
+    if (match) return { wall, own: match[1] ?? '' }
+  }
+  return undefined
+}
+
+/** What a file imports of ours, as paths from the top. */
+export function localTargets(path: string, scan: Scan): readonly string[] {
+  return scan.imports.flatMap(({ specifier }) =>
+    specifier?.startsWith('.') === true ? [posix.join(posix.dirname(path), specifier)] : [],
+  )
+}
+
+/** One line for each import of a file that its row does not allow. */
+export function wallBreaks(path: string, scan: Scan): readonly string[] {
+  const row = wallOf(path)
+  if (row === undefined) return [`${path}: no row of the table covers it`]
+  const { wall, own } = row
+  const allowed = wall.files.map((file) => pattern(file.replace('<1>', own)))
+  return scan.imports.flatMap(({ specifier, line }) => {
+    const place = `${path}:${line}`
+    if (specifier === undefined) return wall.pure ? [`${place}: imports a computed name`] : []
+    if (!specifier.startsWith('.')) {
+      return allowsPackage(wall, specifier) ? [] : [`${place}: may not import the package ${specifier}`]
+    }
+    const target = posix.join(posix.dirname(path), specifier)
+    return allowed.some((file) => file.test(target)) ? [] : [`${place}: may not import ${target}`]
+  })
+}
+
+function allowsPackage(wall: Wall, specifier: string): boolean {
+  if (wall.packages.includes('**')) return true
+  return wall.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+}
+
+function pattern(glob: string): RegExp {
+  const parts = glob.split(/(\*\*|\*)/).map((part) => {
+    if (part === '**') return '.+'
+    if (part === '*') return '([^/]+)'
+    return part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+  })
+  return new RegExp(`^${parts.join('')}$`)
+}
+
+/** Cycles among files: each as the paths around it, the first one again at the end. One per knot of files is enough. */
+export function findCycles(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const cycles: string[][] = []
+  const done = new Set<string>()
+  const trail: string[] = []
+  const visit = (file: string) => {
+    if (done.has(file)) return
+    const seenAt = trail.indexOf(file)
+    if (seenAt >= 0) {
+      cycles.push([...trail.slice(seenAt), file])
+      return
+    }
+    trail.push(file)
+    for (const next of graph.get(file) ?? []) visit(next)
+    trail.pop()
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file)
+  return cycles
+}
+
+const IMPURE: readonly (readonly [string, RegExp])[] = [
+  ['Date.now', /(?<![\w$])Date\.now\b/],
+  ['new Date() without a time', /\bnew Date\b(?!\s*\(\s*[^\s)])/],
+  ['Date() as a function', /(?<!new\s+|[\w$.])Date\(/],
+  ['DateTime.now() and its like', /\bDateTime\.(?:now\(|(?:local|utc)\(\s*\))/],
+  ['Math.random', /\bMath\.random\b/],
+  ['a timer', /(?<![.\w$])(?:globalThis\.)?(?:setTimeout|setInterval|setImmediate)\b/],
+  ['performance', /(?<![.\w$])(?:globalThis\.)?performance\./],
+  ['process', /(?<![.\w$])(?:globalThis\.)?process\./],
+  ['crypto', /(?<![.\w$])(?:globalThis\.)?crypto\.|\brandomUUID\b/],
+  ['fetch', /(?<![.\w$])(?:globalThis\.)?fetch\(/],
+  ['eval or Function', /(?<![.\w$])(?:eval\(|new Function\b)/],
+  ['module-level let or var', /^(?:export )?(?:let|var) /m],
+]
+
+/** What a file's code uses that pure code must be given from outside. */
+export function impurities(scan: Scan): readonly string[] {
+  return IMPURE.flatMap(([name, use]) => {
+    const match = use.exec(scan.code)
+    return match ? [`line ${scan.code.slice(0, match.index).split('\n').length}: ${name}`] : []
+  })
+}
