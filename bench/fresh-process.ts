@@ -1,0 +1,26 @@
+/** Takes a sample in a process of its own, because what a process did before bends what it measures later. */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { SampleRequest, Samples } from './sample.ts'
+
+const ENTRY = join(import.meta.dirname, 'run.ts')
+
+/** Rejects with the child's own words when it ends with anything but 0. */
+export function sampleInFreshProcess<Kind extends SampleRequest['kind']>(
+  request: Extract<SampleRequest, { kind: Kind }>,
+): Promise<Samples[Kind]> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--expose-gc', ENTRY, '--sample', JSON.stringify(request)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    let complaint = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(JSON.parse(output) as Samples[Kind])
+      else reject(new Error(complaint.trim() || `the process ended with ${signal ?? code}`))
+    })
+  })
+}

@@ -1,0 +1,33 @@
+/** Installs the packages of bench/package.json on first use. The checkout itself never needs them. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const FOLDER = import.meta.dirname
+
+/** Throws when npm cannot install them. */
+export function ensurePeers(): void {
+  if (installed()) return
+  process.stderr.write('bench: installing the peers (npm ci --prefix bench), once\n')
+  const args = ['ci', '--prefix', FOLDER, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const { status } = spawnSync('npm', args, { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+  if (status !== 0) throw new Error('npm could not install the peers; leave them out with --subjects closure,reflexarc')
+}
+
+/** Whether node_modules holds what the lock file says, by npm's own record. */
+function installed(): boolean {
+  const record = join(FOLDER, 'node_modules', '.package-lock.json')
+  if (!existsSync(record)) return false
+  const wanted = versions(join(FOLDER, 'package-lock.json'))
+  const found = versions(record)
+  return [...wanted].every(([place, version]) => found.get(place) === version)
+}
+
+function versions(path: string): Map<string, string | undefined> {
+  const lock = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, { version?: string }> }
+  return new Map(
+    Object.entries(lock.packages)
+      .filter(([place]) => place !== '')
+      .map(([place, { version }]) => [place, version]),
+  )
+}

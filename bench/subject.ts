@@ -1,0 +1,16 @@
+/** What is measured: something that takes events one by one and counts how often its actuators fired. */
+import type { BenchEvent, Clock } from './events.ts'
+import type { Workload } from './workload.ts'
+
+export interface Running {
+  /** A promise is awaited before the next event; a plain return is not. */
+  handle(event: BenchEvent): void | Promise<unknown>
+  /** whether `handle` gives promises */
+  waits: boolean
+  fired(): number
+  /** Checks of the subject's own after the run; throws when something is wrong. */
+  finish?(): void | Promise<void>
+}
+
+/** Sets a workload up. Nothing of this is measured. */
+export type Subject = (workload: Workload, clock: Clock) => Running | Promise<Running>

@@ -1,0 +1,59 @@
+/** The workloads as rules of this engine. */
+import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
+import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
+
+/** `streaming`: a sensor that compares one stream value; `logic`: the same condition as JSON Logic. */
+export type Conditions = 'streaming' | 'logic'
+
+/** Two sensors, AND, actuator `count`. */
+export function thresholdRule(limits: Limits, workload: ThresholdWorkload, conditions: Conditions): Rule {
+  const state = conditions === 'streaming' ? 'Above' : 'True'
+  return {
+    sensors: [
+      condition('warm', 'temperature', limits.temperature, conditions),
+      condition('damp', 'humidity', limits.humidity, conditions),
+    ],
+    relations: [{ label: 'both', type: 'AND', parentLabels: ['warm', 'damp'], combinations: [[state, state]] }],
+    actuators: [{ label: 'count', name: 'count' }],
+    triggers: [
+      {
+        sourceLabel: 'both',
+        destinationLabel: 'count',
+        invocationPolicy: workload.coolDownMs / 1000,
+        // From FALSE, so that a gate that is unknown while its second sensor has yet to run makes no edge.
+        ...(workload.fires === 'every'
+          ? { statesTrigger: ['TRUE'] }
+          : { stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' } }),
+      },
+    ],
+  }
+}
+
+function condition(label: string, parameter: string, threshold: number, conditions: Conditions): Sensor {
+  return conditions === 'streaming'
+    ? { label, name: 'streamingDataSensor', resource: '$', properties: { parameter, threshold } }
+    : { label, name: 'condition', resource: '$', properties: { condition: { '>': [{ var: parameter }, threshold] } } }
+}
+
+/** Sensors `step1`, `step2` ... one after the other by execution triggers, actuator `count` at the end. */
+export function chainRule({ steps, limit }: ChainWorkload): Rule {
+  const last = `step${steps.length}`
+  return {
+    sensors: steps.map(({ factor, offset }, i) => ({
+      label: `step${i + 1}`,
+      name: 'chainStep',
+      resource: '$',
+      properties: {
+        value: i === 0 ? '${streamdata.temperature}' : `\${nodes.step${i}.rawData.value}`,
+        factor,
+        offset,
+        limit,
+      },
+    })),
+    actuators: [{ label: 'count', name: 'count' }],
+    triggers: [
+      ...steps.slice(1).map((_, i) => ({ sourceLabel: `step${i + 1}`, destinationLabel: `step${i + 2}` })),
+      { sourceLabel: last, destinationLabel: 'count', statesTrigger: ['High'] },
+    ],
+  }
+}

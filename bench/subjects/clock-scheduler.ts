@@ -1,0 +1,21 @@
+/** A scheduler whose time is a variable. It keeps timers but never runs them; no workload has one that falls due. */
+import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
+import type { Clock } from '../events.ts'
+
+export interface ClockScheduler extends SchedulerLike {
+  /** timers that are set and should have run by now */
+  overdue(): number
+}
+
+export function clockScheduler(clock: Clock): ClockScheduler {
+  const due = new Set<{ at: number }>()
+  return {
+    now: () => clock.now,
+    schedule<T>(_work: (this: SchedulerAction<T>, state: T) => void, delay = 0): Subscription {
+      const timer = { at: clock.now + delay }
+      due.add(timer)
+      return new Subscription(() => due.delete(timer))
+    },
+    overdue: () => [...due].filter((timer) => timer.at <= clock.now).length,
+  }
+}

@@ -1,0 +1,79 @@
+/** The limit: what somebody would write by hand for exactly this workload. */
+import type { BenchEvent } from '../events.ts'
+import type { Subject } from '../subject.ts'
+import type { ChainWorkload, Limits } from '../workload.ts'
+
+type Handler = (event: BenchEvent) => void
+
+export const closure: Subject = (workload, clock) => {
+  let firings = 0
+  const act = () => {
+    firings++
+  }
+  const fired = () => firings
+  if (workload.kind === 'chain') return { handle: chain(workload, act), waits: false, fired }
+
+  const rule = (limits: Limits) =>
+    workload.fires === 'every' ? whenever(limits, act) : whenItBecomesTrue(limits, workload.coolDownMs, clock, act)
+  if (workload.onePerResource) {
+    const rules = new Map(workload.limits.map((limits) => [limits.resource, rule(limits)]))
+    return { handle: (event) => rules.get(event.resource)?.(event), waits: false, fired }
+  }
+  const rules = new Map<string, Handler[]>()
+  for (const limits of workload.limits) {
+    const list = rules.get(limits.resource) ?? []
+    list.push(rule(limits))
+    rules.set(limits.resource, list)
+  }
+  return {
+    handle(event) {
+      const list = rules.get(event.resource)
+      if (list === undefined) return
+      for (const handler of list) handler(event)
+    },
+    waits: false,
+    fired,
+  }
+}
+
+function whenever({ temperature, humidity }: Limits, act: () => void): Handler {
+  return (event) => {
+    if (event.temperature > temperature && event.humidity > humidity) act()
+  }
+}
+
+function whenItBecomesTrue(
+  { temperature, humidity }: Limits,
+  coolDownMs: number,
+  clock: { now: number },
+  act: () => void,
+): Handler {
+  let wasFalse = false
+  let notBefore = 0
+  return (event) => {
+    if (!(event.temperature > temperature && event.humidity > humidity)) {
+      wasFalse = true
+    } else if (wasFalse) {
+      wasFalse = false
+      if (clock.now >= notBefore) {
+        notBefore = clock.now + coolDownMs
+        act()
+      }
+    }
+  }
+}
+
+/** A closure per sensor, each calls the next with its value. */
+function chain({ resource, steps, limit }: ChainWorkload, act: () => void): Handler {
+  const end = (value: number) => {
+    if (value > limit) act()
+  }
+  const first = steps.reduceRight<(value: number) => void>(
+    (next, { factor, offset }) =>
+      (value) =>
+        next(value * factor + offset),
+    end,
+  )
+  const rules = new Map<string, Handler>([[resource, (event) => first(event.temperature)]])
+  return (event) => rules.get(event.resource)?.(event)
+}

@@ -1,0 +1,70 @@
+/** This engine, in the ways in which it is measured. */
+import { builtins } from '../../plugins/index.ts'
+import { createEngine } from '../../src/index.ts'
+import { definePlug } from '../../src/plug.ts'
+import type { Subject } from '../subject.ts'
+import { chainRule, thresholdRule, type Conditions } from './bench-rules.ts'
+import { chainStep } from './chain-step.ts'
+import { clockScheduler } from './clock-scheduler.ts'
+
+interface Variant {
+  conditions: Conditions
+  /** somebody counts the engine's events */
+  subscribed: boolean
+  /** firings carry their why */
+  why: boolean
+}
+
+function subject({ conditions, subscribed, why }: Variant): Subject {
+  return async (workload, clock) => {
+    let firings = 0
+    const count = definePlug({
+      name: 'count',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute() {
+        firings++
+      },
+    })
+    const scheduler = clockScheduler(clock)
+    const engine = createEngine({ plugs: [...builtins, chainStep, count], scheduler, why })
+
+    let firedEvents = 0
+    let events = 0
+    if (subscribed) {
+      engine.events$.subscribe((event) => {
+        events++
+        if (event.type === 'fired') firedEvents++
+      })
+    }
+
+    if (workload.kind === 'chain') {
+      await engine.start(chainRule(workload), { resource: workload.resource })
+    } else {
+      for (const limits of workload.limits) {
+        await engine.start(thresholdRule(limits, workload, conditions), { resource: limits.resource })
+      }
+    }
+
+    return {
+      handle(event) {
+        engine.receive(event)
+      },
+      waits: false,
+      fired: () => firings,
+      async finish() {
+        await engine.settled()
+        if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)
+        if (subscribed && firedEvents !== firings) {
+          throw new Error(`${firings} firings, but ${firedEvents} of the ${events} events say so`)
+        }
+        await engine.close()
+      },
+    }
+  }
+}
+
+export const reflexarc = subject({ conditions: 'streaming', subscribed: false, why: false })
+export const reflexarcLogic = subject({ conditions: 'logic', subscribed: false, why: false })
+export const reflexarcEvents = subject({ conditions: 'streaming', subscribed: true, why: false })
+export const reflexarcWhy = subject({ conditions: 'streaming', subscribed: true, why: true })

@@ -1,0 +1,61 @@
+/** What a workload is: the rules as plain facts, the events, and how often the actuator must have fired. */
+import { EVENT_COUNT, type BenchEvent } from './events.ts'
+
+/** `temperature > limit and humidity > limit` on one resource. */
+export interface Limits {
+  resource: string
+  temperature: number
+  humidity: number
+}
+
+interface Base {
+  /** as `--only` takes it */
+  name: string
+  title: string
+  /** EVENT_COUNT of them */
+  events: readonly BenchEvent[]
+  /** how often the actuators have fired after the first `total` events from a fresh start, by a plain reference */
+  expected(total: number): number
+}
+
+/** One rule per entry of `limits`: two conditions, one gate, one actuator. */
+export interface ThresholdWorkload extends Base {
+  kind: 'threshold'
+  limits: readonly Limits[]
+  /** at most one rule has any one resource */
+  onePerResource: boolean
+  /** `every`: each event that meets the limits fires; `edge`: only when they were known to be unmet before */
+  fires: 'every' | 'edge'
+  /** ms in which an actuator does not fire again */
+  coolDownMs: number
+}
+
+/** One step of a chain: `value * factor + offset`. */
+export interface ChainStep {
+  factor: number
+  offset: number
+}
+
+/** One rule: sensors in a chain, each works on the value of the one before; fires when the last value is above `limit`. */
+export interface ChainWorkload extends Base {
+  kind: 'chain'
+  resource: string
+  steps: readonly ChainStep[]
+  limit: number
+}
+
+export type Workload = ThresholdWorkload | ChainWorkload
+
+/** `expected` of a workload whose events do not depend on each other: counted over one cycle, then multiplied. */
+export function independentFirings(
+  events: readonly BenchEvent[],
+  firingsOf: (event: BenchEvent) => number,
+): (total: number) => number {
+  const before = [0]
+  let sum = 0
+  for (const event of events) {
+    sum += firingsOf(event)
+    before.push(sum)
+  }
+  return (total) => Math.floor(total / EVENT_COUNT) * sum + (before[total % EVENT_COUNT] ?? 0)
+}
