@@ -63,17 +63,22 @@ function whenItBecomesTrue(
   }
 }
 
-/** A closure per sensor, each calls the next with its value. */
+/** A closure per sensor, called in turn with the value of the one before. */
 function chain({ resource, steps, limit }: ChainWorkload, act: () => void): Handler {
-  const end = (value: number) => {
-    if (value > limit) act()
-  }
-  const first = steps.reduceRight<(value: number) => void>(
-    (next, { factor, offset }) =>
-      (value) =>
-        next(value * factor + offset),
-    end,
+  const sensors = steps.map(
+    ({ factor, offset }) =>
+      (value: number) =>
+        value * factor + offset,
   )
-  const rules = new Map<string, Handler>([[resource, (event) => first(event.temperature)]])
+  const rules = new Map<string, Handler>([
+    [
+      resource,
+      (event) => {
+        let value = event.temperature
+        for (const sensor of sensors) value = sensor(value)
+        if (value > limit) act()
+      },
+    ],
+  ])
   return (event) => rules.get(event.resource)?.(event)
 }
