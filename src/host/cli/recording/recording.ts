@@ -1,0 +1,104 @@
+import { AppError } from '../../../kernel/errors.ts'
+import { formatSpan, formatTime } from '../time-text.ts'
+import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
+import { readMessages, type RecordingFormat } from './read-messages.ts'
+import type { Source } from './source.ts'
+
+const MAX_SHOWN = 20
+const MAX_RESOURCES = 1000
+
+/** What a look through a whole recording found. */
+export interface Recording {
+  name: string
+  format: RecordingFormat | undefined
+  messages: number
+  /** epoch ms, of the messages */
+  first: number
+  last: number
+  /** the resources, in order of appearance, cut at 1,000 */
+  resources: ReadonlySet<string>
+  /** the first 20 */
+  problems: readonly LineProblem[]
+  /** how many more there are */
+  moreProblems: number
+  /** the messages in order of time, when they were asked to be sorted */
+  sorted: readonly RecordedMessage[] | undefined
+}
+
+/** Reads a recording from end to end and tells what is wrong with it. With `sort` it keeps the messages and sorts them. */
+export async function checkRecording(source: Source, options: ReadingOptions, sort: boolean): Promise<Recording> {
+  const problems: LineProblem[] = []
+  const resources = new Set<string>()
+  const kept: RecordedMessage[] = []
+  let moreProblems = 0
+  let messages = 0
+  let first = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  let previous = Number.NEGATIVE_INFINITY
+  const taker: MessageTaker = {
+    message(message, line) {
+      const { timestamp } = message
+      if (sort) kept.push(message)
+      else if (timestamp < previous) taker.problem(outOfOrder(line, timestamp, previous, options))
+      previous = timestamp
+      messages++
+      if (timestamp < first) first = timestamp
+      if (timestamp > last) last = timestamp
+      if (resources.size < MAX_RESOURCES) resources.add(message.resource)
+    },
+    problem(problem) {
+      if (problems.length < MAX_SHOWN) problems.push(problem)
+      else moreProblems++
+    },
+  }
+  const reading = readMessages(source, options, taker)
+  let step = await reading.next()
+  while (step.done !== true) step = await reading.next()
+  if (messages === 0 && problems.length === 0) taker.problem(nothing(step.value))
+  // The sort is stable, so messages of one time stay in the order of their lines.
+  const sorted = sort ? kept.sort((a, b) => a.timestamp - b.timestamp) : undefined
+  return { name: source.name, format: step.value, messages, first, last, resources, problems, moreProblems, sorted }
+}
+
+/**
+ * The messages of a recording that was checked, read anew as a stream. Throws `BAD_RECORDING` when the file has changed
+ * in the meantime.
+ */
+export async function* messagesOf(source: Source, options: ReadingOptions): AsyncGenerator<RecordedMessage> {
+  let batch: RecordedMessage[] = []
+  const taker: MessageTaker = {
+    message: (message) => void batch.push(message),
+    problem({ line, message }) {
+      throw new AppError('BAD_RECORDING', `${source.name}:${line}: ${message}; the file changed while it was read`)
+    },
+  }
+  for await (const _ of readMessages(source, options, taker)) {
+    yield* batch
+    batch = []
+  }
+}
+
+/** One line per problem: `boiler.csv:17: what is wrong; what would be right`. */
+export function describeProblems(recording: Recording): string[] {
+  const lines = recording.problems.map(({ line, message, suggestion }) => {
+    return `${recording.name}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`
+  })
+  if (recording.moreProblems > 0) lines.push(`${recording.name}: and ${recording.moreProblems} more problems`)
+  return lines
+}
+
+function outOfOrder(line: number, time: number, previous: number, { zone }: ReadingOptions): LineProblem {
+  const back = formatSpan(previous - time)
+  const message = `${formatTime(time, zone)} is ${back} before the line above (${formatTime(previous, zone)})`
+  return { line, message, suggestion: 'lines go forward in time; --sort sorts them' }
+}
+
+function nothing(format: RecordingFormat | undefined): LineProblem {
+  return format === undefined
+    ? {
+        line: 1,
+        message: 'the file is empty',
+        suggestion: 'write CSV with a timestamp column, or one JSON message a line',
+      }
+    : { line: 1, message: 'there is no message in it', suggestion: 'write at least one line below the header' }
+}

@@ -1,0 +1,47 @@
+import { styleText } from 'node:util'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Colours a text, or leaves it alone where colours are not wanted. */
+export type Paint = (style: Style, text: string) => string
+
+/** What a command may do to the screen. Nothing else in the command line writes to stdout or stderr. */
+export interface Terminal {
+  out(text: string): void
+  err(text: string): void
+  /** for stdout */
+  readonly paint: Paint
+  readonly outIsTerminal: boolean
+  readonly errIsTerminal: boolean
+  /** true when the reader of stdout went away (`| head`): no need to work on */
+  readonly closed: boolean
+}
+
+export const plain: Paint = (_style, text) => text
+
+const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false })
+
+/** The terminal of this process. Colours only when stdout is a terminal and NO_COLOR is unset or empty. */
+export function processTerminal(): Terminal {
+  const { stdout, stderr, env } = process
+  let closed = false
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    closed = true
+  })
+  stderr.on('error', () => {})
+  return {
+    out(text) {
+      if (!closed) stdout.write(text)
+    },
+    err(text) {
+      stderr.write(text)
+    },
+    paint: stdout.isTTY && !env['NO_COLOR'] ? coloured : plain,
+    outIsTerminal: Boolean(stdout.isTTY),
+    errIsTerminal: Boolean(stderr.isTTY),
+    get closed() {
+      return closed
+    },
+  }
+}
