@@ -109,7 +109,7 @@ function section(title: string, rows: readonly Row[]): string {
   return `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
