@@ -24,14 +24,14 @@ const decimal: TypeRule = {
   noun: 'a number',
   example: 21.5,
   fits: (value) => Number.isFinite(value),
-  convert: numberOf,
+  convert: numberOfText,
 }
 const whole: TypeRule = {
   noun: 'a whole number',
   example: 42,
   fits: (value) => Number.isSafeInteger(value),
   convert: (value) => {
-    const number = numberOf(value)
+    const number = numberOfText(value)
     return Number.isSafeInteger(number) ? number : undefined
   },
 }
@@ -59,7 +59,8 @@ export const FIELD_TYPES: Readonly<Record<FieldType, TypeRule>> = {
   any: { noun: 'a value', example: 42, fits: (value) => value !== undefined, convert: () => undefined },
 }
 
-function numberOf(value: unknown): number | undefined {
+/** The finite decimal number that a text says, such as 42 for " 42 "; `undefined` for any other text or value. */
+export function numberOfText(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined
   const trimmed = value.trim()
   // Number() alone would take "", "0x1f" and "Infinity" too.

@@ -1,0 +1,12 @@
+import { definePlug } from '../../src/plug.ts'
+
+/** Always `ON`, with a second state that only a push from outside can give. */
+export const alwaysONWithOFF = definePlug({
+  name: 'alwaysONWithOFF',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'Is always ON when it runs; OFF can only be pushed from outside.',
+  category: 'Test',
+  states: ['ON', 'OFF'],
+  execute: () => 'ON',
+})

@@ -1,0 +1,12 @@
+import { definePlug } from '../../src/plug.ts'
+
+/** Always `ON`: for what should happen on every run. */
+export const alwaysON = definePlug({
+  name: 'alwaysON',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'Is always ON: for actions that should follow every run.',
+  category: 'Test',
+  states: ['ON'],
+  execute: () => 'ON',
+})

@@ -1,0 +1,13 @@
+import { definePlug } from '../../src/plug.ts'
+
+/** A bit that rests at 0 and is flipped by every run, so the first state is `1`. */
+export const bitflip = definePlug({
+  name: 'bitflip',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'A bit that every run flips. It rests at 0, so the first run gives 1.',
+  category: 'Test',
+  states: ['0', '1'],
+  execute: ({ internalState }) =>
+    internalState === 1 ? { state: '0', internalState: 0 } : { state: '1', internalState: 1 },
+})

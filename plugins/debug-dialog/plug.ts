@@ -1,0 +1,38 @@
+import { definePlug, type PlugLog } from '../../src/plug.ts'
+
+const shared = {
+  name: 'debugDialog',
+  version: '1.0.4',
+  category: 'Debug',
+  input: {
+    message: {
+      type: 'string',
+      mandatory: true,
+      format: { type: 'template' },
+      description: 'the text to show; {{<label>.<field>}} is replaced by raw data of a node',
+      example: 'the temperature is {{stream_1.stream.temperature}}',
+    },
+  },
+} as const
+
+/** Shows a rendered message, as a step of a rule that others can follow. */
+export const debugDialog = definePlug({
+  ...shared,
+  kind: 'sensor',
+  description: 'Shows a message in the log of the task and gives Success.',
+  states: ['Success', 'Error'],
+  execute: ({ properties, log }) => ({ state: 'Success', message: show(properties.message, log) }),
+})
+
+/** Shows a rendered message when a trigger fires. */
+export const debugDialogActuator = definePlug({
+  ...shared,
+  kind: 'actuator',
+  description: 'Shows a message in the log of the task.',
+  execute: ({ properties, log }) => ({ message: show(properties.message, log) }),
+})
+
+function show(message: string, log: PlugLog): string {
+  log.info(message)
+  return message
+}

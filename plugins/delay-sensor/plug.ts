@@ -1,0 +1,26 @@
+import { AppError, definePlug } from '../../src/plug.ts'
+
+/** `Triggered` once the delay is over. Running it again while it waits starts the wait anew. */
+export const delaySensor = definePlug({
+  name: 'delaySensor',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'Becomes Triggered after a delay. Running it again while it waits starts the wait anew.',
+  category: 'Time',
+  states: ['Idle', 'Triggered'],
+  input: {
+    delay: { type: 'long', mandatory: true, description: 'how long to wait, in milliseconds', example: 5000 },
+  },
+  check({ delay }) {
+    if (delay === undefined || delay >= 0) return []
+    return [{ property: 'delay', message: negativeDelay(delay), suggestion: 'write milliseconds such as 5000' }]
+  },
+  execute({ properties }) {
+    if (properties.delay < 0) throw new AppError('PLUG_FAILED', negativeDelay(properties.delay))
+    return { state: 'Triggered', after: properties.delay }
+  },
+})
+
+function negativeDelay(delay: number): string {
+  return `delay must be 0 ms or more, but is ${delay}`
+}

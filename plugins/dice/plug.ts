@@ -1,0 +1,18 @@
+import { definePlug } from '../../src/plug.ts'
+
+const FACES = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX'] as const
+
+/** Throws a die. The same seed gives the same throws. */
+export const dice = definePlug({
+  name: 'dice',
+  version: '1.0.1',
+  kind: 'sensor',
+  description: 'Throws a die. A run with the same seed gives the same throws.',
+  category: 'Test',
+  states: FACES,
+  output: { randomValue: { type: 'double', description: 'what was thrown, a whole number from 1 to 6' } },
+  execute(context) {
+    const index = Math.floor(context.random() * FACES.length)
+    return { state: FACES[index] ?? 'SIX', rawData: { randomValue: index + 1 } }
+  },
+})

@@ -1,0 +1,36 @@
+import { AppError, definePlug } from '../../src/plug.ts'
+
+/** Where a number lies: `Above`, `In Range` (both limits included) or `Below`. */
+export const inRange = definePlug({
+  name: 'inRange',
+  version: '1.0.2',
+  kind: 'sensor',
+  description: 'Compares a number with two limits. Both limits belong to the range.',
+  category: 'Logic',
+  states: ['Above', 'In Range', 'Below'],
+  input: {
+    value: { type: 'double', mandatory: true, description: 'the number to compare', example: 21.5 },
+    lowerLimit: { type: 'double', mandatory: true, description: 'the lowest number in the range', example: 18 },
+    upperLimit: { type: 'double', mandatory: true, description: 'the highest number in the range', example: 24 },
+  },
+  check({ lowerLimit, upperLimit }) {
+    if (lowerLimit === undefined || upperLimit === undefined || upperLimit > lowerLimit) return []
+    return [
+      {
+        property: 'upperLimit',
+        message: emptyRange(lowerLimit, upperLimit),
+        suggestion: 'make upperLimit greater than lowerLimit',
+      },
+    ]
+  },
+  execute({ properties }) {
+    const { value, lowerLimit, upperLimit } = properties
+    if (!(upperLimit > lowerLimit)) throw new AppError('PLUG_FAILED', emptyRange(lowerLimit, upperLimit))
+    if (value > upperLimit) return 'Above'
+    return value < lowerLimit ? 'Below' : 'In Range'
+  },
+})
+
+function emptyRange(lowerLimit: number, upperLimit: number): string {
+  return `upperLimit ${upperLimit} must be greater than lowerLimit ${lowerLimit}`
+}

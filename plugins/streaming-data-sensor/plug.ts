@@ -1,0 +1,52 @@
+import { definePlug, numberOfText, streamNumber } from '../../src/plug.ts'
+
+/** Compares a parameter of the message with a threshold, which may be a parameter too. */
+export const streamingDataSensor = definePlug({
+  name: 'streamingDataSensor',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'Compares a parameter of the message with a threshold. True and false count as 1 and 0.',
+  category: 'Stream',
+  states: ['Below', 'Equal', 'Above'],
+  input: {
+    parameter: {
+      type: 'string',
+      mandatory: true,
+      description: 'the parameter of the message to look at',
+      example: 'temperature',
+    },
+    threshold: {
+      type: 'any',
+      mandatory: true,
+      description: 'a number, or the name of the parameter of the message that holds it',
+      example: 25,
+    },
+  },
+  output: {
+    parameter: { type: 'string', description: 'the parameter that was looked at' },
+    threshold: { type: 'double', description: 'the threshold as a number' },
+    data: { type: 'double', description: 'the value of the parameter as a number' },
+  },
+  check({ threshold }) {
+    if (threshold === undefined || isThreshold(threshold)) return []
+    return [
+      {
+        property: 'threshold',
+        message: `${JSON.stringify(threshold)} is neither a number nor the name of a parameter`,
+        suggestion: 'write a number such as 25, or a name such as setpoint',
+      },
+    ]
+  },
+  execute(context) {
+    const { parameter } = context.properties
+    const given = context.properties.threshold
+    const data = streamNumber(context, parameter)
+    const threshold = typeof given === 'number' ? given : (numberOfText(given) ?? streamNumber(context, String(given)))
+    const state = data > threshold ? 'Above' : data < threshold ? 'Below' : 'Equal'
+    return { state, rawData: { parameter, threshold, data } }
+  },
+})
+
+function isThreshold(value: unknown): boolean {
+  return Number.isFinite(value) || (typeof value === 'string' && value.trim() !== '')
+}

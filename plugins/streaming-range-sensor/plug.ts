@@ -1,0 +1,50 @@
+import { AppError, definePlug, streamNumber } from '../../src/plug.ts'
+
+/** Whether a parameter of the message stays near a target. */
+export const streamingRangeSensor = definePlug({
+  name: 'streamingRangeSensor',
+  version: '1.0.0',
+  kind: 'sensor',
+  description:
+    'Tells whether a parameter of the message is within a distance of a target. The distance itself is in range.',
+  category: 'Stream',
+  states: ['In Range', 'Below', 'Above'],
+  input: {
+    parameter: {
+      type: 'string',
+      mandatory: true,
+      description: 'the parameter of the message to look at',
+      example: 'temperature',
+    },
+    target: { type: 'double', mandatory: true, description: 'the value that it should have', example: 21 },
+    range: {
+      type: 'double',
+      mandatory: true,
+      description: 'how far from the target it may be, 0 or more',
+      example: 1.5,
+    },
+  },
+  output: {
+    parameter: { type: 'string', description: 'the parameter that was looked at' },
+    data: { type: 'double', description: 'the value of the parameter as a number' },
+    target: { type: 'double', description: 'the value that it should have' },
+    range: { type: 'double', description: 'how far from the target it may be' },
+    deviation: { type: 'double', description: 'data minus target' },
+  },
+  check({ range }) {
+    if (range === undefined || range >= 0) return []
+    return [{ property: 'range', message: negativeRange(range), suggestion: 'write a distance such as 1.5' }]
+  },
+  execute(context) {
+    const { parameter, target, range } = context.properties
+    if (range < 0) throw new AppError('PLUG_FAILED', negativeRange(range))
+    const data = streamNumber(context, parameter)
+    const deviation = data - target
+    const state = deviation > range ? 'Above' : deviation < -range ? 'Below' : 'In Range'
+    return { state, rawData: { parameter, data, target, range, deviation } }
+  },
+})
+
+function negativeRange(range: number): string {
+  return `range must be 0 or more, but is ${range}`
+}

@@ -1,0 +1,29 @@
+/**
+ * All that a plug may import: how to declare one, the types of what it is given and gives, and a few helpers.
+ * plugins/hello-world/plug.ts is the one to copy.
+ */
+export { compileLogic, type CompiledLogic } from './core/logic/json-logic.ts'
+export type { Path } from './core/placeholders/scope.ts'
+export { definePlug } from './core/plug/define.ts'
+export { numberOfText } from './core/plug/field-type.ts'
+export { parsePlainJson } from './core/plug/plain-json.ts'
+export type {
+  FieldFormat,
+  FieldType,
+  InputField,
+  NodeData,
+  OutputField,
+  Plug,
+  PlugAnswer,
+  PlugContext,
+  PlugDefinition,
+  PlugKind,
+  PlugLog,
+  PlugResult,
+  PropertiesOf,
+  PropertyProblem,
+} from './core/plug/plug.ts'
+export { streamNumber } from './core/plug/stream-number.ts'
+export { durationMs } from './kernel/duration.ts'
+export { AppError, messageOf } from './kernel/errors.ts'
+export { isPlainObject } from './kernel/json.ts'

@@ -1,0 +1,77 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
+import type { Plug } from '../../src/core/plug/plug.ts'
+import { createRegistry } from '../../src/core/plug/registry.ts'
+import { checkPlug, runPlug } from '../support/plug-context.ts'
+
+const named = builtins.map((plug) => [`${plug.kind} ${plug.name}`, plug] as const)
+
+/** The examples of a plug's properties: how its documentation says that it is called. */
+function examples(plug: Plug): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(plug.input).map(([name, field]) => [name, field.example]))
+}
+
+/** `alwaysONWithOFF` as `always-on-with-off`. */
+function kebab(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase()
+}
+
+describe('the built-in plugs', () => {
+  it('have names and states that rules rely on', () => {
+    const table = builtins.map(({ kind, name, version, states }) => `${kind} ${name} ${version}: ${states.join(', ')}`)
+    expect(table.toSorted()).toEqual([
+      'actuator debugDialog 1.0.4: ',
+      'actuator log 1.0.0: ',
+      'sensor JSON 1.0.0: done, error',
+      'sensor alwaysON 1.0.0: ON',
+      'sensor alwaysONWithOFF 1.0.0: ON, OFF',
+      'sensor bitflip 1.0.0: 0, 1',
+      'sensor condition 1.0.0: True, False',
+      'sensor datetime 1.0.0: Data, Idle',
+      'sensor debugDialog 1.0.4: Success, Error',
+      'sensor delaySensor 1.0.0: Idle, Triggered',
+      'sensor dice 1.0.1: ONE, TWO, THREE, FOUR, FIVE, SIX',
+      'sensor helloWorld 1.0.0: Greeted, Nobody',
+      'sensor inRange 1.0.2: Above, In Range, Below',
+      'sensor invokeCount 1.0.0: Incremented, Idle',
+      'sensor stream 1.0.0: Data, Idle',
+      'sensor streamingDataSensor 1.0.0: Below, Equal, Above',
+      'sensor streamingRangeSensor 1.0.0: In Range, Below, Above',
+      'sensor throttle 1.0.0: Trigger, No Trigger',
+    ])
+  })
+
+  it('fit into one registry', () => {
+    expect(createRegistry(builtins).list()).toHaveLength(builtins.length)
+  })
+
+  it('live in folders of their name, and every folder holds one', () => {
+    const folders = readdirSync(new URL('../../plugins', import.meta.url), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+    expect(folders.toSorted()).toEqual([...new Set(builtins.map((plug) => kebab(plug.name)))].toSorted())
+  })
+
+  it.each(named)('%s is documented: itself, every property with an example, and every field', (_, plug) => {
+    expect(plug.description).toMatch(/\.$/)
+    expect(plug.category).toBeTruthy()
+    for (const field of Object.values(plug.input)) {
+      expect(field.description).toBeTruthy()
+      expect(field.example).toBeDefined()
+    }
+    for (const field of Object.values(plug.output)) expect(field.description).toBeTruthy()
+  })
+
+  it.each(named)('%s runs on its own examples and gives what it declares', (_, plug) => {
+    const properties = examples(plug)
+    expect(checkPlug(plug, properties)).toEqual([])
+    const ran = runPlug(plug, { properties, message: { temperature: 21 } })
+    expect(plug.kind === 'sensor' ? plug.states : [undefined]).toContain(ran.state)
+    if (!plug.openOutput)
+      expect(Object.keys(plug.output)).toEqual(expect.arrayContaining(Object.keys(ran.rawData ?? {})))
+  })
+})

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { helloWorld } from '../../plugins/hello-world/plug.ts'
+import { checkPlug, runPlug } from '../support/plug-context.ts'
+
+describe('helloWorld', () => {
+  it.each([
+    [{}, 'Greeted', 'Hello, world!'],
+    [{ who: 'boiler-1' }, 'Greeted', 'Hello, boiler-1!'],
+    [{ who: 'you', repeat: 2 }, 'Greeted', 'Hello, Hello, you!'],
+    [{ who: ' ' }, 'Nobody', ''],
+  ])('with %j is %s with "%s"', (properties, state, greeting) => {
+    expect(runPlug(helloWorld, { properties })).toMatchObject({ state, rawData: { greeting } })
+  })
+
+  it('keeps to between 1 and 10 repetitions', () => {
+    expect(checkPlug(helloWorld, { repeat: 10 })).toEqual([])
+    expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: it is 11'])
+    expect(runPlug(helloWorld, { properties: { who: 'a', repeat: 99 } }).rawData?.['greeting']).toHaveLength(72)
+  })
+})

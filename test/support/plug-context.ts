@@ -1,0 +1,91 @@
+import type { NodeData, Plug, PlugContext } from '../../src/core/plug/plug.ts'
+import { finishProperties } from '../../src/core/plug/properties.ts'
+import { readAnswer } from '../../src/core/plug/result.ts'
+import { isPlainObject, ownValue } from '../../src/kernel/json.ts'
+
+/** What a test says about a call; everything has a harmless default. */
+export interface Call {
+  properties?: Record<string, unknown>
+  message?: Record<string, unknown>
+  /** last raw data by node label; `state` in it is the node's state */
+  nodes?: Record<string, NodeData>
+  variables?: Record<string, unknown>
+  internalState?: unknown
+  /** epoch ms */
+  now?: number
+  /** the numbers that `random` gives, over and over */
+  random?: readonly number[]
+  nodeResource?: string
+  taskResource?: string
+  /** false: as with properties that hold placeholders, nothing is prepared */
+  prepare?: boolean
+}
+
+export interface Ran {
+  state: string | undefined
+  rawData: Readonly<Record<string, unknown>> | undefined
+  internalState: unknown
+  message: string | undefined
+  after: number | undefined
+  log: readonly string[]
+}
+
+/** One call of a plug the way an engine makes it. Throws what the plug throws, and an Error for a wrong answer. */
+export function runPlug(plug: Plug, call: Call = {}): Ran {
+  const finished = finishProperties(plug, call.properties ?? {})
+  if (finished.properties === undefined) throw new Error(finished.problems.map((problem) => problem.message).join('; '))
+  const prepared = call.prepare === false ? undefined : plug.prepare?.(finished.properties)
+  const log: string[] = []
+  const answer = plug.execute(plugContext(call, finished.properties, prepared, log))
+  if (answer instanceof Promise) throw new Error('the plug answered with a promise')
+  const read = readAnswer(plug, answer)
+  if (!read.ok) throw new Error(read.error)
+  const { rawData, internalState, message, after } = read
+  return { state: plug.states[read.state], rawData, internalState, message, after, log }
+}
+
+/** The texts that a plug's own check has about constant properties. */
+export function checkPlug(plug: Plug, properties: Record<string, unknown>): readonly string[] {
+  return (plug.check?.(properties) ?? []).map((problem) => `${problem.property}: ${problem.message}`)
+}
+
+function plugContext(
+  call: Call,
+  properties: Readonly<Record<string, unknown>>,
+  prepared: unknown,
+  log: string[],
+): PlugContext {
+  const message = call.message ?? {}
+  const nodes = call.nodes ?? {}
+  const random = call.random ?? [0.5]
+  let drawn = 0
+  const write = (level: string) => (text: string) => void log.push(`${level} ${text}`)
+  return {
+    properties,
+    prepared,
+    streamValue: (key) => ownValue(message, key),
+    streamData: { ...message },
+    rawData: { ...nodes, GLOBAL: message },
+    lookup: (path) => lookup({ streamdata: message, nodes: withRawData(nodes), variables: call.variables ?? {} }, path),
+    actuatorData: {},
+    internalState: call.internalState,
+    task: { TASK_ID: 'task-1', RESOURCE: call.taskResource, NODE_NAME: 'node-1' },
+    node: { NAME: 'node-1', RESOURCE: call.nodeResource, TRIGGER: undefined },
+    globalSettings: {},
+    now: call.now ?? 0,
+    id: 'task-1/1/1/0',
+    random: () => random[drawn++ % random.length] ?? 0,
+    log: { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') },
+    signal: new AbortController().signal,
+  }
+}
+
+function withRawData(nodes: Record<string, NodeData>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(nodes).map(([label, data]) => [label, { state: data['state'], rawData: data }]),
+  )
+}
+
+function lookup(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (isPlainObject(value) ? ownValue(value, key) : undefined), root)
+}
