@@ -1,0 +1,114 @@
+/** What the model remembers of sensors and gates, and how an observation changes it. */
+import type { Rule } from '../../../src/core/rule/rule.ts'
+import { gateTruth } from './gate-truth.ts'
+import { gatesBelow, gatesInOrder, nodeOf, sensorsOf } from './rule-reading.ts'
+import type { TestPlug } from './test-plugs.ts'
+import type { SourceView } from './trigger-holds.ts'
+
+interface NodeMemory {
+  state: string | null
+  memory: string | null
+}
+
+export interface SensorMemory extends NodeMemory {
+  internalState: unknown
+  evictAt: number | undefined
+}
+
+export interface Change {
+  node: string
+  from: string | null
+  to: string | null
+}
+
+export class ModelNodes {
+  readonly sensors = new Map<string, SensorMemory>()
+  readonly gates = new Map<string, NodeMemory>()
+  readonly #rule: Rule
+  readonly #plugs: Readonly<Record<string, TestPlug>>
+
+  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>) {
+    this.#rule = rule
+    this.#plugs = plugs
+    for (const { label } of sensorsOf(rule)) {
+      this.sensors.set(label, { state: null, memory: null, internalState: undefined, evictAt: undefined })
+    }
+    for (const { label } of rule.relations ?? []) this.gates.set(label, { state: null, memory: null })
+  }
+
+  sensor(label: string): SensorMemory {
+    const found = this.sensors.get(label)
+    if (!found) throw new Error(`no sensor ${label}`)
+    return found
+  }
+
+  declared(label: string): readonly string[] {
+    return this.gates.has(label)
+      ? ['TRUE', 'FALSE']
+      : (this.#plugs[nodeOf(this.#rule, label)?.name ?? '']?.states ?? [])
+  }
+
+  /** Sets a state and looks at every gate below anew. `views` has what the triggers of each of them may see. */
+  observe(
+    label: string,
+    state: string,
+    now: number,
+  ): { sensor: Change; gates: Change[]; views: Map<string, SourceView> } {
+    const node = this.sensor(label)
+    const views = new Map([[label, turn(node, state)]])
+    const eviction = sensorsOf(this.#rule).find((sensor) => sensor.label === label)?.evictionTime
+    node.evictAt = eviction === undefined ? undefined : now + eviction
+    const gates = gatesBelow(this.#rule, label).map((gate): Change => {
+      const view = turn(this.#gate(gate.label), this.#truth(gate.label))
+      views.set(gate.label, view)
+      return { node: gate.label, from: view.previous, to: view.state }
+    })
+    return { sensor: { node: label, from: views.get(label)?.previous ?? null, to: state }, gates, views }
+  }
+
+  /** Makes sensors unknown; what they were is still remembered. */
+  reset(labels: Iterable<string>): void {
+    for (const label of labels) this.sensor(label).state = null
+    for (const gate of gatesInOrder(this.#rule)) this.#gate(gate.label).state = this.#truth(gate.label)
+  }
+
+  /** Forgets an observation for good. Gives the state that was lost, null when it was unknown already. */
+  evict(label: string): string | null {
+    const node = this.sensor(label)
+    const from = node.state
+    Object.assign(node, { state: null, memory: null, evictAt: undefined })
+    for (const below of gatesBelow(this.#rule, label)) {
+      const gate = this.#gate(below.label)
+      const truth = this.#truth(below.label)
+      if (truth === null && gate.state !== null) gate.memory = null
+      gate.state = truth
+    }
+    return from
+  }
+
+  #gate(label: string): NodeMemory {
+    const found = this.gates.get(label)
+    if (!found) throw new Error(`no gate ${label}`)
+    return found
+  }
+
+  #truth(label: string) {
+    const gate = this.#rule.relations?.find((relation) => relation.label === label)
+    if (!gate) throw new Error(`no gate ${label}`)
+    const stateOf = (parent: string): string | null => (this.sensors.get(parent) ?? this.#gate(parent)).state
+    return gateTruth(
+      gate,
+      stateOf,
+      (parent) => this.declared(parent),
+      this.#rule.task?.gatesNeedFullObservation === true,
+    )
+  }
+}
+
+function turn(node: NodeMemory, state: string | null): SourceView {
+  const previous = node.state
+  const before = previous ?? node.memory
+  node.state = state
+  node.memory = state ?? node.memory
+  return { state, previous, before }
+}

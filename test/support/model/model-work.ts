@@ -1,0 +1,61 @@
+import type { PlugResult } from '../../../src/core/plug/plug.ts'
+import type { ScriptMessage } from './script.ts'
+
+/** The groups of one invocation that are still to run. */
+export interface Wave {
+  invocation: number
+  waiting: string[][]
+  /** executions of the group at work */
+  running: Set<Execution>
+  originOf: (label: string) => ScriptMessage | undefined
+}
+
+/** One run of a node, from being queued to its end. */
+export interface Execution {
+  id: number
+  label: string
+  invocation: number
+  /** the message that led here */
+  origin: ScriptMessage | undefined
+  /** the wave that waits for it; absent when a trigger started it */
+  wave: Wave | undefined
+  phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused'
+  /** when it wakes by itself */
+  due: number | undefined
+  /** the result that is held back */
+  answer: PlugResult
+  failures: number
+  resumed: boolean
+}
+
+/** A result that comes later unless the node runs before. */
+export interface FollowUp {
+  id: number
+  label: string
+  invocation: number
+  origin: ScriptMessage | undefined
+  due: number
+  answer: PlugResult
+}
+
+/** Something that will happen by itself. Kinds act in this order when they are due at the same time. */
+export interface ModelTimer {
+  due: number
+  kind: 'evict' | 'followUp' | 'wake' | 'ownTick' | 'tick'
+  /** place of the node in the rule */
+  place: number
+  id: number
+  act: () => void
+}
+
+const KINDS: readonly ModelTimer['kind'][] = ['evict', 'followUp', 'wake', 'ownTick', 'tick']
+
+/** The timer that acts first. */
+export function firstTimer(timers: readonly ModelTimer[]): ModelTimer | undefined {
+  const rank = (timer: ModelTimer): number[] => [timer.due, KINDS.indexOf(timer.kind), timer.place, timer.id]
+  return timers.toSorted((a, b) => {
+    const [left, right] = [rank(a), rank(b)]
+    const differing = left.findIndex((value, i) => value !== right[i])
+    return (left[differing] ?? 0) - (right[differing] ?? 0)
+  })[0]
+}

@@ -1,0 +1,135 @@
+/**
+ * The plugs of random rules as plain functions of what the stream says, what they remembered and what time it is.
+ * The engine runs the very same functions behind definePlug.
+ */
+import type { PlugAnswer } from '../../../src/core/plug/plug.ts'
+
+export interface Call {
+  label: string
+  properties: Readonly<Record<string, unknown>>
+  stream: Readonly<Record<string, unknown>>
+  internalState: unknown
+  /** epoch ms */
+  now: number
+}
+
+/** Given by a plug whose answer comes later, by a `settle` step of the script. */
+export const LATER = Symbol('later')
+
+export interface TestPlug {
+  kind: 'sensor' | 'actuator'
+  states: readonly string[]
+  behave(call: Call): PlugAnswer | typeof LATER
+}
+
+const count = (call: Call): number => (typeof call.internalState === 'number' ? call.internalState : 0)
+const number = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise)
+const pick = (states: readonly string[], n: number): string => states[n % states.length] ?? ''
+
+function reading(call: Call): number {
+  const value = call.stream[String(call.properties['key'])]
+  if (typeof value !== 'number') throw new Error(`no number under ${String(call.properties['key'])}`)
+  return value
+}
+
+/** Fails in some of the seconds of the clock, so that retries can succeed. */
+const failsNow = (call: Call): boolean => Math.floor(call.now / 1000) % 3 === number(call.properties['failIn'], -1)
+
+const LEVEL = ['Low', 'High']
+const BAND = ['Below', 'In', 'Above']
+const COUNTER = ['a', 'b', 'c']
+const FACES = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX']
+const WAIT = ['Waiting', 'Done']
+
+export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
+  level: {
+    kind: 'sensor',
+    states: LEVEL,
+    behave: (call) => {
+      const value = reading(call)
+      return { state: value > number(call.properties['limit'], 10) ? 'High' : 'Low', rawData: { seen: String(value) } }
+    },
+  },
+  band: {
+    kind: 'sensor',
+    states: BAND,
+    behave: (call) => {
+      const value = reading(call)
+      if (Number.isNaN(value)) throw new Error('not a number')
+      return value < 5 ? 'Below' : value > 15 ? 'Above' : 'In'
+    },
+  },
+  counter: {
+    kind: 'sensor',
+    states: COUNTER,
+    behave: (call) => {
+      const step = number(call.properties['step'], 1)
+      return { state: pick(COUNTER, count(call)), internalState: count(call) + step, rawData: { count: count(call) } }
+    },
+  },
+  dice: {
+    kind: 'sensor',
+    states: FACES,
+    behave: (call) => {
+      const { faces } = call.properties
+      const face: unknown = Array.isArray(faces) ? faces[count(call) % faces.length] : undefined
+      return { state: typeof face === 'string' ? face : 'ONE', internalState: count(call) + 1 }
+    },
+  },
+  held: {
+    kind: 'sensor',
+    states: LEVEL,
+    behave: (call) => ({
+      state: pick(LEVEL, count(call)),
+      internalState: count(call) + 1,
+      after: number(call.properties['ms'], 3000),
+    }),
+  },
+  follow: {
+    kind: 'sensor',
+    states: WAIT,
+    behave: (call) => ({
+      state: 'Waiting',
+      rawData: { since: call.now },
+      // oxlint-disable-next-line unicorn/no-thenable -- `then` is a field of the contract of plugs
+      then: { state: 'Done', after: number(call.properties['ms'], 3000) },
+    }),
+  },
+  chain: {
+    kind: 'sensor',
+    states: COUNTER,
+    behave: (call) => {
+      const after = number(call.properties['ms'], 2000)
+      // oxlint-disable-next-line unicorn/no-thenable -- `then` is a field of the contract of plugs
+      return { state: 'a', after, then: { rawData: { half: true }, after, then: { state: 'c', after } } }
+    },
+  },
+  raw: {
+    kind: 'sensor',
+    states: LEVEL,
+    behave: (call) =>
+      count(call) % 2 === 0
+        ? { rawData: { second: Math.floor(call.now / 1000) }, internalState: count(call) + 1 }
+        : { state: 'High', internalState: count(call) + 1 },
+  },
+  moody: {
+    kind: 'sensor',
+    states: BAND,
+    behave: (call) => {
+      if (failsNow(call)) throw new Error('a bad second')
+      if (Math.floor(call.now / 1000) % 5 === 4) return { state: 'Sideways', rawData: { never: 'kept' } }
+      return { state: pick(BAND, Math.floor(call.now / 1000)) }
+    },
+  },
+  silent: { kind: 'sensor', states: LEVEL, behave: () => undefined },
+  later: { kind: 'sensor', states: LEVEL, behave: () => LATER },
+  act: {
+    kind: 'actuator',
+    states: [],
+    behave: (call) => {
+      if (failsNow(call)) throw new Error('a bad second')
+      return { message: `acted at ${call.now}` }
+    },
+  },
+  laterAct: { kind: 'actuator', states: [], behave: () => LATER },
+}
