@@ -1,0 +1,265 @@
+/**
+ * Rule -> graph. Takes a rule that validateRule found no ERROR in; what it still has to refuse (a plug that rejects
+ * its constant properties, a cycle) it refuses with an AppError.
+ */
+import { AppError } from '../../kernel/errors.ts'
+import { durationMs } from '../../kernel/duration.ts'
+import { compileProperties } from '../placeholders/properties.ts'
+import { compileValue } from '../placeholders/value.ts'
+import { parseResource } from '../placeholders/resource.ts'
+import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
+import { finishProperties } from '../plug/properties.ts'
+import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
+import { parentsFirst } from './order.ts'
+import { makePlan } from './plan.ts'
+import {
+  ANY,
+  GATE_STATES,
+  UNKNOWN,
+  type ActuatorNode,
+  type GateNode,
+  type Graph,
+  type GraphNode,
+  type ObservableNode,
+  type PlugCall,
+  type SensorNode,
+  type TriggerEdge,
+} from './graph.ts'
+
+const DEFAULT_TIMEOUT_MS = 50_000
+const DEFAULT_PAUSE_MS = 3_600_000
+
+/** A graph while it is being built: the same objects, with lists that still grow. */
+type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
+
+/** Compiles a valid rule. Errors: `PLUG`, `VALIDATION`, `BINDING`. */
+export function compileRule(rule: RuleGraph, plugs: PlugRegistry): Graph {
+  const resources = new ResourceTable()
+  const conditional = new Set((rule.triggers ?? []).map((trigger) => trigger.destinationLabel))
+  const sensors = (rule.sensors ?? []).map((sensor, slot) =>
+    compileSensor(sensor, slot, plugs, resources, conditional.has(sensor.label)),
+  )
+  const byLabel = new Map<string, GraphNode>()
+  for (const sensor of sensors) byLabel.set(sensor.label, sensor)
+  const gates = compileGates(rule.relations ?? [], sensors.length, byLabel)
+  const actuators = (rule.actuators ?? []).map((actuator, slot): ActuatorNode => {
+    const plug = requirePlug(plugs, 'actuator', actuator)
+    return {
+      kind: 'actuator',
+      label: actuator.label,
+      slot,
+      call: compileCall(actuator, plug),
+      resource: resources.place(actuator.resource),
+    }
+  })
+  for (const actuator of actuators) byLabel.set(actuator.label, actuator)
+  const triggers = (rule.triggers ?? []).map((trigger, order) => compileTrigger(trigger, order, byLabel))
+  attachAll(sensors, gates, triggers)
+  return {
+    rule,
+    sensors,
+    gates,
+    actuators,
+    byLabel,
+    triggers,
+    resources: resources.entries,
+    tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
+  }
+}
+
+class ResourceTable {
+  readonly entries: { text: string; spec: ReturnType<typeof parseResource> }[] = []
+  readonly #places = new Map<string, number>()
+
+  /** place of a resource text, -1 for none */
+  place(text: string | undefined): number {
+    if (text === undefined || text === '') return -1
+    const known = this.#places.get(text)
+    if (known !== undefined) return known
+    this.#places.set(text, this.entries.length)
+    return this.entries.push({ text, spec: parseResource(text) }) - 1
+  }
+}
+
+function compileSensor(
+  sensor: Sensor,
+  slot: number,
+  plugs: PlugRegistry,
+  resources: ResourceTable,
+  conditional: boolean,
+): Growing<SensorNode> {
+  const plug = requirePlug(plugs, 'sensor', sensor)
+  const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
+  const bound = sensor.resource !== undefined && sensor.resource !== ''
+  return {
+    kind: 'sensor',
+    label: sensor.label,
+    slot,
+    index: slot,
+    call: compileCall(sensor, plug),
+    resource: resources.place(sensor.resource),
+    states: [...plug.states],
+    sequence: sensor.sequence ?? 1,
+    conditional,
+    onTick: !conditional && !hasClock && sensor.tickTrigger !== false,
+    // Absent means true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger.
+    onData: bound && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
+    pollingPeriod: conditional ? undefined : sensor.pollingPeriod,
+    pollingFixedRate: sensor.pollingFixedRate ?? true,
+    schedule: conditional ? undefined : sensor.schedule,
+    evictionTime: sensor.evictionTime ?? Number.POSITIVE_INFINITY,
+    timeoutState: stateIndex(plug.states, sensor.timeoutState),
+    gates: [],
+    triggers: [],
+    executionTriggers: [],
+  }
+}
+
+function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug {
+  const plug = plugs.find(kind, node.name, node.version)
+  if (plug) return plug
+  throw new AppError('PLUG', `Plugin ${node.name}:${node.version ?? 'latest'} not found for ${kind} ${node.label}`)
+}
+
+function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
+  const properties = compileProperties(node.properties ?? {}, plug.input)
+  const constant = properties.constant === undefined ? undefined : finishedConstant(node, plug, properties.constant)
+  return {
+    plug,
+    properties,
+    constant,
+    prepared: constant === undefined ? undefined : plug.prepare?.(constant),
+    timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
+    retry: node.retryConfig && {
+      maxRetries: node.retryConfig.maxRetries,
+      minBackoffMs: durationMs(node.retryConfig.minBackoff ?? 'PT1S'),
+      maxBackoffMs: durationMs(node.retryConfig.maxBackoff ?? 'PT1M'),
+      errorState: stateIndex(plug.states, node.retryConfig.errorState),
+    },
+    loop: node.loopDef === undefined ? undefined : compileValue(node.loopDef),
+    pauseMs: node.pauseExecution === true ? pauseLimit(node.pauseExecutionTimeout) : undefined,
+  }
+}
+
+function pauseLimit(text: string | undefined): number {
+  return text === undefined ? DEFAULT_PAUSE_MS : durationMs(text)
+}
+
+function finishedConstant(
+  node: PlugNode,
+  plug: Plug,
+  constant: Record<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  const finished = finishProperties(plug, constant)
+  if (finished.properties) return finished.properties
+  const texts = finished.problems.map((problem) => `${problem.property}: ${problem.message}`)
+  throw new AppError('VALIDATION', `node ${node.label}: ${texts.join('; ')}`)
+}
+
+function stateIndex(states: readonly string[], state: string | undefined): number {
+  return state === undefined ? UNKNOWN : states.indexOf(state)
+}
+
+function compileGates(relations: readonly Relation[], firstIndex: number, byLabel: Map<string, GraphNode>): GateNode[] {
+  const gates = parentsFirst(relations).map((relation, slot): GateNode => {
+    const parents = relation.parentLabels.map((label) => observable(byLabel, label, `relation ${relation.label}`))
+    const rows = distinct(
+      relation.combinations.map((row) => row.map((state, i) => parents[i]?.states.indexOf(state) ?? UNKNOWN)),
+    )
+    const sizes = parents.map((parent) => parent.states.length)
+    const gate: GateNode = {
+      kind: 'gate',
+      label: relation.label,
+      slot,
+      index: firstIndex + slot,
+      type: relation.type,
+      states: GATE_STATES,
+      parents,
+      rows,
+      inputs: parents.map((parent, i) => ({
+        index: parent.index,
+        wanted: rows[0]?.[i] ?? UNKNOWN,
+        size: sizes[i] ?? 0,
+      })),
+      rowKeys: rowKeys(rows, sizes),
+    }
+    byLabel.set(gate.label, gate)
+    return gate
+  })
+  return gates
+}
+
+function distinct(rows: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  return [...new Map(rows.map((row) => [row.join(), row])).values()]
+}
+
+/** Rows as numbers in the mixed radix of the parents' sizes; empty when the numbers would not be exact. */
+function rowKeys(rows: readonly (readonly number[])[], sizes: readonly number[]): ReadonlySet<number> {
+  if (sizes.reduce((product, size) => product * size, 1) > Number.MAX_SAFE_INTEGER) return new Set()
+  return new Set(rows.map((row) => row.reduce((key, state, i) => key * (sizes[i] ?? 1) + state, 0)))
+}
+
+function observable(byLabel: ReadonlyMap<string, GraphNode>, label: string, where: string): ObservableNode {
+  const node = byLabel.get(label)
+  if (node === undefined || node.kind === 'actuator') {
+    throw new AppError('VALIDATION', `${where} names ${label}, which is no sensor or relation`)
+  }
+  return node
+}
+
+function compileTrigger(trigger: Trigger, order: number, byLabel: ReadonlyMap<string, GraphNode>): TriggerEdge {
+  const source = observable(byLabel, trigger.sourceLabel, `trigger ${order}`)
+  const destination = byLabel.get(trigger.destinationLabel)
+  if (destination === undefined || destination.kind === 'gate') {
+    throw new AppError(
+      'VALIDATION',
+      `trigger ${order} leads to ${trigger.destinationLabel}, which is no sensor or actuator`,
+    )
+  }
+  const wanted = trigger.statesTrigger ?? []
+  const change = trigger.stateChangeTrigger
+  const changes = change !== undefined && change.stateFrom !== '' && change.stateTo !== ''
+  return {
+    order,
+    source,
+    destination,
+    states: wanted.length === 0 ? undefined : source.states.map((state) => wanted.includes(state)),
+    change: changes ? { from: changeEnd(source, change.stateFrom), to: changeEnd(source, change.stateTo) } : undefined,
+    policyMs: (trigger.invocationPolicy ?? 0) * 1000,
+  }
+}
+
+function changeEnd(source: ObservableNode, state: string): number {
+  return state === '*' ? ANY : source.states.indexOf(state)
+}
+
+/** Hangs on each sensor what an observation of it sets off. */
+function attachAll(
+  sensors: readonly Growing<SensorNode>[],
+  gates: readonly GateNode[],
+  triggers: readonly TriggerEdge[],
+): void {
+  const children = new Map<ObservableNode, GateNode[]>()
+  for (const gate of gates) for (const parent of new Set(gate.parents)) listAt(children, parent).push(gate)
+  const leaving = new Map<ObservableNode, TriggerEdge[]>()
+  for (const trigger of triggers) listAt(leaving, trigger.source).push(trigger)
+  for (const sensor of sensors) {
+    const reached = new Set<ObservableNode>([sensor])
+    for (const node of reached) for (const child of children.get(node) ?? []) reached.add(child)
+    for (const node of reached) {
+      if (node.kind === 'gate') sensor.gates.push(node)
+      sensor.triggers.push(...(leaving.get(node) ?? []))
+    }
+    sensor.gates.sort((a, b) => a.index - b.index)
+    sensor.triggers.sort((a, b) => a.order - b.order)
+    sensor.executionTriggers.push(
+      ...(leaving.get(sensor) ?? []).filter((trigger) => !trigger.states && !trigger.change),
+    )
+  }
+}
+
+function listAt<K, V>(map: Map<K, V[]>, key: K): V[] {
+  const list = map.get(key) ?? []
+  map.set(key, list)
+  return list
+}

@@ -1,0 +1,146 @@
+/**
+ * A rule made ready to run: labels resolved to objects, states to small numbers, triggers sorted by what they wait
+ * for. Compiled once per rule, shared by all its tasks, never changed.
+ */
+import type { CompiledProperties } from '../placeholders/properties.ts'
+import type { CompiledValue } from '../placeholders/value.ts'
+import type { ResourceSpec } from '../placeholders/resource.ts'
+import type { Plug } from '../plug/plug.ts'
+import type { RelationType, RuleGraph } from '../rule/rule.ts'
+
+/** A state that is not known. Known states are indexes into the node's `states`. */
+export const UNKNOWN = -1
+/** Indexes into GATE_STATES. */
+export const TRUE = 0
+export const FALSE = 1
+export const GATE_STATES = ['TRUE', 'FALSE'] as const
+
+/** How a node calls its plug. */
+export interface PlugCall {
+  readonly plug: Plug
+  readonly properties: CompiledProperties
+  /** finished properties, when none depends on the moment */
+  readonly constant: Readonly<Record<string, unknown>> | undefined
+  readonly prepared: unknown
+  readonly timeoutMs: number
+  readonly retry: Retry | undefined
+  readonly loop: CompiledValue | undefined
+  /** ms to wait for a resume; undefined: does not pause */
+  readonly pauseMs: number | undefined
+}
+
+export interface Retry {
+  readonly maxRetries: number
+  readonly minBackoffMs: number
+  readonly maxBackoffMs: number
+  /** index of the state observed when the last retry failed, UNKNOWN for none */
+  readonly errorState: number
+}
+
+interface NodeBase {
+  readonly label: string
+  /** place in its own kind's list */
+  readonly slot: number
+}
+
+interface RunnableNode extends NodeBase {
+  readonly call: PlugCall
+  /** place in `graph.resources`, -1 for none */
+  readonly resource: number
+}
+
+export interface SensorNode extends RunnableNode {
+  readonly kind: 'sensor'
+  /** place among sensors and gates together; equals slot */
+  readonly index: number
+  readonly states: readonly string[]
+  readonly sequence: number
+  /** destination of a trigger */
+  readonly conditional: boolean
+  readonly onTick: boolean
+  readonly onData: boolean
+  /** ms; undefined without a period of its own */
+  readonly pollingPeriod: number | undefined
+  readonly pollingFixedRate: boolean
+  readonly schedule: string | undefined
+  /** ms; Infinity when the observation is kept */
+  readonly evictionTime: number
+  readonly timeoutState: number
+  /** gates that depend on it, parents before children */
+  readonly gates: readonly GateNode[]
+  /** triggers to evaluate after an observation: of this sensor and of its gates, as declared */
+  readonly triggers: readonly TriggerEdge[]
+  /** triggers without a condition on this very sensor */
+  readonly executionTriggers: readonly TriggerEdge[]
+}
+
+export interface GateNode extends NodeBase {
+  readonly kind: 'gate'
+  readonly index: number
+  readonly type: RelationType
+  readonly states: readonly string[]
+  readonly parents: readonly ObservableNode[]
+  /** one wanted state per parent and row */
+  readonly rows: readonly (readonly number[])[]
+  /** the first row next to its parents, for AND, OR and NAND */
+  readonly inputs: readonly GateInput[]
+  /** GENERAL: every row as one number, parents as digits */
+  readonly rowKeys: ReadonlySet<number>
+}
+
+export interface GateInput {
+  /** place of the parent among sensors and gates */
+  readonly index: number
+  readonly wanted: number
+  /** how many states the parent has */
+  readonly size: number
+}
+
+export interface ActuatorNode extends RunnableNode {
+  readonly kind: 'actuator'
+}
+
+export type ObservableNode = SensorNode | GateNode
+export type DestinationNode = SensorNode | ActuatorNode
+export type GraphNode = SensorNode | GateNode | ActuatorNode
+
+export interface TriggerEdge {
+  /** place in the rule's `triggers` */
+  readonly order: number
+  readonly source: ObservableNode
+  readonly destination: DestinationNode
+  /** by state index of the source; undefined when states do not matter */
+  readonly states: readonly boolean[] | undefined
+  readonly change: { readonly from: number; readonly to: number } | undefined
+  /** ms during which the destination does not fire again */
+  readonly policyMs: number
+}
+
+/** `*` in a state change. */
+export const ANY = -2
+
+/** Which sensors an invocation runs, in groups, and which observations it forgets first. */
+export interface Plan {
+  readonly sensors: readonly SensorNode[]
+  /** by ascending sequence; inside a group as declared */
+  readonly groups: readonly (readonly SensorNode[])[]
+  /** one sensor a group, for tasks that do not run in parallel */
+  readonly serial: readonly (readonly SensorNode[])[]
+  /** what runs and all that may follow from it */
+  readonly reset: readonly SensorNode[]
+  /** gates that lose an input by the reset, parents before children */
+  readonly resetGates: readonly GateNode[]
+}
+
+export interface Graph {
+  readonly rule: RuleGraph
+  readonly sensors: readonly SensorNode[]
+  /** parents before children */
+  readonly gates: readonly GateNode[]
+  readonly actuators: readonly ActuatorNode[]
+  readonly byLabel: ReadonlyMap<string, GraphNode>
+  readonly triggers: readonly TriggerEdge[]
+  /** distinct resource texts of the nodes */
+  readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
+  readonly tickPlan: Plan
+}

@@ -1,0 +1,35 @@
+import type { GateNode, Graph, Plan, SensorNode } from './graph.ts'
+
+/** What an invocation over `sensors` runs and forgets (reference 2.3, and Q1: what is renewed plus what follows from it). */
+export function makePlan(sensors: readonly SensorNode[]): Plan {
+  const ordered = sensors.toSorted((a, b) => a.sequence - b.sequence || a.slot - b.slot)
+  const groups: SensorNode[][] = []
+  for (const sensor of ordered) {
+    const last = groups.at(-1)
+    if (last && last[0]?.sequence === sensor.sequence) last.push(sensor)
+    else groups.push([sensor])
+  }
+  const reset = withFollowers(ordered)
+  return { sensors: ordered, groups, serial: ordered.map((sensor) => [sensor]), reset, resetGates: gatesBehind(reset) }
+}
+
+/** The plan of a wipe: nothing runs, everything is forgotten. */
+export function wipePlan(graph: Pick<Graph, 'sensors'>): Plan {
+  return { sensors: [], groups: [], serial: [], reset: graph.sensors, resetGates: gatesBehind(graph.sensors) }
+}
+
+/** The sensors and all sensors that triggers reach from them; a sensor with its own clock is only reset by that clock. */
+function withFollowers(roots: readonly SensorNode[]): readonly SensorNode[] {
+  const found = new Set<SensorNode>(roots)
+  for (const sensor of found) {
+    for (const trigger of sensor.triggers) {
+      if (trigger.destination.kind === 'sensor') found.add(trigger.destination)
+    }
+  }
+  return [...found].toSorted((a, b) => a.slot - b.slot)
+}
+
+function gatesBehind(sensors: readonly SensorNode[]): readonly GateNode[] {
+  const found = new Set(sensors.flatMap((sensor) => sensor.gates))
+  return [...found].toSorted((a, b) => a.index - b.index)
+}

@@ -1,0 +1,78 @@
+/**
+ * Three-valued gates (reference 2.6): a gate is certain as soon as its known parents decide it. One function a
+ * relation type, in one table. Each takes the current states of sensors and gates by index.
+ */
+import type { RelationType } from '../rule/rule.ts'
+import { FALSE, TRUE, UNKNOWN, type GateNode } from './graph.ts'
+
+/** Anything that has a current state; UNKNOWN when not certain. */
+export interface HasState {
+  readonly state: number
+}
+
+type Decide = (gate: GateNode, nodes: readonly HasState[]) => number
+
+export const RELATIONS: Readonly<Record<RelationType, Decide>> = { AND: and, OR: or, NAND: nand, GENERAL: general }
+
+/** TRUE, FALSE or UNKNOWN. With `needsAll` a gate with an unknown parent is unknown. */
+export function decide(gate: GateNode, nodes: readonly HasState[], needsAll: boolean): number {
+  if (needsAll && gate.inputs.some((input) => stateAt(nodes, input.index) === UNKNOWN)) return UNKNOWN
+  return RELATIONS[gate.type](gate, nodes)
+}
+
+function and(gate: GateNode, nodes: readonly HasState[]): number {
+  let result = TRUE
+  for (const input of gate.inputs) {
+    const state = stateAt(nodes, input.index)
+    if (state === UNKNOWN) result = UNKNOWN
+    else if (state !== input.wanted) return FALSE
+  }
+  return result
+}
+
+function or(gate: GateNode, nodes: readonly HasState[]): number {
+  let result = FALSE
+  for (const input of gate.inputs) {
+    const state = stateAt(nodes, input.index)
+    if (state === input.wanted) return TRUE
+    if (state === UNKNOWN) result = UNKNOWN
+  }
+  return result
+}
+
+function nand(gate: GateNode, nodes: readonly HasState[]): number {
+  const result = and(gate, nodes)
+  return result === UNKNOWN ? UNKNOWN : TRUE + FALSE - result
+}
+
+function general(gate: GateNode, nodes: readonly HasState[]): number {
+  let key = 0
+  let allKnown = true
+  let completions = 1
+  for (const input of gate.inputs) {
+    const state = stateAt(nodes, input.index)
+    if (state === UNKNOWN) {
+      allKnown = false
+      completions *= input.size
+    } else key = key * input.size + state
+  }
+  if (allKnown && gate.rowKeys.size > 0) return gate.rowKeys.has(key) ? TRUE : FALSE
+  let listed = 0
+  for (const row of gate.rows) if (compatible(gate, row, nodes)) listed++
+  if (listed === 0) return FALSE
+  return listed === completions ? TRUE : UNKNOWN
+}
+
+function compatible(gate: GateNode, row: readonly number[], nodes: readonly HasState[]): boolean {
+  let place = 0
+  for (const input of gate.inputs) {
+    const state = stateAt(nodes, input.index)
+    if (state !== UNKNOWN && state !== row[place]) return false
+    place++
+  }
+  return true
+}
+
+function stateAt(nodes: readonly HasState[], index: number): number {
+  return (nodes[index] as HasState).state // indexes come from the compiler
+}

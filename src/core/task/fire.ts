@@ -1,0 +1,97 @@
+/** When a trigger holds, and what firing it does (reference 2.7, 2.8). */
+import { ANY, UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
+import { begin, cancel } from './execution.ts'
+import type { Origin } from './input.ts'
+import type { TaskRun } from './run.ts'
+import {
+  destinationState,
+  observedState,
+  sensorState,
+  type Execution,
+  type Held,
+  type Link,
+  type Observed,
+} from './state.ts'
+import { traceFired, traceHeld } from './trace.ts'
+import { snapshot } from './why.ts'
+
+export type Match = 'state' | 'change' | 'execution'
+
+/** Evaluates a trigger after its source was evaluated, and fires it when it holds. */
+export function fireTrigger(
+  run: TaskRun,
+  trigger: TriggerEdge,
+  invocation: number,
+  origin: Origin,
+  via: Link | null,
+): void {
+  const matched = match(trigger, observedState(run.state, trigger.source))
+  if (matched !== undefined) fire(run, trigger, matched, invocation, origin, via)
+}
+
+/** Which part of a trigger holds for its source's last evaluation; undefined when none does. */
+export function match(trigger: TriggerEdge, source: Observed): Match | undefined {
+  const { states, change } = trigger
+  const state = source.state
+  if (state === UNKNOWN) return undefined
+  if (states === undefined && change === undefined) return 'execution'
+  if (states?.[state] === true) return 'state'
+  if (change === undefined) return undefined
+  if (change.from === ANY)
+    return state !== source.previous && (change.to === ANY || change.to === state) ? 'change' : undefined
+  if (source.before !== change.from) return undefined
+  return (change.to === ANY ? state !== change.from : state === change.to) ? 'change' : undefined
+}
+
+/** Fires a trigger that holds, unless something holds it back. */
+export function fire(
+  run: TaskRun,
+  trigger: TriggerEdge,
+  matched: Match,
+  invocation: number,
+  origin: Origin,
+  via: Link | null,
+): void {
+  const destination = destinationState(run.state, trigger.destination)
+  const coolUntil = destination.firedAt + trigger.policyMs
+  if (run.now < coolUntil) return hold(run, trigger, invocation, 'invocationPolicy', coolUntil)
+  if (run.state.inFlight.size >= run.model.maxInFlight) return hold(run, trigger, invocation, 'queue')
+  const atWork = trigger.destination.kind === 'sensor' ? sensorState(run.state, trigger.destination).running : null
+  if (atWork !== null) {
+    if (!isWaiting(atWork)) return hold(run, trigger, invocation, 'overlap')
+    cancel(run, atWork)
+  }
+  const source = observedState(run.state, trigger.source)
+  const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via }, null)
+  destination.firedAt = run.now
+  destination.held = null
+  destination.firing = {
+    trigger,
+    time: run.now,
+    invocation,
+    effect: effectId(run, execution),
+    matched,
+    from: source.before,
+    to: source.state,
+    origin,
+    via,
+    seen: snapshot(run.state, trigger.source),
+  }
+  traceFired(run, destination.firing)
+}
+
+/** A node that only waits for time or a resume may start anew; one whose plug is at work may not. */
+function isWaiting(execution: Execution): boolean {
+  return execution.phase === 'holding' || execution.phase === 'paused'
+}
+
+function hold(run: TaskRun, trigger: TriggerEdge, invocation: number, reason: Held['reason'], until?: number): void {
+  destinationState(run.state, trigger.destination).held = { reason, time: run.now, until, trigger }
+  const more = until === undefined ? {} : { until }
+  traceHeld(run, invocation, trigger.destination.label, reason, { source: trigger.source.label, ...more })
+}
+
+/** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognised. */
+export function effectId(run: TaskRun, execution: Execution): string {
+  return `${run.model.id}/${run.state.run}/${execution.input}/${execution.place}`
+}

@@ -1,0 +1,112 @@
+/** How ticks, data, pushes and manual runs begin a wave of work (reference 2.2 to 2.4). */
+import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
+import { makePlan, wipePlan } from '../graph/plan.ts'
+import { cancelAll, executed } from './result.ts'
+import { startGroups } from './execution.ts'
+import type { Message, Origin } from './input.ts'
+import { observe, reset } from './observe.ts'
+import type { TaskRun } from './run.ts'
+import { sensorState } from './state.ts'
+import { remember } from './stream.ts'
+import { traceHeld, traceOrigin } from './trace.ts'
+
+/** Ticks that wait for the work of the last one, at most. */
+const MAX_WAITING_TICKS = 16
+
+/** The task's own tick. What it does while the last one still works is the `overlap` policy. */
+export function tick(run: TaskRun, scheduledAt: number): void {
+  const { overlap } = run.model.settings
+  if (overlap === 'cancelPrevious') cancelAll(run, isTick)
+  else if (overlap === 'queue' && isBusyWithTick(run)) {
+    if (run.state.waitingTicks.length < MAX_WAITING_TICKS) run.state.waitingTicks.push(scheduledAt)
+    else traceHeld(run, run.state.invocations, run.model.id, 'queue', {})
+    return
+  }
+  invoke(run, run.model.graph.tickPlan, [{ kind: 'tick', time: run.now, scheduledAt }])
+}
+
+/** Runs the next waiting tick when the work of the last is done. */
+export function tickThatWaited(run: TaskRun): void {
+  if (run.state.waitingTicks.length === 0 || isBusyWithTick(run)) return
+  const scheduledAt = run.state.waitingTicks.shift()
+  if (scheduledAt !== undefined) invoke(run, run.model.graph.tickPlan, [{ kind: 'tick', time: run.now, scheduledAt }])
+}
+
+function isTick(origin: Origin): boolean {
+  return origin.kind === 'tick'
+}
+
+export function isBusyWithTick(run: TaskRun): boolean {
+  for (const execution of run.state.inFlight) if (isTick(execution.origin)) return true
+  return false
+}
+
+/** One sensor by its own clock or by hand. */
+export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void {
+  invoke(run, makePlan([node]), [origin])
+}
+
+/** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
+export function data(run: TaskRun, messages: readonly Message[]): void {
+  let batch: { place: number; message: Message }[] = []
+  for (const message of messages) {
+    const place = run.model.resources.indexOf(message.resource)
+    if (place === -1) continue
+    if (batch.some((other) => other.place === place)) {
+      dataInvocation(run, batch)
+      batch = []
+    }
+    batch.push({ place, message })
+  }
+  if (batch.length > 0) dataInvocation(run, batch)
+}
+
+function dataInvocation(run: TaskRun, batch: readonly { place: number; message: Message }[]): void {
+  for (const { place, message } of batch) remember(run, place, message)
+  const origins = batch.map(({ message }): Origin => ({
+    kind: 'data',
+    time: run.now,
+    resource: message.resource,
+    values: message,
+  }))
+  const plans = batch.map(({ place }) => run.model.dataPlans[place]).filter((plan) => plan !== undefined)
+  const [only] = plans
+  const plan =
+    plans.length === 1 && only !== undefined ? only : makePlan([...new Set(plans.flatMap((one) => one.sensors))])
+  invoke(run, plan, origins)
+}
+
+function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[]): void {
+  if (plan.sensors.length === 0) return
+  run.state.invocations++
+  run.state.lastExecutionTime = run.now
+  for (const origin of origins) traceOrigin(run, origin)
+  if (run.model.settings.resetObservations) reset(run, resetPlan(run, plan))
+  startGroups(run, run.state.invocations, run.model.settings.parallel ? plan.groups : plan.serial, origins)
+}
+
+/** What is forgotten first: everything, or what this invocation renews. A sensor still at work is not renewed. */
+function resetPlan(run: TaskRun, plan: Plan): Plan {
+  if (run.model.settings.resetScope === 'task') return wipePlan(run.model.graph)
+  const isFree = (sensor: SensorNode) => sensorState(run.state, sensor).running === null
+  return plan.sensors.every(isFree) ? plan : makePlan(plan.sensors.filter(isFree))
+}
+
+/** A state or raw data given from outside counts as an observation; nothing runs but what it triggers. */
+export function push(
+  run: TaskRun,
+  node: SensorNode,
+  state: number,
+  rawData: Readonly<Record<string, unknown>> | undefined,
+): void {
+  run.state.invocations++
+  run.state.lastExecutionTime = run.now
+  const origin: Origin = { kind: 'push', time: run.now, node: node.label }
+  const sensor = sensorState(run.state, node)
+  sensor.collectedTime = run.now
+  sensor.follow = null
+  sensor.error = null
+  if (rawData !== undefined) sensor.rawData = rawData
+  if (state !== UNKNOWN) observe(run, node, state, run.state.invocations, origin, null)
+  else executed(run, node, run.state.invocations, origin, null)
+}

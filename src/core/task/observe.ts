@@ -1,0 +1,81 @@
+/** How a state becomes known and unknown again, and what that does to the gates behind it. */
+import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
+import { decide } from '../graph/relations.ts'
+import { fireTrigger } from './fire.ts'
+import type { Origin } from './input.ts'
+import type { TaskRun } from './run.ts'
+import { observedState, sensorState, type Link, type Observed } from './state.ts'
+import { traceEvicted, traceGate, traceState } from './trace.ts'
+
+/** A sensor shows a certain state: remember it, recompute its gates, evaluate the triggers (reference 2.5 to 2.7). */
+export function observe(
+  run: TaskRun,
+  node: SensorNode,
+  state: number,
+  invocation: number,
+  origin: Origin,
+  via: Link | null,
+): void {
+  const sensor = sensorState(run.state, node)
+  settle(sensor, state, run.now)
+  sensor.origin = origin
+  sensor.via = via
+  if (node.evictionTime !== Number.POSITIVE_INFINITY) {
+    sensor.evictAt = run.now + node.evictionTime
+    run.sink.timer('evict', sensor.evictAt, node.slot)
+  }
+  if (sensor.previous !== state) traceState(run, invocation, node, sensor.previous, state)
+  for (const gate of node.gates) {
+    const observed = observedState(run.state, gate)
+    settle(observed, evaluate(run, gate), run.now)
+    if (observed.previous !== observed.state) traceGate(run, invocation, gate, observed.previous, observed.state)
+  }
+  for (const trigger of node.triggers) fireTrigger(run, trigger, invocation, origin, via)
+}
+
+function evaluate(run: TaskRun, gate: GateNode): number {
+  return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
+}
+
+function settle(observed: Observed, state: number, now: number): void {
+  observed.previous = observed.state
+  observed.before = observed.state === UNKNOWN ? observed.memory : observed.state
+  observed.state = state
+  if (state === UNKNOWN) {
+    if (observed.previous !== UNKNOWN) observed.lost = now
+    return
+  }
+  if (state !== observed.before) observed.since = now
+  observed.memory = state
+}
+
+/** Forgets the observations of a plan, but keeps the memory of each (Q1 and Q36). Nothing fires. */
+export function reset(run: TaskRun, plan: Plan): void {
+  for (const node of plan.reset) forget(sensorState(run.state, node), run.now)
+  for (const gate of plan.resetGates) {
+    const observed = observedState(run.state, gate)
+    if (observed.state !== UNKNOWN && evaluate(run, gate) === UNKNOWN) forget(observed, run.now)
+  }
+}
+
+function forget(observed: Observed, now: number): void {
+  if (observed.state === UNKNOWN) return
+  observed.state = UNKNOWN
+  observed.lost = now
+}
+
+/** The observation is too old: the sensor and every gate that depended on it know nothing any more. Nothing fires. */
+export function evict(run: TaskRun, node: SensorNode): void {
+  const sensor = sensorState(run.state, node)
+  sensor.evictAt = Number.POSITIVE_INFINITY
+  sensor.memory = UNKNOWN
+  if (sensor.state === UNKNOWN) return
+  traceEvicted(run, node, sensor.state)
+  forget(sensor, run.now)
+  for (const gate of node.gates) {
+    const observed = observedState(run.state, gate)
+    if (observed.state === UNKNOWN || evaluate(run, gate) !== UNKNOWN) continue
+    forget(observed, run.now)
+    observed.memory = UNKNOWN
+  }
+}

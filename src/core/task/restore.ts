@@ -1,0 +1,259 @@
+/** Plain JSON -> state, for the very rule that it was saved from. */
+import { AppError } from '../../kernel/errors.ts'
+import { UNKNOWN, type ActuatorNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import type { Answer } from '../plug/result.ts'
+import type { Origin } from './input.ts'
+import { decodeNumbers } from './json-numbers.ts'
+import type { TaskRun } from './run.ts'
+import type {
+  SavedAnswer,
+  SavedDestination,
+  SavedExecution,
+  SavedFiring,
+  SavedGroup,
+  SavedObserved,
+  SavedState,
+} from './saved.ts'
+import {
+  actuatorState,
+  forgetNodes,
+  observedState,
+  sensorState,
+  type Destination,
+  type Execution,
+  type Firing,
+  type Group,
+  type Link,
+} from './state.ts'
+
+/**
+ * Fills `run.state` from a saved one, asks for every timer again, and queues what was being called, oldest first,
+ * under its old id. Throws `SAVED_STATE` when the saved task names what the rule does not have.
+ */
+export function restoreState(run: TaskRun, given: SavedState): void {
+  const saved = decodeNumbers(given) as SavedState
+  const { state, model } = run
+  const names = new Names(run, saved)
+  forgetNodes(state, model.graph, model.resources.length)
+  state.status = saved.status
+  state.run = saved.run
+  state.inputs = saved.inputs
+  state.effects = saved.effects
+  state.invocations = saved.invocations
+  state.executions = saved.executions
+  state.startTime = saved.startTime
+  state.lastExecutionTime = saved.lastExecutionTime
+  state.finishedTime = saved.finishedTime
+  state.nextTickAt = saved.nextTickAt ?? Number.POSITIVE_INFINITY
+  state.waitingTicks = [...(saved.waitingTicks ?? [])]
+  state.seed = saved.seed
+  state.failures = [...(saved.failures ?? [])]
+  for (const [label, one] of Object.entries(saved.sensors)) {
+    const node = names.sensor(label)
+    const sensor = sensorState(state, node)
+    restoreObserved(run, node, one, names)
+    restoreDestination(sensor, one, names)
+    sensor.collectedTime = one.collectedTime ?? -1
+    sensor.rawData = one.rawData
+    sensor.internalState = one.internalState
+    sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
+    sensor.origin = names.originOrNull(one.origin)
+    sensor.via = names.via(one.via)
+    sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
+    if (one.follow) {
+      sensor.follow = {
+        at: one.follow.at,
+        answer: restoreAnswer(node, one.follow.answer, names),
+        invocation: one.follow.invocation,
+        origin: names.origin(one.follow.origin),
+        via: names.via(one.follow.via),
+      }
+    }
+  }
+  for (const [label, one] of Object.entries(saved.gates)) restoreObserved(run, names.observable(label), one, names)
+  for (const [label, one] of Object.entries(saved.actuators)) {
+    const actuator = actuatorState(state, names.actuator(label))
+    restoreDestination(actuator, one, names)
+    actuator.answer = one.answer ?? null
+  }
+  for (const [resource, stream] of Object.entries(saved.streams)) {
+    const place = model.resources.indexOf(resource)
+    const carried = stream.carried?.map(([key, value, until]) => [key, { value, until }] as const)
+    if (place !== -1)
+      state.streams[place] = { values: stream.values, at: stream.at, carried: carried ? new Map(carried) : null }
+  }
+  const groups = new Map((saved.groups ?? []).map((one) => [one.id, restoreGroup(one, names)]))
+  for (const group of groups.values()) state.groups.add(group)
+  for (const one of saved.executing ?? []) restoreExecution(run, one, groups, names)
+  askForTimers(run)
+}
+
+function askForTimers(run: TaskRun): void {
+  const { state, sink } = run
+  if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt, 0)
+  for (const [slot, sensor] of state.sensors.entries()) {
+    if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt, slot)
+    if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt, slot)
+    if (sensor.follow) sink.timer('follow', sensor.follow.at, slot)
+  }
+  for (const execution of state.inFlight) {
+    if (execution.wakeAt !== Number.POSITIVE_INFINITY) sink.timer('wake', execution.wakeAt, execution.id)
+  }
+}
+
+/** Looks up what a saved state names. */
+class Names {
+  readonly #run: TaskRun
+  readonly #origins: readonly Origin[]
+  readonly #links: Link[] = []
+
+  constructor(run: TaskRun, saved: SavedState) {
+    this.#run = run
+    this.#origins = saved.origins
+    for (const link of saved.links) {
+      this.#links.push({ trigger: this.trigger(link.trigger), time: link.time, earlier: this.via(link.earlier) })
+    }
+  }
+
+  sensor(label: string): SensorNode {
+    const node = this.#run.model.graph.byLabel.get(label)
+    return node?.kind === 'sensor' ? node : this.#missing(`sensor ${label}`)
+  }
+
+  actuator(label: string): ActuatorNode {
+    const node = this.#run.model.graph.byLabel.get(label)
+    return node?.kind === 'actuator' ? node : this.#missing(`actuator ${label}`)
+  }
+
+  observable(label: string): ObservableNode {
+    const node = this.#run.model.graph.byLabel.get(label)
+    return node === undefined || node.kind === 'actuator' ? this.#missing(`sensor or relation ${label}`) : node
+  }
+
+  runnable(label: string): SensorNode | ActuatorNode {
+    const node = this.#run.model.graph.byLabel.get(label)
+    return node === undefined || node.kind === 'gate' ? this.#missing(`sensor or actuator ${label}`) : node
+  }
+
+  trigger(order: number): TriggerEdge {
+    return this.#run.model.graph.triggers[order] ?? this.#missing(`trigger ${order}`)
+  }
+
+  origin(place: number): Origin {
+    return this.#origins[place] ?? this.#missing(`origin ${place}`)
+  }
+
+  originOrNull(place: number | undefined): Origin | null {
+    return place === undefined ? null : this.origin(place)
+  }
+
+  via(place: number | undefined): Link | null {
+    return place === undefined ? null : (this.#links[place] ?? this.#missing(`link ${place}`))
+  }
+
+  state(states: readonly string[], name: string | undefined): number {
+    if (name === undefined) return UNKNOWN
+    const state = states.indexOf(name)
+    return state === -1 ? this.#missing(`state ${name}`) : state
+  }
+
+  #missing(what: string): never {
+    throw new AppError(
+      'SAVED_STATE',
+      `the saved task names ${what}, which its rule does not have; restore it with the rule that it was saved from`,
+    )
+  }
+}
+
+function restoreObserved(run: TaskRun, node: ObservableNode, saved: SavedObserved, names: Names): void {
+  const observed = observedState(run.state, node)
+  observed.state = names.state(node.states, saved.state)
+  observed.memory = names.state(node.states, saved.memory)
+  observed.before = names.state(node.states, saved.before)
+  observed.since = saved.since ?? -1
+  observed.lost = saved.lost ?? -1
+}
+
+function restoreDestination(destination: Destination, saved: SavedDestination, names: Names): void {
+  destination.firedAt = saved.firedAt ?? Number.NEGATIVE_INFINITY
+  destination.firing = saved.firing ? restoreFiring(saved.firing, names) : null
+  const { held } = saved
+  destination.held = held
+    ? { reason: held.reason, time: held.time, until: held.until, trigger: names.trigger(held.trigger) }
+    : null
+  destination.error = saved.error ?? null
+}
+
+function restoreFiring(saved: SavedFiring, names: Names): Firing {
+  const trigger = names.trigger(saved.trigger)
+  return {
+    trigger,
+    time: saved.time,
+    invocation: saved.invocation,
+    effect: saved.effect,
+    matched: saved.matched,
+    from: names.state(trigger.source.states, saved.from),
+    to: names.state(trigger.source.states, saved.to),
+    origin: names.origin(saved.origin),
+    via: names.via(saved.via),
+    seen: saved.seen.map((one) => {
+      const node = names.observable(one.node)
+      return {
+        node,
+        state: names.state(node.states, one.state),
+        since: one.since,
+        origin: names.originOrNull(one.origin),
+      }
+    }),
+  }
+}
+
+function restoreGroup(saved: SavedGroup, names: Names): Group {
+  return {
+    id: saved.id,
+    invocation: saved.invocation,
+    groups: saved.groups.map((labels) => labels.map((label) => names.sensor(label))),
+    position: saved.position,
+    open: saved.open,
+    origins: saved.origins.map((place) => names.origin(place)),
+  }
+}
+
+function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyMap<number, Group>, names: Names): void {
+  const node = names.runnable(saved.node)
+  const execution: Execution = {
+    id: saved.id,
+    node,
+    invocation: saved.invocation,
+    origin: names.origin(saved.origin),
+    via: names.via(saved.via),
+    input: saved.input,
+    place: saved.place,
+    group: saved.group === undefined ? null : (groups.get(saved.group) ?? null),
+    phase: saved.phase,
+    wakeAt: saved.wakeAt ?? Number.POSITIVE_INFINITY,
+    attempt: saved.attempt ?? 0,
+    calls: saved.calls ?? 0,
+    held: saved.held ? restoreAnswer(node, saved.held, names) : null,
+    items: saved.items ?? null,
+    item: saved.item ?? 0,
+    resumed: saved.resumed ?? false,
+  }
+  run.state.inFlight.add(execution)
+  if (node.kind === 'sensor') sensorState(run.state, node).running = execution
+  if (saved.phase !== 'queued' && saved.phase !== 'called') return
+  if (execution.via === null) run.state.roots.push(execution)
+  else run.state.cascades.push(execution)
+}
+
+function restoreAnswer(node: SensorNode | ActuatorNode, saved: SavedAnswer, names: Names): Answer {
+  return {
+    ok: true,
+    state: names.state(node.call.plug.states, saved.state),
+    rawData: saved.rawData,
+    internalState: saved.internalState,
+    message: saved.message,
+    after: saved.after,
+    then: saved.then && restoreAnswer(node, saved.then, names),
+  }
+}

@@ -1,0 +1,159 @@
+/** What becomes of a plug's answer or failure (reference 2.5, 2.13). */
+import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
+import type { Answer } from '../plug/result.ts'
+import { cancel, end, enqueue, wakeAt } from './execution.ts'
+import { fire } from './fire.ts'
+import type { Origin } from './input.ts'
+import { observe } from './observe.ts'
+import type { TaskRun } from './run.ts'
+import { actuatorState, destinationState, sensorState, type Execution, type Follow, type Link } from './state.ts'
+import { traceError, traceLog, traceResult } from './trace.ts'
+
+const HEALTH_WINDOW = 64
+
+/** A plug answered: now, or later when the answer says so. */
+export function answer(run: TaskRun, execution: Execution, given: Answer): void {
+  if (given.after !== undefined && given.after > 0) {
+    execution.phase = 'holding'
+    execution.held = given
+    wakeAt(run, execution, run.now + given.after)
+    return
+  }
+  apply(run, execution, given)
+}
+
+/** A result takes effect; then the execution is over, or goes on with the next item of its loop. */
+export function apply(run: TaskRun, execution: Execution, given: Answer): void {
+  traceResult(run, execution, given)
+  execution.held = null
+  if (execution.node.kind === 'actuator') {
+    const actuator = actuatorState(run.state, execution.node)
+    actuator.error = null
+    actuator.answer = {
+      collectedTime: run.now,
+      ...(given.message !== undefined && { message: given.message }),
+      ...(given.rawData !== undefined && { rawData: given.rawData }),
+    }
+    finish(run, execution)
+    return
+  }
+  applyToSensor(run, execution.node, given, execution.invocation, execution.origin, execution.via)
+  finish(run, execution)
+}
+
+/** What follows a result, when its time has come. */
+export function applyFollow(run: TaskRun, node: SensorNode, follow: Follow): void {
+  sensorState(run.state, node).follow = null
+  applyToSensor(run, node, follow.answer, follow.invocation, follow.origin, follow.via)
+}
+
+function applyToSensor(
+  run: TaskRun,
+  node: SensorNode,
+  given: Answer,
+  invocation: number,
+  origin: Origin,
+  via: Link | null,
+): void {
+  const sensor = sensorState(run.state, node)
+  sensor.error = null
+  sensor.collectedTime = run.now
+  if (given.rawData !== undefined) sensor.rawData = given.rawData
+  if (given.internalState !== undefined) sensor.internalState = given.internalState
+  if (given.then?.after !== undefined) {
+    const at = run.now + given.then.after
+    sensor.follow = { at, answer: given.then, invocation, origin, via }
+    run.sink.timer('follow', at, node.slot)
+  }
+  if (given.state !== UNKNOWN) observe(run, node, given.state, invocation, origin, via)
+  else executed(run, node, invocation, origin, via)
+}
+
+/** Success without a state: only triggers without a condition fire. */
+export function executed(run: TaskRun, node: SensorNode, invocation: number, origin: Origin, via: Link | null): void {
+  const sensor = sensorState(run.state, node)
+  sensor.before = sensor.state
+  for (const trigger of node.executionTriggers) fire(run, trigger, 'execution', invocation, origin, via)
+}
+
+/** A plug failed or took too long: again, another state, or an error that changes nothing. */
+export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
+  const { node } = execution
+  destinationState(run.state, node).error = { time: run.now, message }
+  const { retry } = node.call
+  const timeoutState = timedOut && node.kind === 'sensor' ? node.timeoutState : UNKNOWN
+  if (timedOut) run.sink.cancelled(execution)
+  if (timeoutState === UNKNOWN && retry !== undefined && execution.attempt < retry.maxRetries) {
+    const delay = Math.min(retry.maxBackoffMs, retry.minBackoffMs * 2 ** execution.attempt)
+    execution.attempt++
+    execution.phase = 'retrying'
+    traceLog(
+      run,
+      'WARN',
+      `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
+      node.label,
+    )
+    wakeAt(run, execution, run.now + delay)
+    return
+  }
+  countFailure(run, execution.invocation)
+  traceError(run, execution, message)
+  const instead = timeoutState !== UNKNOWN ? timeoutState : (retry?.errorState ?? UNKNOWN)
+  if (instead !== UNKNOWN && node.kind === 'sensor') {
+    observe(run, node, instead, execution.invocation, execution.origin, execution.via)
+  }
+  finish(run, execution)
+}
+
+/** The next item of a loop, or the end. A failed item does not stop the others. */
+function finish(run: TaskRun, execution: Execution): void {
+  if (execution.items !== null && execution.item + 1 < execution.items.length) {
+    execution.item++
+    execution.attempt = 0
+    if (execution.node.kind === 'sensor') sensorState(run.state, execution.node).follow = null
+    enqueue(run, execution)
+    return
+  }
+  end(run, execution)
+}
+
+/** Takes an execution out of its wait: the held result applies, or the next attempt begins. */
+export function wake(run: TaskRun, execution: Execution): void {
+  if (execution.phase === 'holding' && execution.held !== null) apply(run, execution, execution.held)
+  else if (execution.phase === 'retrying') enqueue(run, execution)
+  else if (execution.phase === 'called') failed(run, execution, timeLimitText(execution), true)
+  else if (execution.phase === 'paused') failed(run, execution, 'nobody resumed the node within its pause limit', true)
+}
+
+function timeLimitText(execution: Execution): string {
+  return `${execution.node.call.plug.name} took longer than ${execution.node.call.timeoutMs} ms`
+}
+
+/** A paused node may run. */
+export function resume(run: TaskRun, node: SensorNode): void {
+  const { running } = sensorState(run.state, node)
+  if (running?.phase !== 'paused') return
+  running.resumed = true
+  enqueue(run, running)
+}
+
+/** Drops what is in flight and, so that nothing takes its place, the groups that would have followed. */
+export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
+  for (const group of run.state.groups) if (group.origins.some(which)) group.position = group.groups.length
+  for (const execution of run.state.inFlight) if (which(execution.origin)) cancel(run, execution)
+}
+
+function countFailure(run: TaskRun, invocation: number): void {
+  const { failures } = run.state
+  if (failures.at(-1) !== invocation && !failures.includes(invocation)) failures.push(invocation)
+  const oldest = run.state.invocations - HEALTH_WINDOW
+  while (failures.length > 0 && (failures[0] ?? 0) <= oldest) failures.shift()
+}
+
+/** Failed invocations among the last 64 (reference 2.1). */
+export function health(state: TaskRun['state']): { errorsCount: number; errorsRate: number } {
+  const oldest = state.invocations - HEALTH_WINDOW
+  const errorsCount = state.failures.filter((invocation) => invocation > oldest).length
+  const window = Math.min(HEALTH_WINDOW, state.invocations)
+  return { errorsCount, errorsRate: window === 0 ? 0 : errorsCount / window }
+}

@@ -1,0 +1,52 @@
+/** One task at work: what never changes during a run, what does, and who listens. */
+import type { EngineEvent } from '../engine/events.ts'
+import type { Graph, Plan } from '../graph/graph.ts'
+import type { NormalSettings } from '../rule/settings.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import type { TimerKind } from './input.ts'
+import type { Execution, TaskState } from './state.ts'
+
+/** Fixed from start to stop. */
+export interface TaskModel {
+  readonly id: string
+  readonly graph: Graph
+  readonly settings: NormalSettings
+  /** resolved and distinct */
+  readonly resources: readonly string[]
+  /** place in `resources` by place in `graph.resources` */
+  readonly resourcePlace: readonly number[]
+  /** what data for a resource runs, by place in `resources` */
+  readonly dataPlans: readonly Plan[]
+  /** the task's clock; undefined for reactive tasks */
+  readonly schedule: Schedule | undefined
+  /** clocks of single sensors, by slot */
+  readonly ownSchedules: ReadonlyMap<number, Schedule>
+  /** ms that a stream value stays in reach */
+  readonly streamValidity: number
+  readonly maxInFlight: number
+}
+
+/** Who hears of what a task does. The driver gives it; the fold itself touches nothing outside. */
+export interface Sink {
+  /** null when nobody listens: then no event is built */
+  readonly event: ((event: EngineEvent) => void) | null
+  /** whether `fired` carries its why */
+  readonly why: boolean
+  /** asks for a timer input at `at`; `key` is a node's slot, or an execution's id for `wake` */
+  timer(kind: TimerKind, at: number, key: number): void
+  /** an execution was superseded, timed out or stopped: its plug should give up */
+  cancelled(execution: Execution): void
+}
+
+export interface TaskRun {
+  readonly model: TaskModel
+  readonly state: TaskState
+  readonly sink: Sink
+  /** epoch ms of the input at hand */
+  now: number
+}
+
+/** The sensor's place in `model.resources`, -1 without a resource. */
+export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
+  return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
+}

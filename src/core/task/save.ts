@@ -1,0 +1,232 @@
+/** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
+import { UNKNOWN, type ObservableNode } from '../graph/graph.ts'
+import type { Answer } from '../plug/result.ts'
+import type { Origin } from './input.ts'
+import { encodeNumbers } from './json-numbers.ts'
+import type { TaskModel } from './run.ts'
+import {
+  observedState,
+  sensorState,
+  stateName,
+  actuatorState,
+  type Destination,
+  type Execution,
+  type Firing,
+  type Link,
+  type Stream,
+  type TaskState,
+} from './state.ts'
+import type {
+  SavedAnswer,
+  SavedDestination,
+  SavedExecution,
+  SavedFiring,
+  SavedLink,
+  SavedObserved,
+  SavedState,
+  SavedStream,
+} from './saved.ts'
+
+/** The whole state, at any step; `restoreState` makes the same state of it again. */
+export function saveState(model: TaskModel, state: TaskState): SavedState {
+  const tables = new Tables()
+  const { graph } = model
+  const saved: SavedState = {
+    status: state.status,
+    run: state.run,
+    inputs: state.inputs,
+    effects: state.effects,
+    invocations: state.invocations,
+    executions: state.executions,
+    startTime: state.startTime,
+    lastExecutionTime: state.lastExecutionTime,
+    finishedTime: state.finishedTime,
+    ...finite('nextTickAt', state.nextTickAt),
+    ...(state.waitingTicks.length > 0 && { waitingTicks: [...state.waitingTicks] }),
+    seed: state.seed,
+    ...(state.failures.length > 0 && { failures: [...state.failures] }),
+    origins: tables.origins,
+    links: tables.links,
+    sensors: Object.fromEntries(
+      graph.sensors.map((node) => {
+        const sensor = sensorState(state, node)
+        const { follow } = sensor
+        return [
+          node.label,
+          {
+            ...saveObserved(state, node),
+            ...saveDestination(sensor, tables),
+            ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
+            ...(sensor.rawData && { rawData: sensor.rawData }),
+            ...(sensor.internalState !== undefined && { internalState: sensor.internalState }),
+            ...finite('evictAt', sensor.evictAt),
+            ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
+            ...tables.via(sensor.via),
+            ...(follow && {
+              follow: {
+                at: follow.at,
+                answer: saveAnswer(node, follow.answer),
+                invocation: follow.invocation,
+                origin: tables.origin(follow.origin),
+                ...tables.via(follow.via),
+              },
+            }),
+            ...finite('ownTickAt', sensor.ownTickAt),
+          },
+        ]
+      }),
+    ),
+    gates: Object.fromEntries(graph.gates.map((gate) => [gate.label, saveObserved(state, gate)])),
+    actuators: Object.fromEntries(
+      graph.actuators.map((node) => {
+        const actuator = actuatorState(state, node)
+        return [
+          node.label,
+          { ...saveDestination(actuator, tables), ...(actuator.answer && { answer: actuator.answer }) },
+        ]
+      }),
+    ),
+    streams: Object.fromEntries(
+      model.resources.flatMap((resource, place) => {
+        const stream = state.streams[place]
+        return stream ? [[resource, saveStream(stream)] as const] : []
+      }),
+    ),
+    ...(state.groups.size > 0 && {
+      groups: [...state.groups].map((group) => ({
+        id: group.id,
+        invocation: group.invocation,
+        groups: group.groups.map((sensors) => sensors.map((sensor) => sensor.label)),
+        position: group.position,
+        open: group.open,
+        origins: group.origins.map((origin) => tables.origin(origin)),
+      })),
+    }),
+    ...(state.inFlight.size > 0 && {
+      executing: [...state.inFlight].map((execution) => saveExecution(execution, tables)),
+    }),
+  }
+  return encodeNumbers(saved) as SavedState
+}
+
+/** Origins and links are shared by many; each is written once. */
+class Tables {
+  readonly origins: Origin[] = []
+  readonly links: SavedLink[] = []
+  readonly #originPlaces = new Map<Origin, number>()
+  readonly #linkPlaces = new Map<Link, number>()
+
+  origin(origin: Origin): number {
+    const known = this.#originPlaces.get(origin)
+    if (known !== undefined) return known
+    const place = this.origins.push(origin) - 1
+    this.#originPlaces.set(origin, place)
+    return place
+  }
+
+  via(link: Link | null): { via?: number } {
+    return link === null ? {} : { via: this.#link(link) }
+  }
+
+  #link(link: Link): number {
+    const known = this.#linkPlaces.get(link)
+    if (known !== undefined) return known
+    const earlier = link.earlier === null ? {} : { earlier: this.#link(link.earlier) }
+    const place = this.links.push({ trigger: link.trigger.order, time: link.time, ...earlier }) - 1
+    this.#linkPlaces.set(link, place)
+    return place
+  }
+}
+
+function finite<K extends string>(key: K, value: number): { [P in K]?: number } {
+  return Number.isFinite(value) ? ({ [key]: value } as { [P in K]?: number }) : {}
+}
+
+function named<K extends string>(key: K, node: ObservableNode, state: number): { [P in K]?: string } {
+  return state === UNKNOWN ? {} : ({ [key]: stateName(node, state) } as { [P in K]?: string })
+}
+
+function saveObserved(state: TaskState, node: ObservableNode): SavedObserved {
+  const observed = observedState(state, node)
+  return {
+    ...named('state', node, observed.state),
+    ...named('memory', node, observed.memory),
+    ...named('before', node, observed.before),
+    ...(observed.since !== -1 && { since: observed.since }),
+    ...(observed.lost !== -1 && { lost: observed.lost }),
+  }
+}
+
+function saveDestination(destination: Destination, tables: Tables): SavedDestination {
+  const { held } = destination
+  return {
+    ...finite('firedAt', destination.firedAt),
+    ...(destination.firing && { firing: saveFiring(destination.firing, tables) }),
+    ...(held && {
+      held: {
+        reason: held.reason,
+        time: held.time,
+        ...(held.until !== undefined && { until: held.until }),
+        trigger: held.trigger.order,
+      },
+    }),
+    ...(destination.error && { error: destination.error }),
+  }
+}
+
+function saveFiring(firing: Firing, tables: Tables): SavedFiring {
+  const { source } = firing.trigger
+  return {
+    trigger: firing.trigger.order,
+    time: firing.time,
+    invocation: firing.invocation,
+    effect: firing.effect,
+    matched: firing.matched,
+    ...named('from', source, firing.from),
+    ...named('to', source, firing.to),
+    origin: tables.origin(firing.origin),
+    ...tables.via(firing.via),
+    seen: firing.seen.map((one) => ({
+      node: one.node.label,
+      ...named('state', one.node, one.state),
+      since: one.since,
+      ...(one.origin && { origin: tables.origin(one.origin) }),
+    })),
+  }
+}
+
+function saveStream(stream: Stream): SavedStream {
+  const carried = [...(stream.carried ?? [])].map(([key, kept]): [string, unknown, number] => [
+    key,
+    kept.value,
+    kept.until,
+  ])
+  return { values: { ...stream.values }, at: stream.at, ...(carried.length > 0 && { carried }) }
+}
+
+function saveExecution(execution: Execution, tables: Tables): SavedExecution {
+  return {
+    id: execution.id,
+    node: execution.node.label,
+    invocation: execution.invocation,
+    origin: tables.origin(execution.origin),
+    ...tables.via(execution.via),
+    input: execution.input,
+    place: execution.place,
+    ...(execution.group && { group: execution.group.id }),
+    phase: execution.phase,
+    ...finite('wakeAt', execution.wakeAt),
+    ...(execution.attempt > 0 && { attempt: execution.attempt }),
+    ...(execution.calls > 0 && { calls: execution.calls }),
+    ...(execution.held && { held: saveAnswer(execution.node, execution.held) }),
+    ...(execution.items && { items: [...execution.items], item: execution.item }),
+    ...(execution.resumed && { resumed: true as const }),
+  }
+}
+
+function saveAnswer(node: Execution['node'], answer: Answer): SavedAnswer {
+  const { ok: _ok, state, then, ...rest } = answer
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  const name = node.call.plug.states[state]
+  return { ...(name !== undefined && { state: name }), ...given, ...(then && { then: saveAnswer(node, then) }) }
+}

@@ -1,0 +1,119 @@
+/** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
+import type { Answer } from '../plug/result.ts'
+import type { Origin } from './input.ts'
+import type { Phase, TaskStatus } from './state.ts'
+
+export interface SavedState {
+  status: TaskStatus
+  run: number
+  inputs: number
+  effects: number
+  invocations: number
+  executions: number
+  startTime: number
+  lastExecutionTime: number
+  finishedTime: number
+  nextTickAt?: number
+  waitingTicks?: number[]
+  seed: number
+  failures?: number[]
+  /** what began things that still matter; others point here by place */
+  origins: Origin[]
+  /** how executions came about; `earlier` points into this list */
+  links: SavedLink[]
+  sensors: Record<string, SavedSensor>
+  gates: Record<string, SavedObserved>
+  actuators: Record<string, SavedActuator>
+  streams: Record<string, SavedStream>
+  groups?: SavedGroup[]
+  executing?: SavedExecution[]
+}
+
+export interface SavedLink {
+  trigger: number
+  time: number
+  earlier?: number
+}
+
+export interface SavedObserved {
+  state?: string
+  memory?: string
+  /** the state and memory before the last evaluation */
+  before?: string
+  since?: number
+  lost?: number
+}
+
+export interface SavedDestination {
+  firedAt?: number
+  firing?: SavedFiring
+  held?: { reason: 'invocationPolicy' | 'overlap' | 'queue'; time: number; until?: number; trigger: number }
+  error?: { time: number; message: string }
+}
+
+export interface SavedSensor extends SavedObserved, SavedDestination {
+  collectedTime?: number
+  rawData?: Record<string, unknown>
+  internalState?: unknown
+  evictAt?: number
+  origin?: number
+  via?: number
+  follow?: { at: number; answer: SavedAnswer; invocation: number; origin: number; via?: number }
+  ownTickAt?: number
+}
+
+export interface SavedActuator extends SavedDestination {
+  answer?: { message?: string; rawData?: unknown; collectedTime: number }
+}
+
+export interface SavedFiring {
+  trigger: number
+  time: number
+  invocation: number
+  effect: string
+  matched: 'state' | 'change' | 'execution'
+  from?: string
+  to?: string
+  origin: number
+  via?: number
+  seen: { node: string; state?: string; since: number; origin?: number }[]
+}
+
+export interface SavedStream {
+  values: Record<string, unknown>
+  at: number
+  carried?: [key: string, value: unknown, until: number][]
+}
+
+export interface SavedGroup {
+  id: number
+  invocation: number
+  groups: string[][]
+  position: number
+  open: number
+  origins: number[]
+}
+
+export interface SavedExecution {
+  id: number
+  node: string
+  invocation: number
+  origin: number
+  via?: number
+  input: number
+  place: number
+  group?: number
+  phase: Phase
+  wakeAt?: number
+  attempt?: number
+  calls?: number
+  held?: SavedAnswer
+  items?: unknown[]
+  item?: number
+  resumed?: true
+}
+
+/** An answer with the state by name; absent fields were not given. */
+export type SavedAnswer = { state?: string } & {
+  [K in Exclude<keyof Answer, 'ok' | 'state' | 'then'>]?: Answer[K] | undefined
+} & { then?: SavedAnswer }

@@ -1,0 +1,90 @@
+/** The message context of a node (reference 2.10): what came last for its resource, each value for a while. */
+import { ownValue } from '../../kernel/json.ts'
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import type { Message } from './input.ts'
+import { resourcePlaceOf, type TaskRun } from './run.ts'
+import type { Execution, Stream } from './state.ts'
+
+/** Keeps a message as the newest of its resource. Values that it does not repeat stay for the rest of their time. */
+export function remember(run: TaskRun, place: number, values: Message): void {
+  const { state, model, now } = run
+  const last = state.streams[place]
+  if (!last) {
+    state.streams[place] = { values, at: now, carried: null }
+    return
+  }
+  const until = last.at + model.streamValidity
+  if (until > now) carry(last, values, until)
+  if (last.carried) dropOld(last, now)
+  last.values = values
+  last.at = now
+}
+
+function carry(last: Stream, values: Message, until: number): void {
+  for (const key in last.values) {
+    if (!Object.hasOwn(last.values, key)) continue
+    if (Object.hasOwn(values, key)) last.carried?.delete(key)
+    else (last.carried ??= new Map()).set(key, { value: last.values[key], until })
+  }
+}
+
+function dropOld(stream: Stream, now: number): void {
+  for (const [key, kept] of stream.carried ?? []) if (kept.until <= now) stream.carried?.delete(key)
+}
+
+/** One value in reach of an execution, undefined when there is none. */
+export function streamValue(run: TaskRun, execution: Execution, key: string): unknown {
+  const { origin } = execution
+  const stream = streamOf(run, execution.node)
+  if (origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource))) {
+    const value = ownValue(origin.values, key)
+    if (value !== undefined) return value
+  }
+  const source = stream ?? streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
+  return source === undefined ? undefined : valueAt(run, source, key)
+}
+
+/** All values in reach of an execution, as a copy. */
+export function streamValues(run: TaskRun, execution: Execution): Record<string, unknown> {
+  const { origin } = execution
+  const stream = streamOf(run, execution.node)
+  const source = stream ?? streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
+  const values: Record<string, unknown> = {}
+  if (source !== undefined) {
+    for (const [key, kept] of source.carried ?? []) if (kept.until > run.now) values[key] = kept.value
+    if (isFresh(run, source)) Object.assign(values, source.values)
+  }
+  if (origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource)))
+    Object.assign(values, origin.values)
+  return values
+}
+
+/** The stream of the node's own resource, when it has values that still hold. */
+function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
+  const stream = streamAt(run, resourcePlaceOf(run.model, node))
+  if (stream === undefined) return undefined
+  if (isFresh(run, stream)) return stream
+  for (const kept of stream.carried?.values() ?? []) if (kept.until > run.now) return stream
+  return undefined
+}
+
+function streamAt(run: TaskRun, place: number): Stream | undefined {
+  return run.state.streams[place] ?? undefined
+}
+
+function isFresh(run: TaskRun, stream: Stream): boolean {
+  return stream.at + run.model.streamValidity > run.now
+}
+
+function isOf(run: TaskRun, execution: Execution, resource: string | undefined): boolean {
+  return run.model.resources[resourcePlaceOf(run.model, execution.node)] === resource
+}
+
+function valueAt(run: TaskRun, stream: Stream, key: string): unknown {
+  if (isFresh(run, stream)) {
+    const value = ownValue(stream.values, key)
+    if (value !== undefined) return value
+  }
+  const kept = stream.carried?.get(key)
+  return kept !== undefined && kept.until > run.now ? kept.value : undefined
+}

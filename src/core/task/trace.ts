@@ -1,0 +1,138 @@
+/** The events of a task. Each function costs one comparison when nobody listens. */
+import type { HeldReason } from '../engine/events.ts'
+import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
+import type { Answer } from '../plug/result.ts'
+import type { Origin } from './input.ts'
+import type { TaskRun } from './run.ts'
+import { stateName, type Execution, type Firing } from './state.ts'
+import { buildWhy } from './why.ts'
+
+export function traceStarted(run: TaskRun): void {
+  run.sink.event?.({
+    time: run.now,
+    task: run.model.id,
+    invocation: run.state.invocations,
+    type: 'started',
+    run: run.state.run,
+  })
+}
+
+export function traceStopped(run: TaskRun, reason: 'finished' | 'stopped'): void {
+  run.sink.event?.({ time: run.now, task: run.model.id, invocation: run.state.invocations, type: 'stopped', reason })
+}
+
+export function traceOrigin(run: TaskRun, origin: Origin): void {
+  if (!run.sink.event) return
+  const base = { time: run.now, task: run.model.id, invocation: run.state.invocations }
+  if (origin.kind === 'data') {
+    run.sink.event({ ...base, type: 'data', resource: origin.resource ?? '', values: origin.values ?? {} })
+  } else if (origin.scheduledAt !== undefined) {
+    const node = origin.node === undefined ? {} : { node: origin.node }
+    run.sink.event({ ...base, type: 'tick', ...node, scheduledAt: origin.scheduledAt })
+  }
+}
+
+export function traceState(run: TaskRun, invocation: number, node: SensorNode, from: number, to: number): void {
+  run.sink.event?.({
+    time: run.now,
+    task: run.model.id,
+    invocation,
+    type: 'state',
+    node: node.label,
+    from: stateName(node, from),
+    to: stateName(node, to),
+  })
+}
+
+export function traceGate(run: TaskRun, invocation: number, gate: GateNode, from: number, to: number): void {
+  run.sink.event?.({
+    time: run.now,
+    task: run.model.id,
+    invocation,
+    type: 'gate',
+    node: gate.label,
+    from: GATE_STATES[from] ?? null,
+    to: GATE_STATES[to] ?? null,
+  })
+}
+
+export function traceFired(run: TaskRun, firing: Firing): void {
+  if (!run.sink.event) return
+  const why = run.sink.why ? { why: buildWhy(firing) } : {}
+  run.sink.event({
+    time: run.now,
+    task: run.model.id,
+    invocation: firing.invocation,
+    type: 'fired',
+    node: firing.trigger.destination.label,
+    source: firing.trigger.source.label,
+    effect: firing.effect,
+    ...why,
+  })
+}
+
+export function traceHeld(
+  run: TaskRun,
+  invocation: number,
+  node: string,
+  reason: HeldReason,
+  more: { source?: string; until?: number },
+): void {
+  run.sink.event?.({ time: run.now, task: run.model.id, invocation, type: 'held', node, ...more, reason })
+}
+
+export function traceResult(run: TaskRun, execution: Execution, answer: Answer): void {
+  if (!run.sink.event) return
+  const node = execution.node
+  run.sink.event({
+    time: run.now,
+    task: run.model.id,
+    invocation: execution.invocation,
+    type: 'result',
+    node: node.label,
+    ok: true,
+    ...(answer.state >= 0 && { state: node.call.plug.states[answer.state] ?? '' }),
+    ...(answer.rawData && { rawData: answer.rawData }),
+    ...(answer.message !== undefined && { message: answer.message }),
+  })
+}
+
+export function traceError(run: TaskRun, execution: Execution, error: string): void {
+  run.sink.event?.({
+    time: run.now,
+    task: run.model.id,
+    invocation: execution.invocation,
+    type: 'result',
+    node: execution.node.label,
+    ok: false,
+    error,
+  })
+}
+
+export function traceEvicted(run: TaskRun, node: SensorNode, from: number): void {
+  run.sink.event?.({
+    time: run.now,
+    task: run.model.id,
+    invocation: run.state.invocations,
+    type: 'evicted',
+    node: node.label,
+    from: stateName(node, from) ?? '',
+  })
+}
+
+export function traceLog(
+  run: TaskRun,
+  level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR',
+  message: string,
+  node?: string,
+): void {
+  run.sink.event?.({
+    time: run.now,
+    task: run.model.id,
+    invocation: run.state.invocations,
+    type: 'log',
+    ...(node !== undefined && { node }),
+    level,
+    message,
+  })
+}

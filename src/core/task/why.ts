@@ -1,0 +1,88 @@
+/** From a firing back to the data: the snapshot taken when a trigger fires, and the Why made of it on demand. */
+import type { InputSummary, Why, WhyGate, WhySensor, WhyStep } from '../engine/events.ts'
+import { GATE_STATES, UNKNOWN, type ObservableNode } from '../graph/graph.ts'
+import type { Origin } from './input.ts'
+import { observedState, sensorState, stateName, type Firing, type Link, type Seen, type TaskState } from './state.ts'
+
+/** The sensors and gates behind a source, itself included, as they are now: sensors first, parents before children. */
+export function snapshot(state: TaskState, source: ObservableNode): readonly Seen[] {
+  if (source.kind === 'sensor') return [see(state, source)]
+  const behind = new Set<ObservableNode>([source])
+  for (const node of behind) {
+    if (node.kind === 'gate') for (const parent of node.parents) behind.add(parent)
+  }
+  return [...behind].toSorted((a, b) => a.index - b.index).map((node) => see(state, node))
+}
+
+function see(state: TaskState, node: ObservableNode): Seen {
+  const observed = observedState(state, node)
+  const origin = node.kind === 'sensor' ? sensorState(state, node).origin : null
+  return { node, state: observed.state, since: observed.since, origin }
+}
+
+/** The chain of a firing (design: data -> sensor states -> gate row -> trigger), each node once. */
+export function buildWhy(firing: Firing): Why {
+  const { trigger, seen } = firing
+  const stateOf = new Map(seen.map((one) => [one.node, one.state]))
+  const sensors: WhySensor[] = []
+  const gates: WhyGate[] = []
+  for (const one of seen) {
+    if (one.node.kind === 'sensor') sensors.push(whySensor(one))
+    else {
+      const parents = one.node.parents.map(
+        (parent) => [parent.label, stateName(parent, stateOf.get(parent) ?? UNKNOWN)] as const,
+      )
+      gates.push({
+        node: one.node.label,
+        type: one.node.type,
+        state: GATE_STATES[one.state] ?? null,
+        row: Object.fromEntries(parents),
+      })
+    }
+  }
+  const steps = whySteps(firing.via)
+  return {
+    input: summary(firing.origin),
+    trigger: {
+      source: trigger.source.label,
+      destination: trigger.destination.label,
+      matched: firing.matched,
+      from: stateName(trigger.source, firing.from),
+      to: stateName(trigger.source, firing.to),
+    },
+    sensors,
+    gates,
+    ...(steps.length > 0 && { via: steps }),
+  }
+}
+
+function whySensor(seen: Seen): WhySensor {
+  const state = stateName(seen.node, seen.state)
+  if (state === null) return { node: seen.node.label, state }
+  return {
+    node: seen.node.label,
+    state,
+    since: seen.since,
+    ...(seen.origin && { input: summary(seen.origin) }),
+  }
+}
+
+function whySteps(via: Link | null): readonly WhyStep[] {
+  const steps: WhyStep[] = []
+  for (let link = via; link; link = link.earlier) {
+    steps.push({ source: link.trigger.source.label, destination: link.trigger.destination.label, time: link.time })
+  }
+  return steps.reverse()
+}
+
+/** An origin as events show it. */
+export function summary(origin: Origin): InputSummary {
+  return {
+    kind: origin.kind,
+    time: origin.time,
+    ...(origin.scheduledAt !== undefined && { scheduledAt: origin.scheduledAt }),
+    ...(origin.node !== undefined && { node: origin.node }),
+    ...(origin.resource !== undefined && { resource: origin.resource }),
+    ...(origin.values !== undefined && { values: origin.values }),
+  }
+}
