@@ -3,7 +3,6 @@
  * plugins/hello-world/plug.ts is the one to copy.
  */
 export { compileLogic, type CompiledLogic } from './core/logic/json-logic.ts'
-export type { Path } from './core/placeholders/scope.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'

@@ -1,12 +1,13 @@
 import { AppError, definePlug } from '../../src/plug.ts'
-import { compileCondition, EXAMPLE, isTruthy, pathOf } from './condition.ts'
+import { compileCondition, EXAMPLE, isTruthy } from './condition.ts'
 
 /** `True` or `False` by a JSON Logic condition over the message, other nodes and variables. */
 export const condition = definePlug({
   name: 'condition',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'True when a JSON Logic condition holds, else False. A missing operand makes comparisons false.',
+  description:
+    'True when a JSON Logic condition holds, else False. A value that is missing is null, which < and > take for 0.',
   category: 'Logic',
   states: ['True', 'False'],
   input: {
@@ -35,8 +36,7 @@ export const condition = definePlug({
   },
   prepare: (properties) => compileCondition(properties.condition),
   execute(context) {
-    const { logic, paths } = context.prepared
-    const value = logic.evaluate((path) => context.lookup(paths.get(path) ?? pathOf(path)))
+    const value = context.prepared.evaluate((path) => context.lookup(path.parts))
     return isTruthy(value) ? 'True' : 'False'
   },
 })

@@ -14,7 +14,7 @@ const NONE: ReadonlySet<string> = new Set()
  * Brings resolved values into the form that a plug declares: defaults for what is missing, then declared types
  * (numeric text for numbers, `true` and `false` as text for booleans, JSON text for objects and arrays; numbers,
  * booleans, arrays and objects for text), then enums. Values that need no change come back as the very same object;
- * otherwise as a copy. Values that the plug does not declare are kept. Each problem names the property, its type and
+ * otherwise as a copy. `null` counts as missing. Values that the plug does not declare are kept. Each problem names the property, its type and
  * an example, and shows the value unless the field is sensitive.
  *
  * `later` names properties whose value is known only when the plug runs: they are neither missing nor filled. With it
@@ -27,13 +27,15 @@ export function finishProperties(plug: Plug, values: Properties, later: Readonly
   for (const [name, field] of Object.entries(plug.input)) {
     if (later.has(name)) continue
     const given = values[name]
-    const value = given === undefined ? field.defaultValue : given
+    const value = given ?? field.defaultValue
     const type = FIELD_TYPES[field.type]
     const finished = value === undefined || type.fits(value) ? value : type.convert(value)
     if (finished === undefined ? value !== undefined || field.mandatory === true : !isChoice(field, finished)) {
-      problems.push({ property: name, message: problemText(name, field, value) })
+      problems.push({ property: name, message: problemText(name, field, given) })
     } else if (finished !== undefined) {
       properties[name] = finished
+    } else {
+      delete properties[name]
     }
   }
   return problems.length > 0 ? { problems } : { properties }
@@ -45,6 +47,7 @@ export function isFinished(plug: Plug, values: Properties): boolean {
     const field = plug.input[name]
     if (field === undefined) continue
     const value = values[name]
+    if (value === null) return false
     if (value === undefined) {
       if (field.mandatory === true || field.defaultValue !== undefined) return false
     } else if (!FIELD_TYPES[field.type].fits(value) || !isChoice(field, value)) {

@@ -42,14 +42,12 @@ describe('finishProperties', () => {
     ['double', Number.NaN],
     ['double', Number.POSITIVE_INFINITY],
     ['double', true],
-    ['double', null],
     ['double', [1]],
     ['integer', 1.5],
     ['integer', '1.5'],
     ['long', 2 ** 53],
     ['boolean', 'yes'],
     ['boolean', 1],
-    ['string', null],
     ['string', Number.NaN],
     ['object', '[1]'],
     ['object', '{'],
@@ -68,6 +66,18 @@ describe('finishProperties', () => {
     const plug = plugWith({ unit: { type: 'string', defaultValue: 'C' }, note: { type: 'string' } })
     expect(finishProperties(plug, { extra: 1 })).toStrictEqual({ properties: { extra: 1, unit: 'C' } })
     expect(finishProperties(plug, { unit: undefined })).toStrictEqual({ properties: { unit: 'C' } })
+  })
+
+  it('takes null as missing', () => {
+    const plug = plugWith({
+      unit: { type: 'string', defaultValue: 'C' },
+      note: { type: 'string' },
+      other: { type: 'any' },
+    })
+    expect(finishProperties(plug, { unit: null, note: null, other: null })).toStrictEqual({ properties: { unit: 'C' } })
+    expect(problemsOf({ limit: { type: 'double', mandatory: true } }, { limit: null })).toEqual([
+      'property "limit" must be a number such as 21.5, but is null',
+    ])
   })
 
   it('lets a default stand in for a mandatory property', () => {
