@@ -93,7 +93,8 @@ describe('an OR that the first of two sensors decides', () => {
 describe('a ripple counter of three bits', () => {
   const flip = (label: string) => ({ label, name: 'dice', properties: { faces: ['ONE', 'TWO'] } })
   const carry = (sourceLabel: string, destinationLabel: string) => ({
-    ...{ sourceLabel, destinationLabel },
+    sourceLabel,
+    destinationLabel,
     stateChangeTrigger: { stateFrom: 'TWO', stateTo: 'ONE' },
   })
   const rule = (resetObservations: boolean): Rule => ({
@@ -162,14 +163,21 @@ describe('a polled source that fails', () => {
       sensors: [
         { label: 'stream', name: 'level', resource: 'r', properties: { key: 'x' } },
         {
-          ...{ label: 'polled', name: 'level', resource: 'p', properties: { key: 'x' } },
-          ...{ pollingPeriod: MINUTE, evictionTime: 10 * MINUTE, dataTrigger: false },
+          label: 'polled',
+          name: 'level',
+          resource: 'p',
+          properties: { key: 'x' },
+          pollingPeriod: MINUTE,
+          evictionTime: 10 * MINUTE,
+          dataTrigger: false,
         },
       ],
       actuators: [{ label: 'alarm', name: 'act' }],
       relations: [
         {
-          ...{ label: 'any', type: 'GENERAL', parentLabels: ['stream', 'polled'] },
+          label: 'any',
+          type: 'GENERAL',
+          parentLabels: ['stream', 'polled'],
           combinations: [
             ['High', 'Low'],
             ['High', 'High'],

@@ -1,0 +1,226 @@
+/** Random rules over the test plugs. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
+import fc from 'fast-check'
+import type {
+  Actuator,
+  Relation,
+  RetryConfig,
+  Rule,
+  Sensor,
+  TaskSettings,
+  Trigger,
+} from '../../../src/core/rule/rule.ts'
+import { TEST_PLUGS } from '../model/test-plugs.ts'
+
+export const RESOURCES = ['r1', 'r2', 'r3'] as const
+
+/** A field that is there half of the time. */
+const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
+const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined, freq: 3 })
+const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
+
+const USUAL_PLUGS = 'level level level band band counter counter held follow chain raw moody silent'.split(' ')
+
+const plugChoice = (withAsync: boolean): fc.Arbitrary<string> =>
+  from(...USUAL_PLUGS, ...(withAsync ? ['later', 'later', 'later'] : []))
+
+const retrySeed = fc.record({ maxRetries: fc.nat(2), minBackoff: from('PT1S', 'PT2S', '500ms'), errorState: fc.nat(9) })
+
+const sensorSeed = (withAsync: boolean) =>
+  fc.record({
+    plug: plugChoice(withAsync),
+    resource: from(...RESOURCES, '$', '$', undefined),
+    properties: fc.record({
+      key: from('x', 'x', 'y'),
+      limit: from(5, 10),
+      ms: from(1000, 2000, 3000, 5000),
+      step: from(1, 1, 2),
+      failIn: from(-1, 0, 1, 2),
+    }),
+    sequence: sometimes(fc.nat(2)),
+    dataTrigger: sometimes(fc.boolean()),
+    tickTrigger: seldom(fc.boolean()),
+    evictionTime: seldom(from(1000, 2000, 3000, 10_000, 70_000)),
+    pollingPeriod: seldom(from(2000, 3000, 5000)),
+    retry: seldom(retrySeed),
+    pause: fc.integer({ min: 0, max: 15 }),
+    timeoutState: sometimes(fc.nat(9)),
+  })
+
+type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
+type SensorSeed = Drawn<ReturnType<typeof sensorSeed>>
+
+const gateSeed = fc.record({
+  type: from<Relation['type']>('AND', 'OR', 'NAND', 'GENERAL'),
+  parents: fc.array(fc.nat(20), { minLength: 1, maxLength: 3 }),
+  rows: fc.array(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+})
+
+const triggerSeed = fc.record({
+  source: fc.nat(20),
+  destination: fc.nat(20),
+  kind: from('states', 'change', 'change', 'both', 'execution', 'empty'),
+  states: fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }),
+  stateFrom: from(-1, -1, 0, 1, 2),
+  stateTo: from(-1, 0, 1, 2),
+  invocationPolicy: sometimes(from(0, 1, 2, 3, 10)),
+})
+
+const actuatorSeed = (withAsync: boolean) =>
+  fc.record({
+    plug: from('act', ...(withAsync ? ['laterAct'] : [])),
+    resource: from(undefined, 'r1', '$'),
+    failIn: from(-1, -1, 0, 1),
+    retry: seldom(retrySeed),
+  })
+
+type GateSeed = Drawn<typeof gateSeed>
+type TriggerSeed = Drawn<typeof triggerSeed>
+
+const taskSeed = fc.record({
+  clock: from<TaskSettings>(
+    { type: 'reactive' },
+    { type: 'reactive' },
+    { type: 'periodic', frequency: 4000 },
+    { type: 'periodic', frequency: 7500 },
+    { type: 'periodic', pollingInterval: 5 },
+    { type: 'onetime' },
+    { type: 'scheduled', cron: '0/10 * * * * ?' },
+  ),
+  resetObservations: sometimes(fc.boolean()),
+  resetScope: sometimes(from<'invocation' | 'task'>('invocation', 'task')),
+  parallel: sometimes(fc.boolean()),
+  gatesNeedFullObservation: seldom(fc.boolean()),
+})
+
+export interface RuleOptions {
+  /** plugs whose answers come later */
+  asynchronous?: boolean
+  /** nodes that wait for a resume */
+  pauses?: boolean
+}
+
+export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
+  const withAsync = options.asynchronous ?? false
+  const seed = fc.record({
+    sensors: fc.array(sensorSeed(withAsync), { minLength: 1, maxLength: 6 }),
+    gates: fc.array(gateSeed, { maxLength: 4 }),
+    triggers: fc.array(triggerSeed, { minLength: 1, maxLength: 6 }),
+    actuators: fc.array(actuatorSeed(withAsync), { minLength: 1, maxLength: 2 }),
+    task: taskSeed,
+    reverse: fc.boolean(),
+  })
+  return seed.map((plan) => {
+    const sensors = plan.sensors.map((s, i) => sensorOf(s, i, options))
+    const relations = relationsOf(plan.gates, sensors)
+    const actuators = plan.actuators.map((a, i): Actuator => {
+      const retryConfig = a.retry && { maxRetries: a.retry.maxRetries, minBackoff: a.retry.minBackoff }
+      return given({
+        label: `a${i}`,
+        name: a.plug,
+        resource: a.resource,
+        properties: { failIn: a.failIn },
+        retryConfig,
+      })
+    })
+    const triggers = triggersOf(plan.triggers, sensors, relations, actuators)
+    const { clock, ...flags } = plan.task
+    return {
+      sensors,
+      actuators,
+      // children may be declared before their parents
+      relations: plan.reverse ? relations.toReversed() : relations,
+      triggers,
+      task: { resource: 'r1', ...clock, ...given(flags) },
+    }
+  })
+}
+
+const statesOf = (plug: string): readonly string[] => TEST_PLUGS[plug]?.states ?? []
+const at = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
+
+/** The same object without its undefined fields. */
+function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+}
+
+function sensorOf(seed: SensorSeed, i: number, options: RuleOptions): Sensor {
+  const { plug, retry, pause, timeoutState, properties, ...flags } = seed
+  const later = plug === 'later'
+  const retryConfig: RetryConfig | undefined = retry && {
+    maxRetries: retry.maxRetries,
+    minBackoff: retry.minBackoff,
+    maxBackoff: 'PT3S',
+    ...(retry.errorState < 5 ? { errorState: at(statesOf(plug), retry.errorState) } : {}),
+  }
+  const paused = options.pauses === true && pause === 0
+  return given({
+    label: `s${i}`,
+    name: plug,
+    properties,
+    ...flags,
+    retryConfig,
+    timeout: later ? 'PT4S' : undefined,
+    timeoutState: later && timeoutState !== undefined ? at(statesOf(plug), timeoutState) : undefined,
+    pauseExecution: paused || undefined,
+    pauseExecutionTimeout: paused ? 'PT9S' : undefined,
+  }) as Sensor
+}
+
+function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor[]): Relation[] {
+  const relations: Relation[] = []
+  for (const [i, seed] of seeds.entries()) {
+    const labels = [...sensors, ...relations].map((node) => node.label)
+    const parentLabels = [...new Set(seed.parents.map((n) => at(labels, n)))]
+    const rows = (seed.type === 'GENERAL' ? seed.rows : seed.rows.slice(0, 1)).map((row) =>
+      parentLabels.map((label, place) => at(sourceStates(label, sensors), row[place] ?? 0)),
+    )
+    const combinations = [...new Map(rows.map((row) => [row.join(), row])).values()]
+    relations.push({ label: `g${i}`, type: seed.type, parentLabels, combinations })
+  }
+  return relations
+}
+
+function sourceStates(label: string, sensors: readonly Sensor[]): readonly string[] {
+  const sensor = sensors.find((node) => node.label === label)
+  return sensor ? statesOf(sensor.name) : ['TRUE', 'FALSE']
+}
+
+/** Place of the last sensor behind a source: its destinations must stand after it. */
+function lastBehind(label: string, sensors: readonly Sensor[], relations: readonly Relation[]): number {
+  const gate = relations.find((relation) => relation.label === label)
+  if (!gate) return sensors.findIndex((sensor) => sensor.label === label)
+  return Math.max(...gate.parentLabels.map((parent) => lastBehind(parent, sensors, relations)))
+}
+
+function triggersOf(
+  seeds: readonly TriggerSeed[],
+  sensors: readonly Sensor[],
+  relations: readonly Relation[],
+  actuators: readonly Actuator[],
+): Trigger[] {
+  const triggers = seeds.map((seed): Trigger => {
+    const sourceLabel = at(
+      [...sensors, ...relations].map((node) => node.label),
+      seed.source,
+    )
+    const later = sensors.slice(lastBehind(sourceLabel, sensors, relations) + 1)
+    const destinationLabel = at(
+      [...later, ...actuators].map((node) => node.label),
+      seed.destination,
+    )
+    const states = sourceStates(sourceLabel, sensors)
+    const nameOf = (n: number): string => (n < 0 ? '*' : at(states, n))
+    const statesTrigger = [...new Set(seed.states.map(nameOf))]
+    const stateChangeTrigger = { stateFrom: nameOf(seed.stateFrom), stateTo: nameOf(seed.stateTo) }
+    return given({
+      sourceLabel,
+      destinationLabel,
+      invocationPolicy: seed.invocationPolicy,
+      statesTrigger: seed.kind === 'empty' ? [] : ['states', 'both'].includes(seed.kind) ? statesTrigger : undefined,
+      stateChangeTrigger: ['change', 'both'].includes(seed.kind) ? stateChangeTrigger : undefined,
+    }) as Trigger
+  })
+  return [...new Map(triggers.map((trigger) => [JSON.stringify(trigger), trigger])).values()]
+}

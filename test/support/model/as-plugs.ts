@@ -1,0 +1,55 @@
+/** The test plugs as the engine takes them, around the very functions that the model calls. */
+import { definePlug } from '../../../src/core/plug/define.ts'
+import type { InputField, Plug, PlugAnswer, PlugContext } from '../../../src/core/plug/plug.ts'
+import { type Call, LATER, TEST_PLUGS } from './test-plugs.ts'
+
+const INPUT: Readonly<Record<string, InputField>> = {
+  key: { type: 'string' },
+  limit: { type: 'double' },
+  ms: { type: 'double' },
+  step: { type: 'integer' },
+  failIn: { type: 'integer' },
+  faces: { type: 'array' },
+}
+
+/** Calls that wait for a `settle` step, oldest first. */
+export class OpenCalls {
+  readonly #open: { label: string; context: PlugContext; answer: (state: string | undefined) => void }[] = []
+
+  wait(label: string, kind: Plug['kind'], context: PlugContext): Promise<PlugAnswer> {
+    return new Promise((resolve, reject) => {
+      const answer = (state: string | undefined): void => {
+        if (state === undefined) reject(new Error('refused'))
+        else resolve(kind === 'sensor' ? state : { message: state })
+      }
+      this.#open.push({ label, context, answer })
+    })
+  }
+
+  /** Settles the oldest call of a node that the engine still waits for. */
+  settle(label: string, state: string | undefined): void {
+    const at = this.#open.findIndex((call) => call.label === label && !call.context.signal.aborted)
+    for (const call of at < 0 ? [] : this.#open.splice(at, 1)) call.answer(state)
+  }
+}
+
+/** `onCall` hears of every call, before its answer. */
+export function asPlugs(open: OpenCalls, onCall: (call: Call, context: PlugContext) => void = () => undefined): Plug[] {
+  return Object.entries(TEST_PLUGS).map(([name, plug]) =>
+    definePlug({
+      name,
+      version: '1.0.0',
+      kind: plug.kind,
+      ...(plug.kind === 'sensor' ? { states: plug.states } : {}),
+      input: INPUT,
+      openOutput: true,
+      execute(context) {
+        const { streamData: stream, internalState, now } = context
+        const call: Call = { label: context.node.NAME, properties: context.properties, stream, internalState, now }
+        onCall(call, context)
+        const answer = plug.behave(call)
+        return answer === LATER ? open.wait(call.label, plug.kind, context) : answer
+      },
+    }),
+  )
+}

@@ -1,0 +1,98 @@
+/** Drives the real engine by a script, on a virtual clock, and can replace it by a restored one on the way. */
+import type { EngineEvent } from '../../../src/core/engine/events.ts'
+import type { Rule } from '../../../src/core/rule/rule.ts'
+import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
+import { createEngine } from '../../../src/index.ts'
+import { asPlugs, OpenCalls } from './as-plugs.ts'
+import { type Script, type ScriptInput, SCRIPT_START } from './script.ts'
+import type { Call } from './test-plugs.ts'
+
+export interface EngineRunOptions {
+  /** whether the engine is saved, thrown away and restored after step `n`, counted from 0; -1 is the start */
+  restartAfter?: (n: number) => boolean
+  maxInFlight?: number
+  onCall?: (call: Call) => void
+  why?: boolean
+}
+
+export const TASK_ID = 'task-1'
+
+export async function runEngine(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<EngineEvent[]> {
+  const events: EngineEvent[] = []
+  let stage = open(SCRIPT_START, events, options)
+  await stage.engine.start(rule)
+  await promisesSettled()
+  for (let n = -1; n < script.length; n++) {
+    const step = script[n]
+    if (step) {
+      stage.clock.advanceTo(SCRIPT_START + step.at)
+      await promisesSettled()
+      await take(stage, step.input)
+      await promisesSettled()
+    }
+    if (options.restartAfter?.(n)) {
+      const saved = stage.engine.tasks.get(TASK_ID)?.save()
+      stage.close()
+      stage = open(stage.clock.now(), events, options)
+      await stage.engine.restore(JSON.parse(JSON.stringify(saved)))
+      await promisesSettled()
+    }
+  }
+  stage.close()
+  return events
+}
+
+type Stage = ReturnType<typeof open>
+
+function open(now: number, events: EngineEvent[], options: EngineRunOptions) {
+  const clock = new VirtualClock(now)
+  const calls = new OpenCalls()
+  const engine = createEngine({
+    plugs: asPlugs(calls, options.onCall),
+    scheduler: clock,
+    ids: () => TASK_ID,
+    seed: 1,
+    ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),
+    ...(options.why === undefined ? {} : { why: options.why }),
+  })
+  const subscription = engine.events$.subscribe((event) => events.push(event))
+  return { clock, calls, engine, close: () => subscription.unsubscribe() }
+}
+
+async function take({ engine, calls }: Stage, input: ScriptInput): Promise<void> {
+  const task = engine.tasks.get(TASK_ID)
+  const running = task?.status === 'running'
+  if (input.kind === 'start') {
+    if (!running) await engine.start(TASK_ID)
+    return
+  }
+  if (!task || !running) return
+  switch (input.kind) {
+    case 'wait':
+      return
+    case 'data':
+      engine.receive(input.messages)
+      return
+    case 'push':
+      return void (await task.push(input.node, pushed(input)))
+    case 'run':
+      return void (await task.run(input.node))
+    case 'resume':
+      return void (await task.resume(input.node))
+    case 'settle':
+      return calls.settle(input.node, input.state)
+    case 'stop':
+      await engine.stop(TASK_ID)
+  }
+}
+
+function pushed({ state, rawData }: { state?: string; rawData?: Record<string, unknown> }) {
+  return { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
+}
+
+/** Lets promises that are ready run; no time passes on the virtual clock. */
+function promisesSettled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
