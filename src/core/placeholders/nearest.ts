@@ -5,7 +5,8 @@ const MAX_CANDIDATES = 200
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
   let best: string | undefined
-  let bestDistance = Math.max(1, Math.floor(text.length / 3)) + 1
+  // two swapped letters count as two changes, and short names may not differ by that much
+  let bestDistance = Math.max(text.length > 3 ? 2 : 1, Math.floor(text.length / 3)) + 1
   for (const candidate of candidates.slice(0, MAX_CANDIDATES)) {
     if (candidate.length > MAX_LENGTH || candidate === text) continue
     const distance = editDistance(text.toLowerCase(), candidate.toLowerCase())

@@ -28,7 +28,7 @@ const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/
 export function scanSegments(text: string, start: number): ScannedSegments {
   const segments: string[] = []
   let at = start
-  let afterDot = true
+  let afterDot = false
   for (;;) {
     const step = !afterDot && text[at] === '[' ? scanBracket(text, at) : scanBare(text, at)
     if ('fault' in step) return { segments, end: step.end, fault: step.fault }

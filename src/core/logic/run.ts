@@ -1,0 +1,32 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { Path } from '../placeholders/scope.ts'
+
+/** A path with its root in front, ready for a lookup by list. */
+export interface LogicPath extends Path {
+  /** `['nodes', 'a', 'state']` */
+  readonly parts: readonly string[]
+}
+
+/** One evaluation. */
+export interface Run {
+  readonly lookup: (path: LogicPath) => unknown
+  /** loop rounds and list items that may still be made */
+  left: number
+}
+
+/** A compiled piece of logic; `item` is the current value inside map, filter, reduce, all, some and none. */
+export type LogicNode = (run: Run, item: unknown) => unknown
+
+/** Loop rounds, list items and characters that one evaluation may make, all together. */
+export const MAX_WORK = 1_000_000
+
+/** Takes `amount` from what may still be done. Throws `TOO_LARGE` when that is used up. */
+export function spend(run: Run, amount: number): void {
+  run.left -= amount
+  if (run.left < 0) {
+    throw new AppError(
+      'TOO_LARGE',
+      `the logic makes more than ${MAX_WORK} loop rounds, items or characters; use shorter lists`,
+    )
+  }
+}

@@ -1,0 +1,68 @@
+import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { isRoot, MAX_SEGMENTS, parsePath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
+import { descend } from '../placeholders/read-path.ts'
+import type { Path } from '../placeholders/scope.ts'
+import type { LogicNode, LogicPath } from './run.ts'
+
+/** The path of a `var` outside of loops; a path that begins with no root reads the message. */
+export function topPath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
+  const quoted = name.includes('[')
+  const scanned = quoted ? scanSegments(name, 0) : undefined
+  if (scanned && (scanned.fault || scanned.end < name.length)) {
+    const parsed = parsePath(name)
+    return { fault: 'fault' in parsed ? parsed.fault : badName(name) }
+  }
+  const segments = scanned ? scanned.segments : name.split('.')
+  const fault = checkNames(name, segments)
+  if (fault) return { fault }
+  const rooted = isRoot(segments[0] ?? '') ? segments : ['streamdata', ...segments]
+  const parsed = toPath(rooted)
+  return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
+}
+
+/** The path of a `var` inside a loop, from the item on; no segments stand for the item itself. */
+export function itemPath(name: string): { readonly segments: readonly string[] } | { readonly fault: Fault } {
+  const segments = name === '' ? [] : name.split('.')
+  const fault = checkNames(name, segments)
+  return fault ? { fault } : { segments }
+}
+
+export function withParts(path: Path): LogicPath {
+  return { root: path.root, segments: path.segments, parts: [path.root, ...path.segments] }
+}
+
+/** Reads a value, or gives the default, or null. */
+export function readNode(path: LogicPath, otherwise: LogicNode | undefined): LogicNode {
+  if (!otherwise) return (run) => run.lookup(path) ?? null
+  return (run, item) => {
+    const value = run.lookup(path)
+    return value === undefined ? otherwise(run, item) : value
+  }
+}
+
+/** The same below the current item; own properties only, so that a text has no length and a record no methods. */
+export function itemNode(segments: readonly string[], otherwise: LogicNode | undefined): LogicNode {
+  if (segments.length === 0) return (_, item) => item
+  return (run, item) => {
+    const value = descend(item, segments, 0)
+    if (value !== undefined) return value
+    return otherwise ? otherwise(run, item) : null
+  }
+}
+
+function checkNames(name: string, segments: readonly string[]): Fault | undefined {
+  if (segments.includes('')) return badName(name)
+  if (segments.length > MAX_SEGMENTS)
+    return { message: `has more than ${MAX_SEGMENTS} steps`, suggestion: 'use a shorter path' }
+  // nobody's data has these as fields, so whoever asks for them wants the prototype
+  const reserved = segments.find((segment) => FORBIDDEN_KEYS.has(segment) || segment in Object.prototype)
+  if (reserved === undefined) return undefined
+  return { message: `"${name}" reads "${reserved}", which is no data`, suggestion: 'name a field of the data' }
+}
+
+function badName(name: string): Fault {
+  return {
+    message: `"${name}" is not a path`,
+    suggestion: 'write names with dots, such as "temperature" or "nodes.a.rawData.x"',
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { findBindingProblems, findBindings } from '../../../src/core/placeholders/find-bindings.ts'
+
+describe('finding placeholders', () => {
+  it('gives root, segments, option and place of each', () => {
+    expect(findBindings({ a: ['x ${?nodes.n.rawData.v} $${streamdata.t}'], 'b/c': 'META.$.k' })).toEqual([
+      {
+        text: '${?nodes.n.rawData.v}',
+        root: 'nodes',
+        segments: ['n', 'rawData', 'v'],
+        optional: true,
+        pointer: '/a/0',
+      },
+      { text: '$${streamdata.t}', root: 'streamdata', segments: ['t'], optional: false, pointer: '/a/0' },
+      { text: 'META.$.k', root: 'node', segments: ['resource', 'meta', 'k'], optional: true, pointer: '/b~1c' },
+    ])
+  })
+
+  it('sees {{}} only in templates', () => {
+    const text =
+      '{{a.b}} {{a.state}} {{GLOBAL.t}} {{META.$.k}} {{RESOURCE}} {{{add a.x 1}}} {{#each a.l}}{{name}}{{this.q}}{{/each}} ${loop.i}'
+    expect(findBindings(text).map((use) => use.root)).toEqual(['loop'])
+    expect(findBindings(text, { template: true }).map((use) => [use.root, ...use.segments].join('.'))).toEqual([
+      'nodes.a.rawData.b',
+      'nodes.a.state',
+      'streamdata.t',
+      'node.resource.meta.k',
+      'task.RESOURCE',
+      'nodes.a.rawData.x',
+      'nodes.a.rawData.l',
+      'loop.i',
+    ])
+  })
+
+  it('leaves out broken ones', () => {
+    expect(findBindings('${x.y} ${streamdata.a}')).toMatchObject([{ text: '${streamdata.a}' }])
+  })
+
+  it.each([
+    ['${streamdata.t', /"\$\{streamdata.t" is never closed/],
+    ['a ${} b', /names nothing/],
+    ['${?}', /names nothing/],
+    ['${foo.bar}', /"foo" is not a place/],
+    ['${streamdata.a + 1}', /unexpected " "/],
+    ['${nodes.a.rawData.l[x]}', /bad index/],
+    ['${streamdata.__proto__.x}', /reserved/],
+    ['META.$.', /empty key/],
+    ['META.$.a.constructor', /reserved/],
+  ])('%s is a problem with a place and a suggestion', (text, message) => {
+    expect(findBindingProblems({ p: text })).toEqual([
+      { pointer: '/p', message: expect.stringMatching(message), suggestion: expect.stringMatching(/./) },
+    ])
+  })
+
+  it('has no problem with plain dollars, braces and escapes', () => {
+    expect(findBindingProblems(['$', '$x', '{a}', '$ {x}', '\\${', '{{', 'META.x', 5, null])).toEqual([])
+  })
+
+  it.each([
+    ['{{a.b', /never closed/],
+    ['{{}}', /names nothing/],
+    ['{{#each a.l}}x', /never closed/],
+    ['{{/if}}', /not open/],
+    ['{{#each a.l}}{{/if}}{{/each}}', /not open/],
+    ['{{#with a}}', /unknown block "with"/],
+    ['{{#if}}{{/if}}', /needs one path/],
+    ['{{else}}', /outside a block/],
+    ['{{#if a}}{{else}}{{else}}{{/if}}', /second else/],
+    ['{{#if a}}{{else if b}}{{/if}}', /after else/],
+    ['{{{ad 1 2}}}', /unknown helper "ad"/],
+    ['{{{add 1}}}', /1 arguments/],
+    ['{{this.x}}', /outside \{\{#each/],
+    ['{{#each a}}{{@last}}{{/each}}', /unknown @last/],
+    ['{{GLOBAL}}', /does not name a value/],
+    ['{{META.x}}', /does not name a metadata key/],
+    ['{{a.__proto__}}', /reserved/],
+    ['{{../x}}', /empty step/],
+    ['ok ${foo.x} {{a}}', /"foo" is not a place/],
+  ])('%s is a problem of a template', (text, message) => {
+    expect(findBindingProblems(text, { template: true })).toEqual([
+      { pointer: '', message: expect.stringMatching(message), suggestion: expect.stringMatching(/./) },
+    ])
+  })
+})

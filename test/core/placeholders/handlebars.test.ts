@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { compileTemplate } from '../../../src/core/placeholders/handlebars.ts'
+import { fakeScope, thrown } from './fake-scope.ts'
+
+const scope = fakeScope({
+  nodes: {
+    n: {
+      x: 5,
+      text: '<b>"hi" & bye</b>',
+      zero: 0,
+      empty: [],
+      nothing: null,
+      when: 1_700_000_000_000,
+      iso: '2024-02-29T23:30:00+02:00',
+      list: [
+        { t: 1, tags: ['a', 'b'] },
+        { t: 2, tags: [] },
+      ],
+      map: { one: 1, two: 2 },
+      words: ['p', 'q'],
+      evil: '{{n.x}}${task.TASK_ID}',
+      state: 'Above',
+    },
+    'my node': { y: 6 },
+  },
+  stream: { temperature: 21.5 },
+  metadata: { city: 'Gent', location: { lat: 51 } },
+  taskResource: 'boiler-1',
+})
+
+describe('a template', () => {
+  it.each([
+    ['{{n.x}}', '5'],
+    ['{{ n.x }}', '5'],
+    ['{{{n.x}}}', '5'],
+    ['{{n.list[1].t}}{{n.list.0.t}}', '21'],
+    ['{{["my node"].y}}', '6'],
+    ['{{n.state}}', 'Above'],
+    ['{{n.words}}', '["p","q"]'],
+    ['[{{n.nope}}{{other.x}}{{n.nothing}}{{n.toString}}{{n.text.length}}]', '[]'],
+    ['{{n.text}}', '<b>"hi" & bye</b>'],
+    ['{{n.evil}}', '{{n.x}}${task.TASK_ID}'],
+    ['{{GLOBAL.temperature}} {{RESOURCE}} {{TASK_ID}} {{NODE_NAME}}', '21.5 boiler-1 task-1 node-1'],
+    ['{{META.$.city}} {{META.$.location.lat}} {{META.$.none}}', 'Gent 51 '],
+    ['{{! a remark }}x', 'x'],
+    ['\\{{n.x}}', '{{n.x}}'],
+    ['{{#each n.words}}{{@index}}={{this}};{{/each}}', '0=p;1=q;'],
+    ['{{#each n.map}}{{@key}}={{this}} {{/each}}', 'one=1 two=2 '],
+    ['{{#each n.list}}{{this.t}}{{t}}{{/each}}', '1122'],
+    ['{{#each n.list}}{{#each this.tags}}{{this}}{{t}}{{else}}none{{/each}} {{/each}}', 'a1b1 none '],
+    ['{{#each n.words}}{{n.x}}{{/each}}', '55'],
+    ['{{#each n.x}}a{{else}}no list{{/each}}', 'no list'],
+    ['{{#if n.x}}yes{{else}}no{{/if}}', 'yes'],
+    ['{{#if n.zero}}yes{{else}}no{{/if}}{{#if n.empty}}yes{{/if}}{{#if n.nope}}yes{{/if}}', 'no'],
+    ['{{{add n.x 2}}} {{subtract n.x 7}} {{{multiply "3" n.x}}} {{{divide n.x 2}}}', '7 -2 15 2.5'],
+    ['{{{add 0.1 0.2}}}', '0.3'],
+    ['[{{{divide n.x 0}}}{{{add n.text 1}}}{{{add n.nope 1}}}{{{date n.text}}}{{{time n.nope}}}]', '[]'],
+    ['{{{date n.when}}} {{{time n.when}}}', '2023-11-14 22:13:20'],
+    ['{{{date n.iso}}} {{{time n.iso "HH:mm"}}}', '2024-02-29 21:30'],
+    ['{{{date 1e300}}}{{{date n.when "yyyy/MM"}}}', '2023/11'],
+    ['a ${task.TASK_ID} {{n.x}} ${?loop.x}$${nodes.n.state}', 'a task-1 5 "Above"'],
+    ['{{#if n.x}}${streamdata.temperature}{{/if}}', '21.5'],
+    ['{{5}}{{"five"}}', '5five'],
+  ])('%s is rendered', (text, expected) => {
+    expect(compileTemplate(text).render(scope)).toBe(expected)
+  })
+
+  it('without placeholders is constant', () => {
+    expect(compileTemplate('plain \\{{x}} \\${y}')).toMatchObject({ constant: true })
+    expect(compileTemplate('plain \\{{x}} \\${y}').render(scope)).toBe('plain {{x}} ${y}')
+    expect(compileTemplate('{{n.x}}')).toMatchObject({ constant: false })
+  })
+
+  it('says what it needs', () => {
+    expect(compileTemplate('{{META.$.a}} ${vault.K}').needs).toEqual({
+      taskMetadata: false,
+      nodeMetadata: true,
+      secrets: ['K'],
+      variables: [],
+    })
+  })
+
+  it('that is broken is refused with all its problems', () => {
+    const error = thrown(() => compileTemplate('{{nope 1}} ${x.y} {{#if n.x}}'))
+    expect(error).toMatchObject({ code: 'BINDING' })
+    expect((error as { issues: unknown[] }).issues).toHaveLength(3)
+  })
+
+  it('misses a required binding like any other text', () => {
+    expect(thrown(() => compileTemplate('{{n.x}} ${loop.i}').render(scope))).toMatchObject({ code: 'BINDING' })
+  })
+
+  it('stops loops that multiply', () => {
+    const many = fakeScope({ nodes: { n: { list: Array.from({ length: 150 }, () => 1) } } })
+    const text = '{{#each n.list}}{{#each n.list}}x{{/each}}{{/each}}'
+    expect(thrown(() => compileTemplate(text).render(many))).toMatchObject({ code: 'TOO_LARGE' })
+  })
+
+  it('stops output that grows without end', () => {
+    const big = fakeScope({ nodes: { n: { list: Array.from({ length: 100 }, () => 1), text: 'x'.repeat(20_000) } } })
+    const text = '{{#each n.list}}{{n.text}}{{/each}}'
+    expect(thrown(() => compileTemplate(text).render(big))).toMatchObject({ code: 'TOO_LARGE' })
+  })
+
+  it('may nest blocks 16 deep and no deeper', () => {
+    const nested = (depth: number) => '{{#if n.x}}'.repeat(depth) + 'x' + '{{/if}}'.repeat(depth)
+    expect(compileTemplate(nested(16)).render(scope)).toBe('x')
+    expect(thrown(() => compileTemplate(nested(17)))).toMatchObject({ code: 'BINDING' })
+    expect(thrown(() => compileTemplate(nested(20_000)))).toMatchObject({ code: 'BINDING' })
+  })
+})
