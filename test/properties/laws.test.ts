@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EngineEvent, FiredEvent } from '../../src/core/engine/events.ts'
+import type { Rule } from '../../src/core/rule/rule.ts'
+import { ruleArbitrary } from '../support/arbitraries/rules.ts'
+import { runs } from '../support/arbitraries/runs.ts'
+import { caseArbitrary } from '../support/arbitraries/scripts.ts'
+import { gatesBelow, sensorsOf } from '../support/model/rule-reading.ts'
+import { runEngine } from '../support/model/run-engine.ts'
+import type { Script } from '../support/model/script.ts'
+import { TEST_PLUGS } from '../support/model/test-plugs.ts'
+
+const cases = caseArbitrary(ruleArbitrary({ asynchronous: true, pauses: true }))
+
+/** Holds a law against the events of random runs. */
+async function always(law: (events: readonly EngineEvent[], rule: Rule) => void, usual = 80): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ rule, script }) => {
+      law(await runEngine(rule, script), rule)
+    }),
+    runs(usual),
+  )
+}
+
+const isFired = (event: EngineEvent): event is FiredEvent => event.type === 'fired'
+
+/** The shortest cool-down that can have let a firing through, in ms. */
+function coolDown(rule: Rule, { node, source }: FiredEvent): number {
+  const led = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
+  return Math.min(...led.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
+}
+
+/** The sensors that a source follows from: itself, or all those behind a gate. */
+function behind(rule: Rule, source: string): string[] {
+  const labels = sensorsOf(rule).map((sensor) => sensor.label)
+  return labels.filter((label) => label === source || gatesBelow(rule, label).some((gate) => gate.label === source))
+}
+
+describe('a destination', () => {
+  it('does not fire again before its cool-down is over', () =>
+    always((events, rule) => {
+      const last = new Map<string, number>()
+      for (const event of events) {
+        if (event.type === 'started') last.clear()
+        if (!isFired(event)) continue
+        const since = event.time - (last.get(event.node) ?? -Infinity)
+        expect(since).toBeGreaterThanOrEqual(coolDown(rule, event))
+        last.set(event.node, event.time)
+      }
+    }))
+
+  it('fires only after a result of a sensor behind its source, or a push, in the same invocation', () =>
+    always((events, rule) => {
+      for (const [i, event] of events.entries()) {
+        if (!isFired(event) || event.why?.input.kind === 'push') continue
+        const sensors = behind(rule, event.source)
+        const causes = events
+          .slice(0, i)
+          .filter((e) => e.type === 'result' && e.invocation === event.invocation && sensors.includes(e.node))
+        expect(causes).not.toEqual([])
+      }
+    }))
+
+  it('says by why what began the invocation and which trigger led to it', () =>
+    always((events) => {
+      for (const event of events.filter(isFired)) {
+        expect(event.why?.trigger).toMatchObject({ source: event.source, destination: event.node })
+        const begin = events.find((e) => e.invocation === event.invocation && (e.type === 'tick' || e.type === 'data'))
+        const kinds = begin?.type === 'data' ? ['data'] : begin ? ['tick', 'ownTick', 'start'] : ['push', 'run']
+        expect(kinds).toContain(event.why?.input.kind)
+      }
+    }))
+})
+
+describe('an effect', () => {
+  it('has an id of its own', () =>
+    always((events) => {
+      const ids = events.filter(isFired).map((event) => event.effect)
+      expect(new Set(ids).size).toBe(ids.length)
+    }))
+})
+
+describe('a stopped task', () => {
+  it('says nothing until it is started again', () =>
+    always((events) => {
+      for (const [i, event] of events.entries()) {
+        if (i > 0 && events[i - 1]?.type === 'stopped') expect(event.type).toBe('started')
+      }
+    }))
+})
+
+describe('time', () => {
+  it('never goes back from one event to the next, and invocations are counted without a gap', () =>
+    always((events) => {
+      let highest = 0
+      for (const [i, event] of events.entries()) {
+        expect(event.time).toBeGreaterThanOrEqual(events[i - 1]?.time ?? 0)
+        expect(event.invocation).toBeLessThanOrEqual(highest + 1)
+        highest = Math.max(highest, event.invocation)
+      }
+    }))
+})
+
+describe('a sensor', () => {
+  it('changes from the state that it changed to, unless it was made unknown in between', () =>
+    always((events) => {
+      const states = new Map<string, string | null>()
+      for (const event of events) {
+        if (event.type === 'started') states.clear()
+        if (event.type === 'evicted') states.set(event.node, null)
+        if (event.type !== 'state') continue
+        expect(event.from).not.toBe(event.to)
+        if (event.from !== null) expect(event.from).toBe(states.get(event.node))
+        states.set(event.node, event.to)
+      }
+    }))
+})
+
+describe('unknown is not false', () => {
+  /** One push per sensor into a rule that nothing else moves. */
+  const pushes = (observed: readonly (readonly [string, string])[]): Script =>
+    observed.map(([node, state]) => ({ at: 0, input: { kind: 'push', node, state } }))
+
+  const lastGates = (events: readonly EngineEvent[]): Map<string, string | null> => {
+    const gates = new Map<string, string | null>()
+    for (const event of events) if (event.type === 'gate') gates.set(event.node, event.to)
+    return gates
+  }
+
+  it('with fewer observations a gate is as it was, or unknown', async () => {
+    const gated = ruleArbitrary()
+      .filter((rule) => (rule.relations ?? []).length > 0)
+      .map((rule): Rule => {
+        const sensors = sensorsOf(rule).map(({ label, name }) => ({ label, name, tickTrigger: false }))
+        const { gatesNeedFullObservation } = { gatesNeedFullObservation: false, ...rule.task }
+        return { sensors, relations: rule.relations ?? [], task: { type: 'reactive', gatesNeedFullObservation } }
+      })
+    const seen = fc.array(fc.record({ n: fc.nat(9), kept: fc.boolean() }), { minLength: 6, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(gated, seen, async (rule, picks) => {
+        const all = sensorsOf(rule).map((sensor, i) => {
+          const states = TEST_PLUGS[sensor.name]?.states ?? []
+          return [sensor.label, states[(picks[i]?.n ?? 0) % states.length] ?? ''] as const
+        })
+        const full = lastGates(await runEngine(rule, pushes(all)))
+        const fewer = lastGates(await runEngine(rule, pushes(all.filter((_, i) => picks[i]?.kept))))
+        for (const [gate, state] of fewer) if (state !== null) expect(state).toBe(full.get(gate))
+      }),
+      runs(150),
+    )
+  })
+})
