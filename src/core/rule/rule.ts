@@ -149,6 +149,12 @@ export interface TaskSettings {
   nodes?: readonly NodeOverride[]
 }
 
+/** The body that makes a task from a stored template (2.2). */
+export interface TaskFromTemplate extends TaskSettings {
+  /** name of the template */
+  template: string
+}
+
 /** A rule with its task settings: what `engine.start` and POST /api/tasks take (2.1). */
 export interface Rule extends RuleGraph {
   task?: TaskSettings

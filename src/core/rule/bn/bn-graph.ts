@@ -1,0 +1,153 @@
+/**
+ * A rule in the `bn` form (part 2, 4.1 `format=bn`; reference 6.5): nodes with their states, and a truth table for each
+ * relation. Fields that the form has no place for stand under their own names in a node's `properties`.
+ */
+import { Type } from 'typebox'
+import type { Position } from '../rule.ts'
+
+export interface BnGraph {
+  name?: string
+  nodes: readonly BnNode[]
+  posterior: readonly BnTable[]
+  metadata?: BnMetadata
+}
+
+/** A sensor (with `properties.sensor`) or a relation (without). */
+export interface BnNode {
+  name: string
+  states: readonly string[]
+  type?: string
+  mode?: string
+  /** of sensors: one number per state, all the same */
+  priors?: readonly number[]
+  properties?: BnNodeProperties
+}
+
+export interface BnNodeProperties {
+  position?: Position
+  /** the sequence number */
+  cost?: number
+  sensor?: BnPlug
+  /** the first trigger that leads to this sensor */
+  nodeTrigger?: BnNodeTrigger
+  /** all further ones */
+  nodeTriggers?: readonly BnNodeTrigger[]
+  /** actuators that this node fires */
+  actions?: readonly BnAction[]
+  /** of a relation whose table alone would be read as another type */
+  type?: string
+  readonly [field: string]: unknown
+}
+
+export interface BnPlug {
+  name: string
+  version?: string
+  label?: string
+  /** one key per object, in order */
+  requiredProperties?: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface BnNodeTrigger {
+  nodeName: string
+  /** empty when no change of state is asked for */
+  stateFrom?: string
+  stateTo?: string
+  states?: readonly string[]
+  /** s */
+  invocationPolicy?: number
+  /** place among the rule's triggers; written when the places in the graph do not tell */
+  order?: number
+}
+
+export interface BnAction extends BnPlug {
+  position?: Position
+  triggeredStates?: readonly string[]
+  /** s; 0: no limit */
+  actionPolicy?: number
+  nodeTrigger?: { stateFrom?: string; stateTo?: string }
+  order?: number
+  readonly [field: string]: unknown
+}
+
+export interface BnTable {
+  /** the relation, then its parents */
+  nodes: readonly string[]
+  /** row-major: the relation slowest, the last parent fastest; 1 where the relation has that state, else 0 */
+  function: readonly number[]
+}
+
+export interface BnMetadata {
+  infoBoxes?: readonly { x?: number; y?: number; text: string }[]
+  /** actuators that nothing fires */
+  actions?: readonly BnAction[]
+}
+
+/** Numbers in all tables of one graph together. */
+export const MAX_CELLS = 1_048_576
+
+const PositionSchema = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
+const plug = {
+  name: Type.String({ minLength: 1 }),
+  version: Type.Optional(Type.String()),
+  label: Type.Optional(Type.String()),
+  requiredProperties: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+}
+const change = { stateFrom: Type.Optional(Type.String()), stateTo: Type.Optional(Type.String()) }
+const NodeTrigger = Type.Object(
+  {
+    nodeName: Type.String({ minLength: 1 }),
+    ...change,
+    states: Type.Optional(Type.Array(Type.String())),
+    invocationPolicy: Type.Optional(Type.Number({ minimum: 0 })),
+    order: Type.Optional(Type.Number()),
+  },
+  { title: 'nodeTrigger' },
+)
+const Action = Type.Object({
+  ...plug,
+  position: Type.Optional(PositionSchema),
+  triggeredStates: Type.Optional(Type.Array(Type.String())),
+  actionPolicy: Type.Optional(Type.Number({ minimum: 0 })),
+  nodeTrigger: Type.Optional(Type.Object(change)),
+  order: Type.Optional(Type.Number()),
+})
+const Node = Type.Object(
+  {
+    name: Type.String({ minLength: 1 }),
+    states: Type.Array(Type.String()),
+    type: Type.Optional(Type.String()),
+    mode: Type.Optional(Type.String()),
+    priors: Type.Optional(Type.Array(Type.Number())),
+    properties: Type.Optional(
+      Type.Object({
+        position: Type.Optional(PositionSchema),
+        cost: Type.Optional(Type.Integer({ minimum: 0 })),
+        sensor: Type.Optional(Type.Object(plug)),
+        nodeTrigger: Type.Optional(NodeTrigger),
+        nodeTriggers: Type.Optional(Type.Array(NodeTrigger)),
+        actions: Type.Optional(Type.Array(Action)),
+        type: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { title: 'node' },
+)
+
+/** The shape of the `bn` form. Objects take further fields. */
+export const BnGraphSchema = Type.Object({
+  name: Type.Optional(Type.String()),
+  nodes: Type.Array(Node),
+  posterior: Type.Array(
+    Type.Object({ nodes: Type.Array(Type.String(), { minItems: 2 }), function: Type.Array(Type.Number()) }),
+  ),
+  metadata: Type.Optional(
+    Type.Object({
+      infoBoxes: Type.Optional(
+        Type.Array(
+          Type.Object({ x: Type.Optional(Type.Number()), y: Type.Optional(Type.Number()), text: Type.String() }),
+        ),
+      ),
+      actions: Type.Optional(Type.Array(Action)),
+    }),
+  ),
+})

@@ -1,0 +1,30 @@
+import type { Issue } from '../../../kernel/errors.ts'
+import type { Report } from '../check/report.ts'
+import type { BnGraph } from './bn-graph.ts'
+import { fromBn } from './from-bn.ts'
+
+/** True for a document in the `bn` form: it has `nodes`, where the simplified form has `sensors`. */
+export function isBnDocument(document: Readonly<Record<string, unknown>>): boolean {
+  return Array.isArray(document['nodes']) && document['sensors'] === undefined
+}
+
+/** A document in simplified form, and a way back for the paths of issues about it. */
+export interface Simplified {
+  readonly document: Readonly<Record<string, unknown>>
+  readonly toOriginal: (issue: Issue) => Issue
+}
+
+/** Brings a `bn` document to simplified form; what stands beside the graph stays. Undefined when it cannot be read. */
+export function readBn(document: Readonly<Record<string, unknown>>, report: Report): Simplified | undefined {
+  const { nodes, posterior = [], metadata, ...others } = document
+  const { graph, issues, origins } = fromBn({
+    nodes,
+    posterior,
+    ...(metadata === undefined ? {} : { metadata }),
+  } as BnGraph)
+  const taken = new Set(issues)
+  report.addAll(issues)
+  if (graph === undefined) return undefined
+  const toOriginal = (issue: Issue): Issue => (taken.has(issue) ? issue : { ...issue, path: origins.of(issue.path) })
+  return { document: { ...others, ...graph }, toOriginal }
+}

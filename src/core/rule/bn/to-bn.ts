@@ -1,0 +1,246 @@
+import type { Issue } from '../../../kernel/errors.ts'
+import type { PlugRegistry } from '../../plug/plug.ts'
+import { shown } from '../../plug/problem.ts'
+import { at, Report } from '../check/report.ts'
+import { GATE_STATES } from '../check/rule-index.ts'
+import type { Actuator, Relation, RuleGraph, Sensor, Trigger } from '../rule.ts'
+import {
+  MAX_CELLS,
+  type BnAction,
+  type BnGraph,
+  type BnMetadata,
+  type BnNode,
+  type BnNodeTrigger,
+  type BnTable,
+} from './bn-graph.ts'
+import { rowCount, rowsOf, shapeOf } from './truth-table.ts'
+
+export interface ToBn {
+  /** undefined when there is an ERROR among the issues */
+  bn: BnGraph | undefined
+  issues: Issue[]
+}
+
+/** Fields of a sensor or actuator that have a place of their own in the form. All others keep their names. */
+const PLACED = new Set(['label', 'name', 'version', 'properties', 'sequence'])
+/** Names in `properties` that mean something else there. */
+const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions'])
+
+/**
+ * A checked rule in the `bn` form (reference 6.5). Read back by `fromBn` it is the same rule, but for: conditions and
+ * limits that say nothing (`[]`, `""`, 0), which are left out; the order of actuators and of GENERAL rows, and rows
+ * given twice; a GENERAL with the table of another type keeps its type. Never throws; an unknown plug, an unknown label
+ * or tables above `MAX_CELLS` numbers are issues.
+ */
+export function toBn(rule: RuleGraph, plugs: PlugRegistry): ToBn {
+  const report = new Report()
+  const states = statesByLabel(rule, plugs, report)
+  const incoming = new Map<string, Placed<BnNodeTrigger>[]>()
+  const outgoing = new Map<string, Placed<BnAction>[]>()
+  placeTriggers(rule, states, incoming, outgoing, report)
+  const posterior = tablesOf(rule, states, report)
+  if (report.hasErrors) return { bn: undefined, issues: report.issues }
+
+  const labels = [...(rule.sensors ?? []), ...(rule.relations ?? [])].map(({ label }) => label)
+  const reading = labels.flatMap((label) => [...(incoming.get(label) ?? []), ...(outgoing.get(label) ?? [])])
+  const keepOrder = reading.some(({ place }, i) => place !== i)
+  const links: Links = {
+    incoming: (label) => (incoming.get(label) ?? []).map((item) => ordered(item, keepOrder)),
+    outgoing: (label) => (outgoing.get(label) ?? []).map((item) => ordered(item, keepOrder)),
+  }
+  const nodes = [
+    ...(rule.sensors ?? []).map((sensor) => sensorNode(sensor, states.get(sensor.label) ?? [], links)),
+    ...(rule.relations ?? []).map((relation) => relationNode(relation, states, links)),
+  ]
+  const bn: BnGraph = { nodes, posterior }
+  const metadata = metadataOf(rule)
+  if (metadata) bn.metadata = metadata
+  return { bn, issues: report.issues }
+}
+
+type States = ReadonlyMap<string, readonly string[]>
+
+/** An entry of the form with its trigger's place in the rule. */
+interface Placed<T> {
+  readonly entry: T
+  readonly place: number
+}
+
+interface Links {
+  incoming(label: string): BnNodeTrigger[]
+  outgoing(label: string): BnAction[]
+}
+
+function statesByLabel(rule: RuleGraph, plugs: PlugRegistry, report: Report): States {
+  const states = new Map<string, readonly string[]>()
+  rule.sensors?.forEach(({ label, name, version }, i) => {
+    const plug = plugs.find('sensor', name, version === '' ? undefined : version)
+    if (plug) states.set(label, plug.states)
+    else
+      report.error(
+        'PLUG',
+        at('', 'sensors', i, 'name'),
+        `sensor ${shown(label)}: there is no sensor plug ${shown(name)}, so its states are not known`,
+      )
+  })
+  for (const { label } of rule.relations ?? []) states.set(label, GATE_STATES)
+  return states
+}
+
+function placeTriggers(
+  rule: RuleGraph,
+  states: States,
+  incoming: Map<string, Placed<BnNodeTrigger>[]>,
+  outgoing: Map<string, Placed<BnAction>[]>,
+  report: Report,
+): void {
+  const sensors = new Set(rule.sensors?.map(({ label }) => label))
+  const actuators = new Map(rule.actuators?.map((actuator) => [actuator.label, actuator]))
+  rule.triggers?.forEach((trigger, i) => {
+    const { sourceLabel, destinationLabel } = trigger
+    const actuator = actuators.get(destinationLabel)
+    if (!states.has(sourceLabel) && !sensors.has(sourceLabel))
+      report.error('LABEL', at('', 'triggers', i, 'sourceLabel'), `there is no node ${shown(sourceLabel)}`)
+    else if (actuator) push(outgoing, sourceLabel, { entry: { ...actionOf(actuator), ...firingOf(trigger) }, place: i })
+    else if (sensors.has(destinationLabel))
+      push(incoming, destinationLabel, { entry: nodeTriggerOf(trigger), place: i })
+    else
+      report.error(
+        'LABEL',
+        at('', 'triggers', i, 'destinationLabel'),
+        `there is no sensor or actuator ${shown(destinationLabel)}`,
+      )
+  })
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key)
+  if (list) list.push(item)
+  else lists.set(key, [item])
+}
+
+function ordered<T extends BnNodeTrigger | BnAction>({ entry, place }: Placed<T>, keepOrder: boolean): T {
+  return keepOrder ? { ...entry, order: place } : entry
+}
+
+function nodeTriggerOf(trigger: Trigger): BnNodeTrigger {
+  const { stateFrom = '', stateTo = '' } = trigger.stateChangeTrigger ?? {}
+  const entry: BnNodeTrigger = {
+    nodeName: trigger.sourceLabel,
+    stateFrom,
+    stateTo,
+    states: trigger.statesTrigger ?? [],
+  }
+  if ((trigger.invocationPolicy ?? 0) > 0) entry.invocationPolicy = trigger.invocationPolicy ?? 0
+  return entry
+}
+
+function firingOf(trigger: Trigger): Pick<BnAction, 'triggeredStates' | 'actionPolicy' | 'nodeTrigger'> {
+  const firing = { triggeredStates: trigger.statesTrigger ?? [], actionPolicy: trigger.invocationPolicy ?? 0 }
+  const { stateFrom = '', stateTo = '' } = trigger.stateChangeTrigger ?? {}
+  return stateFrom === '' && stateTo === '' ? firing : { ...firing, nodeTrigger: { stateFrom, stateTo } }
+}
+
+function actionOf(actuator: Actuator): BnAction {
+  return { ...otherFields(actuator), ...plugOf(actuator) }
+}
+
+function plugOf({ label, name, version, properties }: Actuator): BnAction {
+  const plug: BnAction = { name, label }
+  if (version !== undefined) plug.version = version
+  if (properties !== undefined)
+    plug.requiredProperties = Object.entries(properties).map(([key, value]) => ({ [key]: value }))
+  return plug
+}
+
+function otherFields(node: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => !PLACED.has(key) && !TAKEN.has(key)))
+}
+
+function sensorNode(sensor: Sensor, states: readonly string[], links: Links): BnNode {
+  const [first, ...others] = links.incoming(sensor.label)
+  const actions = links.outgoing(sensor.label)
+  const priors = states.map(() => 1 / states.length)
+  const properties = {
+    ...otherFields(sensor),
+    ...(sensor.sequence === undefined ? {} : { cost: sensor.sequence }),
+    sensor: plugOf(sensor),
+    ...(first === undefined ? {} : { nodeTrigger: first }),
+    ...(others.length === 0 ? {} : { nodeTriggers: others }),
+    ...(actions.length === 0 ? {} : { actions }),
+  }
+  return { name: sensor.label, states, type: 'discrete', mode: 'nature', priors, properties }
+}
+
+function relationNode(relation: Relation, states: States, links: Links): BnNode {
+  const actions = links.outgoing(relation.label)
+  const { type, parentLabels: _parents, combinations: _rows, ...others } = relation
+  const sizes = sizesOf(relation, states)
+  const read = shapeOf(rowsOf(numbered(relation, states), sizes), sizes).type
+  const properties = {
+    ...otherFields(others),
+    ...(read === type ? {} : { type }),
+    ...(actions.length === 0 ? {} : { actions }),
+  }
+  return { name: relation.label, states: GATE_STATES, type: 'discrete', mode: 'nature', properties }
+}
+
+function tablesOf(rule: RuleGraph, states: States, report: Report): BnTable[] {
+  let left = MAX_CELLS
+  const tables: BnTable[] = []
+  rule.relations?.forEach((relation, i) => {
+    const path = at('', 'relations', i)
+    const unknown = relation.parentLabels.find((label) => !states.has(label))
+    if (unknown !== undefined) {
+      report.error(
+        'LABEL',
+        at(path, 'parentLabels'),
+        `relation ${shown(relation.label)}: the states of ${shown(unknown)} are not known`,
+      )
+      return
+    }
+    const sizes = sizesOf(relation, states)
+    const cells = 2 * rowCount(sizes)
+    left -= cells
+    if (left < 0) {
+      report.error(
+        'TOO_LARGE',
+        path,
+        `the table of relation ${shown(relation.label)} needs ${cells} numbers; all tables together may have ${MAX_CELLS}`,
+        'use the simplified form, or split the relation into several',
+      )
+      left = Number.NEGATIVE_INFINITY
+      return
+    }
+    const rows = rowsOf(numbered(relation, states), sizes)
+    tables.push({
+      nodes: [relation.label, ...relation.parentLabels],
+      function: [...rows, ...rows.map((isTrue) => 1 - isTrue)],
+    })
+  })
+  return tables
+}
+
+function sizesOf(relation: Relation, states: States): number[] {
+  return relation.parentLabels.map((label) => states.get(label)?.length ?? 0)
+}
+
+function numbered(relation: Relation, states: States): { type: Relation['type']; combinations: number[][] } {
+  const combinations = relation.combinations.map((row) =>
+    row.map((state, i) => states.get(relation.parentLabels[i] ?? '')?.indexOf(state) ?? -1),
+  )
+  return { type: relation.type, combinations }
+}
+
+function metadataOf(rule: RuleGraph): BnMetadata | undefined {
+  const fired = new Set(rule.triggers?.map(({ destinationLabel }) => destinationLabel))
+  const idle = (rule.actuators ?? []).filter(({ label }) => !fired.has(label)).map(actionOf)
+  const metadata: BnMetadata = {}
+  if (rule.notes) {
+    metadata.infoBoxes = rule.notes.map(({ position, text }) =>
+      position ? { x: position[0], y: position[1], text } : { text },
+    )
+  }
+  if (idle.length > 0) metadata.actions = idle
+  return rule.notes || idle.length > 0 ? metadata : undefined
+}

@@ -1,0 +1,104 @@
+/**
+ * Relations as truth tables and back (reference 6.5). A table is looked at by its TRUE rows: one flag per combination
+ * of parent states, in row-major order with the last parent fastest.
+ */
+import type { RelationType } from '../rule.ts'
+
+export type Rows = Uint8Array
+
+/** A relation by state numbers: `combinations[row][parent]`. */
+export interface Shape {
+  readonly type: RelationType
+  readonly combinations: readonly (readonly number[])[]
+}
+
+/** How many combinations parents of these state counts have. */
+export function rowCount(sizes: readonly number[]): number {
+  return sizes.reduce((product, size) => product * size, 1)
+}
+
+/** The TRUE rows of a relation. State numbers must be in range. */
+export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
+  const rows = new Uint8Array(rowCount(sizes))
+  const [first = []] = shape.combinations
+  switch (shape.type) {
+    case 'OR':
+      for (let row = 0; row < rows.length; row++) {
+        if (statesAt(row, sizes).some((state, parent) => state === first[parent])) rows[row] = 1
+      }
+      return rows
+    case 'NAND':
+      rows.fill(1)
+      rows[rowAt(first, sizes)] = 0
+      return rows
+    default:
+      for (const combination of shape.combinations) rows[rowAt(combination, sizes)] = 1
+      return rows
+  }
+}
+
+/**
+ * The relation with these TRUE rows. `hint` decides where several types have the same table. Without it: one TRUE row
+ * is AND, one state per parent that makes it TRUE is OR, anything else is GENERAL (NAND too, which the platform lacks).
+ */
+export function shapeOf(rows: Rows, sizes: readonly number[], hint?: RelationType): Shape {
+  const order: readonly RelationType[] = hint === undefined ? ['AND', 'OR'] : [hint, 'AND', 'OR']
+  for (const type of order) {
+    const combination = READERS[type]?.(rows, sizes)
+    if (combination !== undefined) return { type, combinations: [combination] }
+    if (type === 'GENERAL') break
+  }
+  const combinations: number[][] = []
+  rows.forEach((isTrue, row) => {
+    if (isTrue === 1) combinations.push(statesAt(row, sizes))
+  })
+  return { type: 'GENERAL', combinations }
+}
+
+const READERS: Partial<Record<RelationType, (rows: Rows, sizes: readonly number[]) => number[] | undefined>> = {
+  AND: (rows, sizes) => onlyRow(rows, 1, sizes),
+  NAND: (rows, sizes) => onlyRow(rows, 0, sizes),
+  OR: orStates,
+}
+
+/** The states of the only row with that value. */
+function onlyRow(rows: Rows, value: 0 | 1, sizes: readonly number[]): number[] | undefined {
+  const row = rows.indexOf(value)
+  return row >= 0 && rows.indexOf(value, row + 1) < 0 ? statesAt(row, sizes) : undefined
+}
+
+/** An OR is FALSE exactly where no parent has its own state: FALSE rows must be the product of "all states but one". */
+function orStates(rows: Rows, sizes: readonly number[]): number[] | undefined {
+  const seen = sizes.map(() => new Set<number>())
+  let falseRows = 0
+  rows.forEach((isTrue, row) => {
+    if (isTrue === 1) return
+    falseRows++
+    statesAt(row, sizes).forEach((state, parent) => seen[parent]?.add(state))
+  })
+  const product = sizes.reduce((count, size) => count * (size - 1), 1)
+  if (falseRows === 0 || falseRows !== product) return undefined
+  if (seen.some((states, parent) => states.size !== (sizes[parent] ?? 0) - 1)) return undefined
+  return seen.map((states) => firstMissing(states))
+}
+
+function firstMissing(states: ReadonlySet<number>): number {
+  let state = 0
+  while (states.has(state)) state++
+  return state
+}
+
+function rowAt(states: readonly number[], sizes: readonly number[]): number {
+  return sizes.reduce((row, size, parent) => row * size + (states[parent] ?? 0), 0)
+}
+
+function statesAt(row: number, sizes: readonly number[]): number[] {
+  const states = sizes.map(() => 0)
+  let rest = row
+  for (let parent = sizes.length - 1; parent >= 0; parent--) {
+    const size = sizes[parent] ?? 1
+    states[parent] = rest % size
+    rest = Math.floor(rest / size)
+  }
+  return states
+}

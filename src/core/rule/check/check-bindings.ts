@@ -1,0 +1,139 @@
+import { AppError, type Issue } from '../../../kernel/errors.ts'
+import type { BindingUse } from '../../placeholders/binding.ts'
+import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
+import { parseResource, type ResourceSpec } from '../../placeholders/resource.ts'
+import { shown } from '../../plug/problem.ts'
+import type { VariableDeclaration } from '../rule.ts'
+import { fieldOf } from './check-properties.ts'
+import { at, type Report } from './report.ts'
+import type { PlugEntry, RuleIndex } from './rule-index.ts'
+
+/** Placeholders in properties, loops and resources. Without declarations any variable may be given at start. */
+export function checkBindings(
+  index: RuleIndex,
+  variables: readonly Partial<VariableDeclaration>[],
+  report: Report,
+): void {
+  const declared = new Set(variables.flatMap(({ name }) => (name === undefined ? [] : [name])))
+  for (const entry of index.plugNodes) {
+    const check = (value: unknown, path: string, property: string, template: boolean): void => {
+      for (const { pointer, message, suggestion } of findBindingProblems(value, { template })) {
+        report.error('BINDING', path + pointer, `${naming(entry)}: ${message}`, suggestion, {
+          nodeId: entry.label,
+          property,
+        })
+      }
+      for (const use of findBindings(value, { template })) {
+        checkUse({ use, entry, property, path: path + use.pointer }, index, declared, report)
+      }
+    }
+    for (const [key, value] of Object.entries(entry.node.properties ?? {})) {
+      const format = fieldOf(entry.plug, key)?.format?.type
+      if (format !== 'logic') check(value, at(entry.path, 'properties', key), key, format === 'template')
+    }
+    if (entry.node.loopDef !== undefined) check(entry.node.loopDef, at(entry.path, 'loopDef'), 'loopDef', false)
+    if (entry.node.resource !== undefined) checkResource(entry, entry.node.resource, declared, report)
+  }
+}
+
+interface Place {
+  readonly use: BindingUse
+  readonly entry: PlugEntry
+  readonly property: string
+  readonly path: string
+}
+
+function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>, report: Report): void {
+  const { use, entry, path } = place
+  const [name = '', part, field] = use.segments
+  if (use.root === 'variables') checkVariable(name, use.text, entry, path, declared, report)
+  if (use.root !== 'nodes') return
+  const target = index.nodes.get(name)
+  // `{{}}` gives empty text for what it does not know, so it can be no more than a warning
+  const severity = use.text.startsWith('{{') ? 'WARNING' : 'ERROR'
+  if (target === undefined) {
+    found(place, severity, `there is no node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
+  } else if (target.kind === 'relation') {
+    if (part !== 'state')
+      found(
+        place,
+        'WARNING',
+        `the relation ${shown(name)} has no ${part}`,
+        `read nodes.${name}.state, or a sensor`,
+        report,
+      )
+  } else if (part === 'state' && target.kind === 'actuator') {
+    found(
+      place,
+      severity,
+      `the actuator ${shown(name)} has no state`,
+      `read nodes.${name}.rawData, or a sensor`,
+      report,
+    )
+  } else if (part === 'state' && target.plug?.states.length === 0) {
+    found(place, 'WARNING', `the sensor ${shown(name)} gives no states`, `read nodes.${name}.rawData`, report)
+  } else if (part === 'rawData' && field !== undefined && target.plug?.openOutput === false) {
+    if (Object.hasOwn(target.plug.output, field)) return
+    found(
+      place,
+      'WARNING',
+      `rawData of ${shown(name)} has no field ${shown(field)}`,
+      report.suggest(field, Object.keys(target.plug.output), 'fields'),
+      report,
+    )
+  }
+}
+
+function found(
+  place: Place,
+  severity: Issue['severity'],
+  message: string,
+  suggestion: string | undefined,
+  report: Report,
+): void {
+  const { use, entry, property, path } = place
+  const details = { nodeId: entry.label, property, binding: use.text }
+  const text = `${naming(entry)}: ${use.text}: ${message}`
+  if (severity === 'ERROR') report.error('BINDING', path, text, suggestion, details)
+  else report.warning('BINDING', path, text, suggestion, details)
+}
+
+function checkVariable(
+  name: string,
+  text: string,
+  entry: PlugEntry,
+  path: string,
+  declared: ReadonlySet<string>,
+  report: Report,
+): void {
+  if (declared.size === 0 || declared.has(name)) return
+  report.warning(
+    'VARIABLE',
+    path,
+    `${naming(entry)}: ${text}: the variable ${shown(name)} is not declared`,
+    report.suggest(name, declared, 'variables'),
+    { variable: name },
+  )
+}
+
+function checkResource(entry: PlugEntry, text: string, declared: ReadonlySet<string>, report: Report): void {
+  const path = at(entry.path, 'resource')
+  let spec: ResourceSpec
+  try {
+    spec = parseResource(text)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    for (const issue of error.issues)
+      report.error('RESOURCE', path, `${naming(entry)}: ${issue.message}`, issue.suggestion)
+    return
+  }
+  if (spec.kind === 'variable') checkVariable(spec.name, text, entry, path, declared, report)
+  if (spec.kind !== 'text') return
+  for (const { root, segments, text: binding } of spec.bindings) {
+    if (root === 'variables') checkVariable(segments[0] ?? '', binding, entry, path, declared, report)
+  }
+}
+
+function naming(entry: PlugEntry): string {
+  return `${entry.kind} ${shown(entry.label)}`
+}

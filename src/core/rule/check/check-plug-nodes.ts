@@ -1,0 +1,151 @@
+import { messageOf } from '../../../kernel/errors.ts'
+import { durationMs } from '../../../kernel/duration.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { shown } from '../../plug/problem.ts'
+import type { Sensor } from '../rule.ts'
+import { at, type Report } from './report.ts'
+import { statesOf, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
+
+/** What sensors and actuators say about when and how often they run. Their properties are checked elsewhere. */
+export function checkPlugNodes(rule: LooseRule, index: RuleIndex, hasTick: boolean, report: Report): void {
+  const fired = new Set(rule.triggers?.map(({ destinationLabel }) => destinationLabel))
+  for (const entry of index.plugNodes) {
+    checkDurations(entry, report)
+    checkFallbackStates(entry, report)
+    checkLoop(entry, report)
+    if (entry.kind === 'sensor') {
+      const isFired = entry.label !== '' && fired.has(entry.label)
+      if (isFired) checkConditional(entry, report)
+      else checkStart(entry, hasTick, report)
+      checkClocks(entry, report)
+    } else if (entry.label !== '' && !fired.has(entry.label)) {
+      report.warning(
+        'START',
+        entry.path,
+        `actuator ${shown(entry.label)} has no trigger, so it never runs`,
+        'add a trigger with it as destinationLabel, or remove it',
+      )
+    }
+  }
+}
+
+function checkDurations(entry: PlugEntry, report: Report): void {
+  const { node, path } = entry
+  checkDuration(node.timeout, at(path, 'timeout'), entry, report)
+  checkDuration(node.pauseExecutionTimeout, at(path, 'pauseExecutionTimeout'), entry, report)
+  const retry = node.retryConfig
+  if (retry === undefined) return
+  const least = checkDuration(retry.minBackoff, at(path, 'retryConfig', 'minBackoff'), entry, report)
+  const most = checkDuration(retry.maxBackoff, at(path, 'retryConfig', 'maxBackoff'), entry, report)
+  if (least !== undefined && most !== undefined && least > most) {
+    report.error(
+      'TYPE',
+      at(path, 'retryConfig'),
+      `${naming(entry)}: minBackoff ${shown(retry.minBackoff)} is longer than maxBackoff ${shown(retry.maxBackoff)}`,
+      'swap them',
+    )
+  }
+}
+
+function checkDuration(text: string | undefined, path: string, entry: PlugEntry, report: Report): number | undefined {
+  if (text === undefined) return undefined
+  try {
+    const ms = durationMs(text)
+    if (ms > 0) return ms
+    report.error(
+      'TYPE',
+      path,
+      `${naming(entry)}: ${shown(text)} is not longer than nothing`,
+      'write a duration such as PT50S',
+    )
+  } catch (error) {
+    report.error('TYPE', path, `${naming(entry)}: ${messageOf(error)}`, 'write an ISO 8601 duration such as PT50S')
+  }
+  return undefined
+}
+
+function checkFallbackStates(entry: PlugEntry, report: Report): void {
+  const states = entry.plug && statesOf(entry)
+  const check = (state: string | undefined, path: string, field: string): void => {
+    if (state === undefined) return
+    if (entry.kind === 'actuator')
+      report.warning(
+        'FIELD',
+        path,
+        `${naming(entry)}: ${field} has no effect, an actuator has no states`,
+        'leave it out',
+      )
+    else if (states !== undefined && !states.includes(state)) {
+      report.error(
+        'STATE',
+        path,
+        `${naming(entry)}: ${field} ${shown(state)} is not a state of ${entry.plug?.name}`,
+        report.suggest(state, states, 'states'),
+      )
+    }
+  }
+  if (entry.kind === 'sensor') check(entry.node.timeoutState, at(entry.path, 'timeoutState'), 'timeoutState')
+  check(entry.node.retryConfig?.errorState, at(entry.path, 'retryConfig', 'errorState'), 'errorState')
+}
+
+function checkLoop(entry: PlugEntry, report: Report): void {
+  const { loopDef } = entry.node
+  if (loopDef === undefined || loopDef.includes('${') || isArrayOfObjects(loopDef)) return
+  report.error(
+    'TYPE',
+    at(entry.path, 'loopDef'),
+    `${naming(entry)}: loopDef ${shown(loopDef)} is not a JSON array of objects`,
+    'write text such as [{"id": 1}, {"id": 2}], or a placeholder that gives one',
+  )
+}
+
+function isArrayOfObjects(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.every(isPlainObject)
+  } catch {
+    return false
+  }
+}
+
+/** A trigger's destination runs when it is fired; clocks of its own never count. */
+function checkConditional(entry: PlugEntry, report: Report): void {
+  const node: Partial<Sensor> = entry.node
+  for (const field of ['pollingPeriod', 'schedule', 'tickTrigger'] as const) {
+    const value = node[field]
+    if (value === undefined || value === false) continue
+    report.warning(
+      'FIELD',
+      at(entry.path, field),
+      `${naming(entry)}: ${field} has no effect, because triggers run it`,
+      'leave it out, or remove the triggers that lead here',
+    )
+  }
+}
+
+function checkClocks(entry: PlugEntry, report: Report): void {
+  const { pollingPeriod, schedule } = entry.node
+  if (pollingPeriod === undefined || schedule === undefined) return
+  report.error(
+    'FIELD',
+    at(entry.path, 'schedule'),
+    `${naming(entry)} has both pollingPeriod and schedule`,
+    'keep one of them',
+  )
+}
+
+function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
+  const { pollingPeriod, schedule, resource, dataTrigger, tickTrigger } = entry.node
+  if (pollingPeriod !== undefined || schedule !== undefined) return
+  if (hasTick && tickTrigger !== false) return
+  // both written out as false with a resource: meant for events and pushed states alone
+  if (resource !== undefined && (dataTrigger !== false || tickTrigger === false)) return
+  const hint = hasTick
+    ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'
+    : 'give it a resource such as "$", a pollingPeriod or a trigger, or give the task a clock'
+  report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
+}
+
+function naming(entry: PlugEntry): string {
+  return `${entry.kind} ${shown(entry.label)}`
+}

@@ -1,0 +1,165 @@
+import { messageOf } from '../../../kernel/errors.ts'
+import { durationMs } from '../../../kernel/duration.ts'
+import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
+import { FIELD_TYPES } from '../../plug/field-type.ts'
+import type { InputField, Plug } from '../../plug/plug.ts'
+import { shown } from '../../plug/problem.ts'
+import { emptyRecord } from './record.ts'
+import { at, type Report } from './report.ts'
+import type { PlugEntry, RuleIndex } from './rule-index.ts'
+
+/** A property value that depends on nothing: no placeholder in it, and none that is broken. */
+export function isConstant(value: unknown, field: InputField | undefined): boolean {
+  if (field?.format?.type === 'logic') return true
+  const options = { template: field?.format?.type === 'template' }
+  return findBindings(value, options).length === 0 && findBindingProblems(value, options).length === 0
+}
+
+/** The declaration of a property, never one from a prototype. */
+export function fieldOf(plug: Plug | undefined, key: string): InputField | undefined {
+  return plug !== undefined && Object.hasOwn(plug.input, key) ? plug.input[key] : undefined
+}
+
+/**
+ * Properties of every node against what its plug declares: missing, unknown and wrong ones, then the plug's own check.
+ * In a template (`open`) a missing one is only warned of, because the task may bring it.
+ */
+export function checkProperties(index: RuleIndex, open: boolean, report: Report): void {
+  for (const entry of index.plugNodes) {
+    if (entry.plug !== undefined) checkNode(entry, entry.plug, open, report)
+  }
+}
+
+function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
+  const given = entry.node.properties ?? {}
+  const path = at(entry.path, 'properties')
+  const constants = emptyRecord()
+  for (const [key, field] of Object.entries(plug.input)) {
+    const value = Object.hasOwn(given, key) ? given[key] : undefined
+    if (value === undefined || value === null) {
+      if (field.defaultValue !== undefined) constants[key] = field.defaultValue
+      else if (field.mandatory === true) reportMissing(entry, key, field, at(path, key), open, report)
+    } else if (isConstant(value, field)) {
+      const fitting = checkConstant(entry, key, value, field, at(path, key), report)
+      if (fitting !== undefined) constants[key] = fitting
+    }
+  }
+  for (const key of Object.keys(given)) {
+    if (Object.hasOwn(plug.input, key)) continue
+    report.warning(
+      'PROPERTY',
+      at(path, key),
+      `${naming(entry)}: ${plug.name} has no property ${shown(key)}`,
+      report.suggest(key, Object.keys(plug.input), `properties of ${plug.name}`),
+    )
+  }
+  ownCheck(entry, plug, constants, path, report)
+}
+
+function reportMissing(
+  entry: PlugEntry,
+  key: string,
+  field: InputField,
+  path: string,
+  open: boolean,
+  report: Report,
+): void {
+  const message = `${naming(entry)}: the property ${shown(key)} is missing`
+  const example = field.example ?? field.format?.values?.[0] ?? FIELD_TYPES[field.type].example
+  const hint = `write ${shown(key)}: ${shownUnless(field, example)}`
+  if (open) report.warning('PROPERTY', path, message, `${hint}, or give it in "nodes" when the task is made`)
+  else report.error('PROPERTY', path, message, hint)
+}
+
+/** The value in its declared type; undefined when it does not fit. */
+function checkConstant(
+  entry: PlugEntry,
+  key: string,
+  value: unknown,
+  field: InputField,
+  path: string,
+  report: Report,
+): unknown {
+  const type = FIELD_TYPES[field.type]
+  const what = `${naming(entry)}: the property ${shown(key)}`
+  const typed = type.fits(value) || field.format?.type === 'logic' ? value : type.convert(value)
+  if (typed === undefined || (field.type === 'string' && typeof value === 'object')) {
+    report.error(
+      'PROPERTY',
+      path,
+      `${what} is ${shownUnless(field, value)}, not ${type.noun}`,
+      `write something like ${shownUnless(field, field.example ?? type.example)}`,
+    )
+    return undefined
+  }
+  if (field.type === 'string' && typeof value !== 'string') {
+    report.warning(
+      'PROPERTY',
+      path,
+      `${what} is ${shownUnless(field, value)}, which becomes text`,
+      `write ${shownUnless(field, typed)}`,
+    )
+  }
+  if (field.format?.type === 'enum') {
+    const values = field.format.values ?? []
+    const text = typeof typed === 'string' ? typed : JSON.stringify(typed)
+    if (!values.includes(text)) {
+      report.error(
+        'PROPERTY',
+        path,
+        `${what} is ${shownUnless(field, value)}, not one of ${values.join(', ')}`,
+        report.suggest(text, values, 'values'),
+      )
+      return undefined
+    }
+  }
+  if (field.format?.type === 'duration' && typeof typed === 'string' && !isDuration(typed)) {
+    report.error(
+      'PROPERTY',
+      path,
+      `${what} is ${shownUnless(field, value)}, not a duration`,
+      'write PT50S, P1DT2H, or a short form such as 5m',
+    )
+    return undefined
+  }
+  return typed
+}
+
+function ownCheck(
+  entry: PlugEntry,
+  plug: Plug,
+  constants: Readonly<Record<string, unknown>>,
+  path: string,
+  report: Report,
+): void {
+  if (plug.check === undefined) return
+  try {
+    // a plain object, as in a run: a plug may use whatever methods objects have
+    for (const { property, message, suggestion } of plug.check({ ...constants })) {
+      report.error('PROPERTY', at(path, property), `${naming(entry)}: ${message}`, suggestion)
+    }
+  } catch (error) {
+    report.error(
+      'PLUG',
+      path,
+      `${naming(entry)}: the check of ${plug.name} ${plug.version} failed: ${messageOf(error)}`,
+      'correct the plug',
+    )
+  }
+}
+
+function isDuration(text: string): boolean {
+  try {
+    return durationMs(text) >= 0
+  } catch {
+    return false
+  }
+}
+
+function shownUnless(field: InputField, value: unknown): string {
+  return field.sensitive === true ? '(not shown)' : shown(value)
+}
+
+function naming(entry: PlugEntry): string {
+  return `${entry.kind} ${shown(entry.label)}`
+}

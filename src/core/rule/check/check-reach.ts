@@ -1,0 +1,133 @@
+/**
+ * Which results and rows of relations can ever come about, given how the gates above them are defined. Exact, by going
+ * through all joint states of the sensors a relation depends on; relations with too many are left alone.
+ */
+import { shown } from '../../plug/problem.ts'
+import type { Relation } from '../rule.ts'
+import { at, type Report } from './report.ts'
+import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
+
+/** Joint sensor states looked at per relation. */
+const MAX_ASSIGNMENTS = 4096
+/** Parent look-ups for a whole rule, some tens of ms. */
+const MAX_WORK = 4_000_000
+
+interface Cone {
+  /** sensors that the relation depends on */
+  readonly sensors: ReadonlyMap<string, readonly string[]>
+  /** the relation and the gates above it, parents first */
+  readonly gates: readonly Relation[]
+}
+
+/** Warns of rows that never hold and of gates that never change. Only `usable` relations take part. */
+export function checkReach(index: RuleIndex, usable: ReadonlySet<string>, report: Report): void {
+  let work = MAX_WORK
+  for (const entry of index.relations) {
+    if (!usable.has(entry.label) || index.nodes.get(entry.label)?.path !== entry.path) continue
+    const cone = coneOf(entry, index, usable, Math.min(work, MAX_ASSIGNMENTS))
+    if (cone === undefined) continue
+    work -= explore(entry, cone, work, report)
+  }
+}
+
+/** Undefined when something above is unusable or there is too much to go through. */
+function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<string>, limit: number): Cone | undefined {
+  const sensors = new Map<string, readonly string[]>()
+  const gates: Relation[] = []
+  const seen = new Set([entry.label])
+  const stack = [{ gate: entry.node as Relation, next: 0 }]
+  let assignments = 1
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const label = top.gate.parentLabels[top.next++]
+    if (label === undefined) {
+      gates.push(top.gate)
+      stack.pop()
+      continue
+    }
+    if (seen.has(label)) continue
+    seen.add(label)
+    const parent = index.nodes.get(label)
+    if (parent?.kind === 'relation') {
+      if (!usable.has(label) || seen.size > MAX_ASSIGNMENTS) return undefined
+      // the checks before let only whole relations into `usable`
+      stack.push({ gate: parent.node as Relation, next: 0 })
+      continue
+    }
+    const states = parent && statesOf(parent)
+    if (states === undefined) return undefined
+    sensors.set(label, states)
+    assignments *= states.length
+    if (assignments > limit) return undefined
+  }
+  return { sensors, gates }
+}
+
+function explore(entry: RelationEntry, cone: Cone, budget: number, report: Report): number {
+  const own = entry.node as Relation
+  const lists = [...cone.sensors]
+  const total = lists.reduce((product, [, states]) => product * states.length, 1)
+  const cost = total * cone.gates.reduce((sum, gate) => sum + gate.combinations.length * gate.parentLabels.length, 0)
+  if (cost > budget || total === 0) return 0
+  const hit = own.combinations.map(() => false)
+  const results = new Set<boolean>()
+  const current = new Map<string, string>()
+  for (let number = 0; number < total; number++) {
+    let rest = number
+    for (const [label, states] of lists) {
+      current.set(label, states[rest % states.length] ?? '')
+      rest = Math.floor(rest / states.length)
+    }
+    for (const gate of cone.gates) current.set(gate.label, holds(gate, current) ? 'TRUE' : 'FALSE')
+    results.add(current.get(own.label) === 'TRUE')
+    own.combinations.forEach((row, i) => {
+      if (!hit[i] && rowHolds(own, row, current)) hit[i] = true
+    })
+  }
+  reportFindings(entry, own, hit, results, report)
+  return cost
+}
+
+function holds(gate: Relation, current: ReadonlyMap<string, string>): boolean {
+  switch (gate.type) {
+    case 'OR':
+      return gate.parentLabels.some((label, i) => current.get(label) === gate.combinations[0]?.[i])
+    case 'NAND':
+      return !gate.combinations.some((row) => rowHolds(gate, row, current))
+    default:
+      return gate.combinations.some((row) => rowHolds(gate, row, current))
+  }
+}
+
+function rowHolds(gate: Relation, row: readonly string[], current: ReadonlyMap<string, string>): boolean {
+  return row.every((state, i) => current.get(gate.parentLabels[i] ?? '') === state)
+}
+
+function reportFindings(
+  entry: RelationEntry,
+  own: Relation,
+  hit: readonly boolean[],
+  results: ReadonlySet<boolean>,
+  report: Report,
+): void {
+  if (results.size === 1) {
+    const always = results.has(true) ? 'TRUE' : 'FALSE'
+    report.warning(
+      'GATE',
+      entry.path,
+      `relation ${shown(own.label)} is ${always} whatever its parents are`,
+      'leave it out, or change its combinations',
+    )
+    // with one verdict on the whole gate, its rows need none of their own
+    if (own.type !== 'GENERAL' || always === 'FALSE') return
+  }
+  if (own.type !== 'GENERAL') return
+  hit.forEach((reached, i) => {
+    if (reached) return
+    report.warning(
+      'GATE',
+      at(entry.path, 'combinations', i),
+      `relation ${shown(own.label)}: ${shown(own.combinations[i])} can never hold, because the gates above exclude it`,
+      'leave the row out, or change a gate above',
+    )
+  })
+}

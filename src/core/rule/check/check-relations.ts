@@ -1,0 +1,148 @@
+import { shown } from '../../plug/problem.ts'
+import type { RelationType } from '../rule.ts'
+import { at, type Report } from './report.ts'
+import { statesOf, type NodeEntry, type RelationEntry, type RuleIndex } from './rule-index.ts'
+
+/**
+ * Parents and rows of every relation. Gives the labels of those that are sound in themselves: every parent is known
+ * and every row fits it.
+ */
+export function checkRelations(index: RuleIndex, report: Report): ReadonlySet<string> {
+  const sound = new Set<string>()
+  for (const entry of index.relations) {
+    const parents = checkParents(entry, index, report)
+    const rows = checkRows(entry, parents, report)
+    if (rows && parents.every((parent) => parent !== undefined && statesOf(parent) !== undefined))
+      sound.add(entry.label)
+  }
+  return sound
+}
+
+function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): readonly (NodeEntry | undefined)[] {
+  const { label, path, node } = entry
+  const seen = new Set<string>()
+  return (node.parentLabels ?? []).map((parentLabel, i) => {
+    const parent = index.nodes.get(parentLabel)
+    const place = at(path, 'parentLabels', i)
+    if (parent === undefined) {
+      const others = possibleParents(index, label)
+      report.error(
+        'LABEL',
+        place,
+        `relation ${shown(label)} has an unknown parent ${shown(parentLabel)}`,
+        report.suggest(parentLabel, others, 'sensors and relations'),
+      )
+      return undefined
+    }
+    if (parent.kind === 'actuator') {
+      report.error(
+        'GATE',
+        place,
+        `relation ${shown(label)} has the actuator ${shown(parentLabel)} as parent`,
+        'actuators have no states; name a sensor or a relation',
+      )
+      return undefined
+    }
+    if (seen.has(parentLabel)) {
+      report.warning(
+        'GATE',
+        place,
+        `relation ${shown(label)} names the parent ${shown(parentLabel)} twice`,
+        'name it once; use GENERAL rows for several states',
+      )
+    }
+    seen.add(parentLabel)
+    return parent
+  })
+}
+
+/** True when there is at least one row and all rows fit the parents. */
+function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefined)[], report: Report): boolean {
+  const { label, path, node } = entry
+  const rows = node.combinations
+  if (rows === undefined || node.type === undefined || node.parentLabels === undefined) return false
+  const where = at(path, 'combinations')
+  if (rows.length === 0) {
+    report.error(
+      'GATE',
+      where,
+      `relation ${shown(label)} has no combination, so it could never be TRUE`,
+      rowExample(parents),
+    )
+    return false
+  }
+  let fits = rowCountFits(node.type, rows.length, label, where, report)
+  const seen = new Map<string, number>()
+  rows.forEach((row, i) => {
+    fits = checkRow(row, parents, label, at(where, i), report) && fits
+    const key = JSON.stringify(row)
+    const earlier = seen.get(key)
+    if (earlier === undefined) seen.set(key, i)
+    else
+      report.warning(
+        'GATE',
+        at(where, i),
+        `relation ${shown(label)} lists ${shown(row)} twice, first as row ${earlier}`,
+        'leave one of them out',
+      )
+  })
+  return fits
+}
+
+function rowCountFits(type: RelationType, count: number, label: string, where: string, report: Report): boolean {
+  if (type === 'GENERAL' || count === 1) return true
+  report.error(
+    'GATE',
+    where,
+    `${type} relation ${shown(label)} has ${count} combinations, expected one`,
+    'keep one row, or make it GENERAL to list several',
+  )
+  return false
+}
+
+function checkRow(
+  row: readonly string[],
+  parents: readonly (NodeEntry | undefined)[],
+  label: string,
+  where: string,
+  report: Report,
+): boolean {
+  if (row.length !== parents.length) {
+    report.error(
+      'GATE',
+      where,
+      `relation ${shown(label)} has ${parents.length} parents, but this combination has ${row.length} states: ${shown(row)}`,
+      rowExample(parents),
+    )
+    return false
+  }
+  let fits = true
+  row.forEach((state, i) => {
+    const parent = parents[i]
+    const states = parent && statesOf(parent)
+    if (parent === undefined || states === undefined || states.includes(state)) return
+    fits = false
+    const hint =
+      states.length === 0
+        ? `${shown(parent.label)} has no states; it cannot be a parent`
+        : report.suggest(state, states, `states of ${shown(parent.label)}`)
+    report.error(
+      'STATE',
+      at(where, i),
+      `relation ${shown(label)}: ${shown(parent.label)} has no state ${shown(state)}`,
+      hint,
+    )
+  })
+  return fits
+}
+
+function rowExample(parents: readonly (NodeEntry | undefined)[]): string {
+  const row = parents.map((parent) => (parent && statesOf(parent)?.[0]) ?? '...')
+  return `write one state for each parent, such as [${shown(row)}]`
+}
+
+function possibleParents(index: RuleIndex, except: string): string[] {
+  return [...index.nodes.values()].flatMap(({ kind, label }) =>
+    kind === 'actuator' || label === except ? [] : [label],
+  )
+}

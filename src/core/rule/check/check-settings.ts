@@ -1,0 +1,106 @@
+import { messageOf } from '../../../kernel/errors.ts'
+import { durationMs } from '../../../kernel/duration.ts'
+import { shown } from '../../plug/problem.ts'
+import type { TaskSettings, TaskType } from '../rule.ts'
+import { at, type Report } from './report.ts'
+
+/** An IANA name such as Europe/Brussels, or an offset such as +02:00 or UTC+2. Whether the zone exists is seen at start. */
+const ZONE = /^(?:[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,3}|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)$/
+
+/** Clock fields and the task types that read them. */
+const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | 'rrule', TaskType>> = {
+  frequency: 'periodic',
+  pollingInterval: 'periodic',
+  cron: 'scheduled',
+  rrule: 'scheduled',
+}
+
+/**
+ * Task settings beyond their shape: which clock a type needs, and which it ignores. `defaults` are incomplete on
+ * purpose (a template's `taskDefaults`): there nothing is missing. Cron and rrule are read when the task starts.
+ */
+export function checkSettings(settings: TaskSettings, path: string, defaults: boolean, report: Report): void {
+  if (!defaults) checkClock(settings, path, report)
+  if (settings.cron !== undefined && settings.rrule !== undefined) {
+    report.error('TASK', at(path, 'rrule'), 'the task has both cron and rrule', 'keep one of them')
+  }
+  const { frequency, pollingInterval, timeZone, maxLateness } = settings
+  if (frequency !== undefined && pollingInterval !== undefined && frequency !== pollingInterval * 1000) {
+    report.warning(
+      'TASK',
+      at(path, 'pollingInterval'),
+      `pollingInterval ${pollingInterval} (s) differs from frequency ${frequency} (ms), which wins`,
+      'keep frequency',
+    )
+  }
+  if (timeZone !== undefined && !ZONE.test(timeZone)) {
+    report.error(
+      'TASK',
+      at(path, 'timeZone'),
+      `${shown(timeZone)} is not a time zone`,
+      'write an IANA zone such as Europe/Brussels, or an offset such as +02:00',
+    )
+  }
+  if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)
+}
+
+function checkClock(settings: TaskSettings, path: string, report: Report): void {
+  const { type } = settings
+  const given = (Object.keys(CLOCK_FIELDS) as (keyof typeof CLOCK_FIELDS)[]).filter(
+    (field) => settings[field] !== undefined,
+  )
+  const [first] = given
+  if (type === undefined) {
+    if (first === undefined) return
+    report.error(
+      'TASK',
+      at(path, 'type'),
+      `the task has ${shown(first)} but no type`,
+      `write "type": "${CLOCK_FIELDS[first]}"`,
+    )
+    return
+  }
+  for (const field of given) {
+    if (CLOCK_FIELDS[field] === type) continue
+    report.warning(
+      'FIELD',
+      at(path, field),
+      `${field} has no effect on a ${type} task`,
+      `leave it out, or write "type": "${CLOCK_FIELDS[field]}"`,
+    )
+  }
+  if (type === 'periodic' && settings.frequency === undefined && settings.pollingInterval === undefined) {
+    report.error(
+      'TASK',
+      at(path, 'frequency'),
+      'a periodic task needs a frequency',
+      'write "frequency": 60000 for once a minute (ms)',
+    )
+  }
+  if (type === 'scheduled' && settings.cron === undefined && settings.rrule === undefined) {
+    report.error(
+      'TASK',
+      at(path, 'cron'),
+      'a scheduled task needs cron or rrule',
+      'write "cron": "0 0 * * * ?" for every full hour',
+    )
+  }
+}
+
+function checkLateness(text: string, settings: TaskSettings, path: string, report: Report): void {
+  const place = at(path, 'maxLateness')
+  try {
+    if (durationMs(text) < 0)
+      report.error('TASK', place, `maxLateness ${shown(text)} is negative`, 'write a duration such as PT1H')
+  } catch (error) {
+    report.error('TASK', place, `maxLateness: ${messageOf(error)}`, 'write an ISO 8601 duration such as PT1H')
+  }
+  if (settings.misfire !== 'once' && settings.misfire !== 'all') {
+    report.warning(
+      'FIELD',
+      place,
+      'maxLateness has no effect while missed ticks are skipped',
+      'write "misfire": "once" or "all", or leave it out',
+    )
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Compares a document with one of the schemas of rule-schema.ts and gives it back without what does not fit, so that
+ * the checks of meaning can go on and everything is reported at once.
+ *
+ * Boundary: it knows the few words of JSON Schema that those schemas use, and nothing of rules. A library's own error
+ * list is not used: it stops after eight problems and knows no labels.
+ */
+import { isPlainObject } from '../../../kernel/json.ts'
+import { shown } from '../../plug/problem.ts'
+import { kindOf } from './read-document.ts'
+import { emptyRecord } from './record.ts'
+import { at, type Report } from './report.ts'
+
+/** The words of JSON Schema that are understood here. */
+interface Shape {
+  type?: string
+  title?: string
+  description?: string
+  properties?: Readonly<Record<string, Shape>>
+  required?: readonly string[]
+  patternProperties?: Readonly<Record<string, Shape>>
+  items?: Shape
+  minItems?: number
+  maxItems?: number
+  enum?: readonly (string | number)[]
+  anyOf?: readonly Shape[]
+  minimum?: number
+  exclusiveMinimum?: number
+  maximum?: number
+  minLength?: number
+}
+
+/**
+ * `value` without the parts that do not fit `shape`; undefined when nothing fits. A list of objects keeps its length
+ * (an empty object stands for a bad one), so that positions still match the document's.
+ */
+export function checkShape(schema: object, value: unknown, path: string, subject: string, report: Report): unknown {
+  const shape: Shape = schema
+  if (shape.anyOf) {
+    const fitting = shape.anyOf.find((option) => option.type === jsonType(value))
+    if (fitting) return checkShape(fitting, value, path, subject, report)
+    const kinds = shape.anyOf.map(wanted).join(' or ')
+    report.error('TYPE', path, `${subject} must be ${kinds}, not ${kindOf(value)}`)
+    return undefined
+  }
+  if (shape.enum) return checkEnum(shape.enum, value, path, subject, report)
+  switch (shape.type) {
+    case 'object':
+      return checkObject(shape, value, path, subject, report)
+    case 'array':
+      return checkArray(shape, value, path, subject, report)
+    case 'string':
+      return checkText(shape, value, path, subject, report)
+    case 'number':
+    case 'integer':
+      return checkNumber(shape, value, path, subject, report)
+    case 'boolean':
+      if (typeof value === 'boolean') return value
+      report.error('TYPE', path, `${subject} must be true or false, not ${kindOf(value)}`, booleanHint(value))
+      return undefined
+    default:
+      return value
+  }
+}
+
+function checkObject(shape: Shape, value: unknown, path: string, subject: string, report: Report): unknown {
+  if (!isPlainObject(value)) {
+    report.error('TYPE', path, `${subject} must be an object, not ${kindOf(value)}`)
+    return undefined
+  }
+  const known = shape.properties
+  if (!known) return value
+  const owner = naming(shape, value) ?? subject
+  const fitting = emptyRecord()
+  for (const [key, item] of Object.entries(value)) {
+    const inner = Object.hasOwn(known, key) ? known[key] : undefined
+    if (inner === undefined) {
+      report.warning(
+        'FIELD',
+        at(path, key),
+        `${owner} has a field ${shown(key)} that nothing reads`,
+        report.suggest(key, Object.keys(known), 'fields'),
+      )
+      fitting[key] = item
+      continue
+    }
+    const checked = checkShape(inner, item, at(path, key), `${shown(key)} of ${owner}`, report)
+    if (checked !== undefined) fitting[key] = checked
+  }
+  for (const key of shape.required ?? []) {
+    if (Object.hasOwn(value, key)) continue
+    const inner = known[key]
+    report.error(
+      key === 'label' ? 'LABEL' : 'TYPE',
+      at(path, key),
+      `${owner} has no ${shown(key)}`,
+      inner && `write ${shown(key)}: ${wanted(inner)}`,
+    )
+  }
+  return fitting
+}
+
+function checkArray(shape: Shape, value: unknown, path: string, subject: string, report: Report): unknown {
+  if (!Array.isArray(value)) {
+    report.error('TYPE', path, `${subject} must be ${wanted(shape)}, not ${kindOf(value)}`)
+    return undefined
+  }
+  const items = shape.items ?? {}
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = shape
+  if (value.length < minItems || value.length > maxItems) {
+    report.error(
+      'TYPE',
+      path,
+      `${subject} has ${value.length} items, expected ${minItems === maxItems ? minItems : `at least ${minItems}`}`,
+      `write ${wanted(shape)}`,
+    )
+    return undefined
+  }
+  let whole = true
+  const checked = value.map((item: unknown, i) => {
+    const name = items.title === undefined ? `item ${i} of ${subject}` : `${items.title} ${i}`
+    const fitting = checkShape(items, item, at(path, i), name, report)
+    if (fitting === undefined) whole = false
+    return fitting ?? emptyRecord()
+  })
+  return whole || items.type === 'object' ? checked : undefined
+}
+
+function checkText(shape: Shape, value: unknown, path: string, subject: string, report: Report): unknown {
+  if (typeof value !== 'string') {
+    const hint = typeof value === 'number' || typeof value === 'boolean' ? `write "${value}"` : undefined
+    report.error('TYPE', path, `${subject} must be text, not ${kindOf(value)}`, hint)
+    return undefined
+  }
+  if (value.length < (shape.minLength ?? 0)) {
+    report.error(path.endsWith('abel') ? 'LABEL' : 'TYPE', path, `${subject} is empty`, `write ${wanted(shape)}`)
+    return undefined
+  }
+  return value
+}
+
+function checkNumber(shape: Shape, value: unknown, path: string, subject: string, report: Report): unknown {
+  if (typeof value !== 'number') {
+    const numeric = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+    report.error(
+      'TYPE',
+      path,
+      `${subject} must be ${wanted(shape)}, not ${kindOf(value)}`,
+      numeric ? `write ${Number(value)}` : undefined,
+    )
+    return undefined
+  }
+  const whole = shape.type !== 'integer' || Number.isInteger(value)
+  const enough = value >= (shape.minimum ?? -Infinity) && value > (shape.exclusiveMinimum ?? -Infinity)
+  if (whole && enough && value <= (shape.maximum ?? Infinity)) return value
+  report.error('TYPE', path, `${subject} is ${value}, expected ${wanted(shape)}`)
+  return undefined
+}
+
+function checkEnum(
+  options: readonly (string | number)[],
+  value: unknown,
+  path: string,
+  subject: string,
+  report: Report,
+): unknown {
+  if (options.some((option) => option === value)) return value
+  const hint = typeof value === 'string' ? report.suggest(value, options.map(String), 'values') : undefined
+  report.error('TYPE', path, `${subject} must be one of ${options.join(', ')}, not ${kindOf(value)}`, hint)
+  return undefined
+}
+
+/** `sensor "a"`, `trigger "a" -> "b"`; undefined for objects without a name of their own. */
+function naming(shape: Shape, value: Readonly<Record<string, unknown>>): string | undefined {
+  if (shape.title === undefined) return undefined
+  const { label, name, sourceLabel, destinationLabel } = value
+  if (typeof sourceLabel === 'string' && typeof destinationLabel === 'string') {
+    return `${shape.title} ${shown(sourceLabel)} -> ${shown(destinationLabel)}`
+  }
+  if (typeof label === 'string') return `${shape.title} ${shown(label)}`
+  const named = shape.properties !== undefined && Object.hasOwn(shape.properties, 'label') ? undefined : name
+  return typeof named === 'string' ? `${shape.title} ${shown(named)}` : undefined
+}
+
+/** A shape in words, with its bounds and unit. */
+function wanted(shape: Shape): string {
+  if (shape.enum) return `one of ${shape.enum.join(', ')}`
+  const unit = shape.description === undefined ? '' : ` (${shape.description})`
+  switch (shape.type) {
+    case 'object':
+      return 'an object'
+    case 'array':
+      return shape.items?.type === undefined ? 'an array' : `an array of ${plural(shape.items)}${unit}`
+    case 'string':
+      return `${(shape.minLength ?? 0) > 0 ? 'non-empty text' : 'text'}${unit}`
+    case 'boolean':
+      return 'true or false'
+    default:
+      return `a ${shape.type === 'integer' ? 'whole ' : ''}number${bounds(shape)}${unit}`
+  }
+}
+
+function plural(shape: Shape): string {
+  if (shape.type === 'string') return 'texts'
+  return shape.type === 'array' ? `arrays of ${plural(shape.items ?? {})}` : `${shape.type}s`
+}
+
+function bounds(shape: Shape): string {
+  const low =
+    shape.exclusiveMinimum === undefined
+      ? shape.minimum === undefined
+        ? ''
+        : ` from ${shape.minimum}`
+      : ` above ${shape.exclusiveMinimum}`
+  return shape.maximum === undefined ? low : `${low} up to ${shape.maximum}`
+}
+
+function booleanHint(value: unknown): string | undefined {
+  return value === 'true' || value === 'false' ? `write ${value} without quotes` : undefined
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return value === null ? 'null' : typeof value
+}

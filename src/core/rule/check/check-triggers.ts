@@ -1,0 +1,156 @@
+import { shown } from '../../plug/problem.ts'
+import type { StateChange, Trigger } from '../rule.ts'
+import { at, type Report } from './report.ts'
+import { statesOf, type LooseRule, type NodeEntry, type RuleIndex } from './rule-index.ts'
+
+/** Ends, states and sense of every trigger. */
+export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {
+  const seen = new Map<string, number>()
+  rule.triggers?.forEach((trigger, i) => {
+    const path = at('', 'triggers', i)
+    const source = checkSource(trigger, path, index, report)
+    checkDestination(trigger, path, index, report)
+    checkStates(trigger, source, path, report)
+    checkChange(trigger, source, path, report)
+    const key = JSON.stringify(withoutEmptyConditions(trigger), KEYS_IN_ORDER)
+    const earlier = seen.get(key)
+    if (earlier === undefined) seen.set(key, i)
+    else
+      report.warning('TRIGGER', path, `${naming(trigger)} is the same as trigger ${earlier}`, 'leave one of them out')
+  })
+}
+
+/** A trigger without conditions that say nothing: old exports write `[]` and `""` for "always". */
+export function withoutEmptyConditions<T extends Partial<Trigger>>(trigger: T): T {
+  const { statesTrigger, stateChangeTrigger } = trigger
+  const noStates = statesTrigger !== undefined && statesTrigger.every((state) => state === '')
+  const noChange = stateChangeTrigger !== undefined && isEmptyChange(stateChangeTrigger)
+  if (!noStates && !noChange) return trigger
+  const rest = { ...trigger }
+  if (noStates) delete rest.statesTrigger
+  if (noChange) delete rest.stateChangeTrigger
+  return rest
+}
+
+const KEYS_IN_ORDER = ['sourceLabel', 'destinationLabel', 'statesTrigger', 'stateChangeTrigger', 'stateFrom', 'stateTo']
+
+function isEmptyChange(change: Partial<StateChange>): boolean {
+  return (change.stateFrom ?? '') === '' && (change.stateTo ?? '') === ''
+}
+
+function naming({ sourceLabel = '', destinationLabel = '' }: Partial<Trigger>): string {
+  return `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)}`
+}
+
+function checkSource(trigger: Partial<Trigger>, path: string, index: RuleIndex, report: Report): NodeEntry | undefined {
+  const { sourceLabel } = trigger
+  if (sourceLabel === undefined) return undefined
+  const place = at(path, 'sourceLabel')
+  const source = index.nodes.get(sourceLabel)
+  if (source === undefined) {
+    const others = labelsOf(index, 'actuator')
+    report.error(
+      'LABEL',
+      place,
+      `${naming(trigger)}: there is no node ${shown(sourceLabel)}`,
+      report.suggest(sourceLabel, others, 'sensors and relations'),
+    )
+  } else if (source.kind === 'actuator') {
+    report.error(
+      'TRIGGER',
+      place,
+      `${naming(trigger)}: the source ${shown(sourceLabel)} is an actuator`,
+      'an actuator has no states; start from a sensor or a relation',
+    )
+    return undefined
+  }
+  return source
+}
+
+function checkDestination(trigger: Partial<Trigger>, path: string, index: RuleIndex, report: Report): void {
+  const { destinationLabel } = trigger
+  if (destinationLabel === undefined) return
+  const place = at(path, 'destinationLabel')
+  const destination = index.nodes.get(destinationLabel)
+  if (destination === undefined) {
+    const others = labelsOf(index, 'relation')
+    report.error(
+      'LABEL',
+      place,
+      `${naming(trigger)}: there is no node ${shown(destinationLabel)}`,
+      report.suggest(destinationLabel, others, 'sensors and actuators'),
+    )
+  } else if (destination.kind === 'relation') {
+    const hint = `a relation follows its parents by itself; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
+    report.error('TRIGGER', place, `${naming(trigger)}: the destination ${shown(destinationLabel)} is a relation`, hint)
+  }
+}
+
+function checkStates(trigger: Partial<Trigger>, source: NodeEntry | undefined, path: string, report: Report): void {
+  const { statesTrigger, stateChangeTrigger } = trigger
+  if (statesTrigger === undefined) return
+  const place = at(path, 'statesTrigger')
+  if (withoutEmptyConditions(trigger).statesTrigger === undefined) {
+    if (stateChangeTrigger === undefined || isEmptyChange(stateChangeTrigger)) {
+      report.warning(
+        'TRIGGER',
+        place,
+        `${naming(trigger)} has no state in statesTrigger, so it fires after every execution of its source`,
+        'leave statesTrigger out to say so, or name states',
+      )
+    }
+    return
+  }
+  statesTrigger.forEach((state, i) => {
+    if (state === '*')
+      report.error(
+        'STATE',
+        at(place, i),
+        `${naming(trigger)}: "*" is not a state`,
+        'leave statesTrigger out to fire on every state',
+      )
+    else checkState(state, trigger, source, at(place, i), report)
+  })
+}
+
+function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, path: string, report: Report): void {
+  const change: Partial<StateChange> | undefined = trigger.stateChangeTrigger
+  if (change === undefined || isEmptyChange(change)) return
+  const place = at(path, 'stateChangeTrigger')
+  for (const side of ['stateFrom', 'stateTo'] as const) {
+    const state = change[side]
+    if (state === undefined || state === '*') continue
+    if (state === '')
+      report.error('STATE', at(place, side), `${naming(trigger)}: ${side} is empty`, 'write "*" for any state')
+    else checkState(state, trigger, source, at(place, side), report)
+  }
+  if (change.stateFrom === change.stateTo && change.stateFrom !== '*') {
+    report.warning(
+      'TRIGGER',
+      place,
+      `${naming(trigger)} waits for a change from ${shown(change.stateFrom)} to itself, which never happens`,
+      'use statesTrigger to fire while the state holds',
+    )
+  }
+}
+
+function checkState(
+  state: string,
+  trigger: Partial<Trigger>,
+  source: NodeEntry | undefined,
+  path: string,
+  report: Report,
+): void {
+  const states = source && statesOf(source)
+  if (source === undefined || states === undefined || states.includes(state)) return
+  const owner = shown(source.label)
+  const hint =
+    states.length === 0
+      ? `${owner} has no states; leave the condition out to fire after every execution`
+      : report.suggest(state, states, `states of ${owner}`)
+  report.error('STATE', path, `${naming(trigger)}: ${owner} has no state ${shown(state)}`, hint)
+}
+
+function labelsOf(index: RuleIndex, except: NodeEntry['kind']): string[] {
+  return [...index.nodes.values()].flatMap(({ kind, label }) => (kind === except ? [] : [label]))
+}

@@ -1,0 +1,141 @@
+import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
+import { shown } from '../../plug/problem.ts'
+import { emptyRecord } from './record.ts'
+import { at, type Report } from './report.ts'
+
+/** Levels of nesting that a document may have. */
+export const MAX_DEPTH = 64
+/** Characters of JSON text that a document may have. */
+export const MAX_TEXT = 1_048_576
+
+/**
+ * A copy of a document from outside that is safe to walk: plain JSON, no prototypes, bounded in depth and size.
+ * Everything that had to be left out is reported. Undefined when there is no document to go on with.
+ */
+export function readDocument(input: unknown, report: Report): Record<string, unknown> | undefined {
+  if (!isPlainObject(input)) {
+    report.error(
+      'TYPE',
+      '',
+      `expected an object, got ${kindOf(input)}`,
+      'send the rule as a JSON object with "sensors"',
+    )
+    return undefined
+  }
+  const budget = { left: MAX_TEXT, deep: false }
+  const copy = copyOf(input, '', 1, budget, report)
+  if (budget.left < 0) {
+    report.error(
+      'TOO_LARGE',
+      '',
+      `the document is longer than ${MAX_TEXT} characters of JSON`,
+      'split the rule into several',
+    )
+    return undefined
+  }
+  if (budget.deep) return undefined
+  return isPlainObject(copy) ? copy : undefined
+}
+
+interface Budget {
+  left: number
+  deep: boolean
+}
+
+function copyOf(value: unknown, path: string, depth: number, budget: Budget, report: Report): unknown {
+  if (budget.left < 0) return undefined
+  switch (typeof value) {
+    case 'string':
+      budget.left -= value.length + 2
+      return value
+    case 'boolean':
+      budget.left -= 4
+      return value
+    case 'number':
+      budget.left -= 4
+      if (Number.isFinite(value)) return value
+      report.error(
+        'TYPE',
+        path,
+        `${String(value)} is not a number that JSON knows`,
+        'write a finite number, or leave the field out',
+      )
+      return undefined
+    default:
+  }
+  if (value === null) {
+    budget.left -= 4
+    return null
+  }
+  if (!Array.isArray(value) && !isPlainObject(value)) {
+    report.error('TYPE', path, `${kindOf(value)} is not JSON`, 'write plain JSON values only')
+    return undefined
+  }
+  if (depth > MAX_DEPTH) {
+    if (!budget.deep)
+      report.error('TOO_LARGE', path, `nested deeper than ${MAX_DEPTH} levels`, 'flatten this part of the document')
+    budget.deep = true
+    return undefined
+  }
+  return Array.isArray(value)
+    ? copyOfArray(value, path, depth, budget, report)
+    : copyOfObject(value, path, depth, budget, report)
+}
+
+function copyOfArray(
+  values: readonly unknown[],
+  path: string,
+  depth: number,
+  budget: Budget,
+  report: Report,
+): unknown[] {
+  const copy: unknown[] = []
+  budget.left -= 2 + values.length
+  for (let i = 0; i < values.length && budget.left >= 0; i++) {
+    // a hole would shift what follows, and with it every path that is reported
+    copy.push(copyOf(values[i] === undefined ? null : values[i], at(path, i), depth + 1, budget, report) ?? null)
+  }
+  return copy
+}
+
+function copyOfObject(
+  record: Readonly<Record<string, unknown>>,
+  path: string,
+  depth: number,
+  budget: Budget,
+  report: Report,
+): Record<string, unknown> {
+  const copy = emptyRecord()
+  budget.left -= 2
+  for (const [key, value] of Object.entries(record)) {
+    if (value === undefined) continue
+    budget.left -= key.length + 4
+    if (budget.left < 0) break
+    if (FORBIDDEN_KEYS.has(key)) {
+      report.error('KEY', at(path, key), `the key ${shown(key)} is refused`, 'choose another name')
+      continue
+    }
+    const item = copyOf(value, at(path, key), depth + 1, budget, report)
+    if (item !== undefined) copy[key] = item
+  }
+  return copy
+}
+
+/** What a value is, in words: `an array`, `null`, `text "a"`, `the number 5`. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'an array'
+  switch (typeof value) {
+    case 'string':
+      return `the text ${shown(value)}`
+    case 'number':
+      return `the number ${value}`
+    case 'boolean':
+      return `the value ${value}`
+    case 'object':
+      return isPlainObject(value) ? 'an object' : 'an instance of a class'
+    default:
+      return `a ${typeof value}`
+  }
+}

@@ -1,0 +1,134 @@
+import type { Issue } from '../../../kernel/errors.ts'
+import { nearest } from '../../placeholders/nearest.ts'
+import { shown } from '../../plug/problem.ts'
+
+/**
+ * The stable kinds of problem in a rule or template.
+ *
+ * | type | about |
+ * |---|---|
+ * | TYPE | a value of the wrong type or out of range |
+ * | FIELD | a field nobody knows, or one that has no effect where it stands |
+ * | KEY | a key that could reach a prototype |
+ * | TOO_LARGE | a document, nesting or table above its bound |
+ * | LABEL | a missing, double or unknown node label |
+ * | PLUG | an unknown plug, or one of the wrong kind |
+ * | PROPERTY | a plug's property that is missing, unknown or wrong |
+ * | STATE | a state that its node cannot have |
+ * | GATE | a relation of the wrong shape, or one whose result never changes |
+ * | TRIGGER | a trigger that cannot be, or says nothing |
+ * | CYCLE | nodes that run each other for ever |
+ * | BINDING | a placeholder that leads nowhere |
+ * | VARIABLE | a variable undeclared, missing or of the wrong type |
+ * | RESOURCE | a resource placeholder that cannot be used |
+ * | TASK | task settings |
+ * | START | a node that nothing ever runs |
+ * | OVERRIDE | a per-node override that fits no node |
+ * | TABLE | a truth table of the bn form |
+ */
+export type IssueType =
+  | 'TYPE'
+  | 'FIELD'
+  | 'KEY'
+  | 'TOO_LARGE'
+  | 'LABEL'
+  | 'PLUG'
+  | 'PROPERTY'
+  | 'STATE'
+  | 'GATE'
+  | 'TRIGGER'
+  | 'CYCLE'
+  | 'BINDING'
+  | 'VARIABLE'
+  | 'RESOURCE'
+  | 'TASK'
+  | 'START'
+  | 'OVERRIDE'
+  | 'TABLE'
+
+/** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */
+const MOST_SEARCHES = 200
+/** Problems kept per report; a document with more is not helped by a longer list. */
+const MOST_ISSUES = 1000
+
+/** Collects every problem of one document. */
+export class Report {
+  readonly #issues: Issue[] = []
+  #searches = 0
+  #errors = 0
+
+  get issues(): Issue[] {
+    return this.#issues
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors > 0
+  }
+
+  error(type: IssueType, path: string, message: string, suggestion?: string, details?: Record<string, unknown>): void {
+    this.#errors++
+    this.#add('ERROR', type, path, message, suggestion, details)
+  }
+
+  warning(
+    type: IssueType,
+    path: string,
+    message: string,
+    suggestion?: string,
+    details?: Record<string, unknown>,
+  ): void {
+    this.#add('WARNING', type, path, message, suggestion, details)
+  }
+
+  /** Takes over problems that another part found. */
+  addAll(issues: readonly Issue[]): void {
+    for (const issue of issues) {
+      if (issue.severity === 'ERROR') this.#errors++
+      this.#push(issue)
+    }
+  }
+
+  /** What to write instead of `text`: the closest candidate, or else the first few there are. */
+  suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
+    const all = [...candidates]
+    const close = ++this.#searches > MOST_SEARCHES ? undefined : nearest(text, all)
+    return close === undefined ? listing(all, plural) : `did you mean ${shown(close)}?`
+  }
+
+  #add(
+    severity: Issue['severity'],
+    type: IssueType,
+    path: string,
+    message: string,
+    suggestion: string | undefined,
+    details: Record<string, unknown> | undefined,
+  ): void {
+    const issue: Issue = { path, message, severity, type }
+    if (suggestion !== undefined) issue.suggestion = suggestion
+    if (details !== undefined) issue.details = details
+    this.#push(issue)
+  }
+
+  #push(issue: Issue): void {
+    // an error is never dropped in favour of a warning: without it the document would look valid
+    if (this.#issues.length < MOST_ISSUES) this.#issues.push(issue)
+    else if (issue.severity === 'ERROR' && !this.#issues.some((known) => known.severity === 'ERROR'))
+      this.#issues.push(issue)
+  }
+}
+
+/** `the states are "A", "B"`, at most eight; undefined when there are none. */
+export function listing(candidates: readonly string[], plural: string): string | undefined {
+  if (candidates.length === 0) return undefined
+  const first = candidates.slice(0, 8).map(shown).join(', ')
+  return `the ${plural} are ${first}${candidates.length > 8 ? ' ...' : ''}`
+}
+
+/** A JSON pointer one or more steps further down. */
+export function at(path: string, ...steps: readonly (string | number)[]): string {
+  let result = path
+  for (const step of steps) {
+    result += `/${typeof step === 'number' ? step : step.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  }
+  return result
+}

@@ -1,0 +1,207 @@
+/**
+ * Per-node overrides (part 2, 2.2; reference 5.5): a later list over an earlier one, and a list over a rule.
+ * Documents are changed through immer, so neither a template nor a list is ever touched.
+ */
+import { Immer, type Draft } from 'immer'
+import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { shown } from '../plug/problem.ts'
+import { emptyRecord } from './check/record.ts'
+import { at, type Report } from './check/report.ts'
+import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'
+
+/** Freezing would reach into parts that the result shares with the caller's template. */
+const documents = new Immer({ autoFreeze: false })
+
+type NodeFields = NodeOverride['properties']
+
+/** Override fields that only sensors have, and the field of the sensor that each sets. */
+const SENSOR_FIELDS = {
+  cost: 'sequence',
+  evictionTime: 'evictionTime',
+  pollingPeriod: 'pollingPeriod',
+  pollingFixedRate: 'pollingFixedRate',
+  tickTrigger: 'tickTrigger',
+  dataTrigger: 'dataTrigger',
+} as const
+
+/** `later` over `earlier`, by node, then by field, then by property name; actuators by label. Neither list is changed. */
+export function mergeOverrides(earlier: readonly NodeOverride[], later: readonly NodeOverride[]): NodeOverride[] {
+  const merged = new Map<string, NodeFields>()
+  for (const { name, properties } of [...earlier, ...later]) merged.set(name, mergeFields(merged.get(name), properties))
+  return [...merged].map(([name, properties]) => ({ name, properties }))
+}
+
+/** Properties of an override as one record; of a key given twice the last counts. Keys that reach prototypes are left out. */
+export function requiredProperties(override: PlugOverride): Record<string, unknown> {
+  const record = emptyRecord()
+  for (const item of itemsOf(override)) {
+    for (const [key, value] of Object.entries(item)) if (!FORBIDDEN_KEYS.has(key)) record[key] = value
+  }
+  return record
+}
+
+/**
+ * The rule with the overrides applied in order. An actuator is addressed by its own label as `name`, or through the
+ * node that fires it with `actions`. Overrides that fit nothing are reported below `path`.
+ */
+export function applyOverrides(
+  graph: RuleGraph,
+  overrides: readonly NodeOverride[],
+  path: string,
+  report: Report,
+): RuleGraph {
+  if (overrides.length === 0) return graph
+  return documents.produce(graph, (draft) => {
+    const nodes = new Map<string, Target>()
+    for (const node of draft.relations ?? []) nodes.set(node.label, { kind: 'relation' })
+    for (const node of draft.actuators ?? []) nodes.set(node.label, { kind: 'actuator', node })
+    for (const node of draft.sensors ?? []) nodes.set(node.label, { kind: 'sensor', node })
+    overrides.forEach((override, i) => {
+      const place = at(path, i)
+      const target = nodes.get(override.name)
+      if (target === undefined) {
+        const hint = report.suggest(override.name, nodes.keys(), 'nodes')
+        report.error('OVERRIDE', at(place, 'name'), `there is no node ${shown(override.name)} to override`, hint)
+        return
+      }
+      const fields = at(place, 'properties')
+      applyFields(override, target, fields, report)
+      override.properties.actions?.forEach((action, j) => {
+        const found = findAction(override.name, action, draft, nodes, at(fields, 'actions', j), report)
+        if (found) applyPlug(action, found, at(fields, 'actions', j), report)
+      })
+    })
+  })
+}
+
+type Target =
+  | { readonly kind: 'sensor'; readonly node: Draft<Sensor> }
+  | { readonly kind: 'actuator'; readonly node: Draft<PlugNode> }
+  | { readonly kind: 'relation' }
+
+function applyFields({ name, properties }: NodeOverride, target: Target, path: string, report: Report): void {
+  for (const [field, slot] of Object.entries(SENSOR_FIELDS) as [keyof typeof SENSOR_FIELDS, keyof Sensor][]) {
+    const value = properties[field]
+    if (value === undefined) continue
+    if (target.kind === 'sensor') Object.assign(target.node, { [slot]: value })
+    else
+      report.warning(
+        'OVERRIDE',
+        at(path, field),
+        `${field} has no effect on the ${target.kind} ${shown(name)}`,
+        'only sensors have it',
+      )
+  }
+  const { resource, sensor } = properties
+  if (target.kind === 'relation') {
+    for (const field of ['resource', 'sensor'] as const) {
+      if (properties[field] !== undefined)
+        report.warning(
+          'OVERRIDE',
+          at(path, field),
+          `${field} has no effect on the relation ${shown(name)}`,
+          'override its sensors',
+        )
+    }
+    return
+  }
+  if (resource !== undefined) target.node.resource = resource
+  if (sensor !== undefined) applyPlug(sensor, target.node, at(path, 'sensor'), report)
+}
+
+function applyPlug(override: PlugOverride, node: Draft<PlugNode>, path: string, report: Report): void {
+  for (const field of ['name', 'label'] as const) {
+    const value = override[field]
+    if (value === undefined || value === node[field]) continue
+    const what = field === 'name' ? 'runs the plug' : 'has the label'
+    report.error(
+      'OVERRIDE',
+      at(path, field),
+      `the node ${shown(node.label)} ${what} ${shown(node[field])}, not ${shown(value)}`,
+      `write ${shown(node[field])}, or leave ${field} out`,
+    )
+  }
+  if (override.version !== undefined) node.version = override.version
+  if (override.requiredProperties === undefined) return
+  const refused = refusedKeys(override)
+  for (const key of refused)
+    report.error('KEY', at(path, 'requiredProperties', key), `the key ${shown(key)} is refused`, 'choose another name')
+  node.properties = { ...node.properties, ...requiredProperties(override) }
+}
+
+/** The actuator (or sensor) that `action` means among those that `source` fires. */
+function findAction(
+  source: string,
+  action: PlugOverride,
+  graph: Draft<RuleGraph>,
+  nodes: ReadonlyMap<string, Target>,
+  path: string,
+  report: Report,
+): Draft<PlugNode> | undefined {
+  const own = nodes.get(source)
+  if (own?.kind === 'actuator') return own.node
+  const fired = new Map<string, Draft<PlugNode>>()
+  for (const { sourceLabel, destinationLabel } of graph.triggers ?? []) {
+    const target = sourceLabel === source ? nodes.get(destinationLabel) : undefined
+    if (target !== undefined && target.kind !== 'relation') fired.set(destinationLabel, target.node)
+  }
+  const { label, name } = action
+  if (label !== undefined) {
+    const found = fired.get(label)
+    if (found === undefined)
+      report.error(
+        'OVERRIDE',
+        at(path, 'label'),
+        `the node ${shown(source)} fires no ${shown(label)}`,
+        report.suggest(label, fired.keys(), `nodes that ${shown(source)} fires`),
+      )
+    return found
+  }
+  const candidates = [...fired.values()].filter((node) => name === undefined || node.name === name)
+  if (candidates.length === 1) return candidates[0]
+  const hint =
+    candidates.length === 0 ? report.suggest('', fired.keys(), `nodes that ${shown(source)} fires`) : 'write its label'
+  report.error(
+    'OVERRIDE',
+    path,
+    `it is not clear which of ${candidates.length} nodes that ${shown(source)} fires is meant`,
+    hint,
+  )
+  return undefined
+}
+
+function refusedKeys(override: PlugOverride): string[] {
+  return itemsOf(override).flatMap((item) => Object.keys(item).filter((key) => FORBIDDEN_KEYS.has(key)))
+}
+
+function itemsOf({ requiredProperties: given = {} }: PlugOverride): readonly Readonly<Record<string, unknown>>[] {
+  return isList(given) ? given : [given]
+}
+
+function isList(given: NonNullable<PlugOverride['requiredProperties']>): given is readonly Record<string, unknown>[] {
+  return Array.isArray(given)
+}
+
+function mergeFields(earlier: NodeFields | undefined, later: NodeFields): NodeFields {
+  const merged: NodeFields = { ...earlier, ...later }
+  if (later.sensor) merged.sensor = mergePlug(earlier?.sensor, later.sensor)
+  if (later.actions) merged.actions = mergeActions(earlier?.actions ?? [], later.actions)
+  return merged
+}
+
+function mergeActions(earlier: readonly PlugOverride[], later: readonly PlugOverride[]): PlugOverride[] {
+  const merged = new Map<string, PlugOverride>()
+  for (const action of [...earlier, ...later]) {
+    const key = JSON.stringify(action.label === undefined ? ['name', action.name] : ['label', action.label])
+    merged.set(key, mergePlug(merged.get(key), action))
+  }
+  return [...merged.values()]
+}
+
+function mergePlug(earlier: PlugOverride | undefined, later: PlugOverride): PlugOverride {
+  const merged: PlugOverride = { ...earlier, ...later }
+  if (merged.requiredProperties === undefined) return merged
+  const record = { ...requiredProperties(earlier ?? {}), ...requiredProperties(later) }
+  merged.requiredProperties = Object.entries(record).map(([key, value]) => ({ [key]: value }))
+  return merged
+}

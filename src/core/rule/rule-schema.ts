@@ -1,0 +1,196 @@
+/**
+ * The shapes of rules, templates and task settings as JSON Schema (part 2, 2.1 to 2.3). One source: the checker
+ * walks these very schemas, and a host can publish them. Fields beyond those listed are let through; the checker warns.
+ */
+import { Type } from 'typebox'
+
+const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
+const Duration = Type.String({ description: 'ISO 8601 duration such as PT50S' })
+const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'properties of the plug by name' })
+const Label = Type.String({ minLength: 1 })
+
+const RetryConfigSchema = Type.Object(
+  {
+    maxRetries: Type.Integer({ minimum: 0 }),
+    minBackoff: Type.Optional(Duration),
+    maxBackoff: Type.Optional(Duration),
+    errorState: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  { title: 'retryConfig' },
+)
+
+const plugNode = {
+  label: Label,
+  name: Type.String({ minLength: 1, description: 'plug name' }),
+  version: Type.Optional(Type.String({ description: 'exact version, or latest' })),
+  position: Type.Optional(Position),
+  properties: Type.Optional(Properties),
+  resource: Type.Optional(Type.String({ description: 'an id, $, $taskId, $<variable> or META.$.<key>' })),
+  timeout: Type.Optional(Duration),
+  retryConfig: Type.Optional(RetryConfigSchema),
+  loopDef: Type.Optional(Type.String({ description: 'JSON array of objects; the node runs once per object' })),
+  pauseExecution: Type.Optional(Type.Boolean()),
+  pauseExecutionTimeout: Type.Optional(Duration),
+  description: Type.Optional(Type.String()),
+  iconURL: Type.Optional(Type.String()),
+}
+
+export const SensorSchema = Type.Object(
+  {
+    ...plugNode,
+    sequence: Type.Optional(Type.Integer({ minimum: 0, description: 'groups run in ascending order' })),
+    dataTrigger: Type.Optional(Type.Boolean()),
+    tickTrigger: Type.Optional(Type.Boolean()),
+    evictionTime: Type.Optional(Type.Number({ minimum: 0, description: 'ms' })),
+    pollingPeriod: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'ms' })),
+    pollingFixedRate: Type.Optional(Type.Boolean()),
+    schedule: Type.Optional(Type.String({ minLength: 1, description: 'cron or rrule' })),
+    timeoutState: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  { title: 'sensor' },
+)
+
+export const ActuatorSchema = Type.Object(plugNode, { title: 'actuator' })
+
+export const RelationSchema = Type.Object(
+  {
+    label: Label,
+    type: Type.Enum(['AND', 'OR', 'GENERAL', 'NAND']),
+    parentLabels: Type.Array(Type.String(), { minItems: 1 }),
+    combinations: Type.Array(Type.Array(Type.String())),
+    position: Type.Optional(Position),
+  },
+  { title: 'relation' },
+)
+
+export const TriggerSchema = Type.Object(
+  {
+    sourceLabel: Label,
+    destinationLabel: Label,
+    invocationPolicy: Type.Optional(Type.Number({ minimum: 0, description: 's' })),
+    statesTrigger: Type.Optional(Type.Array(Type.String())),
+    stateChangeTrigger: Type.Optional(
+      Type.Object({ stateFrom: Type.String(), stateTo: Type.String() }, { title: 'stateChangeTrigger' }),
+    ),
+  },
+  { title: 'trigger' },
+)
+
+const NoteSchema = Type.Object({ position: Type.Optional(Position), text: Type.String() }, { title: 'note' })
+
+const graph = {
+  sensors: Type.Optional(Type.Array(SensorSchema)),
+  actuators: Type.Optional(Type.Array(ActuatorSchema)),
+  relations: Type.Optional(Type.Array(RelationSchema)),
+  triggers: Type.Optional(Type.Array(TriggerSchema)),
+  notes: Type.Optional(Type.Array(NoteSchema)),
+}
+
+const PlugOverrideSchema = Type.Object(
+  {
+    name: Type.Optional(Type.String()),
+    version: Type.Optional(Type.String()),
+    label: Type.Optional(Type.String()),
+    requiredProperties: Type.Optional(Type.Union([Type.Array(Properties), Properties])),
+  },
+  { title: 'plug override' },
+)
+
+const NodeOverrideSchema = Type.Object(
+  {
+    name: Label,
+    properties: Type.Object(
+      {
+        cost: Type.Optional(Type.Integer({ minimum: 0 })),
+        resource: Type.Optional(Type.String()),
+        evictionTime: Type.Optional(Type.Number({ minimum: 0, description: 'ms' })),
+        pollingPeriod: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'ms' })),
+        pollingFixedRate: Type.Optional(Type.Boolean()),
+        tickTrigger: Type.Optional(Type.Boolean()),
+        dataTrigger: Type.Optional(Type.Boolean()),
+        sensor: Type.Optional(PlugOverrideSchema),
+        actions: Type.Optional(Type.Array(PlugOverrideSchema)),
+      },
+      { title: 'override properties' },
+    ),
+  },
+  { title: 'node override' },
+)
+
+/** Longest time between two ticks: one year, in ms. */
+export const MAX_FREQUENCY = 31_536_000_000
+
+const settings = {
+  name: Type.Optional(Type.String()),
+  start: Type.Optional(Type.Boolean()),
+  type: Type.Optional(Type.Enum(['onetime', 'scheduled', 'reactive', 'periodic'])),
+  resource: Type.Optional(Type.String()),
+  variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  resetObservations: Type.Optional(Type.Boolean()),
+  resetScope: Type.Optional(Type.Enum(['invocation', 'task'])),
+  parallel: Type.Optional(Type.Boolean()),
+  gatesNeedFullObservation: Type.Optional(Type.Boolean()),
+  frequency: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_FREQUENCY, description: 'ms' })),
+  pollingInterval: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_FREQUENCY / 1000, description: 's' })),
+  pollingFixedRate: Type.Optional(Type.Boolean()),
+  cron: Type.Optional(Type.String({ minLength: 1 })),
+  rrule: Type.Optional(Type.String({ minLength: 1 })),
+  timeZone: Type.Optional(Type.String({ minLength: 1, description: 'IANA zone or offset' })),
+  misfire: Type.Optional(Type.Enum(['skip', 'once', 'all'])),
+  maxLateness: Type.Optional(Duration),
+  overlap: Type.Optional(Type.Enum(['skip', 'queue', 'cancelPrevious'])),
+  dst: Type.Optional(
+    Type.Object(
+      {
+        gap: Type.Optional(Type.Enum(['shift', 'skip'])),
+        overlap: Type.Optional(Type.Enum(['first', 'second', 'both'])),
+      },
+      { title: 'dst' },
+    ),
+  ),
+  tags: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  nodes: Type.Optional(Type.Array(NodeOverrideSchema)),
+}
+
+/** The `task` object of a rule, and `taskDefaults` of a template. */
+export const TaskSettingsSchema = Type.Object(settings, { title: 'task settings' })
+
+/** The body that makes a task from a template (part 2, 2.2). */
+export const TaskFromTemplateSchema = Type.Object(
+  { template: Type.String({ minLength: 1 }), ...settings },
+  { title: 'task from template' },
+)
+
+/** A rule with its task settings (part 2, 2.1). */
+export const RuleSchema = Type.Object({ ...graph, task: Type.Optional(TaskSettingsSchema) }, { title: 'rule' })
+
+const VariableDeclarationSchema = Type.Object(
+  {
+    name: Type.String({ minLength: 1 }),
+    displayName: Type.Optional(Type.String()),
+    type: Type.Enum(['string', 'boolean', 'integer', 'double', 'long', 'float', 'object']),
+    format: Type.Optional(
+      Type.Object({ type: Type.String(), values: Type.Optional(Type.Array(Type.Unknown())) }, { title: 'format' }),
+    ),
+    mandatory: Type.Optional(Type.Boolean()),
+    description: Type.Optional(Type.String()),
+    defaultValue: Type.Optional(Type.Unknown()),
+    overrideByStream: Type.Optional(Type.Boolean()),
+    overrideByData: Type.Optional(Type.Boolean()),
+  },
+  { title: 'variable' },
+)
+
+/** A stored rule with a name (part 2, 2.3). */
+export const TemplateSchema = Type.Object(
+  {
+    name: Type.String({ minLength: 1 }),
+    description: Type.Optional(Type.String()),
+    iconURL: Type.Optional(Type.String()),
+    tags: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    variables: Type.Optional(Type.Array(VariableDeclarationSchema)),
+    taskDefaults: Type.Optional(TaskSettingsSchema),
+    ...graph,
+  },
+  { title: 'template' },
+)

@@ -1,0 +1,84 @@
+import { durationMs } from '../../kernel/duration.ts'
+import type { JsonObject } from '../../kernel/json.ts'
+import type { DstPolicy, TaskSettings, TaskType } from './rule.ts'
+
+/** Task settings with every default filled in (part 2, 2.1 and 2.2). */
+export interface NormalSettings {
+  readonly name: string
+  readonly start: boolean
+  readonly type: TaskType
+  readonly resource: string | undefined
+  readonly variables: Readonly<Record<string, unknown>>
+  readonly resetObservations: boolean
+  readonly resetScope: 'invocation' | 'task'
+  readonly parallel: boolean
+  readonly gatesNeedFullObservation: boolean
+  /** ms between ticks; only of a periodic task */
+  readonly frequency: number | undefined
+  readonly pollingFixedRate: boolean
+  /** only of a scheduled task, which has either this or `rrule` */
+  readonly cron: string | undefined
+  readonly rrule: string | undefined
+  readonly timeZone: string
+  readonly misfire: 'skip' | 'once' | 'all'
+  /** ms; undefined: a missed tick is never too old */
+  readonly maxLatenessMs: number | undefined
+  readonly overlap: 'skip' | 'queue' | 'cancelPrevious'
+  readonly dst: Required<DstPolicy>
+  readonly tags: JsonObject
+}
+
+/**
+ * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
+ * left out. Without a type the clock that is given decides, and without a clock the task is `reactive`.
+ * Throws `VALIDATION` when `maxLateness` is no duration; for everything else, give it checked settings.
+ */
+export function normalizeSettings(settings: TaskSettings): NormalSettings {
+  const type = settings.type ?? typeOfClock(settings)
+  const interval = settings.pollingInterval === undefined ? undefined : settings.pollingInterval * 1000
+  return {
+    name: settings.name ?? 'task',
+    start: settings.start ?? true,
+    type,
+    resource: settings.resource === '' ? undefined : settings.resource,
+    variables: settings.variables ?? {},
+    resetObservations: settings.resetObservations ?? true,
+    resetScope: settings.resetScope ?? 'invocation',
+    parallel: settings.parallel ?? true,
+    gatesNeedFullObservation: settings.gatesNeedFullObservation ?? false,
+    frequency: type === 'periodic' ? (settings.frequency ?? interval) : undefined,
+    pollingFixedRate: settings.pollingFixedRate ?? true,
+    cron: type === 'scheduled' ? settings.cron : undefined,
+    rrule: type === 'scheduled' ? settings.rrule : undefined,
+    timeZone: settings.timeZone ?? 'UTC',
+    misfire: settings.misfire ?? 'skip',
+    maxLatenessMs: settings.maxLateness === undefined ? undefined : durationMs(settings.maxLateness),
+    overlap: settings.overlap ?? 'skip',
+    dst: { gap: settings.dst?.gap ?? 'shift', overlap: settings.dst?.overlap ?? 'first' },
+    tags: settings.tags ?? {},
+  }
+}
+
+const CLOCK_FIELDS = ['frequency', 'pollingInterval', 'cron', 'rrule'] as const
+
+/**
+ * Settings of a request over the defaults of a template. Tags and variables merge by key. A clock in the request
+ * replaces the whole clock of the defaults, so that a default frequency never outlives a change to cron.
+ */
+export function mergeSettings(defaults: TaskSettings, request: TaskSettings): TaskSettings {
+  const merged: TaskSettings = { ...defaults }
+  const hasClock = CLOCK_FIELDS.some((field) => request[field] !== undefined)
+  const changesType = request.type !== undefined && request.type !== defaults.type
+  if (hasClock || changesType) for (const field of CLOCK_FIELDS) delete merged[field]
+  // a type of the defaults that cannot read the request's clock would only make that clock useless
+  if (hasClock && request.type === undefined && typeOfClock(request) !== defaults.type) delete merged.type
+  Object.assign(merged, request)
+  if (defaults.tags && request.tags) merged.tags = { ...defaults.tags, ...request.tags }
+  if (defaults.variables && request.variables) merged.variables = { ...defaults.variables, ...request.variables }
+  return merged
+}
+
+function typeOfClock(settings: TaskSettings): TaskType {
+  if (settings.frequency !== undefined || settings.pollingInterval !== undefined) return 'periodic'
+  return settings.cron !== undefined || settings.rrule !== undefined ? 'scheduled' : 'reactive'
+}

@@ -1,0 +1,159 @@
+import type { Issue } from '../../kernel/errors.ts'
+import type { PlugRegistry } from '../plug/plug.ts'
+import { isBnDocument, readBn } from './bn/read-bn.ts'
+import { checkBindings } from './check/check-bindings.ts'
+import { checkCycles } from './check/check-cycles.ts'
+import { checkPlugNodes } from './check/check-plug-nodes.ts'
+import { checkProperties } from './check/check-properties.ts'
+import { checkReach } from './check/check-reach.ts'
+import { checkRelations } from './check/check-relations.ts'
+import { checkSettings } from './check/check-settings.ts'
+import { checkShape } from './check/check-shape.ts'
+import { checkTriggers, withoutEmptyConditions } from './check/check-triggers.ts'
+import { readDocument } from './check/read-document.ts'
+import { emptyRecord } from './check/record.ts'
+import { Report } from './check/report.ts'
+import { indexRule, type LooseRule } from './check/rule-index.ts'
+import { applyOverrides } from './overrides.ts'
+import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from './rule-schema.ts'
+import type { Rule, RuleGraph, TaskFromTemplate, TaskSettings, Template, VariableDeclaration } from './rule.ts'
+import { checkDeclarations } from './variables.ts'
+
+/** The outcome of checking a rule. */
+export interface Validated {
+  /** a copy of the rule in simplified form; undefined when there is an ERROR among the issues */
+  rule: Rule | undefined
+  /** every problem at once; paths are JSON pointers into what was given */
+  issues: Issue[]
+}
+
+export interface ValidatedTemplate {
+  template: Template | undefined
+  issues: Issue[]
+}
+
+export interface ValidatedRequest {
+  request: TaskFromTemplate | undefined
+  issues: Issue[]
+}
+
+/**
+ * Checks a rule with its task settings (part 2, 2.1), in simplified or in `bn` form. Never throws on JSON. The rule
+ * that comes back is always in simplified form, and has no conditions that say nothing and no old names for task types.
+ */
+export function validateRule(input: unknown, plugs: PlugRegistry): Validated {
+  const report = new Report()
+  const loose = readLoose(input, 'rule', RuleSchema, report)
+  if (loose === undefined) return { rule: undefined, issues: report.issues }
+  const { value, toOriginal } = loose
+  const rule = value as LooseRule
+  const settings = rule.task ?? {}
+  checkSettings(settings, '/task', false, report)
+  // engine.start may still bring a clock to a rule without settings
+  checkGraph(
+    rule,
+    plugs,
+    { open: false, hasTick: rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive', variables: [] },
+    report,
+  )
+  if (!report.hasErrors) applyOverrides(rule as RuleGraph, settings.nodes ?? [], '/task/nodes', report)
+  const issues = report.issues.map(toOriginal)
+  return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
+}
+
+/**
+ * Checks a template (part 2, 2.3): as a rule, with its variables and `taskDefaults`. What a task may still bring is
+ * only warned of: mandatory properties without a value, variables that nobody declared.
+ */
+export function validateTemplate(input: unknown, plugs: PlugRegistry): ValidatedTemplate {
+  const report = new Report()
+  const loose = readLoose(input, 'template', TemplateSchema, report)
+  if (loose === undefined) return { template: undefined, issues: report.issues }
+  const { value, toOriginal } = loose
+  const template = value as LooseRule & { variables?: Partial<VariableDeclaration>[]; taskDefaults?: TaskSettings }
+  const { variables = [], taskDefaults = {} } = template
+  checkDeclarations(variables, '/variables', report)
+  checkSettings(taskDefaults, '/taskDefaults', true, report)
+  checkGraph(
+    template,
+    plugs,
+    { open: true, hasTick: (taskDefaults.type ?? 'periodic') !== 'reactive', variables },
+    report,
+  )
+  if (!report.hasErrors) applyOverrides(template as RuleGraph, taskDefaults.nodes ?? [], '/taskDefaults/nodes', report)
+  const issues = report.issues.map(toOriginal)
+  return { template: report.hasErrors ? undefined : (tidy(template) as Partial<Template> as Template), issues }
+}
+
+/**
+ * Checks the body that makes a task from a template (part 2, 2.2) by itself. Whether it fits the template is seen by
+ * `instantiate`, and whether the outcome can run by `validateRule`.
+ */
+export function validateTaskRequest(input: unknown): ValidatedRequest {
+  const report = new Report()
+  const loose = readLoose(input, 'task', TaskFromTemplateSchema, report)
+  if (loose === undefined) return { request: undefined, issues: report.issues }
+  checkSettings(loose.value as TaskSettings, '', true, report)
+  return { request: report.hasErrors ? undefined : (loose.value as TaskFromTemplate), issues: report.issues }
+}
+
+type Kind = 'rule' | 'template' | 'task'
+
+interface Loose {
+  readonly value: unknown
+  /** an issue with its path in the document as it was given */
+  readonly toOriginal: (issue: Issue) => Issue
+}
+
+function readLoose(input: unknown, kind: Kind, schema: object, report: Report): Loose | undefined {
+  const document = readDocument(input, report)
+  if (document === undefined) return undefined
+  const isBn = kind !== 'task' && isBnDocument(document)
+  const simplified = isBn ? readBn(document, report) : { document, toOriginal: (issue: Issue) => issue }
+  if (simplified === undefined) return undefined
+  const renamed = withNewNames(simplified.document)
+  // the bn form of a rule carries a name of its own, which means nothing here
+  if (isBn && kind === 'rule') delete renamed['name']
+  const value = checkShape(schema, renamed, '', `the ${kind}`, report)
+  return value === undefined ? undefined : { value, toOriginal: simplified.toOriginal }
+}
+
+/** Old clients say `cron` for the type that is called `scheduled`. */
+function withNewNames(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const copy = Object.assign(emptyRecord(), document)
+  for (const key of ['task', 'taskDefaults'] as const) {
+    const settings = copy[key]
+    if (typeof settings === 'object' && settings !== null && 'type' in settings && settings.type === 'cron') {
+      copy[key] = Object.assign(emptyRecord(), settings, { type: 'scheduled' })
+    }
+  }
+  if (copy['type'] === 'cron') copy['type'] = 'scheduled'
+  return copy
+}
+
+interface GraphContext {
+  /** what is missing may still come */
+  readonly open: boolean
+  /** the task clock ticks, or may */
+  readonly hasTick: boolean
+  readonly variables: readonly Partial<VariableDeclaration>[]
+}
+
+function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
+  if (rule.sensors === undefined || rule.sensors.length === 0) {
+    report.error('TYPE', '/sensors', 'the rule has no sensors, so nothing could ever happen', 'add a sensor')
+  }
+  const index = indexRule(rule, plugs, report)
+  checkPlugNodes(rule, index, context.hasTick, report)
+  checkProperties(index, context.open, report)
+  checkBindings(index, context.variables, report)
+  const sound = checkRelations(index, report)
+  checkTriggers(rule, index, report)
+  const onCycle = checkCycles(rule, index, report)
+  checkReach(index, new Set([...sound].filter((label) => !onCycle.has(label))), report)
+}
+
+function tidy<T extends LooseRule>(rule: T): T {
+  if (rule.triggers) rule.triggers = rule.triggers.map(withoutEmptyConditions)
+  return rule
+}

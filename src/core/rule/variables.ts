@@ -1,0 +1,115 @@
+import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { FIELD_TYPES } from '../plug/field-type.ts'
+import { shown } from '../plug/problem.ts'
+import { emptyRecord } from './check/record.ts'
+import { at, type Report } from './check/report.ts'
+import type { VariableDeclaration } from './rule.ts'
+
+/** The declarations of a template: double or reserved names, enums without values, defaults of the wrong type. */
+export function checkDeclarations(
+  declarations: readonly Partial<VariableDeclaration>[],
+  path: string,
+  report: Report,
+): void {
+  const seen = new Map<string, number>()
+  declarations.forEach((declaration, i) => {
+    const { name, format, defaultValue } = declaration
+    if (name === undefined) return
+    const place = at(path, i)
+    const earlier = seen.get(name)
+    if (earlier === undefined) seen.set(name, i)
+    else
+      report.error(
+        'VARIABLE',
+        at(place, 'name'),
+        `the variable ${shown(name)} is declared twice, first as number ${earlier}`,
+        'keep one declaration',
+      )
+    if (name === 'taskId' || FORBIDDEN_KEYS.has(name)) {
+      report.error('VARIABLE', at(place, 'name'), `the variable name ${shown(name)} is reserved`, 'choose another name')
+    }
+    if (format?.type === 'enum' && (format.values ?? []).length === 0) {
+      report.error(
+        'VARIABLE',
+        at(place, 'format', 'values'),
+        `the variable ${shown(name)} is an enum without values`,
+        'list the values it may have',
+      )
+    } else if (defaultValue !== undefined && defaultValue !== null) {
+      typedValue(declaration, defaultValue, at(place, 'defaultValue'), report)
+    }
+  })
+}
+
+/**
+ * The variables of a task (part 2, 2.2; reference 5.2): what was given, in the declared types, over the declared
+ * defaults. Variables that nobody declared pass as they are.
+ */
+export function resolveVariables(
+  declarations: readonly VariableDeclaration[],
+  given: Readonly<Record<string, unknown>>,
+  path: string,
+  report: Report,
+): Record<string, unknown> {
+  const values = emptyRecord()
+  for (const [name, value] of Object.entries(given)) {
+    if (FORBIDDEN_KEYS.has(name))
+      report.error('KEY', at(path, name), `the key ${shown(name)} is refused`, 'choose another name')
+    else values[name] = value
+  }
+  for (const declaration of declarations) {
+    const { name, defaultValue, mandatory } = declaration
+    const value = values[name]
+    if (value !== undefined && value !== null) {
+      const typed = typedValue(declaration, value, at(path, name), report)
+      if (typed === undefined) delete values[name]
+      else values[name] = typed
+    } else if (defaultValue !== undefined && defaultValue !== null) {
+      values[name] = defaultValue
+    } else if (mandatory === true) {
+      reportMissingVariable(name, at(path, name), report)
+    }
+  }
+  return values
+}
+
+/** The error for a variable that has no value although it needs one. */
+export function reportMissingVariable(name: string, path: string, report: Report): void {
+  report.error('VARIABLE', path, `Variable '${name}' not found`, `give variables.${name} a value`, { variable: name })
+}
+
+function typedValue(declaration: Partial<VariableDeclaration>, value: unknown, path: string, report: Report): unknown {
+  const { name = '', type, format } = declaration
+  if (type === undefined) return value
+  const rule = FIELD_TYPES[type]
+  // text is not made out of other values: a number where a name is expected is a mistake
+  const typed = rule.fits(value) ? value : type === 'string' ? undefined : rule.convert(value)
+  if (typed === undefined) {
+    report.error(
+      'VARIABLE',
+      path,
+      `the variable ${shown(name)} is ${shown(value)}, not ${rule.noun}`,
+      `write something like ${shown(rule.example)}`,
+      { variable: name },
+    )
+    return undefined
+  }
+  if (format?.type === 'enum') {
+    const values = (format.values ?? []).map(asText)
+    if (!values.includes(asText(typed))) {
+      report.error(
+        'VARIABLE',
+        path,
+        `the variable ${shown(name)} is ${shown(value)}, not one of ${values.join(', ')}`,
+        report.suggest(asText(typed), values, 'values'),
+        { variable: name },
+      )
+      return undefined
+    }
+  }
+  return typed
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
