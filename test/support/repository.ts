@@ -18,7 +18,7 @@ export function filesUnder(folders: readonly string[], ending: string): readonly
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
     )
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith(ending))
+    .filter((path) => path.endsWith(ending) && !path.includes('/node_modules/'))
     .sort()
 }
 

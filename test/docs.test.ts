@@ -1,0 +1,94 @@
+/** The documents say what is so: their code compiles and runs, their links lead somewhere, their tables are the code's. */
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS } from '../src/kernel/errors.ts'
+import { fencedBlocks, markedPart, relativeLinks } from './support/read-markdown.ts'
+import { readText, root } from './support/repository.ts'
+import { mustRun, run } from './support/run-command.ts'
+
+const readme = readText('README.md')
+const blocks = fencedBlocks(readme).filter((block) => block.notRun === undefined)
+const code = blocks.filter((block) => ['ts', 'js'].includes(block.language))
+const commands = blocks.filter(
+  (block) => block.language === 'sh' && /^(?:npx reflexarc|node src\/host\/cli\.ts)(?=\s|$)/.test(block.text.trim()),
+)
+
+/** A package named reflexarc whose entries are the sources, so that blocks import as a user does and no build is needed. */
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reflexarc-docs-'))
+  for (const name of ['src', 'plugins', 'fixtures', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
+  const exports = { '.': './src/index.ts', './plugins': './plugins/index.ts' }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', exports }))
+  const names = code.map((block) => `line-${block.line}.${block.language}`)
+  code.forEach((block, index) => writeFileSync(join(folder, names[index] ?? ''), `${block.text}\nexport {}\n`))
+  const extra = { noEmit: true, noUnusedLocals: false, noUnusedParameters: false, allowJs: true, checkJs: false }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: extra, include: ['line-*'] }),
+  )
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('README.md', () => {
+  it('has blocks of code', () => {
+    expect(code.length).toBeGreaterThan(0)
+  })
+
+  it('has TypeScript that compiles as strictly as ours', () => {
+    const { stdout } = run(
+      process.execPath,
+      [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder],
+      folder,
+    )
+    expect(stdout.split('\n').filter((line) => /^(?:line-|error)/.test(line))).toEqual([])
+  })
+
+  it.each(code.map((block) => [block.line, block.language] as const))(
+    'has code at line %i that runs',
+    (line, language) => {
+      mustRun(process.execPath, [join(folder, `line-${line}.${language}`)], folder)
+    },
+  )
+
+  it.each(commands.map((block) => [block.line, block.text] as const))(
+    'has a command at line %i that ends well',
+    (_line, text) => {
+      const fromSource = text.replace(/\bnpx reflexarc\b/g, `'${process.execPath}' src/host/cli.ts`)
+      mustRun('bash', ['-euo', 'pipefail', '-c', fromSource], root)
+    },
+  )
+
+  it('has the table of errors that the code has', () => {
+    const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => `| \`${name}\` | ${status} | ${meaning} |`)
+    const table = ['| code | HTTP | meaning |', '|---|---|---|', ...rows].join('\n')
+    expect(markedPart(readme, 'errors'), `between the marks errors:start and errors:end belongs:\n\n${table}\n`).toBe(
+      table,
+    )
+  })
+
+  it('names the commands of package.json as they are', () => {
+    const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
+    const named = [...readme.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z:]+)\b/g)].map((match) => match[1] ?? '')
+    expect(named).toEqual(expect.arrayContaining(['start', 'test']))
+    expect(named.filter((name) => !(name in scripts))).toEqual([])
+  })
+})
+
+describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (name) => {
+  it('links only to files that exist', () => {
+    const lost = relativeLinks(readText(name)).filter((target) => !existsSync(join(root, dirname(name), target)))
+    expect(lost).toEqual([])
+  })
+})
+
+describe('CONTRIBUTING.md', () => {
+  it('names only paths that exist, unless they have a <part> to fill in', () => {
+    const named = [...readText('CONTRIBUTING.md').matchAll(/`((?:src|plugins|test|fixtures|bench|\.ci)\/[^`\s]*)`/g)]
+    const paths = named.map((match) => match[1] ?? '').filter((path) => !/[<*]/.test(path))
+    expect(paths.length).toBeGreaterThan(5)
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+})

@@ -1,0 +1,179 @@
+/** What a user gets from npm: the tarball is built, packed and installed into an empty project, and used there. */
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { filesUnder, readText, root } from './support/repository.ts'
+import { packLibrary, type PackedLibrary } from './support/packed-library.ts'
+import { mustRun, run } from './support/run-command.ts'
+import { scanSource } from './support/scan-source.ts'
+
+interface Manifest {
+  exports: Record<string, string | Record<string, string>>
+  bin: Record<string, string>
+  engines: { node: string }
+  dependencies: Record<string, string>
+}
+
+const manifest = JSON.parse(readText('package.json')) as Manifest
+const tool = (...path: string[]) => join(root, 'node_modules', ...path)
+
+/** The library in twelve lines, around them a plug, a rule and messages of the user's own. */
+const EXAMPLE = `
+import { createEngine, definePlug, simulate } from 'reflexarc'
+import { builtins } from 'reflexarc/plugins'
+
+const myPlug = definePlug({
+  name: 'warmth',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Hot', 'Cold'],
+  input: { limit: { type: 'double', mandatory: true, description: 'degrees', example: 90 } },
+  execute: (context) => (Number(context.streamValue('temperature')) > context.properties.limit ? 'Hot' : 'Cold'),
+})
+const rule = {
+  sensors: [{ label: 'temperature_1', name: 'warmth', properties: { limit: 90 }, resource: '$' }],
+  actuators: [{ label: 'alarm_1', name: 'log', properties: { message: 'too hot' } }],
+  triggers: [{ sourceLabel: 'temperature_1', destinationLabel: 'alarm_1', statesTrigger: ['Hot'] }],
+}
+const from = '2026-03-01T00:00:00Z'
+const until = '2026-03-01T02:00:00Z'
+const plugs = [...builtins, myPlug]
+const messages = [
+  { timestamp: from, resource: 'boiler-1', temperature: 70 },
+  { timestamp: '2026-03-01T01:00:00Z', resource: 'boiler-1', temperature: 93 },
+]
+
+const engine = createEngine({ plugs: [...builtins, myPlug] })
+const task = await engine.start(rule, { resource: 'boiler-1' })
+engine.events$.subscribe((e) => console.log(e.type, e.node))
+const taken = engine.receive({ resource: 'boiler-1', temperature: 93 })
+const why = engine.explain(task.id, 'alarm_1')
+await engine.stop(task.id)
+
+const run = await simulate(rule, { messages, from, until, plugs, resource: 'boiler-1' })
+const fired = run.events.filter((e) => e.type === 'fired').map((e) => [e.node, e.time])
+console.log(JSON.stringify({ taken, node: why.node, hasFired: why.fired !== null, fired }))
+`
+const EXPECTED = {
+  taken: true,
+  node: 'alarm_1',
+  hasFired: true,
+  fired: [['alarm_1', Date.parse('2026-03-01T01:00:00Z')]],
+}
+
+let library: PackedLibrary
+const inProject = (name: string, text: string) => {
+  writeFileSync(join(library.project, name), text)
+  return name
+}
+const lines = (text: string) => text.trimEnd().split('\n')
+
+beforeAll(() => {
+  library = packLibrary()
+}, 300_000)
+afterAll(() => library.remove())
+
+describe('the twelve lines', () => {
+  it('run from JavaScript', () => {
+    const printed = lines(mustRun(process.execPath, [inProject('example.mjs', EXAMPLE)], library.project))
+    expect(printed).toContain('fired alarm_1')
+    expect(JSON.parse(printed.at(-1) ?? '')).toEqual(EXPECTED)
+  })
+
+  it('run from TypeScript', () => {
+    const printed = lines(mustRun(process.execPath, [inProject('example.ts', EXAMPLE)], library.project))
+    expect(JSON.parse(printed.at(-1) ?? '')).toEqual(EXPECTED)
+  })
+
+  it("satisfy TypeScript's strictest settings, declarations of the library included", () => {
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2023',
+      lib: ['es2023'],
+      types: ['node'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+    }
+    inProject('example.ts', EXAMPLE)
+    inProject('tsconfig.json', JSON.stringify({ compilerOptions, files: ['example.ts'] }))
+    const { stdout } = run(process.execPath, [tool('typescript', 'bin', 'tsc'), '-p', '.'], library.project)
+    expect(stdout).toBe('')
+  })
+
+  it('do not compile with a property of another type, so the types say something', () => {
+    const wrong = EXAMPLE.replace('Number(context.', 'context.properties.limit.length + Number(context.')
+    inProject('wrong.ts', wrong)
+    const options = ['--module', 'nodenext', '--target', 'es2023', '--strict', '--noEmit', '--skipLibCheck']
+    const { stdout } = run(
+      process.execPath,
+      [tool('typescript', 'bin', 'tsc'), ...options, 'wrong.ts'],
+      library.project,
+    )
+    expect(stdout).toMatch(/wrong\.ts\(\d+,\d+\): error TS2339: Property 'length' does not exist on type 'number'/)
+  })
+})
+
+describe('the package', () => {
+  it('exports files that are in the tarball', () => {
+    const targets = Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
+    )
+    const all = [...targets, ...Object.values(manifest.bin)].map((path) => path.replace(/^\.\//, ''))
+    expect(all.length).toBeGreaterThanOrEqual(6)
+    expect(all.filter((path) => !library.files.includes(path))).toEqual([])
+  })
+
+  it('holds no tests, no benches and no sources', () => {
+    const known = /^(?:dist\/(?:src|plugins)\/|fixtures\/|package\.json$|README\.md$|LICENSE$)/
+    expect(library.files.filter((path) => !known.test(path) || path.includes('.test.'))).toEqual([])
+    expect(library.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([])
+  })
+
+  it('depends on what its sources import, no more and no less', () => {
+    const imported = filesUnder(['src', 'plugins'], '.ts')
+      .filter((path) => !path.startsWith('src/testing/'))
+      .flatMap((path) => scanSource(readText(path)).imports.map((entry) => entry.specifier ?? ''))
+      .filter((specifier) => !/^(?:\.|node:|$)/.test(specifier))
+      .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0])
+    expect(new Set(imported)).toEqual(new Set(Object.keys(manifest.dependencies)))
+  })
+
+  it('brings nothing but those packages and what they need', () => {
+    const installed = readdirSync(join(library.project, 'node_modules')).filter((name) => !name.startsWith('.'))
+    const besides = installed.filter(
+      (name) => !(name in manifest.dependencies) && !['reflexarc', '@types', 'undici-types'].includes(name),
+    )
+    expect(besides).toEqual(['tslib'])
+  })
+
+  it('answers `reflexarc --help`', () => {
+    const { code, stdout } = run(
+      join(library.project, 'node_modules', '.bin', 'reflexarc'),
+      ['--help'],
+      library.project,
+    )
+    expect({ code, usage: /reflexarc/.test(stdout) }).toEqual({ code: 0, usage: true })
+  })
+
+  it('has nothing that publint would have changed', () => {
+    const { code, stdout } = run(
+      process.execPath,
+      [tool('publint', 'src', 'cli.js'), 'run', library.tarball, '--strict'],
+      root,
+    )
+    expect(code, stdout).toBe(0)
+  })
+
+  it('has types that resolve from every kind of ES module project', () => {
+    const attw = tool('@arethetypeswrong', 'cli', 'dist', 'index.js')
+    const { code, stdout } = run(
+      process.execPath,
+      [attw, library.tarball, '--profile', 'esm-only', '--no-emoji', '--no-color'],
+      root,
+    )
+    expect(code, stdout).toBe(0)
+  })
+})

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process'
+import { delimiter, dirname, join } from 'node:path'
+import { root } from './repository.ts'
+
+export interface Outcome {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs a command to its end, without a shell and without input. npm's own variables are kept from it. */
+export function run(command: string, args: readonly string[], cwd: string): Outcome {
+  const done = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    env: plainEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  if (done.error) throw done.error
+  return { code: done.status ?? -1, stdout: done.stdout, stderr: done.stderr }
+}
+
+/** As `run`, and throws with all that was printed unless the command ends with 0. Gives its stdout. */
+export function mustRun(command: string, args: readonly string[], cwd: string): string {
+  const { code, stdout, stderr } = run(command, args, cwd)
+  if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code}\n${stdout}${stderr}`)
+  return stdout
+}
+
+/** Node 24 first on the PATH, whatever started the tests. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST/i.test(name))
+  const path = [dirname(process.execPath), join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
+  return { ...Object.fromEntries(kept), PATH: path, NO_COLOR: '1' }
+}
