@@ -1,38 +1,111 @@
-import type { Issue } from '../../kernel/errors.ts'
+import { AppError, type Issue } from '../../kernel/errors.ts'
+import type { DstPolicy } from '../rule/rule.ts'
 import { never, once } from './once-or-never.ts'
+import { parseCron } from './parse-cron.ts'
+import { parseRrule, type ZonedRecurrence } from './parse-rrule.ts'
 import { fixedDelay, fixedRate } from './periodic.ts'
-import type { Schedule, ScheduleSettings } from './schedule.ts'
+import type { Schedule, ScheduleSettings, Zone } from './schedule.ts'
 import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
+import { wallClockSchedule } from './wall-clock-schedule.ts'
+import { Zones } from './zone.ts'
 
-const YEAR_MS = 366 * 86_400_000
+/** A year, the longest there is. */
+const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
  * The clock that task settings ask for (part 2, 2.1 and 2.2). Throws `SCHEDULE` with all problems at once.
+ *
+ * `dst.gap` is `shift` by default. `dst.overlap` is `first` by default, but `both` for an expression that runs in every
+ * hour of its days: "every 15 minutes" must not fall silent for the hour that comes twice.
+ *
+ * `zones`: pass one for many schedules, so that they share what is known about a zone.
  */
-export function parseSchedule(settings: ScheduleSettings): Schedule {
+export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): Schedule {
   const problems: Issue[] = []
-  const schedule = read(settings, problems)
+  const schedule = read(settings, zones, problems)
   if (schedule === undefined || problems.length > 0) throw scheduleError(problems)
   return schedule
 }
 
-function read(settings: ScheduleSettings, problems: Issue[]): Schedule | undefined {
-  if (settings.type === 'onetime') return once(settings.start)
-  if (settings.type === 'reactive') return never()
-  if (settings.type === 'periodic') {
-    const { frequency, start } = settings
-    if (!Number.isInteger(frequency) || frequency < 1 || frequency > YEAR_MS) {
+function read(settings: ScheduleSettings, zones: Zones, problems: Issue[]): Schedule | undefined {
+  if (!Number.isFinite(settings.start)) {
+    problems.push(scheduleProblem('start', `${quoted(settings.start)} is not an instant`, 'give epoch milliseconds'))
+  }
+  checkDst(settings.dst, problems)
+  const zone =
+    settings.timeZone === undefined ? undefined : collect(problems, () => zones.parse(settings.timeZone ?? ''))
+  switch (settings.type) {
+    case 'onetime':
+      return once(settings.start)
+    case 'reactive':
+      return never()
+    case 'periodic':
+      return readPeriodic(settings, problems)
+    case 'scheduled':
+      return readScheduled(settings, zone, zones, problems)
+    default: {
+      const { type } = settings satisfies never as { type: unknown }
       problems.push(
         scheduleProblem(
-          'frequency',
-          `${quoted(frequency)} is not a frequency`,
-          `write whole milliseconds from 1 to ${YEAR_MS} (a year)`,
+          'type',
+          `${quoted(type)} is no kind of clock`,
+          'write onetime, periodic, scheduled or reactive',
         ),
       )
       return undefined
     }
-    return settings.pollingFixedRate === false ? fixedDelay(frequency, start) : fixedRate(frequency, start)
   }
-  problems.push(scheduleProblem('cron', 'cron and rrule are on their way'))
-  return undefined
+}
+
+function readPeriodic(settings: ScheduleSettings & { type: 'periodic' }, problems: Issue[]): Schedule | undefined {
+  const { frequency, start } = settings
+  if (!Number.isInteger(frequency) || frequency < 1 || frequency > MAX_FREQUENCY_MS) {
+    const suggestion = `write whole milliseconds from 1 to ${MAX_FREQUENCY_MS} (a year)`
+    problems.push(scheduleProblem('frequency', `${quoted(frequency)} is not a frequency`, suggestion))
+    return undefined
+  }
+  return settings.pollingFixedRate === false ? fixedDelay(frequency, start) : fixedRate(frequency, start)
+}
+
+function readScheduled(
+  settings: ScheduleSettings & { type: 'scheduled' },
+  given: Zone | undefined,
+  zones: Zones,
+  problems: Issue[],
+): Schedule | undefined {
+  const { cron, rrule } = settings as { cron?: string; rrule?: string }
+  if ((cron === undefined) === (rrule === undefined)) {
+    const message = cron === undefined ? 'a scheduled task has neither cron nor rrule' : 'cron and rrule are both given'
+    problems.push(scheduleProblem('cron', message, 'give exactly one of them'))
+    return undefined
+  }
+  const read = (): ZonedRecurrence => {
+    if (cron !== undefined) return { recurrence: parseCron(cron), zone: given ?? zones.parse('UTC') }
+    return parseRrule(rrule ?? '', { start: settings.start, zone: given, zones })
+  }
+  const found = collect(problems, read)
+  if (found === undefined) return undefined
+  const { gap = 'shift', overlap = found.recurrence.everyHour ? 'both' : 'first' } = settings.dst ?? {}
+  return wallClockSchedule(found.recurrence, found.zone, { gap, overlap })
+}
+
+function checkDst(dst: DstPolicy | undefined, problems: Issue[]): void {
+  const { gap, overlap } = dst ?? {}
+  if (gap !== undefined && gap !== 'shift' && gap !== 'skip') {
+    problems.push(scheduleProblem('dst/gap', `${quoted(gap)} is no policy`, 'write shift or skip'))
+  }
+  if (overlap !== undefined && overlap !== 'first' && overlap !== 'second' && overlap !== 'both') {
+    problems.push(scheduleProblem('dst/overlap', `${quoted(overlap)} is no policy`, 'write first, second or both'))
+  }
+}
+
+/** The problems of one setting join those of the others. */
+function collect<T>(problems: Issue[], part: () => T): T | undefined {
+  try {
+    return part()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'SCHEDULE') throw error
+    problems.push(...error.issues)
+    return undefined
+  }
 }

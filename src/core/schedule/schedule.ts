@@ -47,6 +47,18 @@ export interface LocalTimes {
   next(after: number): number | null
 }
 
+/** What an expression says, before a zone is given. */
+export interface Recurrence {
+  /** equal keys mean equal local times */
+  readonly key: string
+  readonly times: LocalTimes
+  /** in no hour of its days silent, so a repeated hour wants its runs too */
+  readonly everyHour: boolean
+  /** no occurrence before, and none after these instants (epoch ms), whatever the local times say */
+  readonly from?: number | undefined
+  readonly until?: number | undefined
+}
+
 /** A piece of a zone's history without a change of its offset. Instants in epoch ms, offsets in ms east of UTC. */
 export interface Stretch {
   /** first instant of the stretch */

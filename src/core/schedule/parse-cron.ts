@@ -1,0 +1,125 @@
+/**
+ * Cron expressions (part 2, 2.2, `cron`): six or seven fields are Quartz's, five are unix's with the minute first.
+ *
+ * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields may say something, the other is `?` or `*`.
+ * - unix: weekdays 0 to 7, Sunday at both ends; a day fits when either day field does, if both say something.
+ * - Both: names in any case, lists, steps, ranges that run over the end (`22-2`), `L`, `L-3`, `W`, `LW`, `6L`, `6#3`.
+ *
+ * cron-parser expands what is plain; what it lacks is taken off or rewritten before.
+ */
+import { CronExpressionParser } from 'cron-parser'
+import type { Issue } from '../../kernel/errors.ts'
+import { CRON_FIELDS, plainItem, type CronField } from './cron-fields.ts'
+import { splitDates, splitWeekdays } from './cron-special-days.ts'
+import { CRON_FIRST_YEAR, CRON_LAST_YEAR, cronTimes, type CronPlan } from './cron-times.ts'
+import type { Recurrence } from './schedule.ts'
+import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
+
+const LONGEST = 1000
+const FORMS = 'write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]) or 5 unix fields'
+
+type Report = (problem: Issue) => void
+
+/** The local times of an expression. Throws `SCHEDULE` with all problems at once. */
+export function parseCron(expression: string): Recurrence {
+  const problems: Issue[] = []
+  const plan = readPlan(expression, (problem) => problems.push(problem))
+  if (plan === undefined || problems.length > 0) throw scheduleError(problems)
+  const times = cronTimes(plan)
+  if (times.next(-1) === null) {
+    const years = `${CRON_FIRST_YEAR} to ${CRON_LAST_YEAR}`
+    throw scheduleError([
+      scheduleProblem(
+        'cron',
+        `${quoted(expression)} never runs from ${years}`,
+        'name a day that one of its months has',
+      ),
+    ])
+  }
+  return { key: keyOf(plan), times, everyHour: plan.hours.length === 24 }
+}
+
+function readPlan(expression: string, report: Report): CronPlan | undefined {
+  const fields =
+    typeof expression === 'string' && expression.length <= LONGEST ? expression.trim().toUpperCase().split(/\s+/) : []
+  if (fields.length < 5 || fields.length > 7) {
+    report(scheduleProblem('cron', `${quoted(expression)} is not a cron expression`, FORMS))
+    return undefined
+  }
+  const isUnix = fields.length === 5
+  const [second, minute, hour, date, month, weekday, year] = (isUnix ? ['0', ...fields] : fields).map((field) =>
+    field.split(','),
+  )
+  const bothDays = !isAny(date) && !isAny(weekday)
+  if (bothDays && !isUnix) {
+    const both = `"${date?.join(',')}" and "${weekday?.join(',')}"`
+    report(scheduleProblem('cron', `day-of-month and day-of-week are both given: ${both}`, 'write ? for one of them'))
+  }
+  const weekdayField = isUnix ? CRON_FIELDS.unixWeekday : CRON_FIELDS.quartzWeekday
+  const dates = splitDates(date ?? [])
+  const weekdays = splitWeekdays(weekday ?? [], weekdayField)
+  const lists = {
+    second: plainList(second, CRON_FIELDS.second, report),
+    minute: plainList(minute, CRON_FIELDS.minute, report),
+    hour: plainList(hour, CRON_FIELDS.hour, report),
+    date: plainList(dates.plain, CRON_FIELDS.dayOfMonth, report),
+    month: plainList(month, CRON_FIELDS.month, report),
+    weekday: plainList(weekdays.plain, weekdayField, report),
+  }
+  const years = isAny(year) ? undefined : expandYears(plainList(year, CRON_FIELDS.year, report))
+  if (Object.values(lists).includes(undefined)) return undefined
+  // The month is read on its own: cron-parser refuses 30 February even where a weekday fits too.
+  const time = `${lists.second} ${lists.minute} ${lists.hour}`
+  const expanded = CronExpressionParser.parse(`${time} ${lists.date || '*'} * ${lists.weekday || '*'}`).fields
+  const months = CronExpressionParser.parse(`0 0 0 1 ${lists.month} *`).fields.month.values
+  const daysOfMonth = expanded.dayOfMonth.values.filter((value) => typeof value === 'number')
+  const daysOfWeek = expanded.dayOfWeek.values.map((value) => Number(value) % 7)
+  return {
+    seconds: expanded.second.values,
+    minutes: expanded.minute.values,
+    hours: expanded.hour.values,
+    months,
+    years,
+    days: {
+      ...dates.special,
+      ...weekdays.special,
+      days: lists.date ? daysOfMonth : [],
+      weekdays: lists.weekday ? [...new Set(daysOfWeek)] : [],
+      either: isUnix && bothDays,
+    },
+  }
+}
+
+/** Short, because fleets hold many: each list of numbers as the bits of one. */
+function keyOf({ seconds, minutes, hours, months, years, days }: CronPlan): string {
+  const { nthWeekdays, either, ...lists } = days
+  const bits = [seconds, minutes, hours, months, ...Object.values(lists)].map(bitText)
+  return `cron ${bits.join(' ')} ${nthWeekdays.join(';')} ${either ? 'or' : 'and'} ${years?.join(',') ?? '*'}`
+}
+
+function bitText(values: readonly number[]): string {
+  let bits = 0n
+  for (const value of values) bits |= 1n << BigInt(value)
+  return bits.toString(36)
+}
+
+function isAny(items: readonly string[] | undefined): boolean {
+  return items === undefined || (items.length === 1 && (items[0] === '*' || items[0] === '?'))
+}
+
+/** The items of a field for cron-parser; empty when there are none, undefined when one cannot be read. */
+function plainList(items: readonly string[] | undefined, field: CronField, report: Report): string | undefined {
+  const lists = (items ?? []).map((item) => plainItem(item, field, report))
+  return lists.includes(undefined) ? undefined : lists.join(',')
+}
+
+/** cron-parser has no years. */
+function expandYears(list: string | undefined): number[] | undefined {
+  return list?.split(',').flatMap((item) => {
+    const [range = '', step = '1'] = item.split('/')
+    const [from = '', until = from] = range.split('-')
+    const years: number[] = []
+    for (let year = Number(from); year <= Number(until); year += Number(step)) years.push(year)
+    return years
+  })
+}

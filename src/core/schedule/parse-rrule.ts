@@ -1,0 +1,115 @@
+/**
+ * Recurrence rules (part 2, 2.2, `rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and EXDATE.
+ *
+ * Everything is reckoned in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
+ * COUNT counts local times: one that a zone or EXDATE leaves out is counted. UNTIL as a date alone means the end of that day.
+ * A DTSTART that its rule does not meet is not an occurrence.
+ */
+import type { Issue } from '../../kernel/errors.ts'
+import { DAY_MS, SECOND_MS } from './civil.ts'
+import { localIn, type IcalDate } from './ical-date.ts'
+import { mergedTimes } from './merged-times.ts'
+import { readRruleLines, type DateLine } from './rrule-lines.ts'
+import { rrulePlan, type RrulePlan } from './rrule-plan.ts'
+import { completedPlan, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
+import { MAX_STEPS, ruleSeconds, ruleTimes, type SecondSearch } from './rrule-times.ts'
+import type { LocalTimes, Recurrence, Zone } from './schedule.ts'
+import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
+import type { Zones } from './zone.ts'
+
+export interface RruleContext {
+  /** start of the task, epoch ms */
+  start: number
+  /** of the task settings; must not contradict a TZID */
+  zone: Zone | undefined
+  zones: Zones
+}
+
+export interface ZonedRecurrence {
+  recurrence: Recurrence
+  zone: Zone
+}
+
+/** Throws `SCHEDULE` with all problems at once, also for a rule that never runs. */
+export function parseRrule(text: string, context: RruleContext): ZonedRecurrence {
+  const problems: Issue[] = []
+  const report = (problem: Issue): void => void problems.push(problem)
+  const lines = readRruleLines(text, context.zones, report)
+  const plans = lines.rules.map((rule) => rrulePlan(rule, report)).filter((plan) => plan !== undefined)
+  const own = lines.start?.zone
+  if (own && context.zone && own.name !== context.zone.name) {
+    const message = `timeZone is ${context.zone.name} but DTSTART is in ${own.name}`
+    report(scheduleProblem('timeZone', message, 'give one of them, or the same zone twice'))
+  }
+  if (problems.length > 0) throw scheduleError(problems)
+  const zone = context.zone ?? own ?? context.zones.parse('UTC')
+  const toLocal = (line: DateLine, date: IcalDate): number => localIn(zone, date, line.zone)
+
+  const taskStart = Math.floor(context.start / SECOND_MS) * SECOND_MS
+  const given = lines.start?.dates[0]
+  const start = lines.start && given ? toLocal(lines.start, given) : taskStart + zone.stretchAt(taskStart).offset
+  const rules = plans.map((plan) => prepare(plan, start, given !== undefined, zone, text))
+  const added = lines.added.flatMap((line) => line.dates.map((date) => toLocal(line, date)))
+  const removed = lines.removed.flatMap((line) => line.dates.map((date) => ({ ...date, local: toLocal(line, date) })))
+  const times = mergedTimes(
+    rules.map((rule) => rule.times),
+    added,
+    removed,
+  )
+  const [only] = rules
+  const recurrence: Recurrence = {
+    key: `rrule ${JSON.stringify([rules.map((rule) => rule.key), added, removed])}`,
+    times,
+    everyHour: rules.length > 0 && rules.every((rule) => rule.everyHour),
+    from: given ? undefined : taskStart,
+    until: rules.length === 1 && added.length === 0 ? only?.until : undefined,
+  }
+  return { recurrence, zone }
+}
+
+interface PreparedRule {
+  key: unknown
+  times: LocalTimes
+  everyHour: boolean
+  until: number | undefined
+}
+
+function prepare(plan: RrulePlan, local: number, isGiven: boolean, zone: Zone, text: string): PreparedRule {
+  const ownStart = Math.floor(local / SECOND_MS)
+  const complete = completedPlan(plan, ownStart)
+  const start = isGiven ? ownStart : sharedStart(plan, ownStart)
+  const search = ruleSeconds(complete, start)
+  if (search(start, { left: MAX_STEPS }) === undefined) {
+    const message = `${quoted(text)} never runs, or too rarely to be found in ${MAX_STEPS} steps`
+    throw scheduleError([scheduleProblem('rrule', message, 'name days and times that its periods reach')])
+  }
+  const last = plan.count === undefined ? untilSecond(plan.until, zone) : countedSecond(search, start, plan.count)
+  return {
+    key: [complete, start],
+    times: ruleTimes(search, last),
+    everyHour: repeatsInEveryHour(complete),
+    until: plan.until?.kind === 'utc' ? plan.until.local : undefined,
+  }
+}
+
+function untilSecond(until: IcalDate | undefined, zone: Zone): number {
+  if (until === undefined) return Infinity
+  const local = localIn(zone, until, undefined)
+  return Math.floor((until.kind === 'date' ? local + DAY_MS - 1 : local) / SECOND_MS)
+}
+
+/** The second of the last of `count` occurrences: a count is walked once, and is an UNTIL from then on. */
+function countedSecond(search: SecondSearch, start: number, count: number): number {
+  const steps = { left: MAX_STEPS + count }
+  let last = start - 1
+  for (let counted = 0; counted < count; counted++) {
+    const next = search(last + 1, steps)
+    if (next === undefined) {
+      if (steps.left > 0) break
+      const message = `COUNT=${count} takes more than ${MAX_STEPS} steps to count`
+      throw scheduleError([scheduleProblem('rrule', message, 'write UNTIL instead')])
+    }
+    last = next
+  }
+  return last
+}

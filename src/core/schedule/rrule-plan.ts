@@ -1,0 +1,174 @@
+/**
+ * One RRULE value as a plan: every part checked against RFC 5545 (3.3.10), all problems at once.
+ * rrule reads the parts; it is lenient, so what it would let pass is refused before.
+ */
+import rr from 'rrule'
+import type { Issue } from '../../kernel/errors.ts'
+import { icalDate, type IcalDate } from './ical-date.ts'
+import { quoted, scheduleProblem } from './schedule-problem.ts'
+
+export const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY', 'MINUTELY', 'SECONDLY'] as const
+export type Frequency = (typeof FREQUENCIES)[number]
+
+export interface OrdinalWeekday {
+  /** 0 = Sunday */
+  weekday: number
+  /** third = 3, last = -1, undefined: each */
+  nth: number | undefined
+}
+
+export interface RrulePlan {
+  frequency: Frequency
+  interval: number
+  count: number | undefined
+  until: IcalDate | undefined
+  /** 0 = Sunday; default Monday */
+  weekStart: number
+  months: readonly number[]
+  weekNumbers: readonly number[]
+  yearDays: readonly number[]
+  monthDays: readonly number[]
+  weekdays: readonly OrdinalWeekday[]
+  hours: readonly number[]
+  minutes: readonly number[]
+  seconds: readonly number[]
+  positions: readonly number[]
+}
+
+/** A larger COUNT cannot be walked in bounded time. */
+export const MAX_COUNT = 10_000
+const MAX_INTERVAL = 1_000_000_000
+
+const NUMBER_PARTS: Readonly<Record<string, { min: number; max: number; signed?: true }>> = {
+  BYSECOND: { min: 0, max: 59 },
+  BYMINUTE: { min: 0, max: 59 },
+  BYHOUR: { min: 0, max: 23 },
+  BYMONTHDAY: { min: 1, max: 31, signed: true },
+  BYYEARDAY: { min: 1, max: 366, signed: true },
+  BYWEEKNO: { min: 1, max: 53, signed: true },
+  BYMONTH: { min: 1, max: 12 },
+  BYSETPOS: { min: 1, max: 366, signed: true },
+}
+const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
+const WEEKDAY = /^(?:([+-]?)(\d{1,2}))?(SU|MO|TU|WE|TH|FR|SA)$/
+const KNOWN = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY', ...Object.keys(NUMBER_PARTS)]
+
+type Report = (problem: Issue) => void
+
+/** `value` is what follows `RRULE:`. Undefined when problems were reported. */
+export function rrulePlan(value: string, report: Report): RrulePlan | undefined {
+  let problems = 0
+  const refuse = (message: string, suggestion: string): void => {
+    problems++
+    report(scheduleProblem('rrule', message, suggestion))
+  }
+  const parts = readParts(value, refuse)
+  for (const [name, text] of parts) checkPart(name, text, refuse)
+  checkTogether(parts, refuse)
+  if (problems > 0) return undefined
+  const text = [...parts].map(([name, part]) => `${name}=${part}`).join(';')
+  return toPlan(rr.RRule.parseString(text), icalDate(parts.get('UNTIL') ?? ''))
+}
+
+type Refuse = (message: string, suggestion: string) => void
+
+function readParts(value: string, refuse: Refuse): Map<string, string> {
+  const parts = new Map<string, string>()
+  for (const part of value.trim().toUpperCase().split(';')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = equals < 0 ? part : part.slice(0, equals)
+    if (!KNOWN.includes(name)) refuse(`${quoted(part)} is no part of a rule`, `the parts are ${KNOWN.join(', ')}`)
+    else if (parts.has(name)) refuse(`${name} is given twice`, 'give it once, as a list')
+    else parts.set(name, part.slice(equals + 1))
+  }
+  return parts
+}
+
+function checkPart(name: string, text: string, refuse: Refuse): void {
+  const range = NUMBER_PARTS[name]
+  if (name === 'FREQ' && !FREQUENCIES.some((frequency) => frequency === text)) {
+    refuse(`FREQ: ${quoted(text)} is no frequency`, `FREQ takes ${FREQUENCIES.join(', ')}`)
+  } else if (name === 'INTERVAL' && !isWhole(text, 1, MAX_INTERVAL)) {
+    refuse(`INTERVAL: ${quoted(text)} is out of range`, `INTERVAL takes 1-${MAX_INTERVAL}`)
+  } else if (name === 'COUNT' && !isWhole(text, 1, MAX_COUNT)) {
+    refuse(`COUNT: ${quoted(text)} is out of range`, `COUNT takes 1-${MAX_COUNT}; for more write UNTIL`)
+  } else if (name === 'UNTIL' && icalDate(text) === undefined) {
+    refuse(`UNTIL: ${quoted(text)} is no date of 1600-2199`, 'write 20301231, 20301231T090000 or 20301231T090000Z')
+  } else if (name === 'WKST' && !WEEKDAYS.includes(text)) {
+    refuse(`WKST: ${quoted(text)} is no weekday`, `WKST takes ${WEEKDAYS.join(', ')}`)
+  } else if (name === 'BYDAY') {
+    for (const item of text.split(',')) {
+      const match = WEEKDAY.exec(item)
+      if (!match || (match[2] !== undefined && !isWhole(match[2], 1, 53))) {
+        refuse(`BYDAY: ${quoted(item)} is no weekday`, 'BYDAY takes SU-SA, with 1-53 or -53--1 before it')
+      }
+    }
+  } else if (range) {
+    for (const item of text.split(',')) {
+      const digits = range.signed ? item.replace(/^[+-]/, '') : item
+      if (isWhole(digits, range.min, range.max)) continue
+      const negative = range.signed ? ` or -${range.max}--${range.min}` : ''
+      refuse(`${name}: ${quoted(item)} is out of range`, `${name} takes ${range.min}-${range.max}${negative}`)
+    }
+  }
+}
+
+function isWhole(text: string, min: number, max: number): boolean {
+  return /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
+}
+
+function checkTogether(parts: ReadonlyMap<string, string>, refuse: Refuse): void {
+  const frequency = parts.get('FREQ')
+  const isOneOf = (...some: Frequency[]): boolean => some.some((name) => name === frequency)
+  if (frequency === undefined) refuse('FREQ is missing', `FREQ takes ${FREQUENCIES.join(', ')}`)
+  if (parts.has('COUNT') && parts.has('UNTIL')) refuse('COUNT and UNTIL are both given', 'give one of them')
+  if (parts.has('BYWEEKNO') && !isOneOf('YEARLY')) refuse('BYWEEKNO needs FREQ=YEARLY', 'write BYDAY or FREQ=YEARLY')
+  if (parts.has('BYYEARDAY') && isOneOf('DAILY', 'WEEKLY', 'MONTHLY')) {
+    refuse(`BYYEARDAY does not go with FREQ=${frequency}`, 'write FREQ=YEARLY')
+  }
+  if (parts.has('BYMONTHDAY') && isOneOf('WEEKLY'))
+    refuse('BYMONTHDAY does not go with FREQ=WEEKLY', 'write FREQ=DAILY')
+  const hasOrdinal = /\d/.test(parts.get('BYDAY') ?? '')
+  if (hasOrdinal && (!isOneOf('YEARLY', 'MONTHLY') || parts.has('BYWEEKNO'))) {
+    refuse('BYDAY with a number needs FREQ=MONTHLY, or FREQ=YEARLY without BYWEEKNO', 'leave the number out')
+  }
+  if (parts.has('BYSETPOS') && ![...parts.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS')) {
+    refuse('BYSETPOS has nothing to choose from', 'add another BY part')
+  }
+}
+
+type ParsedOptions = ReturnType<typeof rr.RRule.parseString>
+
+function toPlan(options: ParsedOptions, until: IcalDate | undefined): RrulePlan {
+  return {
+    frequency: FREQUENCIES[options.freq ?? 0] ?? 'YEARLY',
+    interval: options.interval ?? 1,
+    count: options.count ?? undefined,
+    until,
+    weekStart: options.wkst === undefined || options.wkst === null ? 1 : toWeekday(options.wkst).weekday,
+    months: numbers(options.bymonth),
+    weekNumbers: numbers(options.byweekno),
+    yearDays: numbers(options.byyearday),
+    monthDays: numbers(options.bymonthday),
+    weekdays: list(options.byweekday).map(toWeekday),
+    hours: numbers(options.byhour),
+    minutes: numbers(options.byminute),
+    seconds: numbers(options.bysecond),
+    positions: numbers(options.bysetpos),
+  }
+}
+
+function toWeekday(value: rr.Weekday | rr.WeekdayStr | number): OrdinalWeekday {
+  if (typeof value === 'object') return { weekday: (value.weekday + 1) % 7, nth: value.n }
+  return { weekday: typeof value === 'number' ? (value + 1) % 7 : WEEKDAYS.indexOf(value), nth: undefined }
+}
+
+function list<T>(value: T | T[] | null | undefined): T[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}
+
+function numbers(value: number | number[] | null | undefined): number[] {
+  return [...new Set(list(value))].toSorted((a, b) => a - b)
+}

@@ -1,0 +1,168 @@
+/**
+ * The local times of one rule, from any point, without walking from DTSTART.
+ *
+ * Invariants:
+ * I1 an answer hangs on the rule and the point asked from alone.
+ * I2 periods before the point are leapt by arithmetic; within a day, times that BY parts forbid are leapt by tables.
+ * I3 an answer takes at most MAX_STEPS steps; a rule so sparse that they do not suffice counts as exhausted.
+ */
+import { DAY_SECONDS, SECOND_MS, dayNumber } from './civil.ts'
+import { ICAL_LAST_YEAR } from './ical-date.ts'
+import { NO_DAY, daySearch } from './rrule-days.ts'
+import { dayPeriods } from './rrule-periods.ts'
+import type { RrulePlan } from './rrule-plan.ts'
+import { nthTimeOfDay, timeOfDay, timesInDay, type ClockFields } from './time-of-day.ts'
+import type { LocalTimes } from './schedule.ts'
+
+export const MAX_STEPS = 100_000
+
+/** Finds the first second (of the wall clock) at or after one, undefined when there is none or the steps do not suffice. */
+export type SecondSearch = (from: number, steps: Steps) => number | undefined
+
+export interface Steps {
+  left: number
+}
+
+const END_DAY = dayNumber(ICAL_LAST_YEAR + 1, 1, 1)
+const END = END_DAY * DAY_SECONDS
+const UNIT_SECONDS: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
+
+/** `start`: second of DTSTART. The plan is complete: nothing is left to be taken from DTSTART. */
+export function ruleSeconds(plan: RrulePlan, start: number): SecondSearch {
+  const unit = UNIT_SECONDS[plan.frequency]
+  const search = unit === undefined ? byDays(plan, start) : byUnits(plan, start, unit)
+  return (from, steps) => {
+    const found = search(Math.max(from, start), steps)
+    return found === undefined || found >= END ? undefined : found
+  }
+}
+
+/** The same as local times, in ms. */
+export function ruleTimes(search: SecondSearch, lastSecond: number): LocalTimes {
+  return {
+    next(after) {
+      const from = Math.floor(after / SECOND_MS) + 1
+      if (from > lastSecond) return null
+      const found = search(from, { left: MAX_STEPS })
+      return found === undefined || found > lastSecond ? null : found * SECOND_MS
+    },
+  }
+}
+
+function byDays(plan: RrulePlan, start: number): SecondSearch {
+  const startDay = Math.floor(start / DAY_SECONDS)
+  const periods = dayPeriods(plan.frequency, plan.interval, plan.weekStart, startDay)
+  const search = daySearch(plan)
+  const time = timeOfDay(plan)
+  const firstTime = time(0)
+  const setOf = positionsOf(plan, periods.span, search)
+  return (from, steps) => {
+    const today = Math.floor(from / DAY_SECONDS)
+    for (let index = periods.indexOf(today); steps.left > 0; index++) {
+      steps.left--
+      const span = periods.span(index)
+      if (span.from >= END_DAY) return undefined
+      if (plan.positions.length > 0) {
+        const found = setOf(index).find((second) => second >= from)
+        if (found !== undefined) return found
+        continue
+      }
+      let day = search(Math.max(span.from, today), span.until)
+      if (day === today) {
+        const later = time(from - today * DAY_SECONDS)
+        if (later >= 0) return today * DAY_SECONDS + later
+        day = search(today + 1, span.until)
+      }
+      if (day !== NO_DAY) return day * DAY_SECONDS + firstTime
+    }
+    return undefined
+  }
+}
+
+/** What BYSETPOS picks out of a period; the last period is kept, since questions come in order. */
+function positionsOf(
+  plan: RrulePlan,
+  span: (index: number) => { from: number; until: number },
+  search: (from: number, until: number) => number,
+): (index: number) => readonly number[] {
+  let known = -1
+  let knownSet: readonly number[] = []
+  const perDay = timesInDay(plan)
+  return (index) => {
+    if (index === known) return knownSet
+    const { from, until } = span(index)
+    const days: number[] = []
+    for (let day = search(from, until); day !== NO_DAY; day = search(day + 1, until)) days.push(day)
+    known = index
+    knownSet = picks(plan.positions, days.length * perDay).map((at) => {
+      const day = days[Math.floor(at / perDay)] ?? 0
+      return day * DAY_SECONDS + nthTimeOfDay(plan, at % perDay)
+    })
+    return knownSet
+  }
+}
+
+/** Indexes that positions mean in a set of that size, in order. */
+function picks(positions: readonly number[], size: number): number[] {
+  const indexes = positions.map((position) => (position > 0 ? position - 1 : size + position))
+  return [...new Set(indexes.filter((index) => index >= 0 && index < size))].toSorted((a, b) => a - b)
+}
+
+function byUnits(plan: RrulePlan, start: number, unit: number): SecondSearch {
+  const stride = plan.interval * unit
+  const phase = Math.floor(start / unit) * unit
+  const { starts, inner } = splitTimes(plan, unit)
+  if (!meets(starts, stride, phase)) return () => undefined
+  const nextStart = timeOfDay(starts)
+  const chosen = innerSeconds(inner, plan.positions)
+  const search = daySearch(plan)
+  const align = (second: number): number => phase + Math.ceil((second - phase) / stride) * stride
+  return (from, steps) => {
+    for (let at = align(Math.floor(from / unit) * unit); at < END;) {
+      if (steps.left-- <= 0) return undefined
+      const day = Math.floor(at / DAY_SECONDS)
+      const allowedDay = search(day, END_DAY)
+      if (allowedDay === NO_DAY) return undefined
+      const allowed = allowedDay === day ? nextStart(at - day * DAY_SECONDS) : nextStart(0)
+      const wanted = allowed < 0 ? (day + 1) * DAY_SECONDS : allowedDay * DAY_SECONDS + allowed
+      if (wanted !== at) {
+        at = align(wanted)
+        continue
+      }
+      const found = chosen.find((second) => at + second >= from)
+      if (found !== undefined) return at + found
+      at += stride
+    }
+    return undefined
+  }
+}
+
+/** The times of the day at which a unit may start, and the seconds that follow within it. */
+function splitTimes(plan: RrulePlan, unit: number): { starts: ClockFields; inner: ClockFields } {
+  const { hours, minutes, seconds } = plan
+  const zero = [0]
+  return {
+    starts: { hours, minutes: unit <= 60 ? minutes : zero, seconds: unit === 1 ? seconds : zero },
+    inner: { hours: zero, minutes: unit <= 60 ? zero : minutes, seconds: unit === 1 ? zero : seconds },
+  }
+}
+
+function innerSeconds(inner: ClockFields, positions: readonly number[]): readonly number[] {
+  const size = timesInDay(inner)
+  const indexes = positions.length > 0 ? picks(positions, size) : Array.from({ length: size }, (_, index) => index)
+  return indexes.map((index) => nthTimeOfDay(inner, index))
+}
+
+/** Whether any allowed start can ever be reached in strides from the phase: some share their remainder. */
+function meets(starts: ClockFields, stride: number, phase: number): boolean {
+  const divisor = greatestCommonDivisor(stride, DAY_SECONDS)
+  const size = timesInDay(starts)
+  for (let index = 0; index < size; index++) {
+    if ((nthTimeOfDay(starts, index) - phase) % divisor === 0) return true
+  }
+  return false
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}

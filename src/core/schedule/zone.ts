@@ -1,0 +1,152 @@
+/**
+ * Time zones by IANA name or by offset, as stretches of constant offset (part 2, 2.2, `timeZone`).
+ *
+ * luxon knows the offset at an instant but takes microseconds to say it, so the changes of a year are found once and
+ * kept by the zone object. Invariant: between the ends of a stretch the offset is the one that luxon gives.
+ */
+import { IANAZone } from 'luxon'
+import { nearestZone } from './nearest-zone.ts'
+import type { Stretch, Zone } from './schedule.ts'
+import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
+import { DAY_MS, civilDay, dayNumber } from './civil.ts'
+
+const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/i
+const UTC = /^(?:Z|UTC|GMT)$/i
+const MAX_OFFSET_MINUTES = 18 * 60
+/** No zone has changed twice within less than a week, so a step below that sees every change. */
+const STEP_MS = 5 * DAY_MS
+const MAX_YEARS_KEPT = 256
+
+/**
+ * The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `+0530`, `UTC+2`, `Z`), in any case of letters.
+ * Throws `SCHEDULE`, naming the zone that looks most like the text.
+ */
+export function parseZone(text: string): Zone {
+  const trimmed = typeof text === 'string' ? text.trim() : ''
+  if (UTC.test(trimmed)) return fixedZone('UTC', 0)
+  const offset = OFFSET.exec(trimmed)
+  if (offset) {
+    const minutes = Number(offset[2]) * 60 + Number(offset[3] ?? 0)
+    if (minutes <= MAX_OFFSET_MINUTES && Number(offset[3] ?? 0) < 60)
+      return offsetZone(offset[1] === '-' ? -minutes : minutes)
+    throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not an offset`, 'write -18:00 to +18:00')])
+  }
+  if (trimmed.length <= 64 && IANAZone.isValidZone(trimmed)) return new NamedZone(canonicalName(trimmed))
+  const nearest = nearestZone(trimmed)
+  const like = nearest === undefined ? '' : `did you mean ${nearest}? `
+  const suggestion = `${like}Write an IANA name such as Europe/Brussels, or an offset such as +02:00, UTC+2 or Z`
+  throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not a time zone`, suggestion)])
+}
+
+/** Zones by text, so that many schedules share what is known about one zone. Holds at most 1000. */
+export class Zones {
+  readonly #known = new Map<string, Zone>()
+
+  /** as `parseZone` */
+  parse(text: string): Zone {
+    const known = this.#known.get(text)
+    if (known) return known
+    const zone = parseZone(text)
+    if (this.#known.size >= 1000) this.#known.clear()
+    this.#known.set(text, zone)
+    return zone
+  }
+}
+
+function canonicalName(text: string): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone
+}
+
+function offsetZone(minutes: number): Zone {
+  if (minutes === 0) return fixedZone('UTC', 0)
+  const absolute = Math.abs(minutes)
+  const hours = String(Math.floor(absolute / 60)).padStart(2, '0')
+  return fixedZone(`${minutes < 0 ? '-' : '+'}${hours}:${String(absolute % 60).padStart(2, '0')}`, minutes * 60_000)
+}
+
+function fixedZone(name: string, offset: number): Zone {
+  const all: Stretch = { from: -Infinity, until: Infinity, offset, before: offset, after: offset }
+  return { name, stretchAt: () => all }
+}
+
+/** A change of the offset: from `at` on it is `after`. */
+interface Change {
+  at: number
+  before: number
+  after: number
+}
+
+class NamedZone implements Zone {
+  readonly name: string
+  readonly #luxon: IANAZone
+  readonly #years = new Map<number, readonly Change[]>()
+  #last: Stretch | undefined
+
+  constructor(name: string) {
+    this.name = name
+    this.#luxon = IANAZone.create(name)
+  }
+
+  stretchAt(instant: number): Stretch {
+    const last = this.#last
+    if (last && instant >= last.from && instant < last.until) return last
+    const stretch = this.#find(instant)
+    this.#last = stretch
+    return stretch
+  }
+
+  #find(instant: number): Stretch {
+    const { year } = civilDay(Math.floor(instant / DAY_MS))
+    const changes = [...this.#changesIn(year - 1), ...this.#changesIn(year), ...this.#changesIn(year + 1)]
+    const nextIndex = changes.findIndex((change) => change.at > instant)
+    const next = nextIndex < 0 ? undefined : changes[nextIndex]
+    const previous = changes.at(nextIndex < 0 ? -1 : nextIndex - 1)
+    const started = previous !== undefined && previous.at <= instant ? previous : undefined
+    const offset = started?.after ?? next?.before ?? this.#offset(instant)
+    return {
+      from: started?.at ?? yearStart(year - 1),
+      until: next?.at ?? yearStart(year + 2),
+      offset,
+      before: started?.before ?? offset,
+      after: next?.after ?? offset,
+    }
+  }
+
+  #changesIn(year: number): readonly Change[] {
+    const known = this.#years.get(year)
+    if (known) return known
+    const changes: Change[] = []
+    const end = yearStart(year + 1)
+    let at = yearStart(year)
+    let before = this.#offset(at)
+    while (at < end) {
+      const next = Math.min(at + STEP_MS, end)
+      const after = this.#offset(next)
+      if (after !== before) changes.push({ at: this.#changeBetween(at, next, before), before, after })
+      at = next
+      before = after
+    }
+    if (this.#years.size >= MAX_YEARS_KEPT) this.#years.clear()
+    this.#years.set(year, changes)
+    return changes
+  }
+
+  #changeBetween(low: number, high: number, before: number): number {
+    let from = low / 1000
+    let until = high / 1000
+    while (until - from > 1) {
+      const middle = Math.floor((from + until) / 2)
+      if (this.#offset(middle * 1000) === before) from = middle
+      else until = middle
+    }
+    return until * 1000
+  }
+
+  #offset(instant: number): number {
+    return Math.round(this.#luxon.offset(instant) * 60_000)
+  }
+}
+
+function yearStart(year: number): number {
+  return dayNumber(year, 1, 1) * DAY_MS
+}
