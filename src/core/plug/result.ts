@@ -1,4 +1,4 @@
-import { FORBIDDEN_KEYS, isPlainObject, ownValue } from '../../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 import type { Plug } from './plug.ts'
 import { shown } from './problem.ts'
 
@@ -45,41 +45,44 @@ function readStep(plug: Plug, answer: unknown, depth: number): Answer | BadAnswe
   if (!isPlainObject(answer))
     return bad(plug, `answered ${shown(answer)}; give a state or an object such as { state, rawData }`)
 
-  const given = ownValue(answer, 'state') ?? ownValue(answer, 'observedState')
-  let state = -1
-  if (typeof given === 'string') state = stateIndex(plug, given)
-  if (state === -1 && given !== undefined && given !== null) return wrongState(plug, given)
+  // None of these names is on Object.prototype, so plain reads give own fields, several times faster than own-property checks.
+  const given = answer['state'] ?? answer['observedState'] ?? undefined
+  const state = typeof given === 'string' ? stateIndex(plug, given) : -1
+  if (state === -1 && given !== undefined) return wrongState(plug, given)
 
-  const rawData = ownValue(answer, 'rawData') ?? undefined
+  const rawData = answer['rawData'] ?? undefined
   if (rawData !== undefined && !isPlainObject(rawData)) {
     return bad(plug, `gave ${shown(rawData)} as rawData; it must be an object such as { value: 21.5 }`)
   }
-  if (rawData !== undefined) {
-    for (const key of FORBIDDEN_KEYS) {
-      if (Object.hasOwn(rawData, key)) return bad(plug, `gave rawData with the key "${key}", which is not allowed`)
-    }
+  if (rawData !== undefined && hasForbiddenKey(rawData)) {
+    return bad(plug, `gave rawData with one of the keys ${[...FORBIDDEN_KEYS].join(', ')}, which are not allowed`)
   }
-
-  const message = ownValue(answer, 'message') ?? undefined
-  if (message !== undefined && typeof message !== 'string')
+  const message = answer['message'] ?? undefined
+  if (message !== undefined && typeof message !== 'string') {
     return bad(plug, `gave ${shown(message)} as message; it must be text`)
-
-  const after = ownValue(answer, 'after') ?? undefined
+  }
+  const after = answer['after'] ?? undefined
   if (after !== undefined && !isDelay(after)) {
     return bad(plug, `gave ${shown(after)} as after; it must be milliseconds, 0 or more`)
   }
-
-  const next = ownValue(answer, 'then') ?? undefined
+  const next = answer['then'] ?? undefined
   let then: Answer | undefined
   if (next !== undefined) {
     if (depth + 1 > MAX_CHAIN) return bad(plug, `gave a chain of more than ${MAX_CHAIN} results by then`)
     const read = readStep(plug, next, depth + 1)
     if (!read.ok) return read
-    if (read.after === undefined)
+    if (read.after === undefined) {
       return bad(plug, 'gave a result by then without its own after; say after how many milliseconds')
+    }
     then = read
   }
-  return { ok: true, state, rawData, internalState: ownValue(answer, 'internalState'), message, after, then }
+  return { ok: true, state, rawData, internalState: answer['internalState'], message, after, then }
+}
+
+function hasForbiddenKey(record: object): boolean {
+  return (
+    Object.hasOwn(record, '__proto__') || Object.hasOwn(record, 'constructor') || Object.hasOwn(record, 'prototype')
+  )
 }
 
 const NOTHING: Answer = Object.freeze(answerWith(-1))
