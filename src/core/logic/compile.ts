@@ -9,8 +9,8 @@ import type { LogicNode, LogicPath } from './run.ts'
 import { itemNode, itemPath, readNode, topPath, withParts } from './variable.ts'
 
 /** Logic that nests deeper, or has more parts, is refused. */
-export const MAX_LOGIC_DEPTH = 64
-export const MAX_LOGIC_PARTS = 10_000
+const MAX_LOGIC_DEPTH = 64
+const MAX_LOGIC_PARTS = 10_000
 
 const NOTHING: LogicNode = () => null
 const SPECIAL = ['var', 'missing', 'missing_some', 'reduce']

@@ -25,9 +25,9 @@ export interface CompiledTemplate {
 }
 
 /** Loop rounds of one rendering, all loops together. */
-export const MAX_ROUNDS = 10_000
+const MAX_ROUNDS = 10_000
 /** Characters of one rendering. */
-export const MAX_OUTPUT = 1_000_000
+const MAX_OUTPUT = 1_000_000
 
 /** Compiles a text with `{{}}` and `${}` once. Throws `BINDING` with an issue for everything that cannot be read. */
 export function compileTemplate(text: string): CompiledTemplate {

@@ -34,7 +34,7 @@ export interface ParsedTemplate {
 }
 
 /** Blocks inside blocks beyond this are refused. */
-export const MAX_BLOCK_DEPTH = 16
+const MAX_BLOCK_DEPTH = 16
 
 interface OpenBlock {
   readonly kind: 'each' | 'if'

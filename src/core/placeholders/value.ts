@@ -21,7 +21,7 @@ export interface CompiledValue {
 }
 
 /** Values that nest deeper are refused. */
-export const MAX_VALUE_DEPTH = 64
+const MAX_VALUE_DEPTH = 64
 
 /**
  * Parses every text in a JSON value once: `${path}`, `$${path}`, `${?path}`, `$${?path}` and whole `META.$.<key>`

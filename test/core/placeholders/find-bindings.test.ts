@@ -47,9 +47,10 @@ describe('finding placeholders', () => {
     ['META.$.', /empty key/],
     ['META.$.a.constructor', /reserved/],
   ])('%s is a problem with a place and a suggestion', (text, message) => {
-    expect(findBindingProblems({ p: text })).toEqual([
-      { pointer: '/p', message: expect.stringMatching(message), suggestion: expect.stringMatching(/./) },
-    ])
+    const problems = findBindingProblems({ p: text })
+    expect(problems).toMatchObject([{ pointer: '/p' }])
+    expect(problems[0]?.message).toMatch(message)
+    expect(problems[0]?.suggestion).not.toBe('')
   })
 
   it('has no problem with plain dollars, braces and escapes', () => {
@@ -77,8 +78,9 @@ describe('finding placeholders', () => {
     ['{{../x}}', /empty step/],
     ['ok ${foo.x} {{a}}', /"foo" is not a place/],
   ])('%s is a problem of a template', (text, message) => {
-    expect(findBindingProblems(text, { template: true })).toEqual([
-      { pointer: '', message: expect.stringMatching(message), suggestion: expect.stringMatching(/./) },
-    ])
+    const problems = findBindingProblems(text, { template: true })
+    expect(problems).toMatchObject([{ pointer: '' }])
+    expect(problems[0]?.message).toMatch(message)
+    expect(problems[0]?.suggestion).not.toBe('')
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileTemplate } from '../../../src/core/placeholders/handlebars.ts'
-import { fakeScope, thrown } from './fake-scope.ts'
+import { fakeScope } from './fake-scope.ts'
+import { thrown } from './thrown.ts'
 
 const scope = fakeScope({
   nodes: {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { compileProperties } from '../../../src/core/placeholders/properties.ts'
 import type { InputField } from '../../../src/core/plug/plug.ts'
-import { AppError } from '../../../src/kernel/errors.ts'
-import { fakeScope, thrown } from './fake-scope.ts'
+import type { AppError } from '../../../src/kernel/errors.ts'
+import { fakeScope } from './fake-scope.ts'
+import { thrown } from './thrown.ts'
 
 const fields: Record<string, InputField> = {
   text: { type: 'string', format: { type: 'template' } },
