@@ -15,7 +15,11 @@ describe('shown', () => {
   ])('shows %s as %s', (value, text) => expect(shown(value)).toBe(text))
 
   it('is short and never throws, for any value', () => {
-    fc.assert(fc.property(fc.anything(), (value) => expect(shown(value).length).toBeLessThan(90)))
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(shown(value).length).toBeLessThan(90)
+      }),
+    )
   })
 })
 
