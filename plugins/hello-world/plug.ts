@@ -40,7 +40,7 @@ export const helloWorld = definePlug({
   // Optional. Finds problems in the values that are written out in a rule; those with placeholders are absent here.
   check({ repeat }) {
     if (repeat === undefined || (repeat >= 1 && repeat <= 10)) return []
-    return [{ property: 'repeat', message: `it is ${repeat}`, suggestion: 'a whole number from 1 to 10' }]
+    return [{ property: 'repeat', message: `repeat is ${repeat}`, suggestion: 'a whole number from 1 to 10' }]
   },
 
   // Runs once per observation. Time and randomness come from the context (`context.now`, `context.random()`), so that

@@ -14,7 +14,7 @@ describe('helloWorld', () => {
 
   it('keeps to between 1 and 10 repetitions', () => {
     expect(checkPlug(helloWorld, { repeat: 10 })).toEqual([])
-    expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: it is 11'])
+    expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: repeat is 11'])
     expect(runPlug(helloWorld, { properties: { who: 'a', repeat: 99 } }).rawData?.['greeting']).toHaveLength(72)
   })
 })

@@ -36,7 +36,7 @@ const whole: TypeRule = {
   },
 }
 
-/** Every field type of a declaration, with what belongs to it (reference 7.1). */
+/** Every field type of a declaration, with what belongs to it. */
 export const FIELD_TYPES: Readonly<Record<FieldType, TypeRule>> = {
   string: text,
   integer: whole,

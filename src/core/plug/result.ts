@@ -31,7 +31,7 @@ export function stateIndex(plug: Plug, state: string): number {
 }
 
 /**
- * Reads what `execute` returned (reference 7.2): nothing, a state, or an object with `state` (older scripts say
+ * Reads what `execute` returned: nothing, a state, or an object with `state` (older scripts say
  * `observedState`), `rawData`, `internalState`, `message`, `after` and `then`. Other fields are ignored.
  * A wrong answer is a value with a text for people, never a throw.
  */
