@@ -67,19 +67,27 @@ export class ModelRun {
       if (!labels) return
       for (const label of labels) {
         if (this.atWork(label)) this.emit({ type: 'held', node: label, reason: 'overlap' }, wave.invocation)
-        else this.#group.push(this.#begin(label, wave.invocation, wave.originOf(label), wave))
+        else this.#begin(this.#group, label, wave.invocation, wave.originOf(label), wave)
       }
     }
   }
 
-  #begin(label: string, invocation: number, origin: ScriptMessage | undefined, wave?: Wave): Execution {
+  #begin(queue: Execution[], label: string, invocation: number, origin: ScriptMessage | undefined, wave?: Wave): void {
     this.#ids += 1
     const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, resumed: false }
     const execution: Execution = { id: this.#ids, label, invocation, origin, wave, ...fresh }
     this.dropFollowUp(label)
     this.executions.push(execution)
     wave?.running.add(execution)
-    return execution
+    if (!this.#pauses(execution)) queue.push(execution)
+  }
+
+  /** Whether the execution has to wait for a resume; then it does. */
+  #pauses(execution: Execution): boolean {
+    const node = read.nodeOf(this.#rule, execution.label)
+    if (!node?.pauseExecution || execution.resumed) return false
+    Object.assign(execution, { phase: 'paused', due: this.now + durationMs(node.pauseExecutionTimeout ?? 'PT1H') })
+    return true
   }
 
   drain(): void {
@@ -91,6 +99,7 @@ export class ModelRun {
   }
 
   #requeue(execution: Execution): void {
+    if (this.#pauses(execution)) return
     Object.assign(execution, { phase: 'queued', due: undefined })
     this.#cascade.push(execution)
     this.drain()
@@ -98,10 +107,6 @@ export class ModelRun {
 
   #call(execution: Execution): void {
     const node = read.nodeOf(this.#rule, execution.label)
-    if (node?.pauseExecution && !execution.resumed) {
-      Object.assign(execution, { phase: 'paused', due: this.now + durationMs(node.pauseExecutionTimeout ?? 'PT1H') })
-      return
-    }
     const answer = this.#ask(execution)
     if (answer === LATER) {
       Object.assign(execution, { phase: 'called', due: this.now + durationMs(node?.timeout ?? 'PT50S') })
@@ -132,13 +137,15 @@ export class ModelRun {
   }
 
   #succeed(execution: Execution, answer: PlugResult): void {
-    this.#drop(execution)
+    const { state, rawData } = answer
+    const shown = { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
+    this.emit({ type: 'result', node: execution.label, ok: true, ...shown }, execution.invocation)
     this.#arrive(execution, answer)
-    this.#leaveWave(execution)
+    this.#end(execution)
   }
 
   #failed(execution: Execution): void {
-    const { label, invocation, origin, failures } = execution
+    const { label, failures } = execution
     const retry = read.nodeOf(this.#rule, label)?.retryConfig
     if (retry && failures < retry.maxRetries) {
       const most = durationMs(retry.maxBackoff ?? 'PT1M')
@@ -146,24 +153,25 @@ export class ModelRun {
       Object.assign(execution, { phase: 'retrying', due, failures: failures + 1 })
       return
     }
-    this.#drop(execution)
-    this.emit({ type: 'result', node: label, ok: false }, invocation)
-    if (retry?.errorState !== undefined) this.#observe(label, retry.errorState, invocation, origin)
-    this.#leaveWave(execution)
+    this.#fail(execution, retry?.errorState)
   }
 
+  #fail(execution: Execution, state: string | undefined): void {
+    const { label, invocation, origin } = execution
+    this.emit({ type: 'result', node: label, ok: false }, invocation)
+    if (state !== undefined) this.#observe(label, state, invocation, origin)
+    this.#end(execution)
+  }
+
+  /** A time limit is an error as well, but one that can have a state of its own instead of another attempt. */
   #timedOut(execution: Execution): void {
     const state = read.sensorsOf(this.#rule).find((sensor) => sensor.label === execution.label)?.timeoutState
     if (state === undefined) this.#failed(execution)
-    else this.#succeed(execution, { state })
-    this.drain()
+    else this.#fail(execution, state)
   }
 
   #arrive(by: { label: string; invocation: number; origin: ScriptMessage | undefined }, answer: PlugResult): void {
     const { label, invocation, origin } = by
-    const { state, rawData } = answer
-    const shown = { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
-    this.emit({ type: 'result', node: label, ok: true, ...shown }, invocation)
     const node = this.nodes.sensors.get(label)
     if (!node) return
     if (answer.internalState !== undefined) node.internalState = answer.internalState
@@ -172,7 +180,7 @@ export class ModelRun {
       const { after, ...later } = answer.then
       this.followUps.push({ id: this.#ids, label, invocation, origin, due: this.now + (after ?? 0), answer: later })
     }
-    this.apply(label, invocation, origin, state, rawData ?? {})
+    this.apply(label, invocation, origin, answer.state, answer.rawData ?? {})
   }
 
   /** A state is observed; raw data alone fires only what asks for no more than an execution. */
@@ -204,25 +212,21 @@ export class ModelRun {
     if (busy && !['holding', 'paused'].includes(busy.phase)) return held('overlap')
     if (!busy && this.executions.length >= this.#maxInFlight) return held('queue')
     this.#lastFired.set(node, this.now)
+    if (busy) this.#end(busy)
     this.emit({ type: 'fired', node, source }, invocation)
-    if (busy) this.#drop(busy)
-    this.#cascade.push(this.#begin(node, invocation, origin))
-    if (busy) this.#leaveWave(busy)
+    this.#begin(this.#cascade, node, invocation, origin)
   }
 
   atWork(label: string): boolean {
     return this.executions.some((execution) => execution.label === label)
   }
 
-  #drop(execution: Execution): void {
-    this.executions = this.executions.filter((other) => other !== execution)
-  }
-
   dropFollowUp(label: string): void {
     this.followUps = this.followUps.filter((later) => later.label !== label)
   }
 
-  #leaveWave(execution: Execution): void {
+  #end(execution: Execution): void {
+    this.executions = this.executions.filter((other) => other !== execution)
     if (!execution.wave) return
     execution.wave.running.delete(execution)
     this.nextGroup(execution.wave)
@@ -236,9 +240,8 @@ export class ModelRun {
 
   wake(execution: Execution): void {
     if (execution.phase === 'retrying') return this.#requeue(execution)
-    if (execution.phase === 'called') return this.#timedOut(execution)
     if (execution.phase === 'holding') this.#succeed(execution, execution.answer)
-    else this.#failed(execution)
+    else this.#timedOut(execution)
     this.drain()
   }
 

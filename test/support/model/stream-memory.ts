@@ -10,12 +10,22 @@ export class StreamMemory {
     this.#messages.push({ time, message })
   }
 
-  /** What an execution sees: its own resource's values first of all, else those of the message that led to it. */
+  /**
+   * What an execution sees: what is left of its own resource's messages, else of those of the resource whose message
+   * led to it. The message that led to it always counts there, and before the others.
+   */
   seenBy(resource: string | undefined, origin: ScriptMessage | undefined, now: number): Record<string, unknown> {
-    if (resource === undefined) return { ...origin }
-    const recent = this.#messages.filter((kept) => kept.message.resource === resource && now - kept.time < VALID_MS)
-    const values = Object.fromEntries(recent.flatMap((kept) => Object.entries(kept.message)))
-    if (origin?.resource === resource) return { ...values, ...origin }
-    return recent.length > 0 ? values : { ...origin }
+    const own = this.#recent(resource, now)
+    if (own.length > 0 || resource === origin?.resource) return merged(own, origin?.resource === resource && origin)
+    return merged(this.#recent(origin?.resource, now), origin)
   }
+
+  #recent(resource: string | undefined, now: number): ScriptMessage[] {
+    const kept = this.#messages.filter(({ message, time }) => message.resource === resource && now - time < VALID_MS)
+    return kept.map(({ message }) => message)
+  }
+}
+
+function merged(recent: readonly ScriptMessage[], origin: ScriptMessage | undefined | false): Record<string, unknown> {
+  return Object.fromEntries([...recent, origin || {}].flatMap((message) => Object.entries(message)))
 }
