@@ -23,7 +23,10 @@ const coloured: Paint = (style, text) => styleText(style, text, { validateStream
 
 /** The terminal of this process. Colours only when stdout is a terminal and NO_COLOR is unset or empty. */
 export function processTerminal(): Terminal {
-  const { stdout, stderr, env } = process
+  const { env } = process
+  // Not a terminal: Node leaves isTTY out, which its types do not say.
+  const stdout: typeof process.stdout & { isTTY?: boolean } = process.stdout
+  const stderr: typeof process.stderr & { isTTY?: boolean } = process.stderr
   let closed = false
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -38,8 +41,8 @@ export function processTerminal(): Terminal {
       stderr.write(text)
     },
     paint: stdout.isTTY && !env['NO_COLOR'] ? coloured : plain,
-    outIsTerminal: Boolean(stdout.isTTY),
-    errIsTerminal: Boolean(stderr.isTTY),
+    outIsTerminal: stdout.isTTY ?? false,
+    errIsTerminal: stderr.isTTY ?? false,
     get closed() {
       return closed
     },

@@ -1,8 +1,9 @@
-import { FixedOffsetZone, IANAZone, type Zone as LuxonZone } from 'luxon'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { placeLocal } from '../../core/schedule/place-local.ts'
+import { parseZone } from '../../core/schedule/zone.ts'
 
-const DAY = 86_400_000
-const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/i
+/** Further than this from a change of the clocks, a reading has one meaning whatever its offset. */
+const CLEAR = 2 * 86_400_000
 
 /** A time zone as the command line needs it: clock readings are epoch ms of that reading taken as UTC. */
 export interface Zone {
@@ -13,44 +14,26 @@ export interface Zone {
   instantsOf(reading: number): readonly number[]
 }
 
-/**
- * The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `UTC+2`, `Z`). Throws `USAGE`.
- */
+/** The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `UTC+2`, `Z`). Throws `USAGE`. */
 export function zoneOf(text: string): Zone {
-  if (/^(?:z|utc|gmt)$/i.test(text)) return { name: 'UTC', readingAt: (at) => at, instantsOf: (reading) => [reading] }
-  const offset = OFFSET.exec(text)
-  if (offset) {
-    const [, sign, hours, minutes] = offset
-    const total = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes ?? 0))
-    if (Math.abs(total) <= 18 * 60 && Number(minutes ?? 0) < 60) return over(FixedOffsetZone.instance(total))
-  } else if (IANAZone.isValidZone(text)) {
-    return over(IANAZone.create(text))
-  }
-  throw new AppError(
-    'USAGE',
-    `"${text}" is not a time zone; write a name such as Europe/Brussels or an offset such as +02:00`,
-  )
-}
-
-function over(zone: LuxonZone): Zone {
-  const offsetAt = (instant: number) => zone.offset(instant) * 60_000
-  // One day's answer is kept: a recording walks through time, and asking luxon per line costs more than all the rest.
-  let day = Number.NaN
-  let before = 0
-  let after = 0
+  const zone = zoneOrProblem(text)
   return {
     name: zone.name,
-    readingAt: (instant) => instant + offsetAt(instant),
+    readingAt: (instant) => instant + zone.stretchAt(instant).offset,
     instantsOf(reading) {
-      const asked = Math.floor(reading / DAY)
-      if (asked !== day) {
-        day = asked
-        before = offsetAt((asked - 1) * DAY)
-        after = offsetAt((asked + 2) * DAY)
-      }
-      if (before === after) return [reading - before]
-      const found = [reading - before, reading - after].filter((instant) => instant + offsetAt(instant) === reading)
-      return found.sort((a, b) => a - b)
+      const stretch = zone.stretchAt(reading)
+      if (reading - CLEAR > stretch.from && reading + CLEAR < stretch.until) return [reading - stretch.offset]
+      return placeLocal(reading, zone, { gap: 'skip', overlap: 'both' })
     },
+  }
+}
+
+function zoneOrProblem(name: string): ReturnType<typeof parseZone> {
+  try {
+    return parseZone(name)
+  } catch (error) {
+    const [issue] = error instanceof AppError ? error.issues : []
+    const text = issue === undefined ? messageOf(error) : [issue.message, issue.suggestion].join('; ')
+    throw new AppError('USAGE', text, { cause: error })
   }
 }

@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command, CommanderError } from 'commander'
+import { AppError, messageOf } from '../kernel/errors.ts'
+import { defineCheck } from './cli/check.ts'
+import type { DefineCommand, Start } from './cli/command.ts'
+import { defineSimulate } from './cli/simulate.ts'
+import { processTerminal } from './cli/terminal.ts'
+
+const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate]
+
+const terminal = processTerminal()
+const program = new Command('reflexarc')
+  .description('A rule engine for what your sensors say: sensors, gates, triggers, actuators.')
+  .version(ownVersion(), '--version', 'print the version')
+  .option('--debug', 'show the stack of an error (also REFLEXARC_DEBUG=1)')
+  .helpOption('--help', 'print this help')
+  .helpCommand(false)
+  .configureHelp({ showGlobalOptions: true })
+  .showHelpAfterError('(--help tells what can be given)')
+  .exitOverride()
+  .addHelpText(
+    'after',
+    `
+Examples:
+  reflexarc check fixtures/rules/overheating.json
+  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why`,
+  )
+
+// The exit code is set and the process ends by itself, so that everything written is flushed first.
+const start: Start = async (work) => {
+  process.exitCode = await work(terminal)
+}
+for (const define of COMMANDS) define(program, start)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
+  const debug = program.opts<{ debug?: boolean }>().debug === true || Boolean(process.env['REFLEXARC_DEBUG'])
+  if (error instanceof AppError) terminal.err(`error: ${error.message}\n`)
+  else terminal.err(`unexpected error: ${messageOf(error).split('\n')[0]}${debug ? '' : ' (--debug shows where)'}\n`)
+  if (debug && error instanceof Error) terminal.err(`${error.stack}\n`)
+  return 1
+}
+
+/** From the package.json above this file, wherever the build has put it. */
+function ownVersion(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const path = join(folder, 'package.json')
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+    if (folder === dirname(folder)) return 'unknown'
+  }
+}

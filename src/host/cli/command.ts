@@ -1,0 +1,13 @@
+import type { Command } from 'commander'
+import type { Terminal } from './terminal.ts'
+
+/** Runs the work of a command; what it gives becomes the exit code. */
+export type Start = (work: (terminal: Terminal) => Promise<0 | 1>) => Promise<void>
+
+/** Adds a command to the program. One function a command, listed in cli.ts. */
+export type DefineCommand = (program: Command, start: Start) => void
+
+/** For options that may be given several times. */
+export function gather(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value]
+}

@@ -1,0 +1,35 @@
+const REDRAW_MS = 100
+const WIDTH = 30
+const ERASE_LINE = '\r\u001b[2K'
+
+/** A bar on one line, redrawn at most ten times a second. Without a terminal it draws nothing. */
+export class Progress {
+  readonly #write: (text: string) => void
+  readonly #now: () => number
+  #drawnAt: number
+  #drawn = false
+
+  /** `now` in ms; the first 100 ms stay quiet, so that short runs do not flicker */
+  constructor(write: (text: string) => void, now: () => number) {
+    this.#write = write
+    this.#now = now
+    this.#drawnAt = now()
+  }
+
+  /** `share` from 0 to 1 */
+  show(share: number, text: string): void {
+    const now = this.#now()
+    if (now - this.#drawnAt < REDRAW_MS) return
+    this.#drawnAt = now
+    this.#drawn = true
+    const bounded = Math.min(1, Math.max(0, Number.isFinite(share) ? share : 0))
+    const full = Math.round(bounded * WIDTH)
+    const bar = '█'.repeat(full) + '░'.repeat(WIDTH - full)
+    this.#write(`${ERASE_LINE}${bar} ${String(Math.floor(bounded * 100)).padStart(3)} %  ${text}`)
+  }
+
+  clear(): void {
+    if (this.#drawn) this.#write(ERASE_LINE)
+    this.#drawn = false
+  }
+}

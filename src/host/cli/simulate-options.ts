@@ -1,0 +1,110 @@
+import { AppError } from '../../kernel/errors.ts'
+import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { readTime } from './time-text.ts'
+import { zoneOf, type Zone } from './zone.ts'
+
+/** Options as the command line gives them. */
+export interface SimulateFlags {
+  messages?: string
+  resource?: string
+  from?: string
+  until?: string
+  set: readonly string[]
+  seed?: string
+  zone: string
+  sort?: boolean
+  why?: boolean
+  all?: boolean
+  json?: boolean
+  plugs: readonly string[]
+}
+
+/** The same, read. */
+export interface SimulateOptions {
+  messages: string | undefined
+  resource: string | undefined
+  /** epoch ms */
+  from: number | undefined
+  until: number | undefined
+  variables: Readonly<Record<string, unknown>>
+  seed: number | undefined
+  zone: Zone
+  sort: boolean
+  why: boolean
+  all: boolean
+  json: boolean
+  plugs: readonly string[]
+}
+
+/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
+export function readOptions(rule: string, flags: SimulateFlags): SimulateOptions {
+  const problems: string[] = []
+  const attempt = <T>(name: string, read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      problems.push(`${name}: ${error.message}`)
+      return undefined
+    }
+  }
+  const zone = attempt('--zone', () => zoneOf(flags.zone)) ?? zoneOf('UTC')
+  const from = attempt('--from', () => timeOption(flags.from, zone, 0))
+  const until = attempt('--until', () => timeOption(flags.until, zone, -1))
+  const seed = attempt('--seed', () => seedOption(flags.seed))
+  const variables: Record<string, unknown> = {}
+  for (const text of flags.set) attempt('--set', () => addVariable(variables, text))
+  if (flags.messages === undefined && flags.until === undefined) {
+    problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
+  }
+  if (rule === '-' && flags.messages === '-') problems.push('only one of the rule and --messages can be standard input')
+  if (from !== undefined && until !== undefined && until < from) problems.push('--until: it lies before --from')
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  return {
+    messages: flags.messages,
+    resource: flags.resource,
+    from,
+    until,
+    variables,
+    seed,
+    zone,
+    sort: flags.sort ?? false,
+    why: flags.why ?? false,
+    all: flags.all ?? false,
+    json: flags.json ?? false,
+    plugs: flags.plugs,
+  }
+}
+
+/** Of a clock reading that occurs twice the first (index 0) or the last (-1). */
+function timeOption(text: string | undefined, zone: Zone, index: 0 | -1): number | undefined {
+  if (text === undefined) return undefined
+  const reading = readTime(text, zone)
+  if ('times' in reading) return reading.times.at(index)
+  throw new AppError('USAGE', `${reading.message}; ${reading.suggestion}`)
+}
+
+function seedOption(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seed = Number(text)
+  if (/^\d+$/.test(text) && seed <= 0xffffffff) return seed
+  throw new AppError('USAGE', `"${text}" is not a seed; write a whole number from 0 to 4294967295`)
+}
+
+function addVariable(variables: Record<string, unknown>, text: string): void {
+  const equals = text.indexOf('=')
+  const name = text.slice(0, equals).trim()
+  if (equals < 1 || name === '')
+    throw new AppError('USAGE', `"${text}" sets nothing; write name=value, such as limit=90`)
+  if (FORBIDDEN_KEYS.has(name)) throw new AppError('USAGE', `a variable cannot be named "${name}"`)
+  variables[name] = jsonOrText(text.slice(equals + 1))
+}
+
+/** `90`, `true`, `{"a":1}` are what JSON says; anything else is text, and `"90"` in quotes is the text 90. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,41 @@
+import { gather, type DefineCommand } from './command.ts'
+import { readOptions, type SimulateFlags } from './simulate-options.ts'
+
+/** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and tells what fired, and why. */
+export const defineSimulate: DefineCommand = (program, start) => {
+  program
+    .command('simulate')
+    .summary('run a rule over a recording, in virtual time')
+    .description(
+      'Runs a rule or template over recorded messages in virtual time and prints what fired.\n' +
+        'The whole recording is checked before anything runs.\n\n' +
+        'A recording is NDJSON (one message a line: resource, timestamp, values) or CSV with a header row and a column\n' +
+        'timestamp; a column resource is used when there, every other column is a value. Its first character decides.\n' +
+        'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch numbers (seconds below 100,000,000,000, else milliseconds).',
+    )
+    .argument('<rule>', 'rule or template, a JSON file; - is standard input')
+    .option('--messages <file>', 'recording; - is standard input. Without it only the clock runs the rule')
+    .option('--resource <id>', "resource of the task, and of messages that name none (default: the rule's own)")
+    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
+    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
+    .option('--set <name=value>', 'a variable of the task; the value is JSON, else text (repeatable)', gather, [])
+    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
+    .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
+    .option('--sort', 'bring the recording into order of time first (holds it in memory)')
+    .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
+    .option('--all', 'print every firing, not only the first and last hundred')
+    .option('--json', 'print one event a line, with the reasons of each firing')
+    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .addHelpText(
+      'after',
+      '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',
+    )
+    .action((rule: string, flags: SimulateFlags) => {
+      return start(async (terminal) => {
+        const options = readOptions(rule, flags)
+        // Only here: the other commands need no engine and start faster without it.
+        const { runSimulation } = await import('./run-simulation.ts')
+        return await runSimulation(rule, options, terminal)
+      })
+    })
+}
