@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import jsonLogic, { type RulesLogic } from 'json-logic-js'
+import { describe, expect, it } from 'vitest'
+import { run, sample } from './sample.ts'
+
+const peer = (logic: unknown): unknown => jsonLogic.apply(logic as RulesLogic, sample)
+
+describe('JSON Logic beside json-logic-js', () => {
+  const literal = fc.oneof(
+    fc.constantFrom<unknown>(0, 1, -1, 2.5, '', '0', '1', 'a', '2 m', true, false, null, [], [1], ['a', 1]),
+    fc.integer({ min: -5, max: 5 }),
+  )
+  const topVar = fc.constantFrom<unknown>(
+    't',
+    'name',
+    'zero',
+    'no',
+    'yes',
+    'list',
+    'words',
+    'empty',
+    'items',
+    'deep',
+    'deep.a.b.1',
+    'nope',
+  )
+  const { expression } = fc.letrec<{ expression: unknown }>((tie) => ({
+    expression: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      literal,
+      topVar.map((name) => ({ var: name })),
+      fc.tuple(topVar, literal).map(([name, otherwise]) => ({ var: [name, otherwise] })),
+      fc.array(topVar, { maxLength: 3 }).map((keys) => ({ missing: keys })),
+      fc.tuple(fc.nat(3), fc.array(topVar, { maxLength: 3 })).map((args) => ({ missing_some: args })),
+      fc
+        .tuple(
+          fc.constantFrom(
+            '==',
+            '===',
+            '!=',
+            '!==',
+            '<',
+            '<=',
+            '>',
+            '>=',
+            '-',
+            '/',
+            '%',
+            'in',
+            'and',
+            'or',
+            'if',
+            '?:',
+            '+',
+            '*',
+            'min',
+            'max',
+            'cat',
+            'merge',
+            'substr',
+          ),
+          tie('expression'),
+          tie('expression'),
+        )
+        .map(([operator, a, b]) => ({ [operator]: [a, b] })),
+      fc
+        .tuple(
+          fc.constantFrom('<', '<=', 'and', 'or', 'if', '+', '*', 'min', 'cat', 'merge', 'substr'),
+          tie('expression'),
+          tie('expression'),
+          tie('expression'),
+        )
+        .map(([operator, a, b, c]) => ({ [operator]: [a, b, c] })),
+      fc
+        .tuple(fc.constantFrom('!', '!!', '-', '+', 'cat', '*'), tie('expression'))
+        .map(([operator, a]) => ({ [operator]: [a] })),
+      fc
+        .tuple(
+          fc.constantFrom('map', 'filter', 'all', 'some', 'none', 'reduce'),
+          tie('expression'),
+          fc.constantFrom('==', '<', '+', 'cat'),
+          fc.constantFrom('', 'v', 'name', 'current', 'accumulator'),
+          literal,
+        )
+        .map(([operator, list, inner, name, other]) => ({ [operator]: [list, { [inner]: [{ var: name }, other] }] })),
+    ),
+  }))
+
+  it('gives the same answers on harmless logic', () => {
+    fc.assert(
+      fc.property(expression, (logic) => {
+        if (typeof logic === 'string') return
+        expect(run(logic, sample)).toEqual(peer(logic))
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
