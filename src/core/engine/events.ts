@@ -73,6 +73,8 @@ interface Base<Type extends string> {
   /** number of the invocation, 0 before the first */
   invocation: number
   type: Type
+  /** what it is about; absent when that is the whole task */
+  node?: string
 }
 
 export interface StartedEvent extends Base<'started'> {
