@@ -35,7 +35,7 @@ function missing() {
   return Object.entries(wanted.packages)
     .filter(([place, entry]) => {
       if (place === '') return false
-      const found = installed[place]
+      const found = existsSync(join(root, place)) ? installed[place] : undefined
       return found === undefined ? !entry.optional && !entry.devOptional : found.version !== entry.version
     })
     .map(([place]) => place.replace(/^.*node_modules\//, ''))
