@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Heap } from '../../src/kernel/heap.ts'
+
+const numbers = () => new Heap<number>((a, b) => a < b)
+
+describe('Heap', () => {
+  it('is empty at first, and gives undefined then', () => {
+    const heap = numbers()
+    expect([heap.size, heap.peek(), heap.pop()]).toEqual([0, undefined, undefined])
+  })
+
+  it('keeps several items that compare as equal', () => {
+    const heap = new Heap<{ key: number; name: string }>((a, b) => a.key < b.key)
+    for (const name of ['a', 'b', 'c']) heap.push({ key: 1, name })
+    const names = [heap.pop(), heap.pop(), heap.pop()].map((item) => item?.name ?? '')
+    expect(new Set(names)).toEqual(new Set(['a', 'b', 'c']))
+  })
+
+  it('gives at every moment the smallest item that it holds, whatever was pushed, popped and dropped before', () => {
+    const key = fc.integer({ min: -20, max: 20 })
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), key }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('pop' as const), key }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('drop' as const), key }) },
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const heap = numbers()
+        let model: number[] = []
+        for (const { do: action, key: at } of steps) {
+          if (action === 'pop') expect(heap.pop()).toBe(model.shift())
+          else if (action === 'push') {
+            heap.push(at)
+            model = [...model, at].sort((a, b) => a - b)
+          } else {
+            heap.retain((item) => item % 3 !== at % 3)
+            model = model.filter((item) => item % 3 !== at % 3)
+          }
+          expect(heap.size).toBe(model.length)
+          expect(heap.peek()).toBe(model[0])
+        }
+      }),
+    )
+  })
+})
