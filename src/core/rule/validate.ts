@@ -16,7 +16,15 @@ import { Report } from './check/report.ts'
 import { indexRule, type LooseRule } from './check/rule-index.ts'
 import { applyOverrides } from './overrides.ts'
 import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from './rule-schema.ts'
-import type { Rule, RuleGraph, TaskFromTemplate, TaskSettings, Template, VariableDeclaration } from './rule.ts'
+import type {
+  NodeOverride,
+  Rule,
+  RuleGraph,
+  TaskFromTemplate,
+  TaskSettings,
+  Template,
+  VariableDeclaration,
+} from './rule.ts'
 import { checkDeclarations } from './variables.ts'
 
 /** The outcome of checking a rule. */
@@ -45,18 +53,14 @@ export function validateRule(input: unknown, plugs: PlugRegistry): Validated {
   const report = new Report()
   const loose = readLoose(input, 'rule', RuleSchema, report)
   if (loose === undefined) return { rule: undefined, issues: report.issues }
-  const { value, toOriginal } = loose
+  const { value, written, toOriginal } = loose
   const rule = value as LooseRule
   const settings = rule.task ?? {}
-  checkSettings(settings, '/task', false, report)
+  checkSettings(settings, written['task'], '/task', false, report)
   // engine.start may still bring a clock to a rule without settings
-  checkGraph(
-    rule,
-    plugs,
-    { open: false, hasTick: rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive', variables: [] },
-    report,
-  )
-  if (!report.hasErrors) applyOverrides(rule as RuleGraph, settings.nodes ?? [], '/task/nodes', report)
+  const hasTick = rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive'
+  const effective = overridden(rule, settings, '/task/nodes', report)
+  checkGraph(effective, plugs, { written, open: false, hasTick, variables: [] }, report)
   const issues = report.issues.map(toOriginal)
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
 }
@@ -69,18 +73,14 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry): Validated
   const report = new Report()
   const loose = readLoose(input, 'template', TemplateSchema, report)
   if (loose === undefined) return { template: undefined, issues: report.issues }
-  const { value, toOriginal } = loose
+  const { value, written, toOriginal } = loose
   const template = value as LooseRule & { variables?: Partial<VariableDeclaration>[]; taskDefaults?: TaskSettings }
   const { variables = [], taskDefaults = {} } = template
   checkDeclarations(variables, '/variables', report)
-  checkSettings(taskDefaults, '/taskDefaults', true, report)
-  checkGraph(
-    template,
-    plugs,
-    { open: true, hasTick: (taskDefaults.type ?? 'periodic') !== 'reactive', variables },
-    report,
-  )
-  if (!report.hasErrors) applyOverrides(template as RuleGraph, taskDefaults.nodes ?? [], '/taskDefaults/nodes', report)
+  checkSettings(taskDefaults, written['taskDefaults'], '/taskDefaults', true, report)
+  const hasTick = (taskDefaults.type ?? 'periodic') !== 'reactive'
+  const effective = overridden(template, taskDefaults, '/taskDefaults/nodes', report)
+  checkGraph(effective, plugs, { written, open: true, hasTick, variables }, report)
   const issues = report.issues.map(toOriginal)
   return { template: report.hasErrors ? undefined : (tidy(template) as Partial<Template> as Template), issues }
 }
@@ -93,7 +93,7 @@ export function validateTaskRequest(input: unknown): ValidatedRequest {
   const report = new Report()
   const loose = readLoose(input, 'task', TaskFromTemplateSchema, report)
   if (loose === undefined) return { request: undefined, issues: report.issues }
-  checkSettings(loose.value as TaskSettings, '', true, report)
+  checkSettings(loose.value as TaskSettings, loose.written, '', true, report)
   return { request: report.hasErrors ? undefined : (loose.value as TaskFromTemplate), issues: report.issues }
 }
 
@@ -101,6 +101,8 @@ type Kind = 'rule' | 'template' | 'task'
 
 interface Loose {
   readonly value: unknown
+  /** the document before its shape was checked */
+  readonly written: Readonly<Record<string, unknown>>
   /** an issue with its path in the document as it was given */
   readonly toOriginal: (issue: Issue) => Issue
 }
@@ -115,7 +117,14 @@ function readLoose(input: unknown, kind: Kind, schema: object, report: Report): 
   // the bn form of a rule carries a name of its own, which means nothing here
   if (isBn && kind === 'rule') delete renamed['name']
   const value = checkShape(schema, renamed, '', `the ${kind}`, report)
-  return value === undefined ? undefined : { value, toOriginal: simplified.toOriginal }
+  return value === undefined ? undefined : { value, written: renamed, toOriginal: simplified.toOriginal }
+}
+
+/** The graph as it will run. Overrides whose shape is wrong were reported and are passed over. */
+function overridden(rule: LooseRule, settings: TaskSettings, path: string, report: Report): LooseRule {
+  const overrides: readonly Partial<NodeOverride>[] = settings.nodes ?? []
+  const whole = overrides.map(({ name = '', properties = {} }) => ({ name, properties }))
+  return applyOverrides(rule as RuleGraph, whole, path, report) as LooseRule
 }
 
 /** Old clients say `cron` for the type that is called `scheduled`. */
@@ -132,6 +141,7 @@ function withNewNames(document: Readonly<Record<string, unknown>>): Record<strin
 }
 
 interface GraphContext {
+  readonly written: Readonly<Record<string, unknown>>
   /** what is missing may still come */
   readonly open: boolean
   /** the task clock ticks, or may */
@@ -140,7 +150,8 @@ interface GraphContext {
 }
 
 function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
-  if (rule.sensors === undefined || rule.sensors.length === 0) {
+  const { sensors = [] } = context.written
+  if (Array.isArray(sensors) && sensors.length === 0) {
     report.error('TYPE', '/sensors', 'the rule has no sensors, so nothing could ever happen', 'add a sensor')
   }
   const index = indexRule(rule, plugs, report)

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
+import { ownValue } from '../../../kernel/json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { at, type Report } from './report.ts'
@@ -18,9 +19,16 @@ const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | '
 /**
  * Task settings beyond their shape: which clock a type needs, and which it ignores. `defaults` are incomplete on
  * purpose (a template's `taskDefaults`): there nothing is missing. Cron and rrule are read when the task starts.
+ * `written` is the document before its shape was checked: what is there but wrong is not missing as well.
  */
-export function checkSettings(settings: TaskSettings, path: string, defaults: boolean, report: Report): void {
-  if (!defaults) checkClock(settings, path, report)
+export function checkSettings(
+  settings: TaskSettings,
+  written: unknown,
+  path: string,
+  defaults: boolean,
+  report: Report,
+): void {
+  if (!defaults) checkClock(settings, written, path, report)
   if (settings.cron !== undefined && settings.rrule !== undefined) {
     report.error('TASK', at(path, 'rrule'), 'the task has both cron and rrule', 'keep one of them')
   }
@@ -44,14 +52,13 @@ export function checkSettings(settings: TaskSettings, path: string, defaults: bo
   if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)
 }
 
-function checkClock(settings: TaskSettings, path: string, report: Report): void {
+function checkClock(settings: TaskSettings, written: unknown, path: string, report: Report): void {
   const { type } = settings
-  const given = (Object.keys(CLOCK_FIELDS) as (keyof typeof CLOCK_FIELDS)[]).filter(
-    (field) => settings[field] !== undefined,
-  )
+  const has = (field: string): boolean => ownValue(written, field) !== undefined
+  const given = (Object.keys(CLOCK_FIELDS) as (keyof typeof CLOCK_FIELDS)[]).filter(has)
   const [first] = given
   if (type === undefined) {
-    if (first === undefined) return
+    if (first === undefined || has('type')) return
     report.error(
       'TASK',
       at(path, 'type'),
@@ -69,7 +76,7 @@ function checkClock(settings: TaskSettings, path: string, report: Report): void 
       `leave it out, or write "type": "${CLOCK_FIELDS[field]}"`,
     )
   }
-  if (type === 'periodic' && settings.frequency === undefined && settings.pollingInterval === undefined) {
+  if (type === 'periodic' && !has('frequency') && !has('pollingInterval')) {
     report.error(
       'TASK',
       at(path, 'frequency'),
@@ -77,7 +84,7 @@ function checkClock(settings: TaskSettings, path: string, report: Report): void 
       'write "frequency": 60000 for once a minute (ms)',
     )
   }
-  if (type === 'scheduled' && settings.cron === undefined && settings.rrule === undefined) {
+  if (type === 'scheduled' && !has('cron') && !has('rrule')) {
     report.error(
       'TASK',
       at(path, 'cron'),

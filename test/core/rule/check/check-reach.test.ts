@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { describeIssue } from '../../../../src/kernel/errors.ts'
+import { validateRule } from '../../../../src/core/rule/validate.ts'
+import { plugs } from '../sample.ts'
+
+const coins = ['a', 'b'].map((label) => ({ label, name: 'coin', resource: '$' }))
+
+type Gate = readonly [label: string, type: string, parents: readonly string[], rows: readonly (readonly string[])[]]
+
+function warnings(...gates: readonly Gate[]): string[] {
+  const relations = gates.map(([label, type, parentLabels, combinations]) => ({
+    label,
+    type,
+    parentLabels,
+    combinations,
+  }))
+  const { issues } = validateRule({ sensors: coins, relations }, plugs)
+  return issues.filter(({ message }) => !message.includes('twice')).map(describeIssue)
+}
+
+const both: Gate = ['both', 'AND', ['a', 'b'], [['Heads', 'Heads']]]
+
+describe('rows that can never hold', () => {
+  it('a row that needs a gate to be TRUE against its own parents is named', () => {
+    const top: Gate = [
+      'top',
+      'GENERAL',
+      ['both', 'a'],
+      [
+        ['TRUE', 'Tails'],
+        ['FALSE', 'Tails'],
+      ],
+    ]
+    expect(warnings(both, top)).toEqual([
+      '/relations/1/combinations/0: relation "top": ["TRUE","Tails"] can never hold, because the gates above exclude it; leave the row out, or change a gate above',
+    ])
+  })
+
+  it('over two levels too', () => {
+    const middle: Gate = ['middle', 'NAND', ['both'], [['TRUE']]]
+    const top: Gate = [
+      'top',
+      'GENERAL',
+      ['middle', 'a', 'b'],
+      [
+        ['TRUE', 'Heads', 'Heads'],
+        ['TRUE', 'Heads', 'Tails'],
+      ],
+    ]
+    expect(warnings(both, middle, top)).toEqual([
+      expect.stringMatching(/^\/relations\/2\/combinations\/0: .*can never hold/),
+    ])
+  })
+
+  it('rows over independent sensors all hold some time', () => {
+    expect(
+      warnings([
+        'g',
+        'GENERAL',
+        ['a', 'b'],
+        [
+          ['Heads', 'Tails'],
+          ['Tails', 'Heads'],
+        ],
+      ]),
+    ).toEqual([])
+  })
+})
+
+describe('gates that never change', () => {
+  it.each<[string, Gate[], string]>([
+    ['a GENERAL with every row', [['g', 'GENERAL', ['a'], [['Heads'], ['Tails']]]], 'TRUE'],
+    ['a OR of both states', [['g', 'OR', ['a', 'a'], [['Heads', 'Tails']]]], 'TRUE'],
+    ['an AND of both states', [['g', 'AND', ['a', 'a'], [['Heads', 'Tails']]]], 'FALSE'],
+    ['an AND against its own parent', [both, ['g', 'AND', ['both', 'a'], [['TRUE', 'Tails']]]], 'FALSE'],
+    ['a NAND that cannot be refused', [['g', 'NAND', ['a', 'a'], [['Heads', 'Tails']]]], 'TRUE'],
+  ])('%s', (_name, gates, result) => {
+    expect(warnings(...gates)).toEqual([
+      expect.stringMatching(new RegExp(`relation "g" is ${result} whatever its parents are`)),
+    ])
+  })
+
+  it('a gate over too many sensors is left alone', () => {
+    const sensors = Array.from({ length: 20 }, (_, i) => ({ label: `c${i}`, name: 'coin', resource: '$' }))
+    const labels = sensors.map(({ label }) => label)
+    const relations = [
+      {
+        label: 'g',
+        type: 'OR',
+        parentLabels: [...labels, ...labels],
+        combinations: [[...labels.map(() => 'Heads'), ...labels.map(() => 'Tails')]],
+      },
+    ]
+    const { issues } = validateRule({ sensors, relations }, plugs)
+    expect(issues.filter(({ message }) => message.includes('whatever'))).toEqual([])
+  })
+
+  it('hundreds of gates at the limit are checked in bounded time', () => {
+    const sensors = Array.from({ length: 12 }, (_, i) => ({ label: `c${i}`, name: 'coin', resource: '$' }))
+    const parentLabels = sensors.map(({ label }) => label)
+    const relations = Array.from({ length: 500 }, (_, i) => ({
+      label: `g${i}`,
+      type: 'AND',
+      parentLabels,
+      combinations: [parentLabels.map(() => 'Heads')],
+    }))
+    expect(validateRule({ sensors, relations }, plugs).issues).toEqual([])
+  }, 5000)
+})

@@ -1,0 +1,745 @@
+import fc from 'fast-check'
+import { Check } from 'typebox/value'
+import { describe, expect, it } from 'vitest'
+import { describeIssue } from '../../../src/kernel/errors.ts'
+import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from '../../../src/core/rule/rule-schema.ts'
+import { validateRule, validateTaskRequest, validateTemplate } from '../../../src/core/rule/validate.ts'
+import { goodRule, plugs } from './sample.ts'
+
+type Good = ReturnType<typeof goodRule>
+type Path = readonly (string | number)[]
+
+/** The good rule with one value put in (undefined: taken out) at a path. */
+function changed(...changes: readonly (readonly [Path, unknown])[]): unknown {
+  const rule: unknown = goodRule()
+  for (const [path, value] of changes) {
+    let holder = rule as Record<string | number, unknown>
+    for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
+    const last = path.at(-1) ?? ''
+    if (value === undefined) delete holder[last]
+    else holder[last] = value
+  }
+  return rule
+}
+
+const lines = (input: unknown) =>
+  validateRule(input, plugs).issues.map((i) => `${i.severity} ${i.type} ${describeIssue(i)}`)
+
+describe('a rule without problems', () => {
+  it('comes back as it is, without issues', () => {
+    expect(validateRule(goodRule(), plugs)).toEqual({ rule: goodRule(), issues: [] })
+  })
+
+  it('is a copy', () => {
+    const given = goodRule()
+    const { rule } = validateRule(given, plugs)
+    given.sensors.pop()
+    expect(rule?.sensors).toHaveLength(3)
+  })
+})
+
+const added = (list: keyof Good, item: unknown): readonly [Path, unknown] => [
+  [list, goodRule()[list].length as number],
+  item,
+]
+const push = (list: 'sensors' | 'actuators' | 'relations' | 'triggers', item: unknown) => added(list, item)
+
+describe('each problem is named with its place and with what would be right', () => {
+  it.each<[string, readonly (readonly [Path, unknown])[], string]>([
+    [
+      'a rule without sensors',
+      [
+        [['sensors'], []],
+        [['relations'], []],
+        [['triggers'], []],
+        [['actuators'], []],
+      ],
+      'ERROR TYPE /sensors: the rule has no sensors',
+    ],
+    [
+      'a missing label',
+      [[['sensors', 1, 'label'], undefined]],
+      'ERROR LABEL /sensors/1/label: sensor 1 has no "label"',
+    ],
+    ['an empty label', [[['sensors', 1, 'label'], '']], 'ERROR LABEL /sensors/1/label: "label" of sensor "" is empty'],
+    [
+      'a label used twice',
+      [push('actuators', { label: 'heat', name: 'log', properties: { message: 'x' } })],
+      'ERROR LABEL /actuators/1/label: the actuator label "heat" is taken by /sensors/0',
+    ],
+    [
+      'the label of the message',
+      [[['sensors', 1, 'label'], 'GLOBAL']],
+      'ERROR LABEL /sensors/1/label: the label "GLOBAL" stands for the message',
+    ],
+    [
+      'an unknown plug',
+      [[['sensors', 0, 'name'], 'steam']],
+      'ERROR PLUG /sensors/0/name: sensor "heat": there is no sensor plug "steam:1.0.0"; did you mean "stream"?',
+    ],
+    [
+      'an unknown version',
+      [[['sensors', 1, 'version'], '1.11.0']],
+      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.11.0"; did you mean "1.10.0"?',
+    ],
+    [
+      'a sensor among the actuators',
+      [[['actuators', 0, 'name'], 'coin']],
+      'ERROR PLUG /actuators/0/name: actuator "note": there is no actuator plug "coin"; "coin" is a sensor: move the node to "sensors"',
+    ],
+    [
+      'an actuator among the sensors',
+      [[['sensors', 1, 'name'], 'log']],
+      '"log" is an actuator: move the node to "actuators"',
+    ],
+    [
+      'an unknown field',
+      [[['sensors', 0, 'resorce'], '$']],
+      'WARNING FIELD /sensors/0/resorce: sensor "heat" has a field "resorce" that nothing reads; did you mean "resource"?',
+    ],
+    [
+      'a field of the wrong type',
+      [[['sensors', 0, 'evictionTime'], '5000']],
+      'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" must be a number from 0 (ms), not the text "5000"; write 5000',
+    ],
+    [
+      'a negative time',
+      [[['sensors', 0, 'evictionTime'], -1]],
+      'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" is -1, expected a number from 0 (ms)',
+    ],
+    [
+      'a time that is no number',
+      [[['sensors', 0, 'pollingPeriod'], Number.NaN]],
+      'ERROR TYPE /sensors/0/pollingPeriod: NaN is not a number that JSON knows',
+    ],
+    [
+      'a broken sequence',
+      [[['sensors', 0, 'sequence'], 1.5]],
+      'ERROR TYPE /sensors/0/sequence: "sequence" of sensor "heat" is 1.5, expected a whole number from 0',
+    ],
+    ['a position of one number', [[['sensors', 0, 'position'], [1]]], 'ERROR TYPE /sensors/0/position'],
+    [
+      'an unknown relation type',
+      [[['relations', 0, 'type'], 'XOR']],
+      'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
+    ],
+    [
+      'an unknown parent',
+      [[['relations', 0, 'parentLabels', 1], 'flop']],
+      'ERROR LABEL /relations/0/parentLabels/1: relation "both" has an unknown parent "flop"; did you mean "flip"?',
+    ],
+    [
+      'an actuator as parent',
+      [[['relations', 0, 'parentLabels', 1], 'note']],
+      'ERROR GATE /relations/0/parentLabels/1: relation "both" has the actuator "note" as parent',
+    ],
+    [
+      'a parent named twice',
+      [
+        [
+          ['relations', 0, 'parentLabels'],
+          ['heat', 'heat'],
+        ],
+        [['relations', 0, 'combinations'], [['Above', 'Above']]],
+      ],
+      'WARNING GATE /relations/0/parentLabels/1: relation "both" names the parent "heat" twice',
+    ],
+    [
+      'a row that is too short',
+      [[['relations', 0, 'combinations'], [['Above']]]],
+      'ERROR GATE /relations/0/combinations/0: relation "both" has 2 parents, but this combination has 1 states: ["Above"]; write one state for each parent, such as [["Below","Heads"]]',
+    ],
+    [
+      'a state the parent lacks',
+      [[['relations', 0, 'combinations'], [['Abvoe', 'Heads']]]],
+      'ERROR STATE /relations/0/combinations/0/0: relation "both": "heat" has no state "Abvoe"; did you mean "Above"?',
+    ],
+    [
+      'two rows of an AND',
+      [
+        [
+          ['relations', 0, 'combinations'],
+          [
+            ['Above', 'Heads'],
+            ['Above', 'Tails'],
+          ],
+        ],
+      ],
+      'ERROR GATE /relations/0/combinations: AND relation "both" has 2 combinations, expected one; keep one row, or make it GENERAL',
+    ],
+    [
+      'no row',
+      [[['relations', 0, 'combinations'], []]],
+      'ERROR GATE /relations/0/combinations: relation "both" has no combination',
+    ],
+    [
+      'a row listed twice',
+      [
+        [
+          ['relations', 1, 'combinations', 1],
+          ['TRUE', 'Triggered'],
+        ],
+      ],
+      'WARNING GATE /relations/1/combinations/1: relation "late" lists ["TRUE","Triggered"] twice, first as row 0',
+    ],
+    [
+      'an unknown source',
+      [[['triggers', 0, 'sourceLabel'], 'heap']],
+      'ERROR LABEL /triggers/0/sourceLabel: trigger "heap" -> "wait": there is no node "heap"; did you mean "heat"?',
+    ],
+    [
+      'an unknown destination',
+      [[['triggers', 0, 'destinationLabel'], 'wiat']],
+      'ERROR LABEL /triggers/0/destinationLabel: trigger "heat" -> "wiat": there is no node "wiat"',
+    ],
+    [
+      'an actuator as source',
+      [
+        [['triggers', 0, 'sourceLabel'], 'note'],
+        [['triggers', 0, 'stateChangeTrigger'], undefined],
+      ],
+      'ERROR TRIGGER /triggers/0/sourceLabel: trigger "note" -> "wait": the source "note" is an actuator',
+    ],
+    [
+      'a relation as destination',
+      [[['triggers', 1, 'destinationLabel'], 'both']],
+      'ERROR TRIGGER /triggers/1/destinationLabel: trigger "late" -> "both": the destination "both" is a relation',
+    ],
+    [
+      'a state the source lacks',
+      [[['triggers', 1, 'statesTrigger'], ['YES']]],
+      'ERROR STATE /triggers/1/statesTrigger/0: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
+    ],
+    [
+      'a star among states',
+      [[['triggers', 1, 'statesTrigger'], ['*']]],
+      'ERROR STATE /triggers/1/statesTrigger/0: trigger "late" -> "note": "*" is not a state',
+    ],
+    [
+      'a change to a state the source lacks',
+      [[['triggers', 0, 'stateChangeTrigger', 'stateTo'], 'Up']],
+      'ERROR STATE /triggers/0/stateChangeTrigger/stateTo: trigger "heat" -> "wait": "heat" has no state "Up"',
+    ],
+    [
+      'half a change',
+      [[['triggers', 0, 'stateChangeTrigger', 'stateFrom'], '']],
+      'ERROR STATE /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait": stateFrom is empty; write "*" for any state',
+    ],
+    [
+      'a change to the same',
+      [[['triggers', 0, 'stateChangeTrigger'], { stateFrom: 'Above', stateTo: 'Above' }]],
+      'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" waits for a change from "Above" to itself',
+    ],
+    [
+      'a list without states',
+      [[['triggers', 1, 'statesTrigger'], []]],
+      'WARNING TRIGGER /triggers/1/statesTrigger: trigger "late" -> "note" has no state in statesTrigger',
+    ],
+    [
+      'a negative invocationPolicy',
+      [[['triggers', 1, 'invocationPolicy'], -5]],
+      'ERROR TYPE /triggers/1/invocationPolicy: "invocationPolicy" of trigger "late" -> "note" is -5',
+    ],
+    [
+      'the same trigger twice',
+      [push('triggers', { sourceLabel: 'late', destinationLabel: 'note', statesTrigger: ['TRUE'] })],
+      'WARNING TRIGGER /triggers/2: trigger "late" -> "note" is the same as trigger 1',
+    ],
+    [
+      'a trigger cycle',
+      [push('triggers', { sourceLabel: 'late', destinationLabel: 'heat' })],
+      'ERROR CYCLE /triggers/2: the nodes run in a circle: heat -> both -> late -> heat',
+    ],
+    [
+      'a node that fires itself',
+      [push('triggers', { sourceLabel: 'flip', destinationLabel: 'flip' })],
+      'ERROR CYCLE /triggers/2: the nodes run in a circle: flip -> flip',
+    ],
+    [
+      'relations in a circle',
+      [
+        [['relations', 0, 'parentLabels', 1], 'late'],
+        [['relations', 0, 'combinations'], [['Above', 'TRUE']]],
+      ],
+      'the nodes run in a circle: both -> late -> both',
+    ],
+    [
+      'a clock on a destination',
+      [[['sensors', 2, 'pollingPeriod'], 1000]],
+      'WARNING FIELD /sensors/2/pollingPeriod: sensor "wait": pollingPeriod has no effect, because triggers run it',
+    ],
+    ['tickTrigger on a destination', [[['sensors', 2, 'tickTrigger'], true]], 'WARNING FIELD /sensors/2/tickTrigger'],
+    [
+      'two clocks',
+      [
+        [['sensors', 1, 'pollingPeriod'], 5],
+        [['sensors', 1, 'schedule'], '0 0 * * * ?'],
+      ],
+      'ERROR FIELD /sensors/1/schedule: sensor "flip" has both pollingPeriod and schedule',
+    ],
+    [
+      'a bad duration',
+      [[['sensors', 0, 'timeout'], '5 parsecs']],
+      'ERROR TYPE /sensors/0/timeout: sensor "heat": "5 parsecs" is not a duration',
+    ],
+    [
+      'no time at all',
+      [[['sensors', 0, 'timeout'], 'PT0S']],
+      'ERROR TYPE /sensors/0/timeout: sensor "heat": "PT0S" is not longer than nothing',
+    ],
+    [
+      'backoffs the wrong way round',
+      [[['sensors', 0, 'retryConfig'], { maxRetries: 1, minBackoff: 'PT1M', maxBackoff: 'PT1S' }]],
+      'ERROR TYPE /sensors/0/retryConfig: sensor "heat": minBackoff "PT1M" is longer than maxBackoff "PT1S"',
+    ],
+    [
+      'an unknown errorState',
+      [[['sensors', 0, 'retryConfig'], { maxRetries: 1, errorState: 'Abov' }]],
+      'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState "Abov" is not a state of stream; did you mean "Above"?',
+    ],
+    ['an unknown timeoutState', [[['sensors', 0, 'timeoutState'], 'Late']], 'ERROR STATE /sensors/0/timeoutState'],
+    [
+      'a loop over no list',
+      [[['sensors', 0, 'loopDef'], '{"a":1}']],
+      'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',
+    ],
+    [
+      'a sensor that nothing runs',
+      [
+        [['task'], { type: 'reactive' }],
+        [['sensors', 1, 'resource'], undefined],
+      ],
+      'WARNING START /sensors/1: nothing ever runs sensor "flip"',
+    ],
+    [
+      'a sensor without tick and data',
+      [
+        [['sensors', 1, 'resource'], undefined],
+        [['sensors', 1, 'tickTrigger'], false],
+      ],
+      'WARNING START /sensors/1: nothing ever runs sensor "flip"',
+    ],
+    [
+      'an actuator that nothing fires',
+      [[['triggers', 1], { sourceLabel: 'flip', destinationLabel: 'wait' }]],
+      'WARNING START /actuators/0: actuator "note" has no trigger',
+    ],
+    [
+      'a missing property',
+      [[['sensors', 0, 'properties', 'dataName'], undefined]],
+      'ERROR PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is missing; write "dataName": "temperature"',
+    ],
+    [
+      'an unknown property',
+      [[['sensors', 0, 'properties', 'treshold'], 1]],
+      'WARNING PROPERTY /sensors/0/properties/treshold: sensor "heat": stream has no property "treshold"; did you mean "threshold"?',
+    ],
+    [
+      'text for a number',
+      [[['sensors', 0, 'properties', 'threshold'], 'high']],
+      'ERROR PROPERTY /sensors/0/properties/threshold: sensor "heat": the property "threshold" is "high", not a number',
+    ],
+    [
+      'a number for text',
+      [[['sensors', 0, 'properties', 'dataName'], 5]],
+      'WARNING PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is 5, which becomes text; write "5"',
+    ],
+    [
+      'a list for text',
+      [[['sensors', 0, 'properties', 'dataName'], ['a']]],
+      'ERROR PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is ["a"], not text',
+    ],
+    [
+      'a value outside an enum',
+      [[['sensors', 0, 'properties', 'mode'], 'lose']],
+      'ERROR PROPERTY /sensors/0/properties/mode: sensor "heat": the property "mode" is "lose", not one of strict, loose; did you mean "loose"?',
+    ],
+    [
+      'a bad duration property',
+      [[['sensors', 2, 'properties', 'duration'], 'soon']],
+      'ERROR PROPERTY /sensors/2/properties/duration: sensor "wait": the property "duration" is "soon", not a duration',
+    ],
+    [
+      'a secret of the wrong type, unseen',
+      [[['actuators', 0, 'properties', 'key'], 'hunter2']],
+      'ERROR PROPERTY /actuators/0/properties/key: actuator "note": the property "key" is (not shown), not a whole number',
+    ],
+    [
+      "a plug's own objection",
+      [[['sensors', 0, 'properties', 'threshold'], '-300']],
+      'ERROR PROPERTY /sensors/0/properties/threshold: sensor "heat": colder than can be; write at least -273',
+    ],
+    [
+      'a plug whose check throws',
+      [push('sensors', { label: 't', name: 'touchy', resource: '$' })],
+      'ERROR PLUG /sensors/3/properties: sensor "t": the check of touchy 1.0.0 failed: out of order',
+    ],
+    [
+      'a binding to an unknown node',
+      [[['actuators', 0, 'properties', 'message'], '${nodes.heart.rawData.value}']],
+      'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes.heart.rawData.value}: there is no node "heart"; did you mean "heat"?',
+    ],
+    [
+      'a binding to an unknown field',
+      [[['actuators', 0, 'properties', 'message'], '${nodes.heat.rawData.valeu}']],
+      'WARNING BINDING /actuators/0/properties/message: actuator "note": ${nodes.heat.rawData.valeu}: rawData of "heat" has no field "valeu"; did you mean "value"?',
+    ],
+    [
+      'the state of an actuator',
+      [[['sensors', 0, 'properties', 'options'], { a: ['${nodes.note.state}'] }]],
+      'ERROR BINDING /sensors/0/properties/options/a/0: sensor "heat": ${nodes.note.state}: the actuator "note" has no state',
+    ],
+    [
+      'an unknown root',
+      [[['actuators', 0, 'properties', 'message'], '${streem.x}']],
+      'ERROR BINDING /actuators/0/properties/message: actuator "note": "${streem.x}"',
+    ],
+    [
+      'a resource that cannot be known',
+      [[['sensors', 0, 'resource'], '${nodes.flip.state}']],
+      'ERROR RESOURCE /sensors/0/resource: sensor "heat": ${nodes.flip.state} is not known when the task starts',
+    ],
+    [
+      'periodic without frequency',
+      [[['task'], { type: 'periodic' }]],
+      'ERROR TASK /task/frequency: a periodic task needs a frequency',
+    ],
+    [
+      'scheduled with two schedules',
+      [[['task'], { type: 'scheduled', cron: 'x', rrule: 'y' }]],
+      'ERROR TASK /task/rrule: the task has both cron and rrule',
+    ],
+    [
+      'scheduled without schedule',
+      [[['task'], { type: 'scheduled' }]],
+      'ERROR TASK /task/cron: a scheduled task needs cron or rrule',
+    ],
+    [
+      'a clock without a type',
+      [[['task'], { cron: '0 0 * * * ?' }]],
+      'ERROR TASK /task/type: the task has "cron" but no type; write "type": "scheduled"',
+    ],
+    [
+      'a clock that is not read',
+      [[['task'], { type: 'reactive', frequency: 5 }]],
+      'WARNING FIELD /task/frequency: frequency has no effect on a reactive task',
+    ],
+    [
+      'a frequency of nothing',
+      [[['task', 'frequency'], 0]],
+      'ERROR TYPE /task/frequency: "frequency" of task settings "boiler" is 0, expected a number above 0 up to 31536000000 (ms)',
+    ],
+    [
+      'an interval of ten years',
+      [[['task'], { type: 'periodic', pollingInterval: 315_360_000 }]],
+      'ERROR TYPE /task/pollingInterval: "pollingInterval" of "task" of the rule is 315360000, expected a number above 0 up to 31536000 (s)',
+    ],
+    [
+      'two frequencies that differ',
+      [[['task', 'pollingInterval'], 5]],
+      'WARNING TASK /task/pollingInterval: pollingInterval 5 (s) differs from frequency 60000 (ms), which wins',
+    ],
+    ['an unknown task type', [[['task', 'type'], 'periodical']], 'did you mean "periodic"?'],
+    ['an unknown misfire', [[['task', 'misfire'], 'twice']], 'must be one of skip, once, all'],
+    [
+      'a bad zone',
+      [[['task', 'timeZone'], 'Europe Brussels']],
+      'ERROR TASK /task/timeZone: "Europe Brussels" is not a time zone',
+    ],
+    ['a bad lateness', [[['task', 'maxLateness'], '1 year']], 'ERROR TASK /task/maxLateness'],
+    [
+      'an override of nobody',
+      [[['task', 'nodes'], [{ name: 'heet', properties: {} }]]],
+      'ERROR OVERRIDE /task/nodes/0/name: there is no node "heet" to override; did you mean "heat"?',
+    ],
+  ])('%s', (_name, changes, line) => {
+    const found = lines(changed(...changes))
+    expect(
+      found.filter((text) => text.includes(line)),
+      found.join('\n'),
+    ).toHaveLength(1)
+  })
+
+  it('and what is there but wrong is not called missing as well', () => {
+    expect(lines(changed([['task'], { type: 'periodic', pollingInterval: 0 }]))).toHaveLength(1)
+    expect(lines(changed([['task', 'type'], 'sometimes']))).toHaveLength(1)
+  })
+
+  it('all at once', () => {
+    const found = lines(
+      changed(
+        [['sensors', 0, 'name'], 'steam'],
+        [['relations', 0, 'type'], 'XOR'],
+        [['triggers', 1, 'sourceLabel'], 'x'],
+        [['task'], { type: 'periodic' }],
+      ),
+    )
+    expect(found.filter((text) => text.startsWith('ERROR'))).toHaveLength(4)
+  })
+
+  it('and no rule comes back with an error, but one does with warnings', () => {
+    expect(validateRule(changed([['task'], { type: 'periodic' }]), plugs).rule).toBeUndefined()
+    expect(validateRule(changed([['extra'], 1]), plugs).rule).toMatchObject({ extra: 1 })
+  })
+})
+
+describe('what is allowed', () => {
+  it.each<[string, readonly (readonly [Path, unknown])[]]>([
+    ['numbers written as text', [[['sensors', 0, 'properties', 'threshold'], '80.5']]],
+    ['a placeholder where a number belongs', [[['sensors', 0, 'properties', 'threshold'], '${variables.limit}']]],
+    ['JSON Logic that looks like nothing else', [[['sensors', 0, 'properties', 'when'], { '>': [{ var: 'a' }, 1] }]]],
+    ['an object as JSON text', [[['sensors', 0, 'properties', 'options'], '{"a":1}']]],
+    ['latest as version', [[['sensors', 0, 'version'], 'latest']]],
+    ['an enormous invocationPolicy', [[['triggers', 1, 'invocationPolicy'], 922_337_203_685_477_000]]],
+    ['a loop given by a placeholder', [[['sensors', 0, 'loopDef'], '${variables.items}']]],
+    ['undeclared variables', [[['sensors', 0, 'resource'], '$boiler']]],
+    ['zones of all forms', [[['task', 'timeZone'], 'UTC+2']]],
+    [
+      'fields of an open output',
+      [
+        push('sensors', { label: 's', name: 'script', resource: '$' }),
+        [['actuators', 0, 'properties', 'message'], '${nodes.s.rawData.a.b}'],
+      ],
+    ],
+  ])('%s', (_name, changes) => {
+    expect(lines(changed(...changes))).toEqual([])
+  })
+
+  it('a rule without settings may tick later', () => {
+    expect(lines(changed([['task'], undefined], [['sensors', 1, 'resource'], undefined]))).toEqual([])
+  })
+
+  it('a mandatory property that an override brings', () => {
+    const nodes = [{ name: 'heat', properties: { sensor: { requiredProperties: [{ threshold: 5 }] } } }]
+    expect(lines(changed([['sensors', 0, 'properties', 'threshold'], undefined], [['task', 'nodes'], nodes]))).toEqual(
+      [],
+    )
+  })
+
+  it('the old name of scheduled tasks', () => {
+    const { rule } = validateRule(changed([['task'], { type: 'cron', cron: '0 0 * * * ?' }]), plugs)
+    expect(rule?.task).toEqual({ type: 'scheduled', cron: '0 0 * * * ?' })
+  })
+
+  it('conditions that say nothing, which are left out', () => {
+    const { rule } = validateRule(
+      changed(
+        [['triggers', 0, 'stateChangeTrigger'], { stateFrom: '', stateTo: '' }],
+        [['triggers', 0, 'statesTrigger'], []],
+      ),
+      plugs,
+    )
+    expect(rule?.triggers?.[0]).toEqual({ sourceLabel: 'heat', destinationLabel: 'wait' })
+  })
+})
+
+describe('documents that mean harm', () => {
+  const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) })
+
+  it('__proto__ as a key is refused and pollutes nothing', () => {
+    const evil: unknown = JSON.parse(
+      '{"sensors":[{"label":"a","name":"dice","resource":"$","properties":{"__proto__":{"x":1},"constructor":1}}]}',
+    )
+    expect(lines(evil).filter((text) => text.startsWith('ERROR KEY'))).toEqual([
+      'ERROR KEY /sensors/0/properties/__proto__: the key "__proto__" is refused; choose another name',
+      'ERROR KEY /sensors/0/properties/constructor: the key "constructor" is refused; choose another name',
+    ])
+  })
+
+  it.each([
+    ['a thousand levels', changed([['sensors', 0, 'properties', 'options'], nested(1000)]), 'TOO_LARGE'],
+    ['two million letters', changed([['sensors', 0, 'properties', 'dataName'], 'x'.repeat(2_000_000)]), 'TOO_LARGE'],
+    ['a function', changed([['sensors', 0, 'properties', 'options'], () => 1]), 'TYPE'],
+    ['text', 'rule', 'TYPE'],
+    ['nothing', undefined, 'TYPE'],
+    ['a list', [], 'TYPE'],
+  ])('%s is an error, not a crash', (_name, input, type) => {
+    const { rule, issues } = validateRule(input, plugs)
+    expect(rule).toBeUndefined()
+    expect(issues.map((issue) => issue.type)).toContain(type)
+  })
+
+  it('labels that objects inherit are like any other', () => {
+    const found = lines(
+      changed([['triggers', 0, 'sourceLabel'], 'toString'], [['sensors', 0, 'properties', 'valueOf'], 1]),
+    )
+    expect(found.join('\n')).toMatch(
+      /there is no node "toString"[^]*stream has no property "valueOf"|stream has no property "valueOf"[^]*there is no node "toString"/,
+    )
+  })
+
+  it('ten thousand wrong names are checked in reasonable time', () => {
+    const sensors = Array.from({ length: 8000 }, (_, i) => ({
+      label: `sensor_number_${i}`,
+      name: 'dise',
+      resource: '$',
+    }))
+    expect(validateRule({ sensors }, plugs).issues.length).toBeLessThanOrEqual(1000)
+  }, 5000)
+
+  it('a chain of thousands of triggers does not overflow', () => {
+    const sensors = Array.from({ length: 6000 }, (_, i) => ({ label: `s${i}`, name: 'coin', resource: '$' }))
+    const triggers = sensors.slice(1).map((s, i) => ({ sourceLabel: `s${i}`, destinationLabel: s.label }))
+    expect(validateRule({ sensors, triggers }, plugs).issues).toEqual([])
+    triggers.push({ sourceLabel: 's5999', destinationLabel: 's0' })
+    expect(validateRule({ sensors, triggers }, plugs).issues.map(({ type }) => type)).toEqual(['CYCLE'])
+  })
+})
+
+describe('a template', () => {
+  const template = () => {
+    const { task: _task, ...graph } = goodRule()
+    return {
+      ...graph,
+      name: 'boiler.json',
+      variables: [{ name: 'limit', type: 'double' }],
+      taskDefaults: { type: 'periodic' },
+    }
+  }
+  const issuesOf = (input: unknown) =>
+    validateTemplate(input, plugs).issues.map((i) => `${i.severity} ${i.type} ${describeIssue(i)}`)
+
+  it('without problems comes back as it is; its defaults need not be complete', () => {
+    expect(validateTemplate(template(), plugs)).toEqual({ template: template(), issues: [] })
+  })
+
+  it('needs a name', () => {
+    expect(issuesOf({ ...template(), name: undefined })).toEqual([
+      'ERROR TYPE /name: the template has no "name"; write "name": non-empty text',
+    ])
+  })
+
+  it('may leave mandatory properties to the task', () => {
+    const open = template()
+    delete open.sensors[0]?.properties?.['threshold']
+    expect(issuesOf(open)).toEqual([
+      expect.stringMatching(/^WARNING PROPERTY .*"threshold" is missing.*"nodes" when the task is made$/),
+    ])
+  })
+
+  it('warns of variables that it does not declare, in properties and in resources', () => {
+    const open = template()
+    Object.assign(open.sensors[0] ?? {}, {
+      resource: '$boiler',
+      properties: { dataName: 't', threshold: '${variables.limt}' },
+    })
+    expect(issuesOf(open)).toEqual([
+      expect.stringMatching(/^WARNING VARIABLE .*"limt" is not declared; did you mean "limit"\?$/),
+      expect.stringMatching(/^WARNING VARIABLE .*"boiler" is not declared/),
+    ])
+  })
+
+  it.each([
+    [
+      [
+        { name: 'a', type: 'double' },
+        { name: 'a', type: 'string' },
+      ],
+      'the variable "a" is declared twice',
+    ],
+    [[{ name: 'taskId', type: 'string' }], 'the variable name "taskId" is reserved'],
+    [[{ name: 'a', type: 'integer', defaultValue: 1.5 }], 'the variable "a" is 1.5, not a whole number'],
+    [[{ name: 'a', type: 'string', format: { type: 'enum' } }], 'the variable "a" is an enum without values'],
+    [[{ name: 'a', type: 'number' }], 'must be one of string, boolean, integer'],
+  ])('with declarations %j is refused', (variables, text) => {
+    expect(issuesOf({ ...template(), variables }).join('\n')).toContain(text)
+  })
+})
+
+describe('a request for a task from a template', () => {
+  it('is checked for its shape', () => {
+    expect(validateTaskRequest({ template: 't', type: 'cron', cron: 'x', nodes: [] })).toEqual({
+      request: { template: 't', type: 'scheduled', cron: 'x', nodes: [] },
+      issues: [],
+    })
+    expect(validateTaskRequest({ nodes: [{ name: 'a' }], start: 'yes' }).issues.map(describeIssue)).toEqual([
+      '/nodes/0/properties: node override "a" has no "properties"; write "properties": an object',
+      '/start: "start" of the task must be true or false, not the text "yes"',
+      '/template: the task has no "template"; write "template": non-empty text',
+    ])
+  })
+})
+
+describe('laws', () => {
+  const junk = fc.oneof(
+    fc.jsonValue({ maxDepth: 4 }),
+    fc.constantFrom('', '*', '$', '${', '__proto__', -1, 1e308, null),
+  )
+  const places: fc.Arbitrary<Path> = fc.constantFrom(...allPaths(goodRule(), []))
+
+  it('any JSON value gives a result', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (input) => {
+        for (const { issues } of [
+          validateRule(input, plugs),
+          validateTemplate(input, plugs),
+          validateTaskRequest(input),
+        ]) {
+          expect(Array.isArray(issues)).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('a changed rule gives errors, or a rule that the schema describes', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(places, fc.option(junk, { nil: undefined })), { minLength: 1, maxLength: 4 }),
+        (changes) => {
+          const input = changedIfPossible(changes)
+          const { rule, issues } = validateRule(input, plugs)
+          const failed = issues.some(({ severity }) => severity === 'ERROR')
+          expect(rule === undefined).toBe(failed)
+          if (rule) expect(Check(RuleSchema, rule)).toBe(true)
+        },
+      ),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('no document that the schema library refuses comes through', () => {
+    const shapes = new Set(['TYPE', 'LABEL'])
+    fc.assert(
+      fc.property(places, junk, (place, value) => {
+        const input = changedIfPossible([[place, value]])
+        if (Check(RuleSchema, input)) return
+        const { issues } = validateRule(input, plugs)
+        expect(issues.some(({ severity, type }) => severity === 'ERROR' && (shapes.has(type) || type === 'KEY'))).toBe(
+          true,
+        )
+      }),
+    )
+  })
+
+  it('the schemas are JSON as they stand', () => {
+    for (const schema of [RuleSchema, TemplateSchema, TaskFromTemplateSchema]) {
+      expect(JSON.parse(JSON.stringify(schema))).toMatchObject({ type: 'object' })
+    }
+  })
+
+  function changedIfPossible(changes: readonly (readonly [Path, unknown])[]): unknown {
+    let input: unknown = goodRule()
+    for (const change of changes) {
+      try {
+        const next = structuredClone(input)
+        put(next, change)
+        input = next
+      } catch {
+        // an earlier change took the place away
+      }
+    }
+    return input
+  }
+})
+
+function put(rule: unknown, [path, value]: readonly [Path, unknown]): void {
+  let holder = rule as Record<string | number, unknown>
+  for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
+  holder[path.at(-1) ?? ''] = value
+}
+
+function allPaths(value: unknown, path: Path): Path[] {
+  if (typeof value !== 'object' || value === null) return [path]
+  const inner = Object.entries(value).flatMap(([key, item]) => allPaths(item, [...path, key]))
+  return path.length === 0 ? inner : [path, ...inner]
+}
