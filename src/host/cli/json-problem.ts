@@ -275,6 +275,7 @@ class Walk {
 
   #here(): string {
     const char = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
+    if (char === '"') return 'a double quote'
     return char.trim() === '' ? 'white space that JSON does not know' : `"${char}"`
   }
 
