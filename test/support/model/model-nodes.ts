@@ -69,7 +69,10 @@ export class ModelNodes {
   /** Makes sensors unknown; what they were is still remembered. */
   reset(labels: Iterable<string>): void {
     for (const label of labels) this.sensor(label).state = null
-    for (const gate of gatesInOrder(this.#rule)) this.#gate(gate.label).state = this.#truth(gate.label)
+    for (const { label } of gatesInOrder(this.#rule)) {
+      // what is lost can only make a gate unknown; becoming certain takes an observation
+      if (this.#truth(label) === null) this.#gate(label).state = null
+    }
   }
 
   /** Forgets an observation for good. Gives the state that was lost, null when it was unknown already. */
@@ -79,9 +82,9 @@ export class ModelNodes {
     Object.assign(node, { state: null, memory: null, evictAt: undefined })
     for (const below of gatesBelow(this.#rule, label)) {
       const gate = this.#gate(below.label)
-      const truth = this.#truth(below.label)
-      if (truth === null && gate.state !== null) gate.memory = null
-      gate.state = truth
+      if (this.#truth(below.label) !== null || gate.state === null) continue
+      gate.state = null
+      gate.memory = null
     }
     return from
   }

@@ -44,15 +44,15 @@ export function runsOnData(rule: Rule, resource: string): Sensor[] {
   })
 }
 
-/** All gates in an order in which parents stand before children; otherwise as declared. */
+/** All gates as declared, but each behind the gates that it has as parents. */
 export function gatesInOrder(rule: Rule): Relation[] {
-  const waiting = [...(rule.relations ?? [])]
-  const ordered: Relation[] = []
-  while (waiting.length > 0) {
-    const next = waiting.findIndex((gate) => !waiting.some((other) => gate.parentLabels.includes(other.label)))
-    ordered.push(...waiting.splice(Math.max(next, 0), 1))
+  const ordered = new Set<Relation>()
+  const add = (gate: Relation): void => {
+    for (const label of gate.parentLabels) rule.relations?.filter((parent) => parent.label === label).forEach(add)
+    ordered.add(gate)
   }
-  return ordered
+  rule.relations?.forEach(add)
+  return [...ordered]
 }
 
 /** The gates that a sensor reaches, directly or through other gates. */
