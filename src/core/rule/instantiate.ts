@@ -1,7 +1,7 @@
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { parseResource } from '../placeholders/resource.ts'
 import { at, Report } from './check/report.ts'
-import { applyOverrides, mergeOverrides } from './overrides.ts'
+import { applyOverrides } from './overrides.ts'
 import type { Rule, RuleGraph, TaskSettings, Template } from './rule.ts'
 import { mergeSettings } from './settings.ts'
 import { reportMissingVariable, resolveVariables } from './variables.ts'
@@ -12,7 +12,7 @@ export interface Instance {
   rule: Rule
   /** all variables by name, in their declared types; the same as `rule.task.variables` */
   variables: Record<string, unknown>
-  /** problems of the request; paths point into it. Errors among them mean that the task cannot start */
+  /** problems of the request; paths point into it, or to `/taskDefaults` of the template. Errors among them mean that the task cannot start */
   issues: Issue[]
 }
 
@@ -24,9 +24,10 @@ export interface Instance {
 export function instantiate(source: Template | Rule, request: TaskSettings = {}): Instance {
   const report = new Report()
   const defaults = defaultsOf(source)
-  const { nodes: ownNodes = [], ...merged } = mergeSettings(defaults, request)
-  const overrides = request.nodes === undefined ? ownNodes : mergeOverrides(defaults.nodes ?? [], request.nodes)
-  const graph = applyOverrides(graphOf(source), overrides, '/nodes', report)
+  const { nodes = [], ...settings } = request
+  const { nodes: defaultNodes = [], ...merged } = mergeSettings(defaults, settings)
+  const prepared = applyOverrides(graphOf(source), defaultNodes, '/taskDefaults/nodes', report)
+  const graph = applyOverrides(prepared, nodes, '/nodes', report)
   const { variables: declarations = [] }: Partial<Template> = source
   const variables = resolveVariables(declarations, merged.variables ?? {}, '/variables', report)
   checkResourceVariables(graph, variables, report)

@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Report } from '../../../src/core/rule/check/report.ts'
+import { applyOverrides, mergeOverrides } from '../../../src/core/rule/overrides.ts'
+import type { NodeOverride, RuleGraph } from '../../../src/core/rule/rule.ts'
+
+const graph: RuleGraph = {
+  sensors: [
+    { label: 'a', name: 'p', properties: { k: 0 } },
+    { label: 'b', name: 'p' },
+  ],
+  actuators: [
+    { label: 'x', name: 'q' },
+    { label: 'y', name: 'q' },
+  ],
+  triggers: [
+    { sourceLabel: 'a', destinationLabel: 'x' },
+    { sourceLabel: 'a', destinationLabel: 'y' },
+  ],
+}
+
+describe('mergeOverrides', () => {
+  it('later fields win, fields of the earlier list stay', () => {
+    const earlier: NodeOverride[] = [
+      {
+        name: 'a',
+        properties: { cost: 1, resource: 'r', sensor: { version: '1.0.0', requiredProperties: [{ k: 1 }, { l: 1 }] } },
+      },
+    ]
+    const later: NodeOverride[] = [
+      { name: 'a', properties: { cost: 2, sensor: { requiredProperties: { k: 2 } } } },
+      { name: 'b', properties: { cost: 3 } },
+    ]
+    expect(mergeOverrides(earlier, later)).toEqual([
+      {
+        name: 'a',
+        properties: { cost: 2, resource: 'r', sensor: { version: '1.0.0', requiredProperties: [{ k: 2 }, { l: 1 }] } },
+      },
+      { name: 'b', properties: { cost: 3 } },
+    ])
+  })
+
+  it('actuators merge by label', () => {
+    const action = (label: string, value: number): NodeOverride => ({
+      name: 'a',
+      properties: { actions: [{ label, requiredProperties: [{ k: value }] }] },
+    })
+    expect(mergeOverrides([action('x', 1), action('y', 1)], [action('y', 2)])).toEqual([
+      {
+        name: 'a',
+        properties: {
+          actions: [
+            { label: 'x', requiredProperties: [{ k: 1 }] },
+            { label: 'y', requiredProperties: [{ k: 2 }] },
+          ],
+        },
+      },
+    ])
+  })
+
+  const properties = fc.dictionary(fc.constantFrom('k', 'l', 'm'), fc.nat(9))
+  const plug = fc.record(
+    {
+      version: fc.constantFrom('1.0.0', '2.0.0'),
+      requiredProperties: fc.oneof(properties, fc.array(properties, { maxLength: 3 })),
+    },
+    { requiredKeys: [] },
+  )
+  const lists: fc.Arbitrary<NodeOverride[]> = fc.array(
+    fc.record({
+      name: fc.constantFrom('a', 'b'),
+      properties: fc.record(
+        { cost: fc.nat(5), resource: fc.constantFrom('r', 's'), sensor: plug },
+        { requiredKeys: [] },
+      ),
+    }),
+    { maxLength: 4 },
+  )
+
+  it('applying the merged list is the same as applying one list after the other', () => {
+    fc.assert(
+      fc.property(lists, lists, (earlier, later) => {
+        const report = new Report()
+        const oneByOne = applyOverrides(applyOverrides(graph, earlier, '', report), later, '', report)
+        expect(applyOverrides(graph, mergeOverrides(earlier, later), '', report)).toEqual(oneByOne)
+        expect(report.issues).toEqual([])
+      }),
+    )
+  })
+
+  it('merging is associative', () => {
+    fc.assert(
+      fc.property(lists, lists, lists, (a, b, c) => {
+        expect(mergeOverrides(mergeOverrides(a, b), c)).toEqual(mergeOverrides(a, mergeOverrides(b, c)))
+      }),
+    )
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import type { TaskSettings } from '../../../src/core/rule/rule.ts'
+import { normalizeSettings, type NormalSettings } from '../../../src/core/rule/settings.ts'
+
+const DEFAULTS: NormalSettings = {
+  name: 'task',
+  start: true,
+  type: 'reactive',
+  resource: undefined,
+  variables: {},
+  resetObservations: true,
+  resetScope: 'invocation',
+  parallel: true,
+  gatesNeedFullObservation: false,
+  frequency: undefined,
+  pollingFixedRate: true,
+  cron: undefined,
+  rrule: undefined,
+  timeZone: 'UTC',
+  misfire: 'skip',
+  maxLatenessMs: undefined,
+  overlap: 'skip',
+  dst: { gap: 'shift', overlap: 'first' },
+  tags: {},
+}
+
+describe('normalizeSettings', () => {
+  it.each<[string, TaskSettings, Partial<NormalSettings>]>([
+    ['nothing gives the defaults', {}, {}],
+    ['frequency is ms', { type: 'periodic', frequency: 250 }, { type: 'periodic', frequency: 250 }],
+    [
+      'pollingInterval is seconds',
+      { type: 'periodic', pollingInterval: 900 },
+      { type: 'periodic', frequency: 900_000 },
+    ],
+    ['frequency wins', { type: 'periodic', frequency: 5, pollingInterval: 900 }, { type: 'periodic', frequency: 5 }],
+    ['a clock tells the type', { rrule: 'FREQ=DAILY' }, { type: 'scheduled', rrule: 'FREQ=DAILY' }],
+    ['a clock the type does not read is left out', { type: 'reactive', frequency: 5, cron: 'x' }, {}],
+    ['an empty resource is none', { resource: '' }, {}],
+    ['maxLateness becomes ms', { maxLateness: 'PT1M' }, { maxLatenessMs: 60_000 }],
+    ['half a dst policy is filled up', { dst: { gap: 'skip' } }, { dst: { gap: 'skip', overlap: 'first' } }],
+    [
+      'false stays false',
+      { start: false, parallel: false, resetObservations: false, pollingFixedRate: false },
+      { start: false, parallel: false, resetObservations: false, pollingFixedRate: false },
+    ],
+  ])('%s', (_name, settings, expected) => {
+    expect(normalizeSettings(settings)).toEqual({ ...DEFAULTS, ...expected })
+  })
+})
