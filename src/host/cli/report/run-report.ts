@@ -3,6 +3,7 @@ import type { Rule, RuleGraph, Template } from '../../../core/rule/rule.ts'
 import { normalizeSettings } from '../../../core/rule/settings.ts'
 import type { Explanation } from '../../../core/task/explain.ts'
 import { counted, grouped } from '../numbers.ts'
+import type { SavedState } from '../../../core/task/saved.ts'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
@@ -11,6 +12,7 @@ import { explainLines } from './explain-text.ts'
 import { summaryLines } from './summary.ts'
 import { Tally } from './tally.ts'
 import { Timeline } from './timeline.ts'
+import { waitingLines } from './waiting.ts'
 
 /** What is going to be run. */
 export interface ReportedJob {
@@ -30,7 +32,14 @@ export interface ReportOptions {
 
 /** What has been run, and how long it took in ms. */
 export interface ReportedRun {
-  run: { messages: number; late: number; from: number; until: number; explain(node: string): Explanation }
+  run: {
+    messages: number
+    late: number
+    from: number
+    until: number
+    task: { save(): { state: SavedState } }
+    explain(node: string): Explanation
+  }
   wall: number
 }
 
@@ -87,7 +96,8 @@ export class RunReport {
       this.#options.zone,
       this.#paint,
     )
-    return [...lines, ...this.#unheard(ran)].map((line) => `${line}\n`)
+    const waiting = waitingLines(ran.run.task.save().state, this.#options.zone)
+    return [...lines, ...waiting, ...this.#unheard(ran)].map((line) => `${line}\n`)
   }
 
   /** For each actuator that never fired: what held it back, and what would have fired it. */
