@@ -6,7 +6,10 @@ import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { compileProperties } from '../placeholders/properties.ts'
 import { compileValue } from '../placeholders/value.ts'
+import { compileLogic } from '../logic/json-logic.ts'
+import { needsOf } from '../placeholders/needs.ts'
 import { parseResource } from '../placeholders/resource.ts'
+import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
@@ -64,6 +67,9 @@ export function compileRule(rule: RuleGraph, plugs: PlugRegistry): Graph {
     triggers,
     resources: resources.entries,
     tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
+    dataPlans: resources.entries.map((_, place) =>
+      makePlan(sensors.filter((sensor) => sensor.onData && sensor.resource === place)),
+    ),
   }
 }
 
@@ -124,9 +130,11 @@ function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug 
 function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   const properties = compileProperties(node.properties ?? {}, plug.input)
   const constant = properties.constant === undefined ? undefined : finishedConstant(node, plug, properties.constant)
+  const loop = node.loopDef === undefined ? undefined : compileValue(node.loopDef)
   return {
     plug,
     properties,
+    needs: needsIn([...properties.uses, ...(loop?.uses ?? []), ...logicUses(plug, constant)]),
     constant,
     prepared: constant === undefined ? undefined : plug.prepare?.(constant),
     timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
@@ -136,9 +144,23 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
       maxBackoffMs: durationMs(node.retryConfig.maxBackoff ?? 'PT1M'),
       errorState: stateIndex(plug.states, node.retryConfig.errorState),
     },
-    loop: node.loopDef === undefined ? undefined : compileValue(node.loopDef),
+    loop,
     pauseMs: node.pauseExecution === true ? pauseLimit(node.pauseExecutionTimeout) : undefined,
   }
+}
+
+/** JSON Logic reads by itself what placeholders read in other properties. */
+function logicUses(plug: Plug, constant: Readonly<Record<string, unknown>> | undefined): readonly Path[] {
+  return Object.entries(plug.input).flatMap(([name, field]) => {
+    const logic = field.format?.type === 'logic' ? constant?.[name] : undefined
+    return logic === undefined ? [] : compileLogic(logic).uses
+  })
+}
+
+function needsIn(uses: readonly Path[]): Needs | undefined {
+  const needs = needsOf(uses)
+  const any = needs.taskMetadata || needs.nodeMetadata || needs.secrets.length > 0 || needs.variables.length > 0
+  return any ? needs : undefined
 }
 
 function pauseLimit(text: string | undefined): number {

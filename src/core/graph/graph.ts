@@ -5,6 +5,7 @@
 import type { CompiledProperties } from '../placeholders/properties.ts'
 import type { CompiledValue } from '../placeholders/value.ts'
 import type { ResourceSpec } from '../placeholders/resource.ts'
+import type { Needs } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
@@ -19,6 +20,8 @@ export const GATE_STATES = ['TRUE', 'FALSE'] as const
 export interface PlugCall {
   readonly plug: Plug
   readonly properties: CompiledProperties
+  /** what must be fetched before a call; undefined when nothing is */
+  readonly needs: Needs | undefined
   /** finished properties, when none depends on the moment */
   readonly constant: Readonly<Record<string, unknown>> | undefined
   readonly prepared: unknown
@@ -143,4 +146,6 @@ export interface Graph {
   /** distinct resource texts of the nodes */
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
   readonly tickPlan: Plan
+  /** what data runs, by place in `resources` */
+  readonly dataPlans: readonly Plan[]
 }

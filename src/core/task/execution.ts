@@ -73,6 +73,12 @@ export function wakeAt(run: TaskRun, execution: Execution, at: number): void {
   run.sink.timer('wake', at, execution.id)
 }
 
+/** The plug has not answered at once: its time limit counts from now, or from before a restart. */
+export function armTimeout(run: TaskRun, execution: Execution): void {
+  if (execution.wakeAt !== Number.POSITIVE_INFINITY) run.sink.timer('wake', execution.wakeAt, execution.id)
+  else wakeAt(run, execution, run.now + execution.node.call.timeoutMs)
+}
+
 /** The execution is over, whatever came of it; its group may go on. */
 export function end(run: TaskRun, execution: Execution): void {
   run.state.inFlight.delete(execution)

@@ -169,6 +169,7 @@ function restoreObserved(run: TaskRun, node: ObservableNode, saved: SavedObserve
   const observed = observedState(run.state, node)
   observed.state = names.state(node.states, saved.state)
   observed.memory = names.state(node.states, saved.memory)
+  observed.previous = names.state(node.states, saved.previous)
   observed.before = names.state(node.states, saved.before)
   observed.since = saved.since ?? -1
   observed.lost = saved.lost ?? -1

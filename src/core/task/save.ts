@@ -151,6 +151,7 @@ function saveObserved(state: TaskState, node: ObservableNode): SavedObserved {
   return {
     ...named('state', node, observed.state),
     ...named('memory', node, observed.memory),
+    ...named('previous', node, observed.previous),
     ...named('before', node, observed.before),
     ...(observed.since !== -1 && { since: observed.since }),
     ...(observed.lost !== -1 && { lost: observed.lost }),

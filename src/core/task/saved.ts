@@ -38,7 +38,8 @@ export interface SavedLink {
 export interface SavedObserved {
   state?: string
   memory?: string
-  /** the state and memory before the last evaluation */
+  /** state before the last evaluation, and the same with the memory in place of unknown */
+  previous?: string
   before?: string
   since?: number
   lost?: number

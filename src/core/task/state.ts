@@ -21,9 +21,9 @@ export interface Observed {
   state: number
   /** last certain state; survives a reset, not an eviction */
   memory: number
-  /** state before the evaluation at hand (not saved) */
+  /** state before the last evaluation */
   previous: number
-  /** the same, or the memory when it was unknown (not saved) */
+  /** the same, or the memory when it was unknown */
   before: number
   /** since when it has its last certain state */
   since: number

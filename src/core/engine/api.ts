@@ -1,0 +1,131 @@
+/** What the library gives: an engine of many tasks, and a handle for each. */
+import type { Observable, SchedulerLike } from 'rxjs'
+import type { Plug } from '../plug/plug.ts'
+import type { Logger, Ports } from '../ports.ts'
+import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
+import type { Explanation } from '../task/explain.ts'
+import type { Message } from '../task/input.ts'
+import type { SavedState } from '../task/saved.ts'
+import type { TaskStatus } from '../task/state.ts'
+import type { EngineEvent } from './events.ts'
+
+export interface EngineOptions {
+  /** the plugs that rules may name */
+  readonly plugs: readonly Plug[]
+  /** where time comes from; every timer of the engine waits on it */
+  readonly scheduler: SchedulerLike
+  /** ids of tasks that are started without one */
+  readonly ids: () => string
+  /** first number of all randomness that plugs see */
+  readonly seed: number
+  readonly ports?: Ports
+  readonly logger?: Logger
+  /** handed to every plug as `globalSettings` */
+  readonly globalSettings?: Readonly<Record<string, unknown>>
+  /** default true: `fired` events carry their why */
+  readonly why?: boolean
+  /** ms that values of a message stay in reach of later executions; default 60,000 */
+  readonly streamValidity?: number
+  /** executions that one task may have in flight; default 1,000. More are held with reason `queue` */
+  readonly maxInFlight?: number
+}
+
+export interface Engine {
+  /**
+   * Starts a rule or template with task settings, or a stopped task by its id. Rejects with `VALIDATION` (all
+   * problems at once), `RESOLUTION` or `SCHEDULE`; then there is no task, or the old one is `failed`.
+   */
+  start(rule: Rule | Template | string, settings?: StartSettings): Promise<Task>
+  /** Stops a running task and drops its work in flight. `WRONG_STATUS` when it does not run. */
+  stop(id: string): Promise<Task>
+  /** Replaces a task's rule; it runs again when it ran before, unless the settings say otherwise. */
+  update(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Task>
+  /** Forgets a task. `WRONG_STATUS` while it runs, unless forced. */
+  remove(id: string, options?: { force?: boolean }): Promise<void>
+  /** Goes on with a saved task where it was: timers, cool-downs and work in flight included. `SAVED_STATE`. */
+  restore(saved: SavedTask): Promise<Task>
+  readonly tasks: ReadonlyMap<string, Task>
+  /** Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation. */
+  receive(messages: Message | readonly Message[]): boolean
+  /** Why a destination fired last, and what holds back each trigger into it. `NOT_FOUND`. */
+  explain(id: string, node: string): Explanation
+  /** All events of all tasks; never errors, and completes on close. */
+  readonly events$: Observable<EngineEvent>
+  /** Resolves when no plug has a call open. */
+  settled(): Promise<void>
+  /** Stops everything for good, without `stopped` events: saved tasks can go on elsewhere. */
+  close(): Promise<void>
+}
+
+export type StartSettings = TaskSettings & {
+  /** default: from the engine's `ids` */
+  readonly id?: string
+}
+
+/** A started task. */
+export interface Task {
+  readonly id: string
+  readonly name: string
+  readonly status: TaskStatus
+  info(): TaskInfo
+  /** A node's state distribution and data. `NOT_FOUND`. */
+  node(label: string): NodeView
+  /** Observes a state, sets raw data, or both, from outside. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
+  push(node: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void
+  /** Runs a sensor now. */
+  run(node: string): void
+  /** Lets a paused node go on. */
+  resume(node: string): void
+  explain(node: string): Explanation
+  /** Plain JSON from which `engine.restore` goes on, here or elsewhere. */
+  save(): SavedTask
+}
+
+/** Times are epoch ms, absent before they happened. */
+export interface TaskInfo {
+  readonly id: string
+  readonly name: string
+  readonly status: TaskStatus
+  readonly type: TaskType
+  readonly template?: string
+  readonly resource?: string
+  /** every resource that a node is bound to */
+  readonly resourceIds: readonly string[]
+  readonly createTime: number
+  readonly startTime?: number
+  readonly lastExecutionTime?: number
+  readonly finishedTime?: number
+  readonly nextTick?: number
+  readonly invocationCount: number
+  /** failed invocations among the last 64 */
+  readonly health: { readonly errorsCount: number; readonly errorsRate: number }
+  /** why it could not start */
+  readonly error?: string
+  /** problems of the rule that did not keep it from running */
+  readonly warnings: readonly string[]
+}
+
+export interface NodeView {
+  readonly node: string
+  readonly kind: 'sensor' | 'gate' | 'actuator'
+  /** probability by state; 1 for a certain one, equal shares for a sensor that is not observed */
+  readonly states: Readonly<Record<string, number>>
+  /** ties go to the first state; null for actuators */
+  readonly mostLikelyState: { readonly state: string; readonly probability: number } | null
+  readonly rawData?: unknown
+  /** epoch ms */
+  readonly collectedTime?: number
+  readonly error?: { readonly time: number; readonly message: string }
+}
+
+export interface SavedTask {
+  readonly format: 1
+  readonly id: string
+  readonly createTime: number
+  readonly template?: string
+  readonly rule: Rule
+  readonly overrides?: { readonly byStream: readonly string[]; readonly byData: readonly string[] }
+  /** resolved resources, as the graph lists them */
+  readonly resources: readonly string[]
+  readonly state: SavedState
+}

@@ -1,0 +1,194 @@
+/** What one call of a plug can see: the plug's own view (PlugContext) and that of placeholders (Scope), over one task. */
+import { ownValue } from '../../kernel/json.ts'
+import { nextSeed, randomOf } from '../../kernel/random.ts'
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import { readParts } from '../placeholders/read-path.ts'
+import type { Scope } from '../placeholders/scope.ts'
+import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import { effectId } from '../task/fire.ts'
+import type { TaskRun } from '../task/run.ts'
+import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
+import { streamValue, streamValues } from '../task/stream.ts'
+import { traceLog } from '../task/trace.ts'
+
+/** What does not belong to the task: fetched before the call, or the same for all calls. */
+export interface CallSurroundings {
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  /** names of variables that a stream value of the same name replaces */
+  readonly streamVariables: readonly string[]
+  signalOf(execution: Execution): AbortSignal
+}
+
+/** Answers of the ports, by what the node declared that it needs. */
+export interface Fetched {
+  readonly taskMetadata?: unknown
+  readonly nodeMetadata?: unknown
+  readonly secrets?: ReadonlyMap<string, unknown>
+  /** stored values of variables with overrideByData */
+  readonly variables?: ReadonlyMap<string, unknown>
+}
+
+export const NOTHING_FETCHED: Fetched = {}
+
+type ActuatorData = { message?: string; rawData?: unknown; collectedTime: number }
+
+export class CallContext implements PlugContext, Scope {
+  properties: Readonly<Record<string, unknown>> = {}
+  prepared: unknown = undefined
+  readonly #run: TaskRun
+  readonly #execution: Execution
+  readonly #around: CallSurroundings
+  readonly #fetched: Fetched
+  readonly #now: number
+
+  constructor(run: TaskRun, execution: Execution, around: CallSurroundings, fetched: Fetched) {
+    this.#run = run
+    this.#execution = execution
+    this.#around = around
+    this.#fetched = fetched
+    this.#now = run.now
+  }
+
+  get now(): number {
+    return this.#now
+  }
+
+  get id(): string {
+    const { items, item } = this.#execution
+    const effect = effectId(this.#run, this.#execution)
+    return items === null ? effect : `${effect}#${item}`
+  }
+
+  get task(): PlugContext['task'] {
+    return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
+  }
+
+  get node(): PlugContext['node'] {
+    const trigger = this.#execution.via?.trigger.source.label
+    return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: trigger }
+  }
+
+  get taskId(): string {
+    return this.#run.model.id
+  }
+
+  get taskResource(): string | undefined {
+    return this.#run.model.settings.resource
+  }
+
+  get nodeName(): string {
+    return this.#execution.node.label
+  }
+
+  get nodeResource(): string | undefined {
+    const { node } = this.#execution
+    const place = node.resource === -1 ? undefined : this.#run.model.resourcePlace[node.resource]
+    return place === undefined ? undefined : this.#run.model.resources[place]
+  }
+
+  get internalState(): unknown {
+    const { node } = this.#execution
+    return node.kind === 'sensor' ? sensorState(this.#run.state, node).internalState : undefined
+  }
+
+  get globalSettings(): Readonly<Record<string, unknown>> {
+    return this.#around.globalSettings
+  }
+
+  get signal(): AbortSignal {
+    return this.#around.signalOf(this.#execution)
+  }
+
+  get log(): PlugLog {
+    const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) =>
+      traceLog(this.#run, level, message, this.nodeName)
+    return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
+  }
+
+  random(): number {
+    const { state } = this.#run
+    state.seed = nextSeed(state.seed)
+    return randomOf(state.seed)
+  }
+
+  streamValue(key: string): unknown {
+    return streamValue(this.#run, this.#execution, key)
+  }
+
+  get streamData(): Readonly<Record<string, unknown>> {
+    return streamValues(this.#run, this.#execution)
+  }
+
+  get rawData(): Readonly<Record<string, NodeData>> {
+    const all: Record<string, NodeData> = { GLOBAL: this.streamData }
+    for (const node of this.#run.model.graph.sensors) {
+      const data = this.#sensorData(node)
+      if (data !== undefined) all[node.label] = data
+    }
+    return all
+  }
+
+  get actuatorData(): Readonly<Record<string, ActuatorData>> {
+    const all: Record<string, ActuatorData> = {}
+    for (const node of this.#run.model.graph.actuators) {
+      const { answer } = actuatorState(this.#run.state, node)
+      if (answer !== null) all[node.label] = answer
+    }
+    return all
+  }
+
+  lookup(path: readonly string[]): unknown {
+    return readParts(path, this)
+  }
+
+  nodeData(label: string): NodeData | undefined {
+    const node = this.#run.model.graph.byLabel.get(label)
+    if (node === undefined) return undefined
+    if (node.kind === 'sensor') return this.#sensorData(node)
+    if (node.kind === 'actuator') return this.#actuatorAnswer(node)
+    const state = stateName(node, this.#run.state.observed[node.index]?.state ?? -1)
+    return state === null ? undefined : { state }
+  }
+
+  #sensorData(node: SensorNode): NodeData | undefined {
+    const sensor = sensorState(this.#run.state, node)
+    if (sensor.collectedTime === -1) return undefined
+    const state = stateName(node, sensor.state)
+    return { ...sensor.rawData, ...(state !== null && { state }), collectedTime: sensor.collectedTime }
+  }
+
+  #actuatorAnswer(node: ActuatorNode): NodeData | undefined {
+    const { answer } = actuatorState(this.#run.state, node)
+    if (answer === null) return undefined
+    const raw = typeof answer.rawData === 'object' ? answer.rawData : {}
+    return {
+      ...raw,
+      ...(answer.message !== undefined && { message: answer.message }),
+      collectedTime: answer.collectedTime,
+    }
+  }
+
+  taskMetadata(): unknown {
+    return this.#fetched.taskMetadata
+  }
+
+  nodeMetadata(): unknown {
+    return this.#fetched.nodeMetadata
+  }
+
+  secret(key: string): unknown {
+    return this.#fetched.secrets?.get(key)
+  }
+
+  variable(name: string): unknown {
+    if (this.#around.streamVariables.includes(name)) {
+      const live = this.streamValue(name)
+      if (live !== undefined) return live
+    }
+    return this.#fetched.variables?.get(name) ?? ownValue(this.#run.model.settings.variables, name)
+  }
+
+  loopItem(): unknown {
+    return this.#execution.items?.[this.#execution.item]
+  }
+}

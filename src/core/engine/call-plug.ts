@@ -1,0 +1,140 @@
+/**
+ * One call of a plug: fetch what its placeholders need, resolve its properties, call it, read the answer. Synchronous
+ * when the plug and the ports are. Never throws: every failure is a text.
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { Needs } from '../placeholders/scope.ts'
+import { finishProperties } from '../plug/properties.ts'
+import { readAnswer, type Answer, type BadAnswer } from '../plug/result.ts'
+import type { Ports } from '../ports.ts'
+import type { TaskRun } from '../task/run.ts'
+import type { Execution } from '../task/state.ts'
+import { CallContext, NOTHING_FETCHED, type CallSurroundings, type Fetched } from './call-context.ts'
+
+export interface Caller extends CallSurroundings {
+  readonly ports: Ports
+  /** names of variables that the last stored value replaces */
+  readonly dataVariables: readonly string[]
+}
+
+export type Outcome = Answer | BadAnswer
+
+const MAX_LOOP_ITEMS = 10_000
+
+export function callPlug(run: TaskRun, execution: Execution, caller: Caller): Outcome | Promise<Outcome> {
+  try {
+    const fetched = fetch(run, execution, caller)
+    if (isPromise(fetched)) return settle(fetched.then((data) => call(run, execution, caller, data)))
+    const outcome = call(run, execution, caller, fetched)
+    return isPromise(outcome) ? settle(outcome) : outcome
+  } catch (error) {
+    return { ok: false, error: messageOf(error) }
+  }
+}
+
+async function settle(outcome: PromiseLike<Outcome>): Promise<Outcome> {
+  try {
+    return await outcome
+  } catch (error) {
+    return { ok: false, error: messageOf(error) }
+  }
+}
+
+function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | PromiseLike<Outcome> {
+  const { plug, properties, constant, prepared, loop } = execution.node.call
+  const context = new CallContext(run, execution, caller, fetched)
+  if (loop !== undefined && execution.items === null) {
+    const items = loopItems(loop.evaluate(context))
+    if (items.length === 0) return readAnswer(plug, undefined)
+    execution.items = items
+  }
+  if (constant !== undefined) {
+    context.properties = constant
+    context.prepared = prepared
+  } else {
+    const finished = finishProperties(plug, properties.evaluate(context))
+    if (finished.problems) {
+      return { ok: false, error: finished.problems.map((one) => `${one.property}: ${one.message}`).join('; ') }
+    }
+    context.properties = finished.properties
+    context.prepared = plug.prepare?.(finished.properties)
+  }
+  const given = plug.execute(context)
+  if (isPromise(given)) return given.then((answer) => readAnswer(plug, answer))
+  return readAnswer(plug, given)
+}
+
+function loopItems(value: unknown): readonly unknown[] {
+  const items: unknown = typeof value === 'string' ? parseItems(value) : value
+  if (!Array.isArray(items) || !items.every(isPlainObject)) {
+    throw new TypeError('loopDef is not a JSON array of objects; write for example [{"id": 1}, {"id": 2}]')
+  }
+  if (items.length > MAX_LOOP_ITEMS)
+    throw new RangeError(`loopDef has ${items.length} items, at most ${MAX_LOOP_ITEMS} are run`)
+  return items
+}
+
+function parseItems(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** Asks the ports for what the node's placeholders read; a plain value when all of them answer at once. */
+function fetch(run: TaskRun, execution: Execution, caller: Caller): Fetched | PromiseLike<Fetched> {
+  const needs = execution.node.call.needs
+  if (needs === undefined) return NOTHING_FETCHED
+  const wanted = questions(run, execution, caller, needs)
+  if (wanted.length === 0) return NOTHING_FETCHED
+  const answers = wanted.map(({ ask }) => ask())
+  if (!answers.some(isPromise)) return collect(wanted, answers)
+  return Promise.all(answers).then((values) => collect(wanted, values))
+}
+
+interface Question {
+  readonly kind: 'taskMetadata' | 'nodeMetadata' | 'secret' | 'variable'
+  readonly name: string
+  ask(): unknown
+}
+
+function questions(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): readonly Question[] {
+  const { ports } = caller
+  const { model } = run
+  const taskResource = model.settings.resource
+  const place = execution.node.resource === -1 ? undefined : model.resourcePlace[execution.node.resource]
+  const nodeResource = (place === undefined ? undefined : model.resources[place]) ?? taskResource
+  const list: Question[] = []
+  if (needs.taskMetadata && taskResource !== undefined) {
+    list.push({ kind: 'taskMetadata', name: '', ask: () => ports.metadata?.(taskResource) })
+  }
+  if (needs.nodeMetadata && nodeResource !== undefined) {
+    list.push({ kind: 'nodeMetadata', name: '', ask: () => ports.metadata?.(nodeResource) })
+  }
+  for (const name of needs.secrets) list.push({ kind: 'secret', name, ask: () => ports.secret?.(name) })
+  for (const name of needs.variables) {
+    if (nodeResource === undefined || !caller.dataVariables.includes(name)) continue
+    list.push({ kind: 'variable', name, ask: () => ports.latestValue?.(nodeResource, name) })
+  }
+  return list
+}
+
+function collect(wanted: readonly Question[], answers: readonly unknown[]): Fetched {
+  const secrets = new Map<string, unknown>()
+  const variables = new Map<string, unknown>()
+  let taskMetadata: unknown
+  let nodeMetadata: unknown
+  for (const [i, { kind, name }] of wanted.entries()) {
+    const answer = answers[i]
+    if (kind === 'taskMetadata') taskMetadata = answer
+    else if (kind === 'nodeMetadata') nodeMetadata = answer
+    else (kind === 'secret' ? secrets : variables).set(name, answer)
+  }
+  return { taskMetadata, nodeMetadata, secrets, variables }
+}

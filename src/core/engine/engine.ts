@@ -1,0 +1,316 @@
+/**
+ * Many tasks on one clock: routing by resource, one serial lane, plug calls, timers. The only impure part of the core,
+ * and all of its impurity is injected.
+ *
+ * Work is taken one piece at a time. What arrives while a piece is under way (a subscriber or plug that calls
+ * `receive`) waits its turn in a bounded queue. Timers that are due act before what arrives at the same instant.
+ */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { createRegistry } from '../plug/registry.ts'
+import type { Ports } from '../ports.ts'
+import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
+import type { Explanation } from '../task/explain.ts'
+import type { Message } from '../task/input.ts'
+import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
+import { EventStream } from './event-stream.ts'
+import type { EngineEvent } from './events.ts'
+import { LiveTask, type TaskHost } from './live-task.ts'
+import { buildModel, resolveResources } from './model.ts'
+import { Preparer, type Prepared } from './prepare.ts'
+import { Router } from './router.ts'
+import { TimerQueue } from './timer-queue.ts'
+
+const MAX_WAITING = 100_000
+const DEFAULT_STREAM_VALIDITY = 60_000
+const DEFAULT_MAX_IN_FLIGHT = 1000
+
+export class CoreEngine implements Engine {
+  readonly #options: EngineOptions
+  readonly #ports: Ports
+  readonly #preparer: Preparer
+  readonly #events: EventStream<EngineEvent>
+  readonly #timers: TimerQueue
+  readonly #router = new Router<LiveTask>()
+  readonly #tasks = new Map<string, LiveTask>()
+  readonly #host: TaskHost
+  readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
+  readonly #waiting: ((now: number) => void)[] = []
+  #busy = false
+  #lastNow = Number.NEGATIVE_INFINITY
+  #order = 0
+  #open = 0
+  #whenSettled: (() => void)[] = []
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.#ports = options.ports ?? {}
+    this.#preparer = new Preparer(createRegistry(options.plugs))
+    this.#events = new EventStream((error) => this.#report('a subscriber threw', error))
+    this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined))
+    this.#host = {
+      timers: this.#timers,
+      caller: { ports: this.#ports, globalSettings: options.globalSettings ?? {} },
+      why: options.why ?? true,
+      listener: () => (this.#events.hasListeners ? this.#emit : null),
+      enqueue: (work) => this.#enqueue(work),
+      now: () => this.#now(),
+      opened: () => this.#opened(),
+      ended: (task) => {
+        this.#timers.forget(task)
+        this.#router.remove(task)
+      },
+      report: (what, error) => this.#report(what, error),
+    }
+  }
+
+  get events$(): Engine['events$'] {
+    return this.#events.events$
+  }
+
+  get tasks(): ReadonlyMap<string, Task> {
+    return this.#tasks
+  }
+
+  async start(rule: Rule | Template | string, settings: StartSettings = {}): Promise<Task> {
+    if (typeof rule === 'string') return this.#startAgain(this.#task(rule))
+    const { id: given, ...rest } = settings
+    const prepared = this.#preparer.prepare(rule, rest)
+    const id = given ?? this.#options.ids()
+    if (this.#tasks.has(id)) throw new AppError('VALIDATION', `there is a task ${id} already; choose another id`)
+    const task = new LiveTask(id, this.#order++, this.#now(), prepared, this.#host)
+    this.#tasks.set(id, task)
+    try {
+      if (prepared.settings.start) await this.#begin(task)
+    } catch (error) {
+      this.#tasks.delete(id)
+      throw error
+    }
+    return task
+  }
+
+  async stop(id: string): Promise<Task> {
+    const task = this.#task(id)
+    if (task.status !== 'running') throw wrongStatus('stop', task)
+    await this.#turn((now) => task.take(now, { kind: 'stop' }))
+    return task
+  }
+
+  async update(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<Task> {
+    const task = this.#task(id)
+    const prepared = this.#preparer.prepare(rule, settings)
+    const wasRunning = task.status === 'running'
+    if (wasRunning) await this.stop(id)
+    task.replace(prepared)
+    const wanted = settings.start ?? ('task' in rule ? rule.task?.start : undefined) ?? wasRunning
+    if (wanted) await this.#startAgain(task)
+    return task
+  }
+
+  async remove(id: string, options: { force?: boolean } = {}): Promise<void> {
+    const task = this.#task(id)
+    if (task.status === 'running') {
+      if (options.force !== true)
+        throw new AppError('WRONG_STATUS', 'Not possible to remove task in status running; stop it first, or force')
+      await this.stop(id)
+    }
+    task.abandon()
+    this.#router.remove(task)
+    this.#tasks.delete(id)
+  }
+
+  async restore(saved: SavedTask): Promise<Task> {
+    if (saved.format !== 1) {
+      throw new AppError(
+        'SAVED_STATE',
+        `the saved task has format ${String(saved.format)}; this version reads format 1`,
+      )
+    }
+    if (this.#tasks.has(saved.id))
+      throw new AppError('VALIDATION', `there is a task ${saved.id} already; remove it first`)
+    const prepared = this.#restoredPreparation(saved)
+    if (prepared.graph.resources.length !== saved.resources.length) {
+      throw new AppError(
+        'SAVED_STATE',
+        `the saved task has ${saved.resources.length} resources, its rule ${prepared.graph.resources.length}`,
+      )
+    }
+    const task = new LiveTask(saved.id, this.#order++, saved.createTime, prepared, this.#host)
+    task.resolved = saved.resources
+    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits())
+    await this.#turn(() => {
+      task.reopen(model, saved.state)
+      this.#tasks.set(task.id, task)
+      if (task.status === 'running') this.#router.add(task, task.resources)
+    })
+    return task
+  }
+
+  receive(messages: Message | readonly Message[]): boolean {
+    if (isOne(messages)) {
+      const listeners = this.#router.at(messages.resource)
+      if (listeners === undefined) return false
+      const batch = [messages]
+      this.#enqueue((now) => {
+        for (const task of listeners) task.take(now, { kind: 'data', messages: batch })
+      })
+      return true
+    }
+    const byTask = new Map<LiveTask, Message[]>()
+    for (const message of messages) {
+      for (const task of this.#router.at(message.resource) ?? []) {
+        const list = byTask.get(task)
+        if (list) list.push(message)
+        else byTask.set(task, [message])
+      }
+    }
+    if (byTask.size === 0) return false
+    this.#enqueue((now) => {
+      for (const [task, batch] of byTask) task.take(now, { kind: 'data', messages: batch })
+    })
+    return true
+  }
+
+  explain(id: string, node: string): Explanation {
+    return this.#task(id).explain(node)
+  }
+
+  /** how many calls of asynchronous plugs are open */
+  get openCalls(): number {
+    return this.#open
+  }
+
+  settled(): Promise<void> {
+    if (this.#open === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#whenSettled.push(resolve))
+  }
+
+  close(): Promise<void> {
+    for (const task of this.#tasks.values()) task.abandon()
+    this.#tasks.clear()
+    this.#router.clear()
+    this.#timers.close()
+    this.#events.complete()
+    return Promise.resolve()
+  }
+
+  async #startAgain(task: LiveTask): Promise<Task> {
+    if (task.status === 'running') throw wrongStatus('start', task)
+    try {
+      await this.#begin(task)
+    } catch (error) {
+      task.fail(messageOf(error))
+      throw error
+    }
+    return task
+  }
+
+  /** Resolves resources, which may take a while, then starts in one piece. */
+  async #begin(task: LiveTask): Promise<void> {
+    const { prepared } = task
+    const resolved = await resolveResources(task.id, prepared, this.#ports)
+    await this.#turn((now) => {
+      task.resolved = resolved
+      task.begin(buildModel(task.id, prepared, resolved, now, this.#limits()), this.#options.seed)
+      if (task.status === 'running') this.#router.add(task, task.resources)
+    })
+  }
+
+  #restoredPreparation(saved: SavedTask): Prepared {
+    const prepared = this.#preparer.prepare(saved.rule)
+    return {
+      ...prepared,
+      template: saved.template,
+      overrides: saved.overrides ?? { byStream: [], byData: [] },
+    }
+  }
+
+  #limits(): { streamValidity: number; maxInFlight: number } {
+    return {
+      streamValidity: this.#options.streamValidity ?? DEFAULT_STREAM_VALIDITY,
+      maxInFlight: this.#options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
+    }
+  }
+
+  #task(id: string): LiveTask {
+    const task = this.#tasks.get(id)
+    if (task) return task
+    throw new AppError('NOT_FOUND', `Task with id ${id} not found`)
+  }
+
+  /** Runs a piece of work in its turn; the promise settles with it. */
+  #turn(work: (now: number) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue((now) => {
+        try {
+          work(now)
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+  }
+
+  #enqueue(work: (now: number) => void): void {
+    if (this.#busy) {
+      if (this.#waiting.length >= MAX_WAITING) {
+        throw new AppError(
+          'TOO_LARGE',
+          `${MAX_WAITING} pieces of work wait for the one under way; send less from inside a plug or subscriber`,
+        )
+      }
+      this.#waiting.push(work)
+      return
+    }
+    this.#busy = true
+    try {
+      for (let next: typeof work | undefined = work; next !== undefined; next = this.#waiting.shift()) this.#do(next)
+    } finally {
+      this.#busy = false
+      this.#timers.arm()
+    }
+  }
+
+  #do(work: (now: number) => void): void {
+    try {
+      const now = this.#now()
+      if (this.#timers.nextAt <= now) this.#timers.run(now)
+      work(now)
+    } catch (error) {
+      this.#report('a piece of work failed', error)
+    }
+  }
+
+  /** The scheduler's time, which never goes back, whatever the machine's clock does. */
+  #now(): number {
+    this.#lastNow = Math.max(this.#lastNow, this.#options.scheduler.now())
+    return this.#lastNow
+  }
+
+  #opened(): () => void {
+    this.#open++
+    return () => {
+      this.#open--
+      if (this.#open > 0) return
+      const waiting = this.#whenSettled
+      this.#whenSettled = []
+      for (const resolve of waiting) resolve()
+    }
+  }
+
+  #report(what: string, error: unknown): void {
+    try {
+      this.#options.logger?.error(`${what}: ${messageOf(error)}`)
+    } catch {
+      // A logger that throws has nobody left to be reported to.
+    }
+  }
+}
+
+function isOne(messages: Message | readonly Message[]): messages is Message {
+  return !Array.isArray(messages)
+}
+
+function wrongStatus(action: string, task: Task): AppError {
+  return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${task.status}`)
+}

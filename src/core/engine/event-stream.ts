@@ -1,0 +1,82 @@
+/**
+ * `events$`: an Observable that never errors and whose subscribers cannot hurt anyone. RxJS reports what a subscriber
+ * throws on a timer of its own, which ends a Node process; here the guard goes along through `pipe`, so that a
+ * throwing subscriber is reported to the logger and the others go on.
+ */
+import { Observable, type Observer, type Operator, type Subscriber, type Subscription } from 'rxjs'
+
+type Next<T> = ((value: T) => void) | null
+
+export class GuardedObservable<T> extends Observable<T> {
+  readonly #report: (error: unknown) => void
+
+  constructor(report: (error: unknown) => void, subscribe?: (subscriber: Subscriber<T>) => void) {
+    super(subscribe)
+    this.#report = report
+  }
+
+  /** RxJS builds every derived stream through this; deriving one of our kind keeps the guard on its subscribers. */
+  override lift<R>(operator?: Operator<T, R>): Observable<R> {
+    const lifted = new GuardedObservable<R>(this.#report)
+    lifted.source = this
+    lifted.operator = operator as Operator<unknown, R>
+    return lifted
+  }
+
+  override subscribe(
+    observerOrNext?: Partial<Observer<T>> | Next<T>,
+    error?: ((error: unknown) => void) | null,
+    complete?: (() => void) | null,
+  ): Subscription {
+    // Operators subscribe with a Subscriber of their own, which must be passed on untouched.
+    if (isSubscriber(observerOrNext)) return super.subscribe(observerOrNext)
+    const observer =
+      typeof observerOrNext === 'object' && observerOrNext !== null
+        ? observerOrNext
+        : { next: observerOrNext ?? undefined, error: error ?? undefined, complete: complete ?? undefined }
+    return super.subscribe({
+      next: (value) => this.#guard(() => observer.next?.(value)),
+      error: (problem: unknown) =>
+        this.#guard(() => (observer.error ? observer.error(problem) : this.#report(problem))),
+      complete: () => this.#guard(() => observer.complete?.()),
+    })
+  }
+
+  #guard(call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+}
+
+function isSubscriber(value: unknown): value is Subscriber<never> {
+  return typeof value === 'object' && value !== null && 'isStopped' in value && 'unsubscribe' in value
+}
+
+/** One source, many subscribers; tells whether anybody listens, so that silence costs nothing. */
+export class EventStream<T> {
+  readonly events$: Observable<T>
+  readonly #subscribers = new Set<Subscriber<T>>()
+
+  constructor(report: (error: unknown) => void) {
+    this.events$ = new GuardedObservable<T>(report, (subscriber) => {
+      this.#subscribers.add(subscriber)
+      return () => this.#subscribers.delete(subscriber)
+    })
+  }
+
+  get hasListeners(): boolean {
+    return this.#subscribers.size > 0
+  }
+
+  emit(event: T): void {
+    for (const subscriber of this.#subscribers) subscriber.next(event)
+  }
+
+  complete(): void {
+    for (const subscriber of this.#subscribers) subscriber.complete()
+    this.#subscribers.clear()
+  }
+}

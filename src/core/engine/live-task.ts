@@ -1,0 +1,363 @@
+/** One task of an engine: its lane, its timers and its handle. All inputs go through `take`, one at a time. */
+import { AppError } from '../../kernel/errors.ts'
+import { seedOf } from '../../kernel/random.ts'
+import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
+import { posterior } from '../graph/posterior.ts'
+import { armTimeout, nextCall } from '../task/execution.ts'
+import { explain, type Explanation } from '../task/explain.ts'
+import type { Input, TimerKind } from '../task/input.ts'
+import { restoreState } from '../task/restore.ts'
+import { health } from '../task/result.ts'
+import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
+import { saveState } from '../task/save.ts'
+import type { SavedState } from '../task/saved.ts'
+import {
+  actuatorState,
+  emptyState,
+  sensorState,
+  type Execution,
+  type TaskState,
+  type TaskStatus,
+} from '../task/state.ts'
+import { dueAt, step } from '../task/step.ts'
+import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
+import { callPlug, type Caller, type Outcome } from './call-plug.ts'
+import type { EngineEvent } from './events.ts'
+import type { Prepared } from './prepare.ts'
+import type { TimerOwner, TimerQueue } from './timer-queue.ts'
+
+/** What a task needs of its engine. */
+export interface TaskHost {
+  readonly timers: TimerQueue
+  readonly caller: Pick<Caller, 'ports' | 'globalSettings'>
+  readonly why: boolean
+  /** undefined while nobody listens */
+  listener(): ((event: EngineEvent) => void) | null
+  /** takes its turn after what is running now */
+  enqueue(work: (now: number) => void): void
+  now(): number
+  /** a plug's promise is open; call what comes back when it settles */
+  opened(): () => void
+  /** the task does not run any more */
+  ended(task: LiveTask): void
+  report(what: string, error: unknown): void
+}
+
+export class LiveTask implements Task, TimerOwner {
+  readonly id: string
+  readonly order: number
+  readonly createTime: number
+  prepared: Prepared
+  /** resolved resources by place in the graph's list */
+  resolved: readonly string[] = []
+  error: string | undefined
+  #run: TaskRun | undefined
+  #state: TaskState | undefined
+  readonly #host: TaskHost
+  readonly #aborts = new Map<Execution, AbortController>()
+  #caller: Caller
+  #failed = false
+
+  constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
+    this.id = id
+    this.order = order
+    this.createTime = createTime
+    this.prepared = prepared
+    this.#host = host
+    this.#caller = this.#makeCaller()
+  }
+
+  get name(): string {
+    return this.prepared.settings.name
+  }
+
+  get status(): TaskStatus {
+    if (this.#failed) return 'failed'
+    return this.#state?.status ?? 'stopped'
+  }
+
+  get resources(): readonly string[] {
+    return this.#run?.model.resources ?? []
+  }
+
+  /** Begins a run over a freshly resolved model. */
+  begin(model: TaskModel, seed: number): void {
+    this.#open(model)
+    const run = this.#requireRun()
+    run.state.seed = seedOf(`${seed}/${this.id}/${run.state.run + 1}`)
+    this.take(this.#host.now(), { kind: 'start' })
+  }
+
+  /** Goes on with a saved run. */
+  reopen(model: TaskModel, saved: SavedState): void {
+    this.#open(model)
+    const run = this.#requireRun()
+    run.now = this.#host.now()
+    restoreState(run, saved)
+    this.#lane(run, () => undefined)
+  }
+
+  /** Another rule for the same task: counters stay, node states are those of a task that never ran. */
+  replace(prepared: Prepared): void {
+    this.prepared = prepared
+    this.#caller = this.#makeCaller()
+    this.#run = undefined
+    this.#state = this.#freshState(prepared.graph, 0)
+  }
+
+  fail(error: string): void {
+    this.#failed = true
+    this.error = error
+    this.#host.listener()?.({
+      time: this.#host.now(),
+      task: this.id,
+      invocation: this.#state?.invocations ?? 0,
+      type: 'failed',
+      error,
+    })
+  }
+
+  /** One input and all that follows from it at once. */
+  take(now: number, input: Input): void {
+    const run = this.#run
+    if (run !== undefined) this.#lane(run, () => step(run, now, input))
+  }
+
+  /** A piece of work and the calls that follow from it. A mistake in it stays in this task. */
+  #lane(run: TaskRun, work: () => void): void {
+    try {
+      work()
+      this.#callAll(run)
+    } catch (error) {
+      this.#host.report(`task ${this.id}`, error)
+    }
+    if (run.state.status !== 'running') this.#host.ended(this)
+  }
+
+  /** No more timers and calls; nothing is reported. */
+  abandon(): void {
+    this.#host.timers.forget(this)
+    for (const abort of this.#aborts.values()) abort.abort()
+    this.#aborts.clear()
+    this.#run = undefined
+  }
+
+  dueAt(kind: TimerKind, key: number): number {
+    return this.#run === undefined ? Number.POSITIVE_INFINITY : dueAt(this.#run, kind, key)
+  }
+
+  fire(kind: TimerKind, key: number, now: number): void {
+    this.take(now, { kind: 'timer', timer: kind, key })
+  }
+
+  push(label: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void {
+    const node = this.#sensor(label)
+    const state = value.state === undefined ? -1 : node.states.indexOf(value.state)
+    if (value.state !== undefined && state === -1) {
+      const text = `State ${value.state} is invalid for node ${label} on task ${this.id}; it can be ${node.states.join(', ')}`
+      throw new AppError('INVALID_STATE', text)
+    }
+    this.#requireRunning(`push to ${label}`)
+    this.#host.enqueue((now) => this.take(now, { kind: 'push', node, state, rawData: value.rawData }))
+  }
+
+  run(label: string): void {
+    this.#order('run', label)
+  }
+
+  resume(label: string): void {
+    this.#order('resume', label)
+  }
+
+  explain(label: string): Explanation {
+    return explain(this.#requireRun(), label, this.#host.now())
+  }
+
+  node(label: string): NodeView {
+    const node = this.#node(label)
+    const state = this.#state
+    if (node.kind === 'actuator') {
+      const answer = state && actuatorState(state, node).answer
+      return {
+        node: label,
+        kind: node.kind,
+        states: {},
+        mostLikelyState: null,
+        ...(answer && { rawData: answer, collectedTime: answer.collectedTime }),
+        ...(state && errorOf(actuatorState(state, node))),
+      }
+    }
+    const shares = posterior(node, state?.observed ?? [])
+    const best = shares.indexOf(Math.max(...shares))
+    const view = {
+      node: label,
+      kind: node.kind,
+      states: Object.fromEntries(node.states.map((name, i) => [name, shares[i] ?? 0])),
+      mostLikelyState: best === -1 ? null : { state: node.states[best] ?? '', probability: shares[best] ?? 0 },
+    }
+    if (node.kind === 'gate' || state === undefined) return view
+    const sensor = sensorState(state, node)
+    return {
+      ...view,
+      ...(sensor.rawData && { rawData: sensor.rawData }),
+      ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
+      ...errorOf(sensor),
+    }
+  }
+
+  info(): TaskInfo {
+    const { settings, template, warnings } = this.prepared
+    const state = this.#state
+    return {
+      id: this.id,
+      name: this.name,
+      status: this.status,
+      type: settings.type,
+      ...(template !== undefined && { template }),
+      ...(settings.resource !== undefined && { resource: settings.resource }),
+      resourceIds: [...new Set(this.resolved)],
+      createTime: this.createTime,
+      ...time('startTime', state?.startTime),
+      ...time('lastExecutionTime', state?.lastExecutionTime),
+      ...time('finishedTime', state?.finishedTime),
+      ...time('nextTick', state?.nextTickAt),
+      invocationCount: state?.invocations ?? 0,
+      health: state ? health(state) : { errorsCount: 0, errorsRate: 0 },
+      ...(this.error !== undefined && { error: this.error }),
+      warnings: warnings.map((issue) => `${issue.path}: ${issue.message}`),
+    }
+  }
+
+  save(): SavedTask {
+    const { rule, template, overrides } = this.prepared
+    const { model, state } = this.#requireRun()
+    return {
+      format: 1,
+      id: this.id,
+      createTime: this.createTime,
+      ...(template !== undefined && { template }),
+      rule,
+      ...(overrides.byStream.length + overrides.byData.length > 0 && { overrides }),
+      resources: this.resolved,
+      state: saveState(model, state),
+    }
+  }
+
+  #makeCaller(): Caller {
+    return {
+      ...this.#host.caller,
+      streamVariables: this.prepared.overrides.byStream,
+      dataVariables: this.prepared.overrides.byData,
+      signalOf: (execution) => this.#abortOf(execution).signal,
+    }
+  }
+
+  #open(model: TaskModel): void {
+    this.#failed = false
+    this.error = undefined
+    const state = this.#freshState(model.graph, model.resources.length)
+    this.#state = state
+    this.#run = { model, state, sink: this.#sink(), now: this.#host.now() }
+  }
+
+  #freshState(graph: Graph, resourceCount: number): TaskState {
+    const state = emptyState(graph, resourceCount)
+    const { run = 0, invocations = 0, executions = 0, failures = [] } = this.#state ?? {}
+    return Object.assign(state, { run, invocations, executions, failures })
+  }
+
+  #sink(): Sink {
+    const host = this.#host
+    return {
+      get event() {
+        return host.listener()
+      },
+      why: host.why,
+      timer: (kind, at, key) => host.timers.ask(this, kind, at, key),
+      cancelled: (execution) => {
+        this.#aborts.get(execution)?.abort()
+        this.#aborts.delete(execution)
+      },
+    }
+  }
+
+  #callAll(run: TaskRun): void {
+    for (let execution = nextCall(run); execution !== undefined; execution = nextCall(run)) {
+      const outcome = callPlug(run, execution, this.#caller)
+      if (outcome instanceof Promise) this.#await(run, execution, outcome)
+      else this.#settle(run, run.now, execution, outcome)
+    }
+  }
+
+  #await(run: TaskRun, execution: Execution, outcome: Promise<Outcome>): void {
+    armTimeout(run, execution)
+    const { calls } = execution
+    const closed = this.#host.opened()
+    // callPlug's promises never reject
+    void outcome.then((settled) =>
+      this.#host.enqueue((now) => {
+        closed()
+        // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
+        if (this.#run !== run || execution.calls !== calls || execution.phase !== 'called') return
+        this.#lane(run, () => this.#settle(run, now, execution, settled))
+      }),
+    )
+  }
+
+  #settle(run: TaskRun, now: number, execution: Execution, outcome: Outcome): void {
+    this.#aborts.delete(execution)
+    if (outcome.ok) step(run, now, { kind: 'answer', execution, answer: outcome })
+    else step(run, now, { kind: 'error', execution, message: outcome.error })
+  }
+
+  #abortOf(execution: Execution): AbortController {
+    const known = this.#aborts.get(execution)
+    if (known) return known
+    const abort = new AbortController()
+    this.#aborts.set(execution, abort)
+    return abort
+  }
+
+  #order(kind: 'run' | 'resume', label: string): void {
+    const node = this.#sensor(label)
+    this.#requireRunning(`${kind} ${label}`)
+    this.#host.enqueue((now) => this.take(now, { kind, node }))
+  }
+
+  #node(label: string): GraphNode {
+    const node = this.prepared.graph.byLabel.get(label)
+    if (node) return node
+    const labels = [...this.prepared.graph.byLabel.keys()].join(', ')
+    throw new AppError('NOT_FOUND', `task ${this.id} has no node ${label}; it has ${labels}`)
+  }
+
+  #sensor(label: string): SensorNode {
+    const node = this.#node(label)
+    if (node.kind === 'sensor') return node
+    throw new AppError(
+      'NOT_FOUND',
+      `node ${label} of task ${this.id} is no sensor but ${node.kind === 'gate' ? 'a relation' : 'an actuator'}`,
+    )
+  }
+
+  #requireRun(): TaskRun {
+    if (this.#run) return this.#run
+    throw new AppError('WRONG_STATUS', `task ${this.id} has not been started`)
+  }
+
+  #requireRunning(action: string): void {
+    if (this.status !== 'running') {
+      throw new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${this.status}`)
+    }
+  }
+}
+
+function errorOf(node: { error: { time: number; message: string } | null }): {
+  error?: { time: number; message: string }
+} {
+  return node.error ? { error: node.error } : {}
+}
+
+function time<K extends string>(key: K, value: number | undefined): { [P in K]?: number } {
+  return value === undefined || value < 0 || !Number.isFinite(value) ? {} : ({ [key]: value } as { [P in K]?: number })
+}

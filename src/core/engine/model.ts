@@ -1,0 +1,96 @@
+/** Task start: placeholders of resources are resolved, the clocks are read (part 2, 2.2; reference 5.3). */
+import type { Graph, Plan, SensorNode } from '../graph/graph.ts'
+import { makePlan } from '../graph/plan.ts'
+import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
+import type { Ports } from '../ports.ts'
+import type { NormalSettings } from '../rule/settings.ts'
+import { parseSchedule } from '../schedule/parse-schedule.ts'
+import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { Prepared } from './prepare.ts'
+
+export interface ModelLimits {
+  readonly streamValidity: number
+  readonly maxInFlight: number
+}
+
+/** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
+export async function resolveResources(id: string, prepared: Prepared, ports: Ports): Promise<readonly string[]> {
+  const { graph, settings } = prepared
+  const needsMetadata = graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')
+  const metadata =
+    needsMetadata && settings.resource !== undefined ? await ports.metadata?.(settings.resource) : undefined
+  const scope: ResourceScope = {
+    taskId: id,
+    taskResource: settings.resource,
+    variable: (name) => settings.variables[name],
+    metadata: () => metadata,
+  }
+  return graph.resources.map(({ spec }) => resolveResource(spec, scope))
+}
+
+/** Everything that stays fixed from this start on. `start` is epoch ms. Throws `SCHEDULE`. */
+export function buildModel(
+  id: string,
+  prepared: Prepared,
+  resolved: readonly string[],
+  start: number,
+  limits: ModelLimits,
+): TaskModel {
+  const { graph, settings } = prepared
+  const resources = [...new Set(resolved)]
+  const resourcePlace = resolved.map((resource) => resources.indexOf(resource))
+  return {
+    id,
+    graph,
+    settings,
+    resources,
+    resourcePlace,
+    dataPlans:
+      resources.length === resolved.length ? graph.dataPlans : joinedPlans(graph, resources.length, resourcePlace),
+    schedule: settings.type === 'reactive' ? undefined : parseSchedule(clockOf(settings, start)),
+    ownSchedules: ownSchedules(graph, settings, start),
+    ...limits,
+  }
+}
+
+/** Two resource texts may mean one resource; its data then runs the sensors of both. */
+function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly Plan[] {
+  const sensors: SensorNode[][] = Array.from({ length: count }, () => [])
+  for (const sensor of graph.sensors) {
+    if (sensor.onData) sensors[resourcePlace[sensor.resource] ?? -1]?.push(sensor)
+  }
+  return sensors.map((list) => makePlan(list))
+}
+
+function clockOf(settings: NormalSettings, start: number): ScheduleSettings {
+  const { type, timeZone, dst } = settings
+  const common = { start, timeZone, dst }
+  if (type === 'onetime' || type === 'reactive') return { ...common, type }
+  if (type === 'periodic') {
+    return { ...common, type, frequency: settings.frequency ?? Number.NaN, pollingFixedRate: settings.pollingFixedRate }
+  }
+  return settings.rrule === undefined
+    ? { ...common, type, cron: settings.cron ?? '' }
+    : { ...common, type, rrule: settings.rrule }
+}
+
+function ownSchedules(graph: Graph, settings: NormalSettings, start: number): ReadonlyMap<number, Schedule> {
+  const { timeZone, dst } = settings
+  const schedules = new Map<number, Schedule>()
+  for (const sensor of graph.sensors) {
+    const common = { start, timeZone, dst }
+    if (sensor.pollingPeriod !== undefined) {
+      const { pollingPeriod: frequency, pollingFixedRate } = sensor
+      schedules.set(sensor.slot, parseSchedule({ ...common, type: 'periodic', frequency, pollingFixedRate }))
+    } else if (sensor.schedule !== undefined) {
+      schedules.set(sensor.slot, parseSchedule({ ...common, ...expression(sensor.schedule) }))
+    }
+  }
+  return schedules
+}
+
+/** A node's schedule is a cron expression or an rrule; only the latter says FREQ. */
+function expression(text: string): { type: 'scheduled'; cron: string } | { type: 'scheduled'; rrule: string } {
+  return /\bFREQ\s*=/i.test(text) ? { type: 'scheduled', rrule: text } : { type: 'scheduled', cron: text }
+}

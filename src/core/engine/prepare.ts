@@ -1,0 +1,136 @@
+/**
+ * From what a user hands in to a compiled graph with complete settings. Equal rules are validated and compiled once,
+ * whoever hands them in, so that a fleet of tasks of one template shares one graph.
+ */
+import { validationError, type Issue } from '../../kernel/errors.ts'
+import { compileRule } from '../graph/compile.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { PlugRegistry } from '../plug/plug.ts'
+import { instantiate, type Instance } from '../rule/instantiate.ts'
+import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
+import { normalizeSettings, type NormalSettings } from '../rule/settings.ts'
+import { validateRule, validateTemplate } from '../rule/validate.ts'
+
+export interface Prepared {
+  readonly graph: Graph
+  readonly settings: NormalSettings
+  /** simplified form with overrides applied and settings merged; enough to prepare the same again */
+  readonly rule: Rule
+  readonly template: string | undefined
+  /** declared variables that live data may replace */
+  readonly overrides: VariableOverrides
+  readonly warnings: readonly Issue[]
+}
+
+export interface VariableOverrides {
+  readonly byStream: readonly string[]
+  readonly byData: readonly string[]
+}
+
+interface Source {
+  readonly document: Rule | Template
+  readonly overrides: VariableOverrides
+  /** by what of the settings can change the graph or its checks */
+  readonly graphs: Map<string, { graph: Graph; warnings: readonly Issue[] }>
+}
+
+const MAX_SOURCES = 1000
+const MAX_GRAPHS = 1000
+
+export class Preparer {
+  readonly #plugs: PlugRegistry
+  readonly #sources = new Map<string, Source>()
+
+  constructor(plugs: PlugRegistry) {
+    this.#plugs = plugs
+  }
+
+  /** Throws `VALIDATION` with every problem of the rule and its settings. */
+  prepare(input: Rule | Template, request: TaskSettings = {}): Prepared {
+    const source = this.#source(input)
+    const instance = instantiate(source.document, request)
+    refuse(instance.issues)
+    const { graph, warnings } = this.#graph(source, instance)
+    return {
+      graph,
+      settings: normalizeSettings(instance.rule.task ?? {}),
+      rule: instance.rule,
+      template: 'name' in source.document ? source.document.name : undefined,
+      overrides: source.overrides,
+      warnings,
+    }
+  }
+
+  #source(input: Rule | Template): Source {
+    const key = textOf(input)
+    const known = this.#sources.get(key)
+    if (known) return known
+    const isTemplate = typeof input === 'object' && input !== null && 'name' in input
+    const checked = isTemplate ? templateOf(input, this.#plugs) : ruleOf(input, this.#plugs)
+    const source: Source = { ...checked, graphs: new Map() }
+    remember(this.#sources, key, source, MAX_SOURCES)
+    return source
+  }
+
+  #graph(source: Source, instance: Instance): { graph: Graph; warnings: readonly Issue[] } {
+    const { resource, variables, name, tags, ...shape } = instance.rule.task ?? {}
+    const key = JSON.stringify([
+      shape,
+      typeof resource,
+      typeof name,
+      typeof tags,
+      Object.keys(variables ?? {}),
+      changes(source, instance),
+    ])
+    const known = source.graphs.get(key)
+    if (known) return known
+    const { rule, issues } = validateRule(instance.rule, this.#plugs)
+    if (rule === undefined) throw validationError('the rule', issues)
+    const entry = { graph: compileRule(rule, this.#plugs), warnings: issues }
+    remember(source.graphs, key, entry, MAX_GRAPHS)
+    return entry
+  }
+}
+
+/** Node overrides make another graph of the same source. */
+function changes(source: Source, instance: Instance): unknown {
+  const { sensors, actuators } = instance.rule
+  return sensors === source.document.sensors && actuators === source.document.actuators ? null : [sensors, actuators]
+}
+
+function ruleOf(input: Rule, plugs: PlugRegistry): Omit<Source, 'graphs'> {
+  const { rule, issues } = validateRule(input, plugs)
+  if (rule === undefined) throw validationError('the rule', issues)
+  return { document: rule, overrides: { byStream: [], byData: [] } }
+}
+
+function templateOf(input: Template, plugs: PlugRegistry): Omit<Source, 'graphs'> {
+  const { template, issues } = validateTemplate(input, plugs)
+  if (template === undefined) throw validationError(`template ${String(input.name)}`, issues)
+  const declared = template.variables ?? []
+  const named = (flag: 'overrideByStream' | 'overrideByData') =>
+    declared.filter((variable) => variable[flag] === true).map((variable) => variable.name)
+  return {
+    document: template,
+    overrides: { byStream: named('overrideByStream'), byData: named('overrideByData') },
+  }
+}
+
+function refuse(issues: readonly Issue[]): void {
+  if (issues.some((issue) => issue.severity === 'ERROR')) throw validationError('the task', issues)
+}
+
+/** Cyclic or otherwise unprintable input is left to the validator, which says what is wrong with it. */
+function textOf(input: unknown): string {
+  try {
+    return JSON.stringify(input) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function remember<V>(map: Map<string, V>, key: string, value: V, most: number): void {
+  const oldest = map.size >= most ? map.keys().next().value : undefined
+  if (oldest !== undefined) map.delete(oldest)
+  map.set(key, value)
+}

@@ -1,0 +1,107 @@
+/**
+ * The exact probability of a gate when some sensors are not observed (reference 2.6): an unobserved sensor has each
+ * of its states with equal probability. Gates whose parents have no unobserved sensor in common are products; sensors
+ * that are shared are enumerated, so shared ancestors are exact too. For display; decisions use relations.ts.
+ */
+import { AppError } from '../../kernel/errors.ts'
+import { TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from './graph.ts'
+import type { HasState } from './relations.ts'
+
+const MAX_ASSIGNMENTS = 1 << 20
+
+/** The probability of each state of a sensor or gate, in the order of its states. `TOO_LARGE` beyond a million cases. */
+export function posterior(node: ObservableNode, nodes: readonly HasState[]): readonly number[] {
+  if (node.kind === 'sensor') return distribution(node, stateOf(node, nodes))
+  const shared = sharedSensors(node, nodes)
+  const cases = shared.reduce((product, sensor) => product * sensor.states.length, 1)
+  if (cases > MAX_ASSIGNMENTS) {
+    throw new AppError(
+      'TOO_LARGE',
+      `the probability of ${node.label} depends on ${shared.length} unobserved sensors that several gates share: ${cases} cases, at most ${MAX_ASSIGNMENTS} are counted`,
+    )
+  }
+  let sum = 0
+  for (let number = 0; number < cases; number++) {
+    const known = new Map<ObservableNode, readonly number[]>()
+    let rest = number
+    for (const sensor of shared) {
+      known.set(sensor, distribution(sensor, rest % sensor.states.length))
+      rest = Math.floor(rest / sensor.states.length)
+    }
+    sum += probabilityOfTrue(node, nodes, known)
+  }
+  const probability = sum / cases
+  return [probability, 1 - probability]
+}
+
+function distribution(sensor: SensorNode, state: number): readonly number[] {
+  if (state === UNKNOWN) return sensor.states.map(() => 1 / sensor.states.length)
+  return sensor.states.map((_, index) => (index === state ? 1 : 0))
+}
+
+function stateOf(node: ObservableNode, nodes: readonly HasState[]): number {
+  return nodes[node.index]?.state ?? UNKNOWN
+}
+
+/** Unobserved sensors that reach some gate behind `top` through more than one of its parents. */
+function sharedSensors(top: GateNode, nodes: readonly HasState[]): readonly SensorNode[] {
+  const open = new Map<ObservableNode, ReadonlySet<SensorNode>>()
+  const shared = new Set<SensorNode>()
+  for (const node of behind(top)) {
+    if (node.kind === 'sensor') {
+      open.set(node, stateOf(node, nodes) === UNKNOWN ? new Set([node]) : new Set())
+      continue
+    }
+    const all = new Set<SensorNode>()
+    for (const parent of node.parents) {
+      for (const sensor of open.get(parent) ?? []) {
+        if (all.has(sensor)) shared.add(sensor)
+        all.add(sensor)
+      }
+    }
+    open.set(node, all)
+  }
+  return [...shared]
+}
+
+function behind(top: GateNode): readonly ObservableNode[] {
+  const found = new Set<ObservableNode>([top])
+  for (const node of found) if (node.kind === 'gate') for (const parent of node.parents) found.add(parent)
+  return [...found].toSorted((a, b) => a.index - b.index)
+}
+
+function probabilityOfTrue(
+  top: GateNode,
+  nodes: readonly HasState[],
+  known: Map<ObservableNode, readonly number[]>,
+): number {
+  for (const node of behind(top)) {
+    if (known.has(node)) continue
+    if (node.kind === 'sensor') known.set(node, distribution(node, stateOf(node, nodes)))
+    else {
+      const probability = ofGate(node, known)
+      known.set(node, [probability, 1 - probability])
+    }
+  }
+  return known.get(top)?.[TRUE] ?? 0
+}
+
+function ofGate(gate: GateNode, known: ReadonlyMap<ObservableNode, readonly number[]>): number {
+  const ofRow = (row: readonly number[]) => row.map((state, i) => ofParent(gate, i, state, known))
+  const all = (row: readonly number[]) => ofRow(row).reduce((product, one) => product * one, 1)
+  const first = gate.rows[0] ?? []
+  if (gate.type === 'AND') return all(first)
+  if (gate.type === 'NAND') return 1 - all(first)
+  if (gate.type === 'OR') return 1 - ofRow(first).reduce((product, one) => product * (1 - one), 1)
+  return gate.rows.reduce((sum, row) => sum + all(row), 0)
+}
+
+function ofParent(
+  gate: GateNode,
+  place: number,
+  state: number,
+  known: ReadonlyMap<ObservableNode, readonly number[]>,
+): number {
+  const parent = gate.parents[place]
+  return parent === undefined ? 0 : (known.get(parent)?.[state] ?? 0)
+}

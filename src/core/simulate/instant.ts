@@ -1,0 +1,28 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { Message } from '../task/input.ts'
+
+const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/**
+ * Epoch ms of a message's `timestamp`: a number is epoch ms, text is ISO 8601 and without an offset UTC.
+ * `place` is the message's number, or the name of the option, for the error. Throws `BAD_RECORDING`.
+ */
+export function instantOf(message: Message, place: number | string): number {
+  const { timestamp } = message
+  const time = typeof timestamp === 'string' ? isoInstant(timestamp) : (timestamp ?? Number.NaN)
+  if (Number.isFinite(time)) return time
+  const where = typeof place === 'number' ? `message ${place}` : place
+  const what = timestamp === undefined ? 'has no timestamp' : `has the timestamp ${JSON.stringify(timestamp)}`
+  throw new AppError(
+    'BAD_RECORDING',
+    `${where} ${what}; give epoch milliseconds or an ISO 8601 time such as 2026-01-31T12:00:00Z`,
+  )
+}
+
+/** Epoch ms of an ISO 8601 text, UTC without an offset; NaN for anything else. */
+export function isoInstant(text: string): number {
+  const parts = ISO.exec(text.trim())
+  if (!parts) return Number.NaN
+  const [, date, time = '00:00', zone = 'Z'] = parts
+  return Date.parse(`${date}T${time.replace(',', '.')}${zone.toUpperCase()}`)
+}

@@ -1,0 +1,205 @@
+/** Why a destination fired last, and what holds back each trigger into it (promise 4). Plain JSON. */
+import { AppError } from '../../kernel/errors.ts'
+import type { Why } from '../engine/events.ts'
+import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
+import { match } from './fire.ts'
+import { smallestChange } from './needs.ts'
+import type { TaskRun } from './run.ts'
+import { destinationState, observedState, sensorState, stateName, type Observed } from './state.ts'
+import { buildWhy } from './why.ts'
+
+export interface Explanation {
+  node: string
+  /** epoch ms at which this was asked */
+  time: number
+  /** the last firing in this run; null when there was none */
+  fired: { time: number; why: Why } | null
+  triggers: TriggerExplanation[]
+}
+
+export interface TriggerExplanation {
+  source: string
+  /** what the trigger waits for, such as `AND_1 is TRUE` */
+  condition: string
+  /** what holds it back; empty: it fired when its source was last evaluated */
+  blocked: Obstacle[]
+  /**
+   * The fewest sensor states that would have fired it, had nothing else changed. Empty: the states are right and
+   * something else holds it back. Null: no states can do it at once, as when a change must first go back.
+   */
+  needs: { node: string; state: string }[] | null
+}
+
+export interface Obstacle {
+  reason: 'state' | 'unknown' | 'unchanged' | 'cool-down' | 'never executed' | 'error' | 'overlap' | 'queue' | 'stopped'
+  node: string
+  message: string
+  /** epoch ms */
+  since?: number
+  until?: number
+}
+
+/** Explains a sensor that triggers lead to, or an actuator. `NOT_FOUND` for anything else. */
+export function explain(run: TaskRun, label: string, now: number): Explanation {
+  const node = destinationOf(run, label)
+  const { firing } = destinationState(run.state, node)
+  const triggers = run.model.graph.triggers.filter((trigger) => trigger.destination === node)
+  return {
+    node: label,
+    time: now,
+    fired: firing && { time: firing.time, why: buildWhy(firing) },
+    triggers: triggers.map((trigger) => ({
+      source: trigger.source.label,
+      condition: conditionText(trigger),
+      blocked: obstacles(run, trigger, now),
+      needs: needsOf(run, trigger),
+    })),
+  }
+}
+
+function destinationOf(run: TaskRun, label: string): DestinationNode {
+  const { byLabel, triggers } = run.model.graph
+  const node = byLabel.get(label)
+  if (node !== undefined && node.kind !== 'gate') return node
+  const destinations = [...new Set(triggers.map((trigger) => trigger.destination.label))].join(', ')
+  const what = node === undefined ? `no node ${label}` : `${label} is a relation, which is never fired`
+  throw new AppError('NOT_FOUND', `task ${run.model.id}: ${what}; triggers lead to ${destinations || 'nothing'}`)
+}
+
+/** A trigger's condition for people. */
+export function conditionText(trigger: TriggerEdge): string {
+  const { source, states, change } = trigger
+  const parts: string[] = []
+  if (states) parts.push(`${source.label} is ${source.states.filter((_, i) => states[i]).join(' or ')}`)
+  if (change)
+    parts.push(`${source.label} changes from ${endText(source, change.from)} to ${endText(source, change.to)}`)
+  return parts.length > 0 ? parts.join(', or ') : `${source.label} ran`
+}
+
+function endText(source: ObservableNode, state: number): string {
+  return state === ANY ? '*' : (stateName(source, state) ?? '?')
+}
+
+function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] {
+  const found = [...sourceObstacles(run, trigger)]
+  const destination = destinationState(run.state, trigger.destination)
+  const { label } = trigger.destination
+  const coolUntil = destination.firedAt + trigger.policyMs
+  if (now < coolUntil && destination.firing?.time !== now) {
+    const message = `${label} fired and may not fire again within ${trigger.policyMs / 1000} s`
+    found.push({ reason: 'cool-down', node: label, message, since: destination.firedAt, until: coolUntil })
+  }
+  const { held } = destination
+  if (held?.trigger === trigger && held.reason !== 'invocationPolicy') {
+    const message = held.reason === 'overlap' ? `${label} was still at work` : 'too many executions were in flight'
+    found.push({ reason: held.reason, node: label, message, since: held.time })
+  }
+  if (run.state.status !== 'running') {
+    found.push({
+      reason: 'stopped',
+      node: label,
+      message: `the task is ${run.state.status}`,
+      ...since(run.state.finishedTime),
+    })
+  }
+  return found
+}
+
+function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {
+  const { source } = trigger
+  const observed = observedState(run.state, source)
+  if (!trigger.states && !trigger.change && source.kind === 'sensor') {
+    return sensorState(run.state, source).collectedTime === -1 ? unknownSources(run, source) : errorOf(run, source)
+  }
+  if (observed.state === UNKNOWN) return unknownSources(run, source)
+  if (match(trigger, observed) !== undefined) return errorOf(run, source)
+  return [...errorOf(run, source), mismatch(run, trigger, observed)]
+}
+
+/** A known source in the wrong state, or one that did not change. */
+function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obstacle {
+  const { source, change } = trigger
+  const state = stateName(source, observed.state) ?? ''
+  const about = { node: source.label, ...since(observed.since) }
+  const arrived = change !== undefined && (change.to === ANY || change.to === observed.state)
+  if (arrived && observed.before === observed.state) {
+    return { reason: 'unchanged', ...about, message: `${source.label} is ${state} as before; it fires on a change` }
+  }
+  if (arrived) {
+    const from = stateName(source, observed.before) ?? 'unknown'
+    return {
+      reason: 'state',
+      ...about,
+      message: `${source.label} came from ${from}, not from ${endText(source, change.from)}`,
+    }
+  }
+  return { reason: 'state', ...about, message: `${source.label} is ${state}${rowText(run, source)}` }
+}
+
+function rowText(run: TaskRun, source: ObservableNode): string {
+  if (source.kind !== 'gate') return ''
+  const row = source.parents.map((parent) => {
+    const state = stateName(parent, observedState(run.state, parent).state)
+    return `${parent.label} ${state === null ? 'unknown' : `= ${state}`}`
+  })
+  return ` (${source.type} of ${row.join(', ')})`
+}
+
+/** The sensors whose missing states leave a source unknown, each with what is the matter with it. */
+function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
+  const behind = new Set<ObservableNode>([source])
+  for (const node of behind) {
+    if (node.kind === 'gate') for (const parent of node.parents) if (isUnknown(run, parent)) behind.add(parent)
+  }
+  return [...behind].flatMap((node): Obstacle[] => {
+    if (node.kind === 'gate') return []
+    const sensor = sensorState(run.state, node)
+    if (sensor.error) return errorOf(run, node)
+    if (sensor.collectedTime === -1) {
+      return [
+        {
+          reason: 'never executed',
+          node: node.label,
+          message: `${node.label} has not run yet`,
+          ...since(run.state.startTime),
+        },
+      ]
+    }
+    return [{ reason: 'unknown', node: node.label, message: `${node.label} has no state`, ...since(sensor.lost) }]
+  })
+}
+
+function isUnknown(run: TaskRun, node: ObservableNode): boolean {
+  return observedState(run.state, node).state === UNKNOWN
+}
+
+function errorOf(run: TaskRun, source: ObservableNode): Obstacle[] {
+  if (source.kind === 'gate') return []
+  const { error } = sensorState(run.state, source)
+  return error
+    ? [{ reason: 'error', node: source.label, message: `${source.label} failed: ${error.message}`, since: error.time }]
+    : []
+}
+
+function since(time: number): { since?: number } {
+  return time < 0 ? {} : { since: time }
+}
+
+function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: string }[] | null {
+  const { source } = trigger
+  const observed = observedState(run.state, source)
+  if (observed.state !== UNKNOWN && match(trigger, observed) !== undefined) return []
+  const wanted = wantedStates(trigger, observed)
+  if (wanted.length === 0) return null
+  const needs = smallestChange(source, wanted, run.state.observed, run.model.settings.gatesNeedFullObservation)
+  return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
+}
+
+/** The states of the source that would fire the trigger at the next evaluation, as it stands. */
+function wantedStates(trigger: TriggerEdge, observed: Observed): number[] {
+  const before = observed.state === UNKNOWN ? observed.memory : observed.state
+  return trigger.source.states.flatMap((_, state) => {
+    const next: Observed = { ...observed, state, previous: observed.state, before }
+    return match(trigger, next) === undefined ? [] : [state]
+  })
+}

@@ -1,0 +1,201 @@
+/**
+ * The smallest set of sensor states that would bring a sensor or gate into a wanted state, given what is known now.
+ * Candidates are put together from the gates downwards, which always ends quickly; then smaller sets are searched for
+ * within a bound, so that the answer is the smallest for every graph of a size that people write.
+ */
+import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
+import { decide, type HasState } from '../graph/relations.ts'
+
+export interface Need {
+  readonly sensor: SensorNode
+  readonly state: number
+}
+
+/** Sensor states that must hold together, those that hold already included. */
+type Candidate = ReadonlyMap<SensorNode, number>
+
+const MAX_CANDIDATES = 32
+const MAX_TRIES = 20_000
+
+/** Changes of sensor states after which `source` is certainly in one of `wanted`; null when no states can do that. */
+export function smallestChange(
+  source: ObservableNode,
+  wanted: readonly number[],
+  now: readonly HasState[],
+  needsAll: boolean,
+): readonly Need[] | null {
+  const search = new Search(source, wanted, now, needsAll)
+  return search.run()
+}
+
+class Search {
+  readonly #source: ObservableNode
+  readonly #wanted: readonly number[]
+  readonly #now: readonly HasState[]
+  readonly #needsAll: boolean
+  readonly #sensors: readonly SensorNode[]
+  readonly #gates: readonly GateNode[]
+  readonly #scratch: { state: number }[]
+  readonly #known = new Map<string, readonly Candidate[]>()
+  #tries = 0
+
+  constructor(source: ObservableNode, wanted: readonly number[], now: readonly HasState[], needsAll: boolean) {
+    this.#source = source
+    this.#wanted = wanted
+    this.#now = now
+    this.#needsAll = needsAll
+    const behind = new Set<ObservableNode>([source])
+    for (const node of behind) if (node.kind === 'gate') for (const parent of node.parents) behind.add(parent)
+    const ordered = [...behind].toSorted((a, b) => a.index - b.index)
+    this.#sensors = ordered.filter((node) => node.kind === 'sensor')
+    this.#gates = ordered.filter((node) => node.kind === 'gate')
+    this.#scratch = now.map(({ state }) => ({ state }))
+  }
+
+  run(): readonly Need[] | null {
+    if (this.#works([])) return []
+    const candidates = this.#best(this.#wanted.flatMap((state) => this.#reach(this.#source, state)))
+    const found = candidates
+      .map((candidate) => this.#reduce(this.#changes(candidate)))
+      .filter((needs) => this.#works(needs))
+    const smallest = found.toSorted((a, b) => a.length - b.length)[0]
+    const limit = smallest?.length ?? this.#sensors.length + 1
+    for (let size = 1; size < limit; size++) {
+      const smaller = this.#choose(size, 0, [])
+      if (smaller !== undefined) return smaller
+      if (this.#tries > MAX_TRIES) break
+    }
+    return smallest ?? null
+  }
+
+  /** Candidates for a node to be in a state. */
+  #reach(node: ObservableNode, state: number): readonly Candidate[] {
+    if (node.kind === 'sensor') return [new Map([[node, state]])]
+    const key = `${node.index}:${state}`
+    const known = this.#known.get(key)
+    if (known) return known
+    const found = this.#best(this.#reachGate(node, state))
+    this.#known.set(key, found)
+    return found
+  }
+
+  #reachGate(gate: GateNode, state: number): readonly Candidate[] {
+    const isAnd = gate.type === 'AND' || gate.type === 'NAND'
+    const target = gate.type === 'NAND' ? TRUE + FALSE - state : state
+    if (gate.type === 'GENERAL') return target === TRUE ? this.#anyRow(gate) : this.#noRow(gate)
+    const row = gate.rows[0] ?? []
+    if (isAnd)
+      return target === TRUE ? this.#row(gate, row) : gate.parents.flatMap((parent, i) => this.#other(parent, row[i]))
+    if (target === TRUE) return gate.parents.flatMap((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN))
+    return this.#together(gate.parents.map((parent, i) => this.#other(parent, row[i])))
+  }
+
+  #anyRow(gate: GateNode): readonly Candidate[] {
+    return gate.rows.flatMap((row) => this.#row(gate, row))
+  }
+
+  #row(gate: GateNode, row: readonly number[]): readonly Candidate[] {
+    return this.#together(gate.parents.map((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN)))
+  }
+
+  /** Ways to miss every row: a parent in a state that no row has, or all parents in a row that is not listed. */
+  #noRow(gate: GateNode): readonly Candidate[] {
+    const single = gate.parents.flatMap((parent, i) => {
+      const listed = new Set(gate.rows.map((row) => row[i]))
+      return parent.states.flatMap((_, state) => (listed.has(state) ? [] : this.#reach(parent, state)))
+    })
+    let partial: readonly { key: string; candidate: Candidate }[] = [{ key: '', candidate: new Map() }]
+    for (const parent of gate.parents) {
+      partial = partial.flatMap(({ key, candidate }) =>
+        parent.states.flatMap((_, state) =>
+          this.#together([[candidate], this.#reach(parent, state)]).map((one) => ({
+            key: `${key},${state}`,
+            candidate: one,
+          })),
+        ),
+      )
+      if (partial.length > 1024)
+        partial = partial.toSorted((a, b) => this.#cost(a.candidate) - this.#cost(b.candidate)).slice(0, 1024)
+    }
+    const listed = new Set(gate.rows.map((row) => `,${row.join()}`))
+    return [...single, ...partial.filter(({ key }) => !listed.has(key)).map(({ candidate }) => candidate)]
+  }
+
+  #other(parent: ObservableNode, state: number | undefined): readonly Candidate[] {
+    return parent.states.flatMap((_, other) => (other === state ? [] : this.#reach(parent, other)))
+  }
+
+  /** One candidate of each list, joined where they do not contradict each other. */
+  #together(lists: readonly (readonly Candidate[])[]): readonly Candidate[] {
+    let joined: readonly Candidate[] = [new Map()]
+    for (const list of lists) joined = this.#best(joined.flatMap((a) => list.flatMap((b) => join(a, b))))
+    return joined
+  }
+
+  #best(candidates: readonly Candidate[]): readonly Candidate[] {
+    return candidates.toSorted((a, b) => this.#cost(a) - this.#cost(b) || a.size - b.size).slice(0, MAX_CANDIDATES)
+  }
+
+  #cost(candidate: Candidate): number {
+    let cost = 0
+    for (const [sensor, state] of candidate) if (this.#stateOf(sensor) !== state) cost++
+    return cost
+  }
+
+  #changes(candidate: Candidate): readonly Need[] {
+    return [...candidate]
+      .filter(([sensor, state]) => this.#stateOf(sensor) !== state)
+      .map(([sensor, state]) => ({ sensor, state }))
+  }
+
+  /** Leaves out what is not needed after all. */
+  #reduce(needs: readonly Need[]): readonly Need[] {
+    let kept = needs
+    for (const need of needs) {
+      const without = kept.filter((one) => one !== need)
+      if (this.#works(without)) kept = without
+    }
+    return kept.toSorted((a, b) => a.sensor.slot - b.sensor.slot)
+  }
+
+  /** The first set of `size` more changes that works, in the order of the sensors and their states. */
+  #choose(size: number, from: number, chosen: readonly Need[]): readonly Need[] | undefined {
+    if (size === 0) return this.#works(chosen) ? chosen : undefined
+    for (let i = from; i < this.#sensors.length; i++) {
+      const sensor = this.#sensors[i] as SensorNode // i is below length
+      for (let state = 0; state < sensor.states.length; state++) {
+        if (this.#tries > MAX_TRIES) return undefined
+        if (state === this.#stateOf(sensor)) continue
+        const found = this.#choose(size - 1, i + 1, [...chosen, { sensor, state }])
+        if (found !== undefined) return found
+      }
+    }
+    return undefined
+  }
+
+  #works(needs: readonly Need[]): boolean {
+    this.#tries++
+    for (const sensor of this.#sensors) this.#set(sensor, this.#stateOf(sensor))
+    for (const { sensor, state } of needs) this.#set(sensor, state)
+    for (const gate of this.#gates) this.#set(gate, decide(gate, this.#scratch, this.#needsAll))
+    return this.#wanted.includes(this.#scratch[this.#source.index]?.state ?? UNKNOWN)
+  }
+
+  #set(node: ObservableNode, state: number): void {
+    const place = this.#scratch[node.index]
+    if (place) place.state = state
+  }
+
+  #stateOf(sensor: SensorNode): number {
+    return this.#now[sensor.index]?.state ?? UNKNOWN
+  }
+}
+
+function join(a: Candidate, b: Candidate): readonly Candidate[] {
+  const joined = new Map(a)
+  for (const [sensor, state] of b) {
+    if ((joined.get(sensor) ?? state) !== state) return []
+    joined.set(sensor, state)
+  }
+  return [joined]
+}
