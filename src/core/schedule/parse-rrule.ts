@@ -94,8 +94,11 @@ function prepare(plan: RrulePlan, local: number, isGiven: boolean, zone: Zone, t
 
 function untilSecond(until: IcalDate | undefined, zone: Zone): number {
   if (until === undefined) return Infinity
-  const local = localIn(zone, until, undefined)
-  return Math.floor((until.kind === 'date' ? local + DAY_MS - 1 : local) / SECOND_MS)
+  if (until.kind === 'date') return Math.floor((until.local + DAY_MS - 1) / SECOND_MS)
+  if (until.kind === 'local') return Math.floor(until.local / SECOND_MS)
+  // In an hour that comes twice the clock has shown later times before.
+  const { from, before, offset } = zone.stretchAt(until.local)
+  return Math.floor(Math.max(until.local + offset, from + before - 1) / SECOND_MS)
 }
 
 /** The second of the last of `count` occurrences: a count is walked once, and is an UNTIL from then on. */

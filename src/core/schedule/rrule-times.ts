@@ -14,7 +14,7 @@ import type { RrulePlan } from './rrule-plan.ts'
 import { nthTimeOfDay, timeOfDay, timesInDay, type ClockFields } from './time-of-day.ts'
 import type { LocalTimes } from './schedule.ts'
 
-export const MAX_STEPS = 100_000
+export const MAX_STEPS = 20_000
 
 /** Finds the first second (of the wall clock) at or after one, undefined when there is none or the steps do not suffice. */
 export type SecondSearch = (from: number, steps: Steps) => number | undefined
@@ -58,22 +58,23 @@ function byDays(plan: RrulePlan, start: number): SecondSearch {
   const setOf = positionsOf(plan, periods.span, search)
   return (from, steps) => {
     const today = Math.floor(from / DAY_SECONDS)
-    for (let index = periods.indexOf(today); steps.left > 0; index++) {
-      steps.left--
+    for (let index = periods.indexOf(today); steps.left > 0; steps.left--) {
       const span = periods.span(index)
-      if (span.from >= END_DAY) return undefined
-      if (plan.positions.length > 0) {
-        const found = setOf(index).find((second) => second >= from)
-        if (found !== undefined) return found
-        continue
-      }
-      let day = search(Math.max(span.from, today), span.until)
-      if (day === today) {
+      const isChosen = plan.positions.length > 0
+      let day = search(isChosen ? span.from : Math.max(span.from, today), END_DAY)
+      if (!isChosen && day === today && day < span.until) {
         const later = time(from - today * DAY_SECONDS)
         if (later >= 0) return today * DAY_SECONDS + later
-        day = search(today + 1, span.until)
+        day = search(today + 1, END_DAY)
       }
-      if (day !== NO_DAY) return day * DAY_SECONDS + firstTime
+      if (day === NO_DAY) return undefined
+      if (day < span.until) {
+        if (!isChosen) return day * DAY_SECONDS + firstTime
+        const found = setOf(index).find((second) => second >= from)
+        if (found !== undefined) return found
+      }
+      // Periods without an allowed day are leapt.
+      index = Math.max(index + 1, day < span.until ? 0 : periods.indexOf(day))
     }
     return undefined
   }

@@ -1,0 +1,32 @@
+import type { Schedule } from './schedule.ts'
+
+/** The occurrences at or after `from` and before `until` (epoch ms), at most `limit` of them. */
+export function occurrencesBetween(schedule: Schedule, from: number, until: number, limit: number): readonly number[] {
+  const found: number[] = []
+  let at = schedule.next(from - 1)
+  while (at !== null && at < until && found.length < limit) {
+    found.push(at)
+    at = schedule.next(at)
+  }
+  return found
+}
+
+/**
+ * The last occurrence after `floor` and before `before`, null when there is none. Whole milliseconds.
+ * Halves the span instead of walking it, so that a dense schedule costs no more than a sparse one.
+ */
+export function latestBefore(schedule: Schedule, before: number, floor: number): number | null {
+  const isBefore = (after: number): boolean => {
+    const next = schedule.next(after)
+    return next !== null && next < before
+  }
+  if (!isBefore(floor)) return null
+  let low = floor
+  let high = before
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (isBefore(middle)) low = middle
+    else high = middle
+  }
+  return schedule.next(low)
+}

@@ -1,0 +1,135 @@
+/**
+ * Work that ticks start, and what happens to a tick while the work of an earlier one is not done (task setting `overlap`).
+ *
+ * Invariants:
+ * I1 every tick is reported exactly once, unless the stream is left before.
+ * I2 at most one work counts as running; only `cancelPrevious` starts another before it ended, after aborting its signal.
+ * I3 failing work is reported and ends nothing.
+ */
+import { Observable, type SchedulerAction, type SchedulerLike } from 'rxjs'
+import type { Schedule } from './schedule.ts'
+import type { Tick } from './ticks.ts'
+
+export type OverlapPolicy = 'skip' | 'queue' | 'cancelPrevious'
+
+/** What a tick starts. A promise makes it last; the signal is aborted when it is superseded or nobody listens any more. */
+export type TickWork = (tick: Tick, signal: AbortSignal) => unknown
+
+export interface RunReport {
+  tick: Tick
+  /** `skipped`: work was running; `dropped`: the queue was full; `cancelled`: a later tick took over */
+  outcome: 'done' | 'failed' | 'skipped' | 'dropped' | 'cancelled'
+  /** what was thrown, for `failed` */
+  error?: unknown
+}
+
+export interface RunOptions {
+  overlap?: OverlapPolicy
+  /** how many ticks `queue` holds at most, default 100; later ones are dropped */
+  queueSize?: number
+}
+
+const DEFAULT_QUEUE_SIZE = 100
+/** Longest delay that timers take. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
+/** Runs the work of each tick under the policy, default `skip`. Work without a promise runs and ends at once. */
+export function runTicks(ticks: Observable<Tick>, work: TickWork, options: RunOptions = {}): Observable<RunReport> {
+  const { overlap = 'skip', queueSize = DEFAULT_QUEUE_SIZE } = options
+  return new Observable((subscriber) => {
+    const queue: Tick[] = []
+    let running: { tick: Tick; abort: AbortController } | undefined
+    let hasEnded = false
+
+    const begin = (tick: Tick): void => {
+      const own = { tick, abort: new AbortController() }
+      running = own
+      const end = (report: RunReport): void => {
+        if (running !== own) return
+        running = undefined
+        subscriber.next(report)
+        const waiting = queue.shift()
+        if (waiting) begin(waiting)
+        else if (hasEnded && !running) subscriber.complete()
+      }
+      perform(work, tick, own.abort.signal, end)
+    }
+    const take = (tick: Tick): void => {
+      if (!running) return begin(tick)
+      if (overlap === 'skip') return subscriber.next({ tick, outcome: 'skipped' })
+      if (overlap === 'queue') {
+        if (queue.length < queueSize) queue.push(tick)
+        else subscriber.next({ tick, outcome: 'dropped' })
+        return
+      }
+      const previous = running
+      running = undefined
+      previous.abort.abort()
+      subscriber.next({ tick: previous.tick, outcome: 'cancelled' })
+      begin(tick)
+    }
+
+    subscriber.add(() => {
+      queue.length = 0
+      const last = running
+      running = undefined
+      last?.abort.abort()
+    })
+    subscriber.add(
+      ticks.subscribe({
+        next: take,
+        error: (error: unknown) => subscriber.error(error),
+        complete: () => {
+          hasEnded = true
+          if (!running) subscriber.complete()
+        },
+      }),
+    )
+  })
+}
+
+/** Runs the work of a fixed delay: each next tick counts from the end of the work before (`pollingFixedRate: false`). */
+export function runFixedDelay(schedule: Schedule, scheduler: SchedulerLike, work: TickWork): Observable<RunReport> {
+  return new Observable((subscriber) => {
+    let abort: AbortController | undefined
+    let due = schedule.first(scheduler.now())
+    const delay = (at: number): number => Math.min(MAX_DELAY_MS, Math.max(0, at - scheduler.now()))
+    const wake = (action: SchedulerAction<unknown>): void => {
+      if (due === null) return subscriber.complete()
+      const startedAt = scheduler.now()
+      if (startedAt < due) return void action.schedule(undefined, delay(due))
+      abort = new AbortController()
+      perform(work, { scheduledAt: due, startedAt }, abort.signal, (report) => {
+        if (subscriber.closed) return
+        subscriber.next(report)
+        due = schedule.next(scheduler.now())
+        if (!action.closed) action.schedule(undefined, delay(due ?? 0))
+      })
+    }
+    subscriber.add(() => abort?.abort())
+    const timer = scheduler.schedule(
+      function (this: SchedulerAction<unknown>) {
+        wake(this)
+      },
+      delay(due ?? 0),
+    )
+    subscriber.add(timer)
+  })
+}
+
+function perform(work: TickWork, tick: Tick, signal: AbortSignal, end: (report: RunReport) => void): void {
+  const fail = (error: unknown): void => end({ tick, outcome: 'failed', error })
+  let result: unknown
+  try {
+    result = work(tick, signal)
+  } catch (error) {
+    fail(error)
+    return
+  }
+  if (isThenable(result)) result.then(() => end({ tick, outcome: 'done' }), fail)
+  else end({ tick, outcome: 'done' })
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

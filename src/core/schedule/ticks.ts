@@ -1,0 +1,101 @@
+/**
+ * A schedule as a stream of ticks on a scheduler that the caller owns.
+ *
+ * Invariants, whatever the clock does:
+ * I1 no occurrence ticks twice, also after the clock was put back: then it is quiet until the clock has caught up.
+ * I2 an occurrence that the clock leapt over ticks or is reported as skipped, as the misfire policy says.
+ * I3 at most one timer waits; after unsubscribing none does.
+ * I4 the stream ends when the schedule is exhausted, and never errors.
+ */
+import { Observable, type SchedulerAction, type SchedulerLike } from 'rxjs'
+import { missed, type MisfirePolicy } from './misfire.ts'
+import { latestBefore } from './occurrences.ts'
+import type { Schedule } from './schedule.ts'
+
+/** Both in epoch ms. */
+export interface Tick {
+  /** the occurrence */
+  scheduledAt: number
+  /** what the clock said when it ticked */
+  startedAt: number
+}
+
+export interface TickOptions extends Partial<MisfirePolicy> {
+  /** the start of the task, default the scheduler's time on subscribing */
+  start?: number
+  /** the last tick before a downtime: what was missed since then follows `misfire`, default `skip` */
+  lastTick?: number
+  /** ms that a tick may be late before it counts as missed, default a minute. Does not hold for a downtime */
+  graceMs?: number
+  /** ms after which a waiting timer looks at the clock again, so that a clock put forward is noticed; default 24 days */
+  recheckMs?: number
+  /** told of occurrences that are left out; the count is a lower bound when it is not exact */
+  onSkipped?(count: number, isExact: boolean): void
+}
+
+/** Longest delay that timers take. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+const DEFAULT_GRACE_MS = 60_000
+
+/** Ticks from the first occurrence on; `startedAt - scheduledAt` is how late each is. */
+export function ticks$(schedule: Schedule, scheduler: SchedulerLike, options: TickOptions = {}): Observable<Tick> {
+  return new Observable((subscriber) => {
+    const policy = { ...options, misfire: options.misfire ?? 'skip' }
+    const graceMs = options.graceMs ?? DEFAULT_GRACE_MS
+    const recheckMs = Math.min(MAX_DELAY_MS, Math.max(1, options.recheckMs ?? MAX_DELAY_MS))
+    const now = scheduler.now()
+    let late: readonly number[] = []
+    let due: number | null
+    const skip = (count: number, isExact: boolean): void => {
+      if (count > 0) options.onSkipped?.(count, isExact)
+    }
+    if (options.lastTick === undefined) due = schedule.first(options.start ?? now)
+    else {
+      const downtime = missed(schedule, options.lastTick, now, policy)
+      late = downtime.run
+      due = downtime.next
+      skip(downtime.skipped, downtime.isExact)
+    }
+
+    const tick = (occurrences: readonly number[]): void => {
+      for (const scheduledAt of occurrences) {
+        if (subscriber.closed) return
+        subscriber.next({ scheduledAt, startedAt: scheduler.now() })
+      }
+    }
+    const takeDue = (first: number): void => {
+      const at = scheduler.now()
+      if (schedule.fixedDelay) {
+        due = schedule.next(at)
+        return tick([first])
+      }
+      const latest = latestBefore(schedule, at + 1, first - 1) ?? first
+      const isPunctual = at - latest <= graceMs
+      const gone = missed(schedule, first - 1, isPunctual ? latest : at + 1, policy)
+      due = schedule.next(latest)
+      // The punctual one stands for what `once` would run late.
+      const run = isPunctual && policy.misfire !== 'all' ? [] : gone.run
+      skip(gone.skipped + gone.run.length - run.length, gone.isExact)
+      tick(isPunctual ? [...run, latest] : run)
+    }
+    const wake = (action: SchedulerAction<unknown>): void => {
+      const waiting = late
+      late = []
+      tick(waiting)
+      if (due !== null && scheduler.now() >= due) takeDue(due)
+      if (subscriber.closed) return
+      if (due === null) subscriber.complete()
+      else action.schedule(undefined, delayUntil(due))
+    }
+    const delayUntil = (at: number): number => Math.min(recheckMs, Math.max(0, at - scheduler.now()))
+
+    if (due === null && late.length === 0) {
+      subscriber.complete()
+      return undefined
+    }
+    const delay = due === null || late.length > 0 ? 0 : delayUntil(due)
+    return scheduler.schedule(function (this: SchedulerAction<unknown>) {
+      wake(this)
+    }, delay)
+  })
+}
