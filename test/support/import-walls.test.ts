@@ -105,6 +105,7 @@ describe('impurities', () => {
     'clock.setTimeout(f, 1)',
     'this.process.run()',
     'ports.fetch(url)',
+    'function fetch() {}\nfetch()',
     'const s = "Date.now()"',
     '// setTimeout',
     'function f() {\n  let a = 1\n}',

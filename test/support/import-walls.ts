@@ -21,7 +21,8 @@ const CORE_PACKAGES = ['rxjs', 'cron-parser', 'rrule', 'luxon', 'json-logic-js',
 export const WALLS: readonly Wall[] = [
   { from: 'src/kernel/**', files: ['src/kernel/**'], packages: [], pure: true },
   { from: 'src/core/**', files: ['src/core/**', 'src/kernel/**'], packages: CORE_PACKAGES, pure: true },
-  { from: 'src/index.ts', files: ['src/core/**', 'src/kernel/**'], packages: [], pure: true },
+  // The edge of the library: the machine's clock and chance come in here
+  { from: 'src/index.ts', files: ['src/core/**', 'src/kernel/**'], packages: ['rxjs'], pure: false },
   { from: 'src/plug.ts', files: ['src/core/**', 'src/kernel/**'], packages: [], pure: true },
   {
     from: 'src/testing/**',
@@ -151,6 +152,8 @@ const IMPURE: readonly (readonly [string, RegExp])[] = [
 /** What a file's code uses that pure code must be given from outside. */
 export function impurities(scan: Scan): readonly string[] {
   return IMPURE.flatMap(([name, use]) => {
+    // A function of the file's own may carry the name
+    if (name === 'fetch' && /\bfunction fetch\b/.test(scan.code)) return []
     const match = use.exec(scan.code)
     return match ? [`line ${scan.code.slice(0, match.index).split('\n').length}: ${name}`] : []
   })
