@@ -22,7 +22,7 @@ const RetryConfigSchema = Type.Object(
 const plugNode = {
   label: Label,
   name: Type.String({ minLength: 1, description: 'plug name' }),
-  version: Type.Optional(Type.String({ description: 'exact version, or latest' })),
+  version: Type.Optional(Type.String({ minLength: 1, description: 'exact version, or latest' })),
   position: Type.Optional(Position),
   properties: Type.Optional(Properties),
   resource: Type.Optional(Type.String({ description: 'an id, $, $taskId, $<variable> or META.$.<key>' })),

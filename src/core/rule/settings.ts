@@ -24,7 +24,8 @@ export interface NormalSettings {
   /** ms; undefined: a missed tick is never too old */
   readonly maxLatenessMs: number | undefined
   readonly overlap: 'skip' | 'queue' | 'cancelPrevious'
-  readonly dst: Required<DstPolicy>
+  /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
+  readonly dst: DstPolicy
   readonly tags: JsonObject
 }
 
@@ -54,7 +55,7 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     misfire: settings.misfire ?? 'skip',
     maxLatenessMs: settings.maxLateness === undefined ? undefined : durationMs(settings.maxLateness),
     overlap: settings.overlap ?? 'skip',
-    dst: { gap: settings.dst?.gap ?? 'shift', overlap: settings.dst?.overlap ?? 'first' },
+    dst: settings.dst ?? {},
     tags: settings.tags ?? {},
   }
 }

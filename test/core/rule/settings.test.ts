@@ -20,7 +20,7 @@ const DEFAULTS: NormalSettings = {
   misfire: 'skip',
   maxLatenessMs: undefined,
   overlap: 'skip',
-  dst: { gap: 'shift', overlap: 'first' },
+  dst: {},
   tags: {},
 }
 
@@ -38,7 +38,7 @@ describe('normalizeSettings', () => {
     ['a clock the type does not read is left out', { type: 'reactive', frequency: 5, cron: 'x' }, {}],
     ['an empty resource is none', { resource: '' }, {}],
     ['maxLateness becomes ms', { maxLateness: 'PT1M' }, { maxLatenessMs: 60_000 }],
-    ['half a dst policy is filled up', { dst: { gap: 'skip' } }, { dst: { gap: 'skip', overlap: 'first' } }],
+    ['a dst policy stays as it is', { dst: { gap: 'skip' } }, { dst: { gap: 'skip' } }],
     [
       'false stays false',
       { start: false, parallel: false, resetObservations: false, pollingFixedRate: false },

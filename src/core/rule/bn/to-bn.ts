@@ -74,7 +74,7 @@ interface Links {
 function statesByLabel(rule: RuleGraph, plugs: PlugRegistry, report: Report): States {
   const states = new Map<string, readonly string[]>()
   rule.sensors?.forEach(({ label, name, version }, i) => {
-    const plug = plugs.find('sensor', name, version === '' ? undefined : version)
+    const plug = plugs.find('sensor', name, version)
     if (plug) states.set(label, plug.states)
     else
       report.error(
@@ -212,7 +212,17 @@ function tablesOf(rule: RuleGraph, states: States, report: Report): BnTable[] {
       left = Number.NEGATIVE_INFINITY
       return
     }
-    const rows = rowsOf(numbered(relation, states), sizes)
+    const shape = numbered(relation, states)
+    const odd = shape.combinations.findIndex((row) => row.length !== sizes.length || row.includes(-1))
+    if (odd >= 0) {
+      report.error(
+        'STATE',
+        at(path, 'combinations', odd),
+        `relation ${shown(relation.label)}: ${shown(relation.combinations[odd])} does not fit its parents`,
+      )
+      return
+    }
+    const rows = rowsOf(shape, sizes)
     tables.push({
       nodes: [relation.label, ...relation.parentLabels],
       function: [...rows, ...rows.map((isTrue) => 1 - isTrue)],

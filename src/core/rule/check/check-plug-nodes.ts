@@ -1,6 +1,7 @@
 import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
+import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
 import { at, type Report } from './report.ts'
@@ -101,7 +102,7 @@ function checkLoop(entry: PlugEntry, report: Report): void {
 
 function isArrayOfObjects(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parsePlainJson(text)
     return Array.isArray(value) && value.every(isPlainObject)
   } catch {
     return false

@@ -9,6 +9,8 @@ import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
 
 /** Joint sensor states looked at per relation. */
 const MAX_ASSIGNMENTS = 4096
+/** Nodes that a relation may depend on. */
+const MAX_CONE = 256
 /** Parent look-ups for a whole rule, some tens of ms. */
 const MAX_WORK = 4_000_000
 
@@ -48,7 +50,7 @@ function coneOf(entry: RelationEntry, index: RuleIndex, usable: ReadonlySet<stri
     seen.add(label)
     const parent = index.nodes.get(label)
     if (parent?.kind === 'relation') {
-      if (!usable.has(label) || seen.size > MAX_ASSIGNMENTS) return undefined
+      if (!usable.has(label) || seen.size > MAX_CONE) return undefined
       // the checks before let only whole relations into `usable`
       stack.push({ gate: parent.node as Relation, next: 0 })
       continue

@@ -141,8 +141,6 @@ function rowExample(parents: readonly (NodeEntry | undefined)[]): string {
   return `write one state for each parent, such as [${shown(row)}]`
 }
 
-function possibleParents(index: RuleIndex, except: string): string[] {
-  return [...index.nodes.values()].flatMap(({ kind, label }) =>
-    kind === 'actuator' || label === except ? [] : [label],
-  )
+function* possibleParents(index: RuleIndex, except: string): Iterable<string> {
+  for (const { kind, label } of index.nodes.values()) if (kind !== 'actuator' && label !== except) yield label
 }

@@ -151,6 +151,6 @@ function checkState(
   report.error('STATE', path, `${naming(trigger)}: ${owner} has no state ${shown(state)}`, hint)
 }
 
-function labelsOf(index: RuleIndex, except: NodeEntry['kind']): string[] {
-  return [...index.nodes.values()].flatMap(({ kind, label }) => (kind === except ? [] : [label]))
+function* labelsOf(index: RuleIndex, except: NodeEntry['kind']): Iterable<string> {
+  for (const { kind, label } of index.nodes.values()) if (kind !== except) yield label
 }

@@ -47,7 +47,11 @@ export type IssueType =
   | 'TABLE'
 
 /** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */
-const MOST_SEARCHES = 200
+const MOST_SEARCHES = 50
+/** Names looked at per search. */
+const MOST_CANDIDATES = 1000
+/** Names given in place of a guess. */
+const LISTED = 8
 /** Problems kept per report; a document with more is not helped by a longer list. */
 const MOST_ISSUES = 1000
 
@@ -90,9 +94,10 @@ export class Report {
 
   /** What to write instead of `text`: the closest candidate, or else the first few there are. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
-    const all = [...candidates]
-    const close = ++this.#searches > MOST_SEARCHES ? undefined : nearest(text, all)
-    return close === undefined ? listing(all, plural) : `did you mean ${shown(close)}?`
+    const searching = ++this.#searches <= MOST_SEARCHES
+    const first = take(candidates, searching ? MOST_CANDIDATES : LISTED + 1)
+    const close = searching ? closest(text, first) : undefined
+    return close === undefined ? listing(first, plural) : `did you mean ${shown(close)}?`
   }
 
   #add(
@@ -118,10 +123,30 @@ export class Report {
 }
 
 /** `the states are "A", "B"`, at most eight; undefined when there are none. */
-export function listing(candidates: readonly string[], plural: string): string | undefined {
+function listing(candidates: readonly string[], plural: string): string | undefined {
   if (candidates.length === 0) return undefined
-  const first = candidates.slice(0, 8).map(shown).join(', ')
-  return `the ${plural} are ${first}${candidates.length > 8 ? ' ...' : ''}`
+  const first = candidates.slice(0, LISTED).map(shown).join(', ')
+  return `the ${plural} are ${first}${candidates.length > LISTED ? ' ...' : ''}`
+}
+
+/** The first `count`, and no more asked for: candidates are often made on the way. */
+function take(candidates: Iterable<string>, count: number): string[] {
+  const taken: string[] = []
+  for (const candidate of candidates) {
+    if (taken.length === count) break
+    taken.push(candidate)
+  }
+  return taken
+}
+
+/** The closest of all. One call of `nearest` looks at 200 names only, so they are handed over in portions. */
+function closest(text: string, candidates: readonly string[]): string | undefined {
+  const best: string[] = []
+  for (let from = 0; from < candidates.length; from += 200) {
+    const close = nearest(text, candidates.slice(from, from + 200))
+    if (close !== undefined) best.push(close)
+  }
+  return nearest(text, best)
 }
 
 /** A JSON pointer one or more steps further down. */

@@ -104,12 +104,11 @@ function findPlug(
 ): Plug | undefined {
   const { name, version } = node
   if (name === undefined) return undefined
-  const wanted = version === undefined || version === '' ? undefined : version
-  const found = plugs.find(kind, name, wanted)
+  const found = plugs.find(kind, name, version)
   if (found) return found
-  const shownPlug = wanted === undefined ? name : `${name}:${wanted}`
+  const shownPlug = version === undefined ? name : `${name}:${version}`
   const message = `${kind} ${shown(node.label ?? '')}: there is no ${kind} plug ${shown(shownPlug)}`
-  const details = { nodeId: node.label ?? '', plugin: { name, version: wanted ?? 'latest' } }
+  const details = { nodeId: node.label ?? '', plugin: { name, version: version ?? 'latest' } }
   const other = kind === 'sensor' ? 'actuator' : 'sensor'
   const sameName = plugs.list().filter((plug) => plug.kind === kind && plug.name === name)
   if (sameName.length > 0) {
@@ -118,7 +117,7 @@ function findPlug(
       'PLUG',
       at(path, 'version'),
       message,
-      report.suggest(wanted ?? '', versions, `versions of ${name}`),
+      report.suggest(version ?? '', versions, `versions of ${name}`),
       details,
     )
   } else if (plugs.find(other, name) !== undefined) {

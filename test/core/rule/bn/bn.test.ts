@@ -287,6 +287,18 @@ describe('writing', () => {
     expect(issues).toEqual([expect.objectContaining({ type: 'TOO_LARGE', path: '/relations/0' })])
   })
 
+  it('a row that does not fit is refused', () => {
+    const sensors = [{ label: 'a', name: 'dice' }]
+    const rule: RuleGraph = {
+      sensors,
+      relations: [{ label: 'g', type: 'AND', parentLabels: ['a'], combinations: [['SEVEN']] }],
+    }
+    expect(toBn(rule, dice)).toMatchObject({
+      bn: undefined,
+      issues: [{ type: 'STATE', path: '/relations/0/combinations/0' }],
+    })
+  })
+
   it('a sensor without a known plug has no states to write', () => {
     expect(toBn({ sensors: [{ label: 'a', name: 'x' }] }, dice)).toMatchObject({
       bn: undefined,

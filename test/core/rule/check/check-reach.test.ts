@@ -95,6 +95,16 @@ describe('gates that never change', () => {
     expect(issues.filter(({ message }) => message.includes('whatever'))).toEqual([])
   })
 
+  it('a chain of thousands of gates is checked in bounded time', () => {
+    const relations = Array.from({ length: 5000 }, (_, i) => ({
+      label: `g${i}`,
+      type: 'AND',
+      parentLabels: [i === 0 ? 'a' : `g${i - 1}`],
+      combinations: [[i === 0 ? 'Heads' : 'TRUE']],
+    }))
+    expect(validateRule({ sensors: coins, relations }, plugs).issues).toEqual([])
+  }, 10_000)
+
   it('hundreds of gates at the limit are checked in bounded time', () => {
     const sensors = Array.from({ length: 12 }, (_, i) => ({ label: `c${i}`, name: 'coin', resource: '$' }))
     const parentLabels = sensors.map(({ label }) => label)

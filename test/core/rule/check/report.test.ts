@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { at, Report } from '../../../../src/core/rule/check/report.ts'
+
+describe('a report', () => {
+  it('guesses the closest name, among hundreds too', () => {
+    const names = Array.from({ length: 900 }, (_, i) => `room_${i}`)
+    expect(new Report().suggest('thermometre', [...names, 'thermometer'], 'nodes')).toBe('did you mean "thermometer"?')
+  })
+
+  it('lists what there is when nothing is close', () => {
+    expect(new Report().suggest('xyz', 'abcdefghij', 'nodes')).toBe(
+      'the nodes are "a", "b", "c", "d", "e", "f", "g", "h" ...',
+    )
+    expect(new Report().suggest('xyz', [], 'nodes')).toBeUndefined()
+  })
+
+  it('keeps an error that comes after a thousand warnings', () => {
+    const report = new Report()
+    for (let i = 0; i < 1500; i++) report.warning('FIELD', '', 'w')
+    expect(report.hasErrors).toBe(false)
+    report.error('TYPE', '', 'e')
+    expect(report.hasErrors).toBe(true)
+    expect(report.issues.filter(({ severity }) => severity === 'ERROR')).toHaveLength(1)
+    expect(report.issues).toHaveLength(1001)
+  })
+
+  it('writes JSON pointers', () => {
+    expect(at('/a', 0, 'b/c~d')).toBe('/a/0/b~1c~0d')
+  })
+})
