@@ -54,4 +54,4 @@ export type {
 } from './core/rule/rule.ts'
 export type { Run, SimulateOptions } from './core/simulate/simulate.ts'
 export type { Explanation, Obstacle, TriggerExplanation } from './core/task/explain.ts'
-export type { Message } from './core/task/input.ts'
+export type { Message } from './core/task/origin.ts'

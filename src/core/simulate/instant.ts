@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
-import type { Message } from '../task/input.ts'
+import type { Message } from '../task/origin.ts'
 
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 

@@ -10,7 +10,7 @@ import type { Plug } from '../plug/plug.ts'
 import type { Logger, Ports } from '../ports.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
-import type { Message } from '../task/input.ts'
+import type { Message } from '../task/origin.ts'
 import { instantOf } from './instant.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

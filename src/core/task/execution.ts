@@ -1,6 +1,6 @@
 /** The life of one execution, from its place in the queue to its end, and of the groups that wait for it. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import { sensorState, type Execution, type Group, type Link } from './state.ts'
 import { traceHeld } from './trace.ts'

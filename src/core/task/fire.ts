@@ -1,7 +1,7 @@
 /** When a trigger holds, and what firing it does (reference 2.7, 2.8). */
 import { ANY, UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
 import { begin, cancel } from './execution.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import {
   destinationState,

@@ -1,44 +1,18 @@
 /** How ticks, data, pushes and manual runs begin a wave of work (reference 2.2 to 2.4). */
 import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
-import { cancelAll, executed } from './result.ts'
+import { executed } from './result.ts'
 import { startGroups } from './execution.ts'
-import type { Message, Origin } from './input.ts'
+import type { Message, Origin } from './origin.ts'
 import { observe, reset } from './observe.ts'
 import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
-import { traceHeld, traceOrigin } from './trace.ts'
+import { traceOrigin } from './trace.ts'
 
-/** Ticks that wait for the work of the last one, at most. */
-const MAX_WAITING_TICKS = 16
-
-/** The task's own tick. What it does while the last one still works is the `overlap` policy. */
-export function tick(run: TaskRun, scheduledAt: number): void {
-  const { overlap } = run.model.settings
-  if (overlap === 'cancelPrevious') cancelAll(run, isTick)
-  else if (overlap === 'queue' && isBusyWithTick(run)) {
-    if (run.state.waitingTicks.length < MAX_WAITING_TICKS) run.state.waitingTicks.push(scheduledAt)
-    else traceHeld(run, run.state.invocations, run.model.id, 'queue', {})
-    return
-  }
-  invoke(run, run.model.graph.tickPlan, [{ kind: 'tick', time: run.now, scheduledAt }])
-}
-
-/** Runs the next waiting tick when the work of the last is done. */
-export function tickThatWaited(run: TaskRun): void {
-  if (run.state.waitingTicks.length === 0 || isBusyWithTick(run)) return
-  const scheduledAt = run.state.waitingTicks.shift()
-  if (scheduledAt !== undefined) invoke(run, run.model.graph.tickPlan, [{ kind: 'tick', time: run.now, scheduledAt }])
-}
-
-function isTick(origin: Origin): boolean {
-  return origin.kind === 'tick'
-}
-
-export function isBusyWithTick(run: TaskRun): boolean {
-  for (const execution of run.state.inFlight) if (isTick(execution.origin)) return true
-  return false
+/** What a task's tick runs. */
+export function runPlan(run: TaskRun, plan: Plan, origin: Origin): void {
+  invoke(run, plan, [origin])
 }
 
 /** One sensor by its own clock or by hand. */

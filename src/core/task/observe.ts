@@ -2,7 +2,7 @@
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { fireTrigger } from './fire.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import { observedState, sensorState, type Link, type Observed } from './state.ts'
 import { traceEvicted, traceGate, traceState } from './trace.ts'

@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { UNKNOWN, type ActuatorNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { TaskRun } from './run.ts'
 import type {
@@ -45,7 +45,12 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   state.lastExecutionTime = saved.lastExecutionTime
   state.finishedTime = saved.finishedTime
   state.nextTickAt = saved.nextTickAt ?? Number.POSITIVE_INFINITY
-  state.waitingTicks = [...(saved.waitingTicks ?? [])]
+  state.waitingTicks = (saved.waitingTicks ?? []).map(({ node, at }) => ({
+    node: node === undefined ? null : names.sensor(node),
+    at,
+  }))
+  state.skippedTicks = saved.skippedTicks ?? 0
+  state.restoredAt = run.now
   state.seed = saved.seed
   state.failures = [...(saved.failures ?? [])]
   for (const [label, one] of Object.entries(saved.sensors)) {

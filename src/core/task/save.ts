@@ -1,7 +1,7 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
 import { UNKNOWN, type ObservableNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import type { TaskModel } from './run.ts'
 import {
@@ -42,7 +42,10 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     lastExecutionTime: state.lastExecutionTime,
     finishedTime: state.finishedTime,
     ...finite('nextTickAt', state.nextTickAt),
-    ...(state.waitingTicks.length > 0 && { waitingTicks: [...state.waitingTicks] }),
+    ...(state.waitingTicks.length > 0 && {
+      waitingTicks: state.waitingTicks.map(({ node, at }) => ({ ...(node && { node: node.label }), at })),
+    }),
+    ...(state.skippedTicks > 0 && { skippedTicks: state.skippedTicks }),
     seed: state.seed,
     ...(state.failures.length > 0 && { failures: [...state.failures] }),
     origins: tables.origins,

@@ -1,6 +1,6 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import type { Phase, TaskStatus } from './state.ts'
 
 export interface SavedState {
@@ -14,7 +14,8 @@ export interface SavedState {
   lastExecutionTime: number
   finishedTime: number
   nextTickAt?: number
-  waitingTicks?: number[]
+  waitingTicks?: { node?: string; at: number }[]
+  skippedTicks?: number
   seed: number
   failures?: number[]
   /** what began things that still matter; others point here by place */

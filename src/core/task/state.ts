@@ -11,7 +11,7 @@ import {
   type TriggerEdge,
 } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
@@ -149,6 +149,12 @@ export interface Follow {
   readonly via: Link | null
 }
 
+/** A tick that waits for earlier work; without a node it is the task's. */
+export interface WaitingTick {
+  readonly node: SensorNode | null
+  readonly at: number
+}
+
 /** Values of the messages of one resource (reference 2.10). */
 export interface Stream {
   values: Readonly<Record<string, unknown>>
@@ -171,8 +177,12 @@ export interface TaskState {
   lastExecutionTime: number
   finishedTime: number
   nextTickAt: number
-  /** ticks that wait for the work of the last (overlap `queue`) */
-  waitingTicks: number[]
+  /** ticks that wait for the work of an earlier one */
+  waitingTicks: WaitingTick[]
+  /** occurrences that were missed and left out */
+  skippedTicks: number
+  /** when this state was restored; occurrences before were missed. -Infinity: never */
+  restoredAt: number
   seed: number
   /** invocations with a failed execution, among the last 64 */
   failures: number[]
@@ -205,6 +215,8 @@ export function emptyState(graph: Graph, resourceCount: number): TaskState {
     finishedTime: -1,
     nextTickAt: Number.POSITIVE_INFINITY,
     waitingTicks: [],
+    skippedTicks: 0,
+    restoredAt: Number.NEGATIVE_INFINITY,
     seed: 0,
     failures: [],
     sensors: [],

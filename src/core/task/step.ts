@@ -13,7 +13,8 @@
  *  I7 a stopped task changes nothing but by start.
  */
 import type { Input, TimerKind } from './input.ts'
-import { data, isBusyWithTick, push, runSensor, tick, tickThatWaited } from './invocation.ts'
+import { afterWork, clockIsDue, startClocks } from './clock.ts'
+import { data, push, runSensor } from './invocation.ts'
 import { evict } from './observe.ts'
 import { answer, applyFollow, cancelAll, failed, resume, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
@@ -32,7 +33,9 @@ export function step(run: TaskRun, now: number, input: Input): void {
   state.inputs++
   state.effects = 0
   take(run, input)
-  afterwards(run)
+  if (state.status !== 'running') return
+  afterWork(run)
+  finishOnetime(run)
 }
 
 function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
@@ -82,7 +85,7 @@ function findExecution(run: TaskRun, id: number) {
 }
 
 function timer(run: TaskRun, kind: TimerKind, key: number): void {
-  if (kind === 'tick') return taskTick(run)
+  if (kind === 'tick') return clockIsDue(run, null)
   if (kind === 'wake') {
     const execution = findExecution(run, key)
     if (execution) wake(run, execution)
@@ -91,35 +94,9 @@ function timer(run: TaskRun, kind: TimerKind, key: number): void {
   const node = run.model.graph.sensors[key]
   if (node === undefined) return
   if (kind === 'evict') return evict(run, node)
-  if (kind === 'ownTick') return ownTick(run, key)
+  if (kind === 'ownTick') return clockIsDue(run, node)
   const { follow } = sensorState(run.state, node)
   if (follow) applyFollow(run, node, follow)
-}
-
-function taskTick(run: TaskRun): void {
-  const { state, model } = run
-  const scheduledAt = state.nextTickAt
-  state.nextTickAt = Number.POSITIVE_INFINITY
-  if (model.schedule?.fixedDelay !== true) planTick(run, model.schedule?.next(Math.max(scheduledAt, run.now)) ?? null)
-  tick(run, scheduledAt)
-}
-
-function planTick(run: TaskRun, at: number | null): void {
-  run.state.nextTickAt = at ?? Number.POSITIVE_INFINITY
-  if (at !== null) run.sink.timer('tick', at, 0)
-}
-
-function ownTick(run: TaskRun, slot: number): void {
-  const node = run.model.graph.sensors[slot]
-  const schedule = run.model.ownSchedules.get(slot)
-  if (node === undefined || schedule === undefined) return
-  const sensor = sensorState(run.state, node)
-  const scheduledAt = sensor.ownTickAt
-  // With a fixed delay the end of the execution plans the next tick.
-  const next = schedule.fixedDelay === true ? null : schedule.next(scheduledAt)
-  sensor.ownTickAt = next ?? Number.POSITIVE_INFINITY
-  if (next !== null) run.sink.timer('ownTick', next, slot)
-  runSensor(run, node, { kind: 'ownTick', time: run.now, node: node.label, scheduledAt })
 }
 
 function start(run: TaskRun): void {
@@ -132,14 +109,7 @@ function start(run: TaskRun): void {
   state.startTime = now
   state.finishedTime = -1
   traceStarted(run)
-  for (const [slot, schedule] of model.ownSchedules) {
-    const node = model.graph.sensors[slot]
-    const first = schedule.first(now)
-    if (node === undefined || first === null) continue
-    sensorState(state, node).ownTickAt = first
-    run.sink.timer('ownTick', first, slot)
-  }
-  if (model.schedule) planTick(run, model.schedule.first(now))
+  startClocks(run)
   finishOnetime(run)
 }
 
@@ -158,17 +128,6 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   state.status = 'stopped'
   state.finishedTime = run.now
   traceStopped(run, reason)
-}
-
-/** What the end of work sets off: a waiting tick, the next tick of a fixed delay, the end of a onetime task. */
-function afterwards(run: TaskRun): void {
-  const { state, model } = run
-  if (state.status !== 'running') return
-  if (state.waitingTicks.length > 0) tickThatWaited(run)
-  if (model.schedule?.fixedDelay === true && state.nextTickAt === Number.POSITIVE_INFINITY && !isBusyWithTick(run)) {
-    planTick(run, model.schedule.next(run.now))
-  }
-  finishOnetime(run)
 }
 
 /** A onetime task is over when its tick came and nothing is in flight or pending (reference 2.15). */

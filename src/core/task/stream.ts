@@ -1,7 +1,7 @@
 /** The message context of a node (reference 2.10): what came last for its resource, each value for a while. */
 import { ownValue } from '../../kernel/json.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
-import type { Message } from './input.ts'
+import type { Message } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import type { Execution, Stream } from './state.ts'
 

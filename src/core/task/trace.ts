@@ -2,7 +2,7 @@
 import type { HeldReason } from '../engine/events.ts'
 import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'

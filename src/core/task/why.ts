@@ -1,7 +1,7 @@
 /** From a firing back to the data: the snapshot taken when a trigger fires, and the Why made of it on demand. */
 import type { InputSummary, Why, WhyGate, WhySensor, WhyStep } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type ObservableNode } from '../graph/graph.ts'
-import type { Origin } from './input.ts'
+import type { Origin } from './origin.ts'
 import { observedState, sensorState, stateName, type Firing, type Link, type Seen, type TaskState } from './state.ts'
 
 /** The sensors and gates behind a source, itself included, as they are now: sensors first, parents before children. */

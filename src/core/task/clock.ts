@@ -1,0 +1,121 @@
+/**
+ * The clocks of a task: its own tick and those of single sensors. What happens to ticks that came too late (`misfire`)
+ * and to ticks that meet the work of an earlier one (`overlap`) is decided here, the same for both kinds.
+ *
+ *  C1 every occurrence ticks at most once, or is counted as skipped.
+ *  C2 an occurrence is missed when the engine was not there for it, or came more than a minute late.
+ *  C3 ticks that wait are bounded; what does not fit is held, with an event.
+ */
+import type { SensorNode } from '../graph/graph.ts'
+import { missed } from '../schedule/misfire.ts'
+import { latestBefore } from '../schedule/occurrences.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import type { Origin } from './origin.ts'
+import { runPlan, runSensor } from './invocation.ts'
+import { cancelAll } from './result.ts'
+import type { TaskRun } from './run.ts'
+import { sensorState } from './state.ts'
+import { traceHeld, traceLog } from './trace.ts'
+
+/** A tick that is this late was missed. */
+const GRACE_MS = 60_000
+const MAX_WAITING_TICKS = 100
+const NEVER = Number.POSITIVE_INFINITY
+
+/** Arms all clocks at task start. Sensors first, so that they show what they polled before the task's tick. */
+export function startClocks(run: TaskRun): void {
+  for (const node of run.model.graph.sensors) plan(run, node, scheduleOf(run, node)?.first(run.now) ?? null)
+  plan(run, null, run.model.schedule?.first(run.now) ?? null)
+}
+
+/** A clock is due: at most one occurrence ticks now, the rest waits or is skipped as `misfire` says. */
+export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
+  const schedule = scheduleOf(run, node)
+  if (schedule === undefined) return
+  const due = dueTicks(run, schedule, node === null ? run.state.nextTickAt : sensorState(run.state, node).ownTickAt)
+  plan(run, node, due.next)
+  if (due.skipped > 0) {
+    run.state.skippedTicks += due.skipped
+    traceLog(run, 'WARN', `${due.skipped} missed ${due.skipped === 1 ? 'tick was' : 'ticks were'} skipped`, node?.label)
+  }
+  const [first, ...later] = due.run
+  for (const at of later) run.state.waitingTicks.push({ node, at })
+  if (first !== undefined) tick(run, node, first)
+}
+
+/** What the end of work sets off: a tick that waited, or the next tick of a clock that counts from the end. */
+export function afterWork(run: TaskRun): void {
+  const { state, model } = run
+  for (const waiting of state.waitingTicks) {
+    if (isBusy(run, waiting.node)) continue
+    state.waitingTicks.splice(state.waitingTicks.indexOf(waiting), 1)
+    begin(run, waiting.node, waiting.at)
+    break
+  }
+  if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
+    plan(run, null, model.schedule.next(run.now))
+  }
+}
+
+interface DueTicks {
+  readonly run: readonly number[]
+  readonly skipped: number
+  readonly next: number | null
+}
+
+function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTicks {
+  const { now } = run
+  if (schedule.fixedDelay === true) {
+    const runs = isOnTime(run, scheduledAt) || run.model.settings.misfire !== 'skip'
+    // With a fixed delay the end of the work plans the next tick; a tick that is left out has no work.
+    return { run: runs ? [scheduledAt] : [], skipped: runs ? 0 : 1, next: runs ? null : schedule.next(now) }
+  }
+  const next = schedule.next(scheduledAt)
+  if (scheduledAt === now) return { run: [scheduledAt], skipped: 0, next }
+  const { misfire, maxLatenessMs } = run.model.settings
+  const { run: late, skipped } = missed(schedule, scheduledAt - 1, now + 1, { misfire, maxLatenessMs })
+  const latest = latestBefore(schedule, now + 1, scheduledAt - 1)
+  const following = schedule.next(now)
+  if (latest === null || !isOnTime(run, latest) || late.includes(latest)) return { run: late, skipped, next: following }
+  return { run: [...late, latest], skipped: skipped - 1, next: following }
+}
+
+function isOnTime(run: TaskRun, scheduledAt: number): boolean {
+  return scheduledAt >= run.state.restoredAt && run.now - scheduledAt <= GRACE_MS
+}
+
+function tick(run: TaskRun, node: SensorNode | null, at: number): void {
+  const { overlap } = run.model.settings
+  if (overlap === 'cancelPrevious') cancelAll(run, (origin) => isWorkOf(origin, node))
+  else if (overlap === 'queue' && isBusy(run, node)) {
+    if (run.state.waitingTicks.length < MAX_WAITING_TICKS) run.state.waitingTicks.push({ node, at })
+    else traceHeld(run, run.state.invocations, node?.label ?? run.model.id, 'queue', {})
+    return
+  }
+  begin(run, node, at)
+}
+
+function begin(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
+  if (node === null) runPlan(run, run.model.graph.tickPlan, { kind: 'tick', time: run.now, scheduledAt })
+  else runSensor(run, node, { kind: 'ownTick', time: run.now, node: node.label, scheduledAt })
+}
+
+/** Whether work that this clock began is in flight. */
+function isBusy(run: TaskRun, node: SensorNode | null): boolean {
+  for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
+  return false
+}
+
+function isWorkOf(origin: Origin, node: SensorNode | null): boolean {
+  return node === null ? origin.kind === 'tick' : origin.kind === 'ownTick' && origin.node === node.label
+}
+
+function scheduleOf(run: TaskRun, node: SensorNode | null): Schedule | undefined {
+  return node === null ? run.model.schedule : run.model.ownSchedules.get(node.slot)
+}
+
+function plan(run: TaskRun, node: SensorNode | null, at: number | null): void {
+  if (node === null) run.state.nextTickAt = at ?? NEVER
+  else sensorState(run.state, node).ownTickAt = at ?? NEVER
+  if (at !== null) run.sink.timer(node === null ? 'tick' : 'ownTick', at, node?.slot ?? 0)
+}

@@ -1,0 +1,20 @@
+/** Messages, and what begins an invocation. */
+import type { InputSummary } from '../engine/events.ts'
+
+/** A broker message: values for one resource. */
+export interface Message {
+  readonly resource: string
+  /** epoch ms or ISO 8601; when it was measured. Kept as a value, the engine's clock decides about time */
+  readonly timestamp?: number | string
+  readonly [key: string]: unknown
+}
+
+/** What began an invocation; shared by all that follows from it. */
+export interface Origin {
+  readonly kind: InputSummary['kind']
+  readonly time: number
+  readonly scheduledAt?: number
+  readonly node?: string
+  readonly resource?: string
+  readonly values?: Readonly<Record<string, unknown>>
+}
