@@ -64,9 +64,27 @@ export async function runSimulation(path: string, options: SimulateOptions, term
     from,
     until: untilOf(options, recording),
   }
-  if (options.json) await printEvents(job, options, reading, terminal)
-  else await printReport(job, options, reading, terminal)
+  try {
+    if (options.json) await printEvents(job, options, reading, terminal)
+    else await printReport(job, options, reading, terminal)
+  } catch (error) {
+    throw withHint(error)
+  }
   return 0
+}
+
+/** The engine speaks of settings; here they are options. */
+function withHint(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error
+  const variable = error.issues.find((issue) => issue.type === 'VARIABLE')
+  const hint =
+    variable !== undefined
+      ? '--set name=value gives a variable its value'
+      : error.code === 'RESOLUTION'
+        ? '--resource R names the resource of the task, --set name=value a variable'
+        : undefined
+  if (hint === undefined) return error
+  return new AppError(error.code, `${error.message}\n  (${hint})`, { issues: error.issues, cause: error })
 }
 
 async function look(
@@ -156,7 +174,7 @@ async function play(
   return { run, wall: performance.now() - began }
 }
 
-/** The messages between `from` and `until`; they end early when nobody reads the output any more. */
+/** The messages between `from` and `until`; they wait for a slow reader of the output and end when it has gone. */
 async function* messages(
   { from = Number.NEGATIVE_INFINITY, until }: Job,
   { recording, source }: Checked,
@@ -164,6 +182,7 @@ async function* messages(
   terminal: Terminal,
 ): AsyncGenerator<RecordedMessage> {
   for await (const message of recording.sorted ?? messagesOf(source, reading)) {
+    if (terminal.full) await terminal.drained()
     if (message.timestamp > until || terminal.closed) return
     if (message.timestamp >= from) yield message
   }

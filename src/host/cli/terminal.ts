@@ -15,6 +15,9 @@ export interface Terminal {
   readonly errIsTerminal: boolean
   /** true when the reader of stdout went away (`| head`): no need to work on */
   readonly closed: boolean
+  /** true when the reader of stdout is slower than we are: wait for `drained` before writing much more */
+  readonly full: boolean
+  drained(): Promise<void>
 }
 
 export const plain: Paint = (_style, text) => text
@@ -33,6 +36,15 @@ export function processTerminal(): Terminal {
     closed = true
   })
   stderr.on('error', () => {})
+  const drained = (): Promise<void> =>
+    new Promise((resolve) => {
+      const events = ['drain', 'error', 'close']
+      const done = () => {
+        for (const event of events) stdout.off(event, done)
+        resolve()
+      }
+      for (const event of events) stdout.on(event, done)
+    })
   return {
     out(text) {
       if (!closed) stdout.write(text)
@@ -46,5 +58,9 @@ export function processTerminal(): Terminal {
     get closed() {
       return closed
     },
+    get full() {
+      return !closed && stdout.writableNeedDrain
+    },
+    drained,
   }
 }

@@ -36,6 +36,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   #header: readonly string[] | undefined
   #timeColumn = -1
   #resourceColumn = -1
+  #toldResource = false
 
   constructor(options: ReadingOptions, taker: MessageTaker) {
     this.#taker = taker
@@ -98,7 +99,10 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
   }
 
+  /** Once is enough: the other lines are alike, and would hide what else is wrong. */
   #noResource(line: number): void {
+    if (this.#toldResource) return
+    this.#toldResource = true
     this.problem(line, 'the message names no resource', 'add --resource R, or a column named resource')
   }
 }

@@ -11,6 +11,7 @@ export class NdjsonFormat implements MessageFormat {
   readonly #taker: MessageTaker
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
+  #toldResource = false
 
   constructor(options: ReadingOptions, taker: MessageTaker) {
     this.#taker = taker
@@ -41,13 +42,7 @@ export class NdjsonFormat implements MessageFormat {
     const timestamp = this.#times.read(value['timestamp'])
     if (typeof timestamp !== 'number') return this.#taker.problem({ line, ...timestamp })
     const resource = value['resource'] ?? this.#resource
-    if (resource === undefined) {
-      return this.#refuse(
-        line,
-        'the message names no resource',
-        'add --resource R, or "resource": "..." to the message',
-      )
-    }
+    if (resource === undefined) return this.#noResource(line)
     if (typeof resource !== 'string' || resource === '') {
       return this.#refuse(
         line,
@@ -59,6 +54,13 @@ export class NdjsonFormat implements MessageFormat {
   }
 
   end(): void {}
+
+  /** Once is enough: the other lines are alike, and would hide what else is wrong. */
+  #noResource(line: number): void {
+    if (this.#toldResource) return
+    this.#toldResource = true
+    this.#refuse(line, 'the message names no resource', 'add --resource R, or "resource": "..." to the message')
+  }
 
   #refuse(line: number, message: string, suggestion: string): void {
     this.#taker.problem({ line, message, suggestion })

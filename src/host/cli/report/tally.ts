@@ -10,6 +10,7 @@ export interface NodeTally {
   /** the plug, or the type of the gate */
   readonly what: string
   executions: number
+  /** how often it came into another state than it had last */
   changes: number
   fired: number
   errors: number
@@ -30,6 +31,8 @@ export interface ErrorKind {
 export class Tally {
   readonly #nodes = new Map<string, NodeTally>()
   readonly #errors = new Map<string, ErrorKind>()
+  /** the last state of each node, null when it was forgotten */
+  readonly #states = new Map<string, string | null>()
   invocations = 0
   /** messages that some node took */
   taken = 0
@@ -59,7 +62,10 @@ export class Tally {
         break
       case 'state':
       case 'gate':
-        this.#node(event.node).changes++
+        this.#changed(event.node, event.to)
+        break
+      case 'evicted':
+        this.#changed(event.node, null)
         break
       case 'fired':
         this.fired++
@@ -79,6 +85,13 @@ export class Tally {
         break
       default:
     }
+  }
+
+  /** A state that was forgotten at the begin of an invocation and came back is no change. */
+  #changed(label: string, to: string | null): void {
+    const known = this.#states.get(label)
+    this.#states.set(label, to)
+    if (to !== null && to !== known) this.#node(label).changes++
   }
 
   #failed(node: string, text: string, time: number): void {

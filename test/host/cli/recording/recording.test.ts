@@ -112,8 +112,8 @@ describe('a CSV recording', () => {
     expect(problems[0]?.slice(0, expected.length)).toBe(expected)
   })
 
-  it('names rows that name no resource', async () => {
-    const { problems } = await read('timestamp,a\n0,1')
+  it('names the first of all rows that name no resource', async () => {
+    const { problems } = await read('timestamp,a\n0,1\n1,1')
     expect(problems).toEqual(['file:2: the message names no resource; add --resource R, or a column named resource'])
   })
 })
@@ -168,8 +168,8 @@ describe('an NDJSON recording', () => {
     expect(problems[0]?.slice(0, expected.length)).toBe(expected)
   })
 
-  it('names lines that name no resource', async () => {
-    const { problems } = await read('{"timestamp":0}')
+  it('names the first of all lines that name no resource', async () => {
+    const { problems } = await read('{"timestamp":0}\n{"timestamp":1}')
     expect(problems).toEqual([
       'file:1: the message names no resource; add --resource R, or "resource": "..." to the message',
     ])

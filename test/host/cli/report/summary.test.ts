@@ -52,6 +52,19 @@ describe('summaryLines', () => {
     expect(tally.invocations).toBe(7)
   })
 
+  it('counts no change when a state is forgotten at the begin of an invocation and comes back', () => {
+    const tally = new Tally(rule)
+    const seen = (to: string | null, from: string | null = null) =>
+      tally.take({ time: START, task: 't', invocation: 1, type: 'state', node: 'temperature', from, to })
+    seen('Above')
+    seen('Above')
+    seen('Below')
+    expect(tally.nodes[0]?.changes).toBe(2)
+    tally.take({ time: START, task: 't', invocation: 1, type: 'evicted', node: 'temperature', from: 'Below' })
+    seen('Below')
+    expect(tally.nodes[0]?.changes).toBe(3)
+  })
+
   it('shows errors that differ in numbers only once, with a count and the first time', () => {
     const tally = new Tally(rule)
     for (let i = 0; i < 37; i++) tally.take(failed('temperature', `value ${i} is no temperature`, START + i * 60_000))
