@@ -27,7 +27,7 @@ describe('equal inputs', () => {
     const cases = caseArbitrary(ruleArbitrary())
     const without = (event: EngineEvent): EngineEvent => {
       const { why: _, ...rest } = { why: undefined, ...event }
-      return rest as EngineEvent
+      return rest
     }
     await fc.assert(
       fc.asyncProperty(cases, async ({ rule, script }) => {
@@ -55,7 +55,7 @@ function atTheirTimes(script: Script): { live: Script; messages: { resource: str
   }
 }
 
-async function simulated(rule: Rule, script: Script): Promise<EngineEvent[]> {
+async function simulated(rule: Rule, script: Script): Promise<readonly EngineEvent[]> {
   const { live, messages } = atTheirTimes(script)
   const until = SCRIPT_START + (live.at(-1)?.at ?? 0)
   const plugs = asPlugs(new OpenCalls())
@@ -63,9 +63,13 @@ async function simulated(rule: Rule, script: Script): Promise<EngineEvent[]> {
   return run.events
 }
 
-/** Ids of effects begin with the id of the task, which a simulation chooses itself. */
+/** A simulation names its task itself, and ids of effects begin with that name. */
 function underOneName(events: readonly EngineEvent[]): string[] {
-  return bytes(events).map((line, i) => line.replaceAll(events[i]?.task ?? '', TASK_ID))
+  const renamed = events.map((event): EngineEvent => {
+    const effect = event.type === 'fired' ? { effect: event.effect.replace(`${event.task}/`, `${TASK_ID}/`) } : {}
+    return { ...event, task: TASK_ID, ...effect }
+  })
+  return bytes(renamed)
 }
 
 describe('a recording', () => {

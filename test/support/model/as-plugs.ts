@@ -12,9 +12,9 @@ const INPUT: Readonly<Record<string, InputField>> = {
   faces: { type: 'array' },
 }
 
-/** Calls that wait for a `settle` step, oldest first. */
+/** Calls that wait for a `settle` step. Ids of executions end in numbers that grow, also over a restart. */
 export class OpenCalls {
-  readonly #open: { label: string; context: PlugContext; answer: (state: string | undefined) => void }[] = []
+  #open: { label: string; id: string; signal: AbortSignal; answer: (state: string | undefined) => void }[] = []
 
   wait(label: string, kind: Plug['kind'], context: PlugContext): Promise<PlugAnswer> {
     return new Promise((resolve, reject) => {
@@ -22,15 +22,24 @@ export class OpenCalls {
         if (state === undefined) reject(new Error('refused'))
         else resolve(kind === 'sensor' ? state : { message: state })
       }
-      this.#open.push({ label, context, answer })
+      this.#open.push({ label, id: context.id, signal: context.signal, answer })
     })
   }
 
-  /** Settles the oldest call of a node that the engine still waits for. */
+  /** Settles the oldest execution of a node that the engine still waits for. */
   settle(label: string, state: string | undefined): void {
-    const at = this.#open.findIndex((call) => call.label === label && !call.context.signal.aborted)
-    for (const call of at < 0 ? [] : this.#open.splice(at, 1)) call.answer(state)
+    this.#open = this.#open.filter((call) => !call.signal.aborted)
+    const ofNode = this.#open.filter((call) => call.label === label)
+    const oldest = ofNode.toSorted((a, b) => byNumbers(a.id, b.id))[0]
+    this.#open = this.#open.filter((call) => call !== oldest)
+    oldest?.answer(state)
   }
+}
+
+function byNumbers(a: string, b: string): number {
+  const [left, right] = [a, b].map((id) => id.split('/').map(Number))
+  const place = (left ?? []).findIndex((n, i) => !Number.isNaN(n) && n !== right?.[i])
+  return (left?.[place] ?? 0) - (right?.[place] ?? 0)
 }
 
 /** `onCall` hears of every call, before its answer. */

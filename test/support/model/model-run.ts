@@ -45,10 +45,9 @@ export class ModelRun {
     this.nodes = new ModelNodes(rule, plugs)
   }
 
-  /** Answers the oldest call of a node that is still open. */
+  /** Answers the oldest execution of a node that is still called. */
   settle(label: string, state: string | undefined): void {
-    const called = this.executions.filter((execution) => execution.label === label && execution.phase === 'called')
-    const open = called.toSorted((a, b) => a.call - b.call)[0]
+    const open = this.executions.find((execution) => execution.label === label && execution.phase === 'called')
     if (!open) return
     if (state === undefined) this.#failed(open)
     else this.#answered(open, read.isSensor(this.#rule, label) ? state : { message: state })
@@ -75,7 +74,7 @@ export class ModelRun {
 
   #begin(queue: Execution[], label: string, invocation: number, origin: ScriptMessage | undefined, wave?: Wave): void {
     this.#ids += 1
-    const fresh = { phase: 'queued' as const, call: 0, due: undefined, answer: {}, failures: 0, resumed: false }
+    const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, resumed: false }
     const execution: Execution = { id: this.#ids, label, invocation, origin, wave, ...fresh }
     this.dropFollowUp(label)
     this.executions.push(execution)
@@ -110,12 +109,7 @@ export class ModelRun {
     const node = read.nodeOf(this.#rule, execution.label)
     const answer = this.#ask(execution)
     if (answer === LATER) {
-      this.#ids += 1
-      Object.assign(execution, {
-        phase: 'called',
-        call: this.#ids,
-        due: this.now + durationMs(node?.timeout ?? 'PT50S'),
-      })
+      Object.assign(execution, { phase: 'called', due: this.now + durationMs(node?.timeout ?? 'PT50S') })
     } else if (answer instanceof Error) this.#failed(execution)
     else this.#answered(execution, answer)
   }

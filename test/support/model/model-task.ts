@@ -153,7 +153,13 @@ export class ModelTask {
     for (const execution of this.#work.executions) {
       if (execution.due === undefined) continue
       const act = (): void => this.#work.wake(execution)
-      timers.push({ due: execution.due, kind: 'wake', place: place(execution.label), id: execution.id, act })
+      timers.push({
+        due: execution.due,
+        kind: 'wake',
+        place: place(execution.label),
+        id: execution.id,
+        act,
+      })
     }
     for (const sensor of read.sensorsOf(this.#rule)) {
       const due = this.#ownTicks.get(sensor.label)

@@ -20,8 +20,6 @@ export interface Execution {
   /** the wave that waits for it; absent when a trigger started it */
   wave: Wave | undefined
   phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused'
-  /** grows from call to call */
-  call: number
   /** when it wakes by itself */
   due: number | undefined
   /** the result that is held back */
