@@ -1,5 +1,5 @@
 import { gather, type DefineCommand } from './command.ts'
-import { readOptions, type SimulateFlags } from './simulate-options.ts'
+import type { SimulateFlags } from './simulate-options.ts'
 
 /** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and tells what fired, and why. */
 export const defineSimulate: DefineCommand = (program, start) => {
@@ -32,8 +32,9 @@ export const defineSimulate: DefineCommand = (program, start) => {
     )
     .action((rule: string, flags: SimulateFlags) => {
       return start(async (terminal) => {
+        // Only when it is asked for, so that help comes at once.
+        const { readOptions } = await import('./simulate-options.ts')
         const options = readOptions(rule, flags)
-        // Only here: the other commands need no engine and start faster without it.
         const { runSimulation } = await import('./run-simulation.ts')
         return await runSimulation(rule, options, terminal)
       })
