@@ -34,7 +34,7 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
     if (subscribed) {
       engine.events$.subscribe((event) => {
         events++
-        if (event.type === 'fired') firedEvents++
+        if (event.type === 'fired' && event.node === actuator) firedEvents++
       })
     }
 
