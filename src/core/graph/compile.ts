@@ -13,6 +13,7 @@ import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
+import { nodesBehind } from './behind.ts'
 import { parentsFirst } from './order.ts'
 import { makePlan } from './plan.ts'
 import {
@@ -244,6 +245,7 @@ function compileTrigger(trigger: Trigger, order: number, byLabel: ReadonlyMap<st
   return {
     order,
     source,
+    behind: nodesBehind(source),
     destination,
     states: wanted.length === 0 ? undefined : source.states.map((state) => wanted.includes(state)),
     change: changes ? { from: changeEnd(source, change.stateFrom), to: changeEnd(source, change.stateTo) } : undefined,

@@ -111,6 +111,8 @@ export interface TriggerEdge {
   /** place in the rule's `triggers` */
   readonly order: number
   readonly source: ObservableNode
+  /** the sensors and gates that the source depends on, itself included, parents before children */
+  readonly behind: readonly ObservableNode[]
   readonly destination: DestinationNode
   /** by state index of the source; undefined when states do not matter */
   readonly states: readonly boolean[] | undefined

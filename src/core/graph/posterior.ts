@@ -5,6 +5,7 @@
  */
 import { AppError } from '../../kernel/errors.ts'
 import { TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from './graph.ts'
+import { nodesBehind } from './behind.ts'
 import type { HasState } from './relations.ts'
 
 const MAX_ASSIGNMENTS = 1 << 20
@@ -47,7 +48,7 @@ function stateOf(node: ObservableNode, nodes: readonly HasState[]): number {
 function sharedSensors(top: GateNode, nodes: readonly HasState[]): readonly SensorNode[] {
   const open = new Map<ObservableNode, ReadonlySet<SensorNode>>()
   const shared = new Set<SensorNode>()
-  for (const node of behind(top)) {
+  for (const node of nodesBehind(top)) {
     if (node.kind === 'sensor') {
       open.set(node, stateOf(node, nodes) === UNKNOWN ? new Set([node]) : new Set())
       continue
@@ -64,18 +65,12 @@ function sharedSensors(top: GateNode, nodes: readonly HasState[]): readonly Sens
   return [...shared]
 }
 
-function behind(top: GateNode): readonly ObservableNode[] {
-  const found = new Set<ObservableNode>([top])
-  for (const node of found) if (node.kind === 'gate') for (const parent of node.parents) found.add(parent)
-  return [...found].toSorted((a, b) => a.index - b.index)
-}
-
 function probabilityOfTrue(
   top: GateNode,
   nodes: readonly HasState[],
   known: Map<ObservableNode, readonly number[]>,
 ): number {
-  for (const node of behind(top)) {
+  for (const node of nodesBehind(top)) {
     if (known.has(node)) continue
     if (node.kind === 'sensor') known.set(node, distribution(node, stateOf(node, nodes)))
     else {

@@ -75,7 +75,7 @@ export function fire(
     to: source.state,
     origin,
     via,
-    seen: snapshot(run.state, trigger.source),
+    seen: snapshot(run.state, trigger),
   }
   traceFired(run, destination.firing)
 }

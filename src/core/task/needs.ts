@@ -4,6 +4,7 @@
  * within a bound, so that the answer is the smallest for every graph of a size that people write.
  */
 import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
+import { nodesBehind } from '../graph/behind.ts'
 import { decide, type HasState } from '../graph/relations.ts'
 
 export interface Need {
@@ -44,11 +45,9 @@ class Search {
     this.#wanted = wanted
     this.#now = now
     this.#needsAll = needsAll
-    const behind = new Set<ObservableNode>([source])
-    for (const node of behind) if (node.kind === 'gate') for (const parent of node.parents) behind.add(parent)
-    const ordered = [...behind].toSorted((a, b) => a.index - b.index)
-    this.#sensors = ordered.filter((node) => node.kind === 'sensor')
-    this.#gates = ordered.filter((node) => node.kind === 'gate')
+    const behind = nodesBehind(source)
+    this.#sensors = behind.filter((node) => node.kind === 'sensor')
+    this.#gates = behind.filter((node) => node.kind === 'gate')
     this.#scratch = now.map(({ state }) => ({ state }))
   }
 

@@ -1,17 +1,12 @@
 /** From a firing back to the data: the snapshot taken when a trigger fires, and the Why made of it on demand. */
 import type { InputSummary, Why, WhyGate, WhySensor, WhyStep } from '../engine/events.ts'
-import { GATE_STATES, UNKNOWN, type ObservableNode } from '../graph/graph.ts'
+import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { observedState, sensorState, stateName, type Firing, type Link, type Seen, type TaskState } from './state.ts'
 
-/** The sensors and gates behind a source, itself included, as they are now: sensors first, parents before children. */
-export function snapshot(state: TaskState, source: ObservableNode): readonly Seen[] {
-  if (source.kind === 'sensor') return [see(state, source)]
-  const behind = new Set<ObservableNode>([source])
-  for (const node of behind) {
-    if (node.kind === 'gate') for (const parent of node.parents) behind.add(parent)
-  }
-  return [...behind].toSorted((a, b) => a.index - b.index).map((node) => see(state, node))
+/** The sensors and gates behind a trigger's source, as they are now. */
+export function snapshot(state: TaskState, trigger: TriggerEdge): readonly Seen[] {
+  return trigger.behind.map((node) => see(state, node))
 }
 
 function see(state: TaskState, node: ObservableNode): Seen {

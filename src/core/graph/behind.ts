@@ -1,0 +1,9 @@
+import type { ObservableNode } from './graph.ts'
+
+/** The sensors and gates that a node's state depends on, itself included: sensors first, parents before children. */
+export function nodesBehind(top: ObservableNode): readonly ObservableNode[] {
+  if (top.kind === 'sensor') return [top]
+  const found = new Set<ObservableNode>([top])
+  for (const node of found) if (node.kind === 'gate') for (const parent of node.parents) found.add(parent)
+  return [...found].toSorted((a, b) => a.index - b.index)
+}
