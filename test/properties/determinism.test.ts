@@ -39,6 +39,18 @@ describe('equal inputs', () => {
   })
 })
 
+describe('a task', () => {
+  it('does not notice that another one runs beside it', async () => {
+    const cases = caseArbitrary(ruleArbitrary({ pauses: true }))
+    await fc.assert(
+      fc.asyncProperty(cases, ruleArbitrary(), async ({ rule, script }, beside) => {
+        expect(bytes(await runEngine(rule, script, { beside }))).toEqual(bytes(await runEngine(rule, script)))
+      }),
+      runs(80),
+    )
+  })
+})
+
 const REST = 30_000
 
 /** A script as a live engine gets it when each message comes at its own time, or at once when it is late. */

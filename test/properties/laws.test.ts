@@ -83,9 +83,8 @@ describe('an effect', () => {
 describe('a stopped task', () => {
   it('says nothing until it is started again', () =>
     always((events) => {
-      for (const [i, event] of events.entries()) {
-        if (i > 0 && events[i - 1]?.type === 'stopped') expect(event.type).toBe('started')
-      }
+      const next = events.filter((_, i) => events[i - 1]?.type === 'stopped').map((event) => event.type)
+      expect(next).toEqual(next.map(() => 'started'))
     }))
 })
 
@@ -100,12 +99,13 @@ describe('time', () => {
 describe('an invocation', () => {
   it('begins with a number above all before, once for the ticks and data that began it', () =>
     always((events) => {
-      let highest = 0
-      for (const [i, event] of events.entries()) {
+      const begins = events.filter((event, i) => {
         const goesOn = event.type === 'data' && events[i - 1]?.type === 'data'
-        if (event.type === 'tick') expect(event.invocation).toBeGreaterThan(highest)
-        if (event.type === 'data' && !goesOn) expect(event.invocation).toBeGreaterThan(highest)
-        highest = Math.max(highest, event.invocation)
+        return event.type === 'tick' || (event.type === 'data' && !goesOn)
+      })
+      for (const begin of begins) {
+        const before = events.slice(0, events.indexOf(begin)).map((event) => event.invocation)
+        expect(begin.invocation).toBeGreaterThan(Math.max(-1, ...before))
       }
     }))
 })

@@ -2,7 +2,7 @@
 import type { EngineEvent } from '../../../src/core/engine/events.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
-import { createEngine } from '../../../src/index.ts'
+import { createEngine, type SavedTask } from '../../../src/index.ts'
 import { asPlugs, OpenCalls } from './as-plugs.ts'
 import { type Script, type ScriptInput, SCRIPT_START } from './script.ts'
 import type { Call } from './test-plugs.ts'
@@ -13,16 +13,20 @@ export interface EngineRunOptions {
   maxInFlight?: number
   onCall?: (call: Call) => void
   why?: boolean
+  /** the rule of another task, started first, that gets the same messages; its events are left out */
+  beside?: Rule
 }
 
 export const TASK_ID = 'task-1'
+const OTHER_ID = 'task-0'
 
 const ENGINE_INPUTS: ReadonlySet<ScriptInput['kind']> = new Set(['data', 'push', 'run', 'resume'])
 
 export async function runEngine(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<EngineEvent[]> {
   const events: EngineEvent[] = []
   let stage = open(SCRIPT_START, events, options)
-  await stage.engine.start(rule)
+  if (options.beside) await stage.engine.start(options.beside, { id: OTHER_ID })
+  await stage.engine.start(rule, { id: TASK_ID })
   await promisesSettled()
   for (let n = -1; n < script.length; n++) {
     const step = script[n]
@@ -35,10 +39,10 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
       await promisesSettled()
     }
     if (options.restartAfter?.(n)) {
-      const saved = stage.engine.tasks.get(TASK_ID)?.save()
+      const saved = JSON.stringify([...stage.engine.tasks.values()].map((task) => task.save()))
       stage.close()
       stage = open(stage.clock.now(), events, options)
-      await stage.engine.restore(JSON.parse(JSON.stringify(saved)))
+      for (const task of JSON.parse(saved) as SavedTask[]) await stage.engine.restore(task)
       await promisesSettled()
     }
   }
@@ -56,12 +60,16 @@ function open(now: number, events: EngineEvent[], options: EngineRunOptions) {
   const engine = createEngine({
     plugs: asPlugs(calls, options.onCall),
     scheduler: clock,
-    ids: () => TASK_ID,
+    ids: () => {
+      throw new Error('all scripted tasks have ids')
+    },
     seed: 1,
     ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),
     ...(options.why === undefined ? {} : { why: options.why }),
   })
-  const subscription = engine.events$.subscribe((event) => events.push(event))
+  const subscription = engine.events$.subscribe((event) => {
+    if (event.task === TASK_ID) events.push(event)
+  })
   return { clock, calls, engine, close: () => subscription.unsubscribe() }
 }
 
