@@ -1,8 +1,5 @@
 import { MAX_LINE } from './lines.ts'
 
-/** How often the lines behind a quote that never closes are looked at again, so that the work stays linear. */
-const MAX_RESCANS = 20
-
 export interface RecordTaker {
   /** the cells of a record that began in that line */
   record(cells: readonly string[], line: number): void
@@ -14,7 +11,8 @@ export interface RecordTaker {
  * doubled quotes. Blank lines between records are nothing.
  *
  * A quote that is opened and never closed properly would swallow the rest of the file. It is reported where it was
- * opened, and reading goes on in the line after it, so that one slip hides no other.
+ * opened, and reading goes on in the line after it, so that one slip hides no other. That stays linear: of the lines
+ * that are read again only the last can open a quote, because any line that could have would have ended the first.
  */
 export class CsvRecords {
   readonly #taker: RecordTaker
@@ -25,7 +23,6 @@ export class CsvRecords {
   #lines: string[] = []
   #length = 0
   #first = 0
-  #rescans = 0
 
   constructor(taker: RecordTaker) {
     this.#taker = taker
@@ -108,7 +105,6 @@ export class CsvRecords {
     const first = this.#first
     this.#reset()
     this.#taker.problem(first, 'a quote is opened here and never closed', 'close the cell with a second quote')
-    if (++this.#rescans > MAX_RESCANS) return
     for (const [index, text] of lines.entries()) if (index > 0) this.line(text, first + index)
   }
 
