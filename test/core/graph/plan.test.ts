@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { compileRule } from '../../../src/core/graph/compile.ts'
+import type { Graph } from '../../../src/core/graph/graph.ts'
+import { makePlan, wipePlan } from '../../../src/core/graph/plan.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import type { Rule } from '../../../src/core/rule/rule.ts'
+import { gate, is, rule, trigger } from '../../support/rule-writing.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
+
+const plugs = createRegistry(new ScriptedPlugs().plugs)
+const compile = (given: Rule): Graph => compileRule(given, plugs)
+const labels = (nodes: readonly { label: string }[]) => nodes.map(({ label }) => label)
+
+function planOf(graph: Graph, ...chosen: readonly string[]) {
+  const plan = makePlan(graph.sensors.filter((sensor) => chosen.includes(sensor.label)))
+  return {
+    groups: plan.groups.map(labels),
+    serial: plan.serial.map(labels),
+    reset: labels(plan.reset),
+    resetGates: labels(plan.resetGates),
+  }
+}
+
+describe('the groups of a plan', () => {
+  const graph = compile(
+    rule({
+      sensors: {
+        a: { name: 'switch', sequence: 2 },
+        b: 'switch',
+        c: { name: 'switch', sequence: 0 },
+        d: 'switch',
+        e: { name: 'switch', sequence: 2 },
+      },
+    }),
+  )
+
+  it('ascend by sequence, 1 when absent, inside a group as declared', () => {
+    expect(planOf(graph, 'a', 'b', 'c', 'd', 'e').groups).toEqual([['c'], ['b', 'd'], ['a', 'e']])
+  })
+
+  it('are single sensors in the same order for a task that does not run in parallel', () => {
+    expect(planOf(graph, 'a', 'b', 'c', 'd', 'e').serial).toEqual([['c'], ['b'], ['d'], ['a'], ['e']])
+  })
+
+  it('are none without sensors', () => {
+    expect(planOf(graph).groups).toEqual([])
+  })
+})
+
+describe('what a plan forgets', () => {
+  const graph = compile(
+    rule({
+      sensors: { a: 'switch', b: 'switch', c: 'switch', far: 'switch', apart: 'switch' },
+      relations: [
+        gate('ab', 'AND', ['a', 'On'], ['b', 'On']),
+        gate('deep', 'OR', ['ab', 'TRUE'], ['far', 'On']),
+        gate('other', 'OR', ['apart', 'On']),
+      ],
+      triggers: [trigger('ab', 'c', is('TRUE')), trigger('c', 'far')],
+    }),
+  )
+
+  it.each([
+    [
+      'a sensor takes along what triggers reach through gates, and further on',
+      ['a'],
+      ['a', 'c', 'far'],
+      ['ab', 'deep'],
+    ],
+    ['a sensor behind triggers takes along only what follows from it', ['c'], ['c', 'far'], ['deep']],
+    ['a sensor without followers is alone', ['apart'], ['apart'], ['other']],
+    ['several are told once, in order of declaration', ['c', 'a'], ['a', 'c', 'far'], ['ab', 'deep']],
+  ])('%s', (_, chosen, reset, gates) => {
+    expect(planOf(graph, ...chosen)).toMatchObject({ reset, resetGates: gates })
+  })
+
+  it('is everything for a wipe, which runs nothing', () => {
+    const wipe = wipePlan(graph)
+    expect(wipe.sensors).toEqual([])
+    expect(labels(wipe.reset)).toEqual(['a', 'b', 'c', 'far', 'apart'])
+    expect(labels(wipe.resetGates)).toEqual(['ab', 'deep', 'other'])
+  })
+
+  it('is found in a cycle-free chain of 5,000 sensors too', () => {
+    const count = 5000
+    const sensors = Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, 'switch']))
+    const triggers = Array.from({ length: count - 1 }, (_, i) => trigger(`s${i}`, `s${i + 1}`))
+    expect(planOf(compile(rule({ sensors, triggers })), 's0').reset).toHaveLength(count)
+  })
+})

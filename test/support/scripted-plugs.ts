@@ -1,0 +1,108 @@
+/**
+ * Plugs whose every answer the test dictates, by the label of the node that calls. A node without a script shows the
+ * state that the stream carries under its label; without that it succeeds and shows nothing.
+ */
+import { definePlug } from '../../src/core/plug/define.ts'
+import type { Plug, PlugAnswer, PlugContext, PlugDefinition, PlugKind } from '../../src/core/plug/plug.ts'
+
+/** The answer comes later, by `settle` or `fail`. */
+export const LATER = Symbol('later')
+
+/** An Error is thrown; a function is asked with the context of the call. */
+export type Said = PlugAnswer | Error | typeof LATER | ((context: PlugContext) => PlugAnswer)
+
+export interface SeenCall {
+  node: string
+  /** id of the execution */
+  id: string
+  /** epoch ms */
+  now: number
+  /** the source whose trigger ran it */
+  trigger: string | undefined
+  stream: Readonly<Record<string, unknown>>
+  properties: Readonly<Record<string, unknown>>
+  context: PlugContext
+}
+
+interface Open {
+  node: string
+  settle(answer: PlugAnswer): void
+  fail(error: Error): void
+}
+
+const PROPERTIES = { value: { type: 'any' }, text: { type: 'string' } } as const
+const ON_OFF = ['Off', 'On']
+
+export class ScriptedPlugs {
+  readonly calls: SeenCall[] = []
+  readonly #answers = new Map<string, Said[]>()
+  readonly #open: Open[] = []
+
+  /** `switch`: Off, On. `band`: Below, In, Above. `dice`: ONE to SIX. `late`: Off, On, always by promise. `act`: an actuator. */
+  readonly plugs: readonly Plug[] = [
+    this.#plug('sensor', 'switch', ON_OFF),
+    this.#plug('sensor', 'band', ['Below', 'In', 'Above']),
+    this.#plug('sensor', 'dice', ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX']),
+    this.#plug('sensor', 'late', ON_OFF, LATER),
+    this.#plug('actuator', 'act', []),
+  ]
+
+  /** What a node answers from now on, call by call; the last answer is given ever after. */
+  say(node: string, ...answers: readonly Said[]): void {
+    this.#answers.set(node, [...answers])
+  }
+
+  /** Answers the oldest open call of a node. */
+  settle(node: string, answer: PlugAnswer): void {
+    this.#take(node).settle(answer)
+  }
+
+  fail(node: string, message = 'broken'): void {
+    this.#take(node).fail(new Error(message))
+  }
+
+  callsOf(node: string): readonly SeenCall[] {
+    return this.calls.filter((call) => call.node === node)
+  }
+
+  openCalls(node: string): number {
+    return this.#open.filter((open) => open.node === node).length
+  }
+
+  #take(node: string): Open {
+    const place = this.#open.findIndex((open) => open.node === node)
+    const [open] = place === -1 ? [] : this.#open.splice(place, 1)
+    if (open === undefined) throw new Error(`${node} has no open call`)
+    return open
+  }
+
+  #plug(kind: PlugKind, name: string, states: readonly string[], usual?: typeof LATER): Plug {
+    const definition: PlugDefinition = {
+      name,
+      version: '1.0.0',
+      kind,
+      states,
+      input: PROPERTIES,
+      openOutput: true,
+      execute: (context) => this.#execute(context, usual),
+    }
+    return definePlug(definition)
+  }
+
+  #execute(context: PlugContext, usual: typeof LATER | undefined): PlugAnswer | Promise<PlugAnswer> {
+    const node = context.node.NAME
+    const { id, now, properties, streamData: stream } = context
+    this.calls.push({ node, id, now, trigger: context.node.TRIGGER, stream, properties, context })
+    const said = this.#next(node, context, usual)
+    if (said instanceof Error) throw said
+    if (said !== LATER) return typeof said === 'function' ? said(context) : said
+    return new Promise((settle, fail) => this.#open.push({ node, settle, fail }))
+  }
+
+  #next(node: string, context: PlugContext, usual: typeof LATER | undefined): Said {
+    const answers = this.#answers.get(node)
+    if (answers !== undefined) return answers.length > 1 ? answers.shift() : answers[0]
+    const shown = context.streamValue(node)
+    return typeof shown === 'string' ? shown : usual
+  }
+}
