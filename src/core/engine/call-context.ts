@@ -16,7 +16,8 @@ export interface CallSurroundings {
   readonly globalSettings: Readonly<Record<string, unknown>>
   /** names of variables that a stream value of the same name replaces */
   readonly streamVariables: readonly string[]
-  signalOf(execution: Execution): AbortSignal
+  /** `call`: which call of the execution asks */
+  signalOf(execution: Execution, call: number): AbortSignal
 }
 
 /** Answers of the ports, by what the node declared that it needs. */
@@ -40,6 +41,7 @@ export class CallContext implements PlugContext, Scope {
   readonly #around: CallSurroundings
   readonly #fetched: Fetched
   readonly #now: number
+  readonly #call: number
 
   constructor(run: TaskRun, execution: Execution, around: CallSurroundings, fetched: Fetched) {
     this.#run = run
@@ -47,6 +49,7 @@ export class CallContext implements PlugContext, Scope {
     this.#around = around
     this.#fetched = fetched
     this.#now = run.now
+    this.#call = execution.calls
   }
 
   get now(): number {
@@ -96,7 +99,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get signal(): AbortSignal {
-    return this.#around.signalOf(this.#execution)
+    return this.#around.signalOf(this.#execution, this.#call)
   }
 
   get log(): PlugLog {

@@ -151,7 +151,7 @@ export class CoreEngine implements Engine {
       if (listeners === undefined) return false
       const batch = [messages]
       this.#enqueue((now) => {
-        for (const task of listeners) task.take(now, { kind: 'data', messages: batch })
+        for (const task of listeners) task.receive(now, batch)
       })
       return true
     }
@@ -165,7 +165,7 @@ export class CoreEngine implements Engine {
     }
     if (byTask.size === 0) return false
     this.#enqueue((now) => {
-      for (const [task, batch] of byTask) task.take(now, { kind: 'data', messages: batch })
+      for (const [task, batch] of byTask) task.receive(now, batch)
     })
     return true
   }

@@ -6,6 +6,8 @@ import { posterior } from '../graph/posterior.ts'
 import { armTimeout, nextCall } from '../task/execution.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, TimerKind } from '../task/input.ts'
+import { withoutRepeats } from '../task/invocation.ts'
+import type { Message } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
 import { health } from '../task/result.ts'
 import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
@@ -121,6 +123,11 @@ export class LiveTask implements Task, TimerOwner {
   take(now: number, input: Input): void {
     const run = this.#run
     if (run !== undefined) this.#lane(run, () => step(run, now, input))
+  }
+
+  /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
+  receive(now: number, messages: readonly Message[]): void {
+    for (const part of withoutRepeats(messages)) this.take(now, { kind: 'data', messages: part })
   }
 
   /** A piece of work and the calls that follow from it. A mistake in it stays in this task. */
@@ -248,7 +255,7 @@ export class LiveTask implements Task, TimerOwner {
       ...this.#host.caller,
       streamVariables: this.prepared.overrides.byStream,
       dataVariables: this.prepared.overrides.byData,
-      signalOf: (execution) => this.#abortOf(execution).signal,
+      signalOf: (execution, call) => this.#signalOf(execution, call),
     }
   }
 
@@ -273,7 +280,7 @@ export class LiveTask implements Task, TimerOwner {
         return host.listener()
       },
       why: host.why,
-      timer: (kind, at, key) => host.timers.ask(this, kind, at, key),
+      timer: (kind, at, key, place = key) => host.timers.ask(this, kind, at, key, place),
       cancelled: (execution) => {
         this.#aborts.get(execution)?.abort()
         this.#aborts.delete(execution)
@@ -310,12 +317,16 @@ export class LiveTask implements Task, TimerOwner {
     else step(run, now, { kind: 'error', execution, message: outcome.error })
   }
 
-  #abortOf(execution: Execution): AbortController {
+  /** A call that is over has an aborted signal, also when the plug asks for it only then. */
+  #signalOf(execution: Execution, call: number): AbortSignal {
+    if (!this.#state?.inFlight.has(execution) || execution.phase !== 'called' || execution.calls !== call) {
+      return AbortSignal.abort()
+    }
     const known = this.#aborts.get(execution)
-    if (known) return known
+    if (known) return known.signal
     const abort = new AbortController()
     this.#aborts.set(execution, abort)
-    return abort
+    return abort.signal
   }
 
   #order(kind: 'run' | 'resume', label: string): void {

@@ -21,6 +21,8 @@ interface Entry {
   readonly owner: TimerOwner
   readonly kind: TimerKind
   readonly key: number
+  /** order among timers of one kind that are due together */
+  readonly place: number
 }
 
 const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4 }
@@ -48,14 +50,14 @@ export class TimerQueue {
     return this.#heap.peek()?.at ?? Number.POSITIVE_INFINITY
   }
 
-  ask(owner: TimerOwner, kind: TimerKind, at: number, key: number): void {
+  ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, place = key): void {
     let armed = this.#armed.get(owner)
     if (armed === undefined) this.#armed.set(owner, (armed = new Map()))
     const thing = key * KINDS + RANK[kind]
     const known = armed.get(thing)
     if (known !== undefined && known <= at) return
     armed.set(thing, at)
-    this.#heap.push({ at, owner, kind, key })
+    this.#heap.push({ at, owner, kind, key, place })
   }
 
   /** The owner wants nothing any more. */
@@ -77,7 +79,7 @@ export class TimerQueue {
       this.#armed.get(entry.owner)?.delete(entry.key * KINDS + RANK[entry.kind])
       const due = entry.owner.dueAt(entry.kind, entry.key)
       if (due <= now && due <= entry.at) entry.owner.fire(entry.kind, entry.key, now)
-      else if (due !== Number.POSITIVE_INFINITY) this.ask(entry.owner, entry.kind, due, entry.key)
+      else if (due !== Number.POSITIVE_INFINITY) this.ask(entry.owner, entry.kind, due, entry.key, entry.place)
     }
   }
 
@@ -110,5 +112,6 @@ export class TimerQueue {
 function isBefore(a: Entry, b: Entry): boolean {
   if (a.at !== b.at) return a.at < b.at
   if (a.owner !== b.owner) return a.owner.order < b.owner.order
-  return a.kind === b.kind ? a.key < b.key : RANK[a.kind] < RANK[b.kind]
+  if (a.kind !== b.kind) return RANK[a.kind] < RANK[b.kind]
+  return a.place < b.place || (a.place === b.place && a.key < b.key)
 }

@@ -7,8 +7,8 @@
  *
  * cron-parser expands what is plain; what it lacks is taken off or rewritten before.
  */
-import { CronExpressionParser } from 'cron-parser'
 import type { Issue } from '../../kernel/errors.ts'
+import { expandFields } from './cron-expand.ts'
 import { CRON_FIELDS, plainItem, type CronField } from './cron-fields.ts'
 import { splitDates, splitWeekdays } from './cron-special-days.ts'
 import { CRON_FIRST_YEAR, CRON_LAST_YEAR, cronTimes, type CronPlan } from './cron-times.ts'
@@ -23,8 +23,8 @@ type Report = (problem: Issue) => void
 /** The local times of an expression. Throws `SCHEDULE` with all problems at once. */
 export function parseCron(expression: string): Recurrence {
   const problems: Issue[] = []
-  const plan = readPlan(expression, (problem) => problems.push(problem))
-  if (plan === undefined || problems.length > 0) throw scheduleError(problems)
+  const plan = readPlan(expression, problems)
+  if (plan === undefined) throw scheduleError(problems)
   const times = cronTimes(plan)
   if (times.next(-1) === null) {
     const years = `${CRON_FIRST_YEAR} to ${CRON_LAST_YEAR}`
@@ -39,7 +39,9 @@ export function parseCron(expression: string): Recurrence {
   return { key: keyOf(plan), times, everyHour: plan.hours.length === 24 }
 }
 
-function readPlan(expression: string, report: Report): CronPlan | undefined {
+/** Undefined when there are problems. */
+function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
+  const report = (problem: Issue): void => void problems.push(problem)
   const fields =
     typeof expression === 'string' && expression.length <= LONGEST ? expression.trim().toUpperCase().split(/\s+/) : []
   if (fields.length < 5 || fields.length > 7) {
@@ -58,36 +60,19 @@ function readPlan(expression: string, report: Report): CronPlan | undefined {
   const weekdayField = isUnix ? CRON_FIELDS.unixWeekday : CRON_FIELDS.quartzWeekday
   const dates = splitDates(date ?? [])
   const weekdays = splitWeekdays(weekday ?? [], weekdayField)
-  const lists = {
-    second: plainList(second, CRON_FIELDS.second, report),
-    minute: plainList(minute, CRON_FIELDS.minute, report),
-    hour: plainList(hour, CRON_FIELDS.hour, report),
-    date: plainList(dates.plain, CRON_FIELDS.dayOfMonth, report),
-    month: plainList(month, CRON_FIELDS.month, report),
-    weekday: plainList(weekdays.plain, weekdayField, report),
+  const plain = {
+    seconds: plainItems(second, CRON_FIELDS.second, report),
+    minutes: plainItems(minute, CRON_FIELDS.minute, report),
+    hours: plainItems(hour, CRON_FIELDS.hour, report),
+    days: plainItems(dates.plain, CRON_FIELDS.dayOfMonth, report),
+    months: plainItems(month, CRON_FIELDS.month, report),
+    weekdays: plainItems(weekdays.plain, weekdayField, report),
   }
-  const years = isAny(year) ? undefined : expandYears(plainList(year, CRON_FIELDS.year, report))
-  if (Object.values(lists).includes(undefined)) return undefined
-  // The month is read on its own: cron-parser refuses 30 February even where a weekday fits too.
-  const time = `${lists.second} ${lists.minute} ${lists.hour}`
-  const expanded = CronExpressionParser.parse(`${time} ${lists.date || '*'} * ${lists.weekday || '*'}`).fields
-  const months = CronExpressionParser.parse(`0 0 0 1 ${lists.month} *`).fields.month.values
-  const daysOfMonth = expanded.dayOfMonth.values.filter((value) => typeof value === 'number')
-  const daysOfWeek = expanded.dayOfWeek.values.map((value) => Number(value) % 7)
-  return {
-    seconds: expanded.second.values,
-    minutes: expanded.minute.values,
-    hours: expanded.hour.values,
-    months,
-    years,
-    days: {
-      ...dates.special,
-      ...weekdays.special,
-      days: lists.date ? daysOfMonth : [],
-      weekdays: lists.weekday ? [...new Set(daysOfWeek)] : [],
-      either: isUnix && bothDays,
-    },
-  }
+  const years = isAny(year) ? undefined : expandYears(plainItems(year, CRON_FIELDS.year, report))
+  if (problems.length > 0) return undefined
+  const { days, weekdays: daysOfWeek, ...values } = expandFields(plain)
+  const either = isUnix && bothDays
+  return { ...values, years, days: { ...dates.special, ...weekdays.special, days, weekdays: daysOfWeek, either } }
 }
 
 /** Short, because fleets hold many: each list of numbers as the bits of one. */
@@ -107,15 +92,14 @@ function isAny(items: readonly string[] | undefined): boolean {
   return items === undefined || (items.length === 1 && (items[0] === '*' || items[0] === '?'))
 }
 
-/** The items of a field for cron-parser; empty when there are none, undefined when one cannot be read. */
-function plainList(items: readonly string[] | undefined, field: CronField, report: Report): string | undefined {
-  const lists = (items ?? []).map((item) => plainItem(item, field, report))
-  return lists.includes(undefined) ? undefined : lists.join(',')
+/** The items of a field as cron-parser reads them, without those that cannot be read. */
+function plainItems(items: readonly string[] | undefined, field: CronField, report: Report): string[] {
+  return (items ?? []).flatMap((item) => plainItem(item, field, report)?.split(',') ?? [])
 }
 
 /** cron-parser has no years. */
-function expandYears(list: string | undefined): number[] | undefined {
-  return list?.split(',').flatMap((item) => {
+function expandYears(items: readonly string[]): number[] {
+  return items.flatMap((item) => {
     const [range = '', step = '1'] = item.split('/')
     const [from = '', until = from] = range.split('-')
     const years: number[] = []

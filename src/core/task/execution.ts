@@ -40,10 +40,7 @@ export function begin(
     sensor.follow = null
   }
   if (node.call.pauseMs === undefined) enqueue(run, execution)
-  else {
-    execution.phase = 'paused'
-    wakeAt(run, execution, run.now + node.call.pauseMs)
-  }
+  else pause(run, execution, node.call.pauseMs)
   return execution
 }
 
@@ -70,12 +67,25 @@ export function nextCall(run: TaskRun): Execution | undefined {
 
 export function wakeAt(run: TaskRun, execution: Execution, at: number): void {
   execution.wakeAt = at
-  run.sink.timer('wake', at, execution.id)
+  askForWake(run, execution)
+}
+
+/** Asks for the timer of an execution's wait. */
+export function askForWake(run: TaskRun, execution: Execution): void {
+  const { node } = execution
+  const place = node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
+  run.sink.timer('wake', execution.wakeAt, execution.id, place)
+}
+
+/** Has an execution wait for a resume, but no longer than its limit. */
+export function pause(run: TaskRun, execution: Execution, limit: number): void {
+  execution.phase = 'paused'
+  wakeAt(run, execution, run.now + limit)
 }
 
 /** The plug has not answered at once: its time limit counts from now, or from before a restart. */
 export function armTimeout(run: TaskRun, execution: Execution): void {
-  if (execution.wakeAt !== Number.POSITIVE_INFINITY) run.sink.timer('wake', execution.wakeAt, execution.id)
+  if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
   else wakeAt(run, execution, run.now + execution.node.call.timeoutMs)
 }
 

@@ -55,12 +55,12 @@ export function fire(
   const destination = destinationState(run.state, trigger.destination)
   const coolUntil = destination.firedAt + trigger.policyMs
   if (run.now < coolUntil) return hold(run, trigger, invocation, 'invocationPolicy', coolUntil)
-  if (run.state.inFlight.size >= run.model.maxInFlight) return hold(run, trigger, invocation, 'queue')
   const atWork = trigger.destination.kind === 'sensor' ? sensorState(run.state, trigger.destination).running : null
   if (atWork !== null) {
     if (!isWaiting(atWork)) return hold(run, trigger, invocation, 'overlap')
     cancel(run, atWork)
   }
+  if (run.state.inFlight.size >= run.model.maxInFlight) return hold(run, trigger, invocation, 'queue')
   const source = observedState(run.state, trigger.source)
   const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via }, null)
   destination.firedAt = run.now

@@ -20,17 +20,30 @@ export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void 
   invoke(run, makePlan([node]), [origin])
 }
 
-/** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
+/** Messages that arrived together, cut where a resource repeats: each part is an invocation of its own. */
+export function withoutRepeats(messages: readonly Message[]): readonly (readonly Message[])[] {
+  if (messages.length === 1) return [messages]
+  const parts: Message[][] = []
+  let seen = new Set<string>()
+  for (const message of messages) {
+    const part = parts.at(-1)
+    if (part === undefined || seen.has(message.resource)) {
+      parts.push([message])
+      seen = new Set([message.resource])
+    } else {
+      part.push(message)
+      seen.add(message.resource)
+    }
+  }
+  return parts
+}
+
+/** Messages that arrived together, one for each resource. */
 export function data(run: TaskRun, messages: readonly Message[]): void {
-  let batch: { place: number; message: Message }[] = []
+  const batch: { place: number; message: Message }[] = []
   for (const message of messages) {
     const place = run.model.resources.indexOf(message.resource)
-    if (place === -1) continue
-    if (batch.some((other) => other.place === place)) {
-      dataInvocation(run, batch)
-      batch = []
-    }
-    batch.push({ place, message })
+    if (place !== -1) batch.push({ place, message })
   }
   if (batch.length > 0) dataInvocation(run, batch)
 }

@@ -2,6 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { UNKNOWN, type ActuatorNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
+import { askForWake } from './execution.ts'
 import type { Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { TaskRun } from './run.ts'
@@ -102,7 +103,7 @@ function askForTimers(run: TaskRun): void {
     if (sensor.follow) sink.timer('follow', sensor.follow.at, slot)
   }
   for (const execution of state.inFlight) {
-    if (execution.wakeAt !== Number.POSITIVE_INFINITY) sink.timer('wake', execution.wakeAt, execution.id)
+    if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
   }
 }
 

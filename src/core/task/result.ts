@@ -1,7 +1,7 @@
 /** What becomes of a plug's answer or failure (reference 2.5, 2.13). */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { cancel, end, enqueue, wakeAt } from './execution.ts'
+import { cancel, end, enqueue, pause, wakeAt } from './execution.ts'
 import { fire } from './fire.ts'
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
@@ -120,9 +120,16 @@ function finish(run: TaskRun, execution: Execution): void {
 /** Takes an execution out of its wait: the held result applies, or the next attempt begins. */
 export function wake(run: TaskRun, execution: Execution): void {
   if (execution.phase === 'holding' && execution.held !== null) apply(run, execution, execution.held)
-  else if (execution.phase === 'retrying') enqueue(run, execution)
+  else if (execution.phase === 'retrying') retry(run, execution)
   else if (execution.phase === 'called') failed(run, execution, timeLimitText(execution), true)
   else if (execution.phase === 'paused') failed(run, execution, 'nobody resumed the node within its pause limit', true)
+}
+
+/** A node whose pause ran out waits for a resume again; one that was resumed may run. */
+function retry(run: TaskRun, execution: Execution): void {
+  const { pauseMs } = execution.node.call
+  if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)
+  else enqueue(run, execution)
 }
 
 function timeLimitText(execution: Execution): string {

@@ -32,8 +32,11 @@ export interface Sink {
   readonly event: ((event: EngineEvent) => void) | null
   /** whether `fired` carries its why */
   readonly why: boolean
-  /** asks for a timer input at `at`; `key` is a node's slot, or an execution's id for `wake` */
-  timer(kind: TimerKind, at: number, key: number): void
+  /**
+   * Asks for a timer input at `at`. `key` is a node's slot, or an execution's id for `wake`; then `place` is its node's
+   * place among all nodes, which decides what is due together.
+   */
+  timer(kind: TimerKind, at: number, key: number, place?: number): void
   /** an execution was superseded, timed out or stopped: its plug should give up */
   cancelled(execution: Execution): void
 }
