@@ -63,7 +63,7 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
 /** The offending line with a caret under the place, cut to what fits a screen. */
 export function excerptOf(problem: JsonProblem): string {
   const from = Math.max(0, problem.column - 60)
-  const shown = problem.text.slice(from, from + 100).replaceAll('\t', ' ')
+  const shown = problem.text.slice(from, from + 100).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
   return `  ${shown}\n  ${' '.repeat(problem.column - 1 - from)}^`
 }
 

@@ -6,6 +6,7 @@ import { isPlainObject } from '../../kernel/json.ts'
 import { excerptOf, findJsonProblem } from './json-problem.ts'
 import { counted } from './numbers.ts'
 import { openSource, textOf } from './recording/source.ts'
+import { visible } from './visible.ts'
 
 /** A rule or template file after a look at it. */
 export interface RuleFile {
@@ -53,7 +54,7 @@ export function issueLines({ file, issues, broken }: RuleFile): string[] {
     .toSorted((a, b) => Number(a.severity === 'WARNING') - Number(b.severity === 'WARNING'))
     .map((issue) => {
       const unread = issue.path === '' && issue.type === 'NOT_FOUND'
-      return `${issue.severity.padEnd(8)}${file}: ${unread ? issue.message : describeIssue(issue)}`
+      return visible(`${issue.severity.padEnd(8)}${file}: ${unread ? issue.message : describeIssue(issue)}`)
     })
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
+import { visible } from '../visible.ts'
 import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
 import { readMessages, type RecordingFormat } from './read-messages.ts'
 import type { Source } from './source.ts'
@@ -81,7 +82,7 @@ export async function* messagesOf(source: Source, options: ReadingOptions): Asyn
 /** One line per problem: `boiler.csv:17: what is wrong; what would be right`. */
 export function describeProblems(recording: Recording): string[] {
   const lines = recording.problems.map(({ line, message, suggestion }) => {
-    return `${recording.name}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`
+    return visible(`${recording.name}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)
   })
   if (recording.moreProblems > 0) lines.push(`${recording.name}: and ${recording.moreProblems} more problems`)
   return lines

@@ -1,5 +1,6 @@
 import type { Explanation, TriggerExplanation } from '../../../core/task/explain.ts'
 import type { Paint } from '../terminal.ts'
+import { visible } from '../visible.ts'
 
 /** Why a node has not fired: what held each of its triggers back, and what would have let it through. */
 export function explainLines(explanation: Explanation, paint: Paint): string[] {
@@ -11,7 +12,7 @@ export function explainLines(explanation: Explanation, paint: Paint): string[] {
 function triggerLines({ condition, blocked, needs }: TriggerExplanation, paint: Paint): string[] {
   const dim = (text: string) => paint('dim', text.padEnd(10))
   const lines = [`  ${dim('waits for')}${condition}`]
-  for (const { message } of blocked) lines.push(`  ${dim('held by')}${message}`)
+  for (const { message } of blocked) lines.push(`  ${dim('held by')}${visible(message)}`)
   if (needs !== null && needs.length > 0) {
     const states = needs.map(({ node, state }) => `${node} ${state}`)
     lines.push(`  ${dim('needs')}${states.join(' and ')}`)

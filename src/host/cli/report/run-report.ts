@@ -7,6 +7,7 @@ import type { SavedState } from '../../../core/task/saved.ts'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
+import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 import { explainLines } from './explain-text.ts'
 import { summaryLines } from './summary.ts'
@@ -67,7 +68,8 @@ export class RunReport {
     const settings = normalizeSettings(('name' in rule ? rule.taskDefaults : rule.task) ?? {})
     const name = 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
     const resource = this.#job.resource ?? settings.resource
-    const title = `${this.#paint('bold', name)}: ${settings.type} task${resource === undefined ? '' : ` on ${resource}`}`
+    const whose = resource === undefined ? '' : ` on ${visible(resource)}`
+    const title = `${this.#paint('bold', visible(name))}: ${settings.type} task${whose}`
     const begin = from ?? recording?.recording.first ?? 0
     const span = `${formatTime(begin, zone)} to ${formatTime(until, zone)} (${formatSpan(until - begin)}), times in ${zone.name}`
     this.#write(`${title}\n${recordingText(recording?.recording)}${span}\n\n`)
@@ -114,7 +116,7 @@ export class RunReport {
   #unheard({ run: { messages } }: ReportedRun): string[] {
     const { recording } = this.#job
     if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []
-    const named = [...recording.recording.resources].slice(0, 5).join(', ')
+    const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
     return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
   }
 }
@@ -123,7 +125,7 @@ function recordingText(recording: Recording | undefined): string {
   if (recording === undefined) return 'no messages, the clock alone\n'
   const { name, format, messages, resources } = recording
   const [only] = resources
-  const whose = resources.size === 1 ? `of ${only}` : `of ${grouped(resources.size)} resources`
+  const whose = resources.size === 1 ? `of ${visible(only ?? '')}` : `of ${grouped(resources.size)} resources`
   return `${name}: ${counted(messages, 'message')} ${whose} (${format})\n`
 }
 

@@ -3,6 +3,7 @@ import { counted, grouped } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
 import type { Zone } from '../zone.ts'
+import { visible } from '../visible.ts'
 import { tableLines } from './table.ts'
 import type { NodeTally, Tally } from './tally.ts'
 
@@ -56,7 +57,7 @@ function errorLines(tally: Tally, zone: Zone, paint: Paint): string[] {
       count === 1
         ? `once, at ${formatTime(first, zone)}`
         : `${grouped(count)} times, first at ${formatTime(first, zone)}`
-    return `${paint('red', 'error')}  ${node}: ${text.split('\n')[0]} (${often})`
+    return `${paint('red', 'error')}  ${node}: ${visible(text)} (${often})`
   })
   if (errors.length > MAX_ERRORS)
     lines.push(`${paint('red', 'error')}  and ${counted(errors.length - MAX_ERRORS, 'more kind')}`)

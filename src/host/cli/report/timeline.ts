@@ -3,6 +3,7 @@ import { counted } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'
 import { formatTime } from '../time-text.ts'
 import type { Zone } from '../zone.ts'
+import { visible } from '../visible.ts'
 import { causeOf, whyLines } from './why-text.ts'
 
 const SHOWN = 200
@@ -94,18 +95,15 @@ export class Timeline {
     const indent = ' '.repeat(stamp.length + 2)
     const lines: string[] = []
     if (fired !== undefined) {
-      lines.push(`${paint('dim', stamp)}  ${paint(['bold', 'yellow'], fired.node.padEnd(width))}  ${causeOf(fired)}`)
+      lines.push(
+        `${paint('dim', stamp)}  ${paint(['bold', 'yellow'], fired.node.padEnd(width))}  ${visible(causeOf(fired))}`,
+      )
     }
     for (const message of messages) {
       const start = lines.length === 0 ? `${paint('dim', stamp)}  ` : indent
-      lines.push(`${start}${paint('cyan', oneLine(message))}`)
+      lines.push(`${start}${paint('cyan', visible(message))}`)
     }
     if (why && fired?.why !== undefined) lines.push(...whyLines(fired.why, zone, paint).map((line) => indent + line))
     write(`${lines.join('\n')}\n`)
   }
-}
-
-/** Messages are made of data: line breaks and control characters must not draw on the screen. */
-function oneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
 }

@@ -1,6 +1,7 @@
 import type { FiredEvent, InputSummary, Why, WhyGate, WhySensor, WhyTrigger } from '../../../core/engine/events.ts'
 import type { Paint } from '../terminal.ts'
 import { formatTime } from '../time-text.ts'
+import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 
 const MAX_VALUES = 8
@@ -31,7 +32,7 @@ export function whyLines(why: Why, zone: Zone, paint: Paint): string[] {
   ]
   return steps.map(([kind, text], index) => {
     const branch = index === steps.length - 1 ? '└' : '├'
-    return `${paint('dim', `${branch} ${kind.padEnd(7)}`)} ${text}`
+    return `${paint('dim', `${branch} ${kind.padEnd(7)}`)} ${visible(text)}`
   })
 }
 
