@@ -75,6 +75,20 @@ const CASES: Case[] = [
     maxInFlight: 2,
   },
   {
+    fact: 'a held-back result is superseded also when no more may be in flight: the new execution takes its place',
+    rule: {
+      sensors: [
+        { ...level, label: 's0', resource: 'r1' },
+        { label: 's1', name: 'held', properties: { ms: 3000 } },
+        { ...level, label: 's2', resource: 'r1' },
+      ],
+      triggers: [{ sourceLabel: 's0', destinationLabel: 's1' }],
+      task: { type: 'reactive' },
+    },
+    script: [{ at: 0, input: { kind: 'push', node: 's0', state: 'Low' } }, data(1000, 1), wait(9000)],
+    maxInFlight: 2,
+  },
+  {
     fact: 'a gate that is TRUE whatever its parents are becomes so with the first observation, and says it',
     rule: {
       sensors: [{ ...level, label: 's0', resource: 'r1' }],
