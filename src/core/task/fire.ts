@@ -59,8 +59,7 @@ export function fire(
   if (atWork !== null) {
     if (!isWaiting(atWork)) return hold(run, trigger, invocation, 'overlap')
     cancel(run, atWork)
-  }
-  if (run.state.inFlight.size >= run.model.maxInFlight) return hold(run, trigger, invocation, 'queue')
+  } else if (run.state.inFlight.size >= run.model.maxInFlight) return hold(run, trigger, invocation, 'queue')
   const source = observedState(run.state, trigger.source)
   const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via }, null)
   destination.firedAt = run.now
