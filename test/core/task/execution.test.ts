@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { live, promisesSettled } from '../../support/live-engine.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER } from '../../support/scripted-plugs.ts'
+
+const calls = (t: { plugs: { calls: readonly { node: string; now: number }[] } }) =>
+  t.plugs.calls.map(({ node, now }) => `${now} ${node}`)
+
+describe('the sensors of one message', () => {
+  it('run by ascending sequence, inside a group as declared', async () => {
+    const t = await live(
+      rule({
+        sensors: {
+          a: on('switch', { sequence: 2 }),
+          b: on('switch'),
+          c: on('switch', { sequence: 0 }),
+          d: on('switch'),
+        },
+      }),
+    )
+    t.send({})
+    expect(calls(t)).toEqual(['0 c', '0 b', '0 d', '0 a'])
+  })
+
+  it('of a later group see what the earlier group gave', async () => {
+    const t = await live(
+      rule({
+        sensors: {
+          last: on('switch', { sequence: 2, properties: { text: '${nodes.first.state}' } }),
+          first: on('switch'),
+        },
+      }),
+    )
+    t.send({ first: 'On' })
+    expect(t.plugs.callsOf('last')[0]?.properties).toEqual({ text: 'On' })
+  })
+
+  it('of one group are all called before any answers, when they take their time', async () => {
+    const t = await live(rule({ sensors: { a: on('late'), b: on('late'), c: on('late', { sequence: 2 }) } }))
+    t.send({})
+    expect(calls(t)).toEqual(['0 a', '0 b'])
+    t.plugs.settle('b', 'On')
+    await promisesSettled()
+    expect(calls(t)).toEqual(['0 a', '0 b'])
+    t.plugs.settle('a', 'On')
+    await promisesSettled()
+    expect(calls(t)).toEqual(['0 a', '0 b', '0 c'])
+  })
+
+  it('run one after the other when the task is not parallel', async () => {
+    const t = await live(rule({ sensors: { a: on('late'), b: on('late') }, task: { parallel: false } }))
+    t.send({})
+    expect(calls(t)).toEqual(['0 a'])
+    t.plugs.settle('a', 'On')
+    await promisesSettled()
+    expect(calls(t)).toEqual(['0 a', '0 b'])
+  })
+})
+
+describe('a group', () => {
+  const two = (more: object) => rule({ sensors: { a: on('late', more), b: on('switch', { sequence: 2 }) } })
+
+  it.each([
+    ['a result that is held back', {}, { state: 'On', after: 4000 } as const, '4000 b'],
+    ['a time limit', { timeout: 'PT3S' }, LATER, '3000 b'],
+    ['an error', {}, new Error('broken'), '0 b'],
+    ['the last of its retries', { retryConfig: { maxRetries: 1, minBackoff: 'PT2S' } }, new Error('broken'), '2000 b'],
+    ['the end of a pause', { pauseExecution: true, pauseExecutionTimeout: 'PT7S' }, 'On', '7000 b'],
+    ['an answer without a state', {}, { rawData: {} }, '0 b'],
+  ] as const)('waits for %s', async (_, more, said, expected) => {
+    const t = await live(two(more), { script: (plugs) => plugs.say('a', said) })
+    t.send({})
+    t.to(60_000)
+    expect(calls(t).filter((text) => text.endsWith('b'))).toEqual([expected])
+  })
+
+  it('does not wait for the cascades that its results set off', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: on('switch'), b: on('switch', { sequence: 2 }), slow: 'late' },
+        triggers: [trigger('a', 'slow')],
+      }),
+    )
+    t.send({})
+    expect(calls(t)).toEqual(['0 a', '0 slow', '0 b'])
+  })
+
+  it('does not wait for what follows a result', async () => {
+    const t = await live(two({}), {
+      script: (plugs) => plugs.say('a', { state: 'Off', then: { state: 'On', after: 9000 } }),
+    })
+    t.send({})
+    expect(calls(t)).toEqual(['0 a', '0 b'])
+  })
+
+  it('counts a sensor that is still at work as done', async () => {
+    const t = await live(two({}))
+    t.send({})
+    t.to(1000)
+    t.send({})
+    expect(t.lines('held')).toEqual(['1000 held a overlap'])
+    expect(calls(t)).toEqual(['0 a', '1000 b'])
+  })
+
+  it('goes on when its sensor is superseded by a trigger', async () => {
+    const t = await live(
+      rule({
+        sensors: {
+          start: on('switch', { resource: 'other' }),
+          d: on('switch', { dataTrigger: true }),
+          b: on('switch', { sequence: 2 }),
+        },
+        triggers: [trigger('start', 'd')],
+      }),
+      { script: (plugs) => plugs.say('d', { state: 'On', after: 60_000 }) },
+    )
+    t.send({})
+    expect(calls(t)).toEqual(['0 d'])
+    t.to(1000)
+    t.send({}, 'other')
+    expect(calls(t)).toEqual(['0 d', '1000 start', '1000 d', '1000 b'])
+  })
+})
+
+describe('cascades', () => {
+  it('are called before the next queued member of a group, first in first out', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: on('switch'), b: on('switch'), x: 'switch', y: 'switch', z: 'switch' },
+        triggers: [trigger('a', 'x'), trigger('a', 'y'), trigger('x', 'z')],
+      }),
+    )
+    t.send({})
+    expect(calls(t)).toEqual(['0 a', '0 x', '0 y', '0 z', '0 b'])
+  })
+
+  it('belong to the invocation that set them off, however late they come', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: on('switch'), d: 'switch' },
+        actuators: ['act'],
+        triggers: [trigger('a', 'd', is('On')), trigger('d', 'act')],
+      }),
+      { script: (plugs) => plugs.say('d', { state: 'On', after: 5000 }) },
+    )
+    t.send({ a: 'On' })
+    t.to(1000)
+    t.send({ a: 'Off' })
+    t.to(5000)
+    expect(t.firings().map(({ node, time, invocation }) => [node, time, invocation])).toEqual([
+      ['d', 0, 1],
+      ['act', 5000, 1],
+    ])
+  })
+
+  it('know the source whose trigger ran them', async () => {
+    const t = await live(rule({ sensors: { a: on('switch') }, actuators: ['act'], triggers: [trigger('a', 'act')] }))
+    t.send({})
+    expect(t.plugs.calls.map(({ trigger: source }) => source)).toEqual([undefined, 'a'])
+  })
+
+  it('of a rule with a chain of 2,000 triggers run to the end', async () => {
+    const count = 2000
+    const sensors = Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, 'switch']))
+    const triggers = Array.from({ length: count - 1 }, (_, i) => trigger(`s${i}`, `s${i + 1}`))
+    const t = await live(rule({ sensors, triggers }))
+    t.task.push('s0', { state: 'On' })
+    expect(t.plugs.calls).toHaveLength(count - 1)
+  })
+})

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import { live } from '../../support/live-engine.ts'
+import { LATER } from '../../support/scripted-plugs.ts'
+import { atMostEvery, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
+
+const later = (text: string) => !text.startsWith('0 ')
+
+describe('the cool-down of a destination', () => {
+  it('holds firings strictly within it, and the next one counts from the last that fired', async () => {
+    const t = await live(
+      rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act', atMostEvery(10))] }),
+    )
+    for (const time of [0, 1, 9999, 10_000, 10_001, 20_000]) {
+      t.to(time)
+      t.task.push('s', { state: 'On' })
+    }
+    expect(t.fired()).toEqual(['0 act', '10000 act', '20000 act'])
+    expect(t.events.filter((event) => event.type === 'held')).toEqual([
+      expect.objectContaining({ time: 1, node: 'act', source: 's', reason: 'invocationPolicy', until: 10_000 }),
+      expect.objectContaining({ time: 9999, until: 10_000 }),
+      expect.objectContaining({ time: 10_001, until: 20_000 }),
+    ])
+  })
+
+  it('belongs to the destination: each trigger measures its own window from the last firing by any', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: 'switch', b: 'switch' },
+        actuators: ['act'],
+        triggers: [trigger('a', 'act', atMostEvery(10)), trigger('b', 'act', atMostEvery(2))],
+      }),
+    )
+    const push = (time: number, node: string) => {
+      t.to(time)
+      t.task.push(node, { state: 'On' })
+    }
+    push(0, 'a')
+    push(1000, 'b')
+    push(2000, 'b')
+    push(10_000, 'a')
+    push(12_000, 'a')
+    expect(t.lines('fired', 'held')).toEqual([
+      '0 fired a>act',
+      '1000 held b>act invocationPolicy',
+      '2000 fired b>act',
+      '10000 held a>act invocationPolicy',
+      '12000 fired a>act',
+    ])
+  })
+
+  it('does not hold other destinations of the same source', async () => {
+    const triggers = [trigger('s', 'act', atMostEvery(10)), trigger('s', 'other')]
+    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act', 'other'], triggers }))
+    t.task.push('s', { state: 'On' })
+    t.task.push('s', { state: 'On' })
+    expect(t.fired()).toEqual(['0 act', '0 other', '0 other'])
+  })
+
+  it('counts a firing whose execution fails', async () => {
+    const t = await live(
+      rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act', atMostEvery(10))] }),
+      { script: (plugs) => plugs.say('act', new Error('no paper')) },
+    )
+    t.task.push('s', { state: 'On' })
+    t.to(5000)
+    t.task.push('s', { state: 'On' })
+    expect(t.fired()).toEqual(['0 act'])
+  })
+
+  it('holds sensors as well, and is over when the task starts again', async () => {
+    const t = await live(
+      rule({ sensors: { s: 'switch', d: 'switch' }, triggers: [trigger('s', 'd', atMostEvery(1e15))] }),
+    )
+    t.task.push('s', { state: 'On' })
+    t.to(1e6)
+    t.task.push('s', { state: 'On' })
+    await t.engine.stop('t')
+    await t.engine.start('t')
+    t.task.push('s', { state: 'On' })
+    expect(t.fired()).toEqual(['0 d', '1000000 d'])
+  })
+})
+
+describe('a destination at work', () => {
+  const chain = rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] })
+
+  it('is held with reason overlap while its plug is called', async () => {
+    const t = await live(chain)
+    t.task.push('s', { state: 'On' })
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('fired', 'held')).toEqual(['0 fired s>d', '0 held s>d overlap'])
+    expect(t.plugs.callsOf('d')).toHaveLength(1)
+  })
+
+  it('is held with reason overlap while it waits for another attempt', async () => {
+    const d = { name: 'switch', retryConfig: { maxRetries: 2, minBackoff: 'PT5S' } }
+    const t = await live(rule({ sensors: { s: 'switch', d }, triggers: [trigger('s', 'd')] }), {
+      script: (plugs) => plugs.say('d', new Error('busy'), 'On'),
+    })
+    t.task.push('s', { state: 'On' })
+    t.to(1000)
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('held')).toEqual(['1000 held s>d overlap'])
+    t.to(5000)
+    expect(t.lines('result')).toEqual(['5000 result d On'])
+  })
+
+  it('starts anew while it only holds back a result; the old result never comes', async () => {
+    const t = await live(chain, {
+      script: (plugs) => plugs.say('d', { state: 'Off', after: 5000 }, { state: 'On', after: 5000 }),
+    })
+    t.task.push('s', { state: 'On' })
+    t.to(3000)
+    t.task.push('s', { state: 'On' })
+    t.to(20_000)
+    expect(t.lines('result')).toEqual(['8000 result d On'])
+    expect(t.lines('held')).toEqual([])
+  })
+
+  it('starts anew while it is paused', async () => {
+    const d = { name: 'switch', pauseExecution: true, pauseExecutionTimeout: 'PT10S' }
+    const t = await live(rule({ sensors: { s: 'switch', d }, triggers: [trigger('s', 'd')] }))
+    t.task.push('s', { state: 'On' })
+    t.to(6000)
+    t.task.push('s', { state: 'On' })
+    t.to(12_000)
+    expect(t.lines('fired', 'held', 'result')).toEqual(['0 fired s>d', '6000 fired s>d'])
+  })
+
+  it('that is an actuator may have several executions in flight', async () => {
+    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
+      script: (plugs) => plugs.say('act', LATER),
+    })
+    t.task.push('s', { state: 'On' })
+    t.task.push('s', { state: 'On' })
+    expect(t.fired()).toEqual(['0 act', '0 act'])
+    expect(t.plugs.callsOf('act')).toHaveLength(2)
+  })
+
+  it('that cools down is held for that reason first', async () => {
+    const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd', atMostEvery(5))] }))
+    t.task.push('s', { state: 'On' })
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('held')).toEqual(['0 held s>d invocationPolicy'])
+  })
+})
+
+describe('executions in flight', () => {
+  it('beyond the limit of the engine are held with reason queue, and go on when there is room', async () => {
+    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
+      maxInFlight: 2,
+      script: (plugs) => plugs.say('act', LATER),
+    })
+    for (let i = 0; i < 3; i++) t.task.push('s', { state: 'On' })
+    expect(t.lines('fired', 'held')).toEqual(['0 fired s>act', '0 fired s>act', '0 held s>act queue'])
+    t.plugs.settle('act', undefined)
+    await t.wait(10)
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('fired').filter(later)).toEqual(['10 fired s>act'])
+  })
+})
+
+describe('one evaluation', () => {
+  it('fires its triggers in the order of declaration, each with an effect id of its own', async () => {
+    const triggers = [trigger('s', 'c'), trigger('s', 'a', is('On')), trigger('s', 'b', turns('*', 'On'))]
+    const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['a', 'b', 'c'], triggers }))
+    t.send({ s: 'On' })
+    expect(t.firings().map(({ node, effect }) => [node, effect])).toEqual([
+      ['c', 't/1/2/0'],
+      ['a', 't/1/2/1'],
+      ['b', 't/1/2/2'],
+    ])
+    expect(t.plugs.calls.map(({ id }) => id)).toEqual(['t/1/1/0', 't/1/2/0', 't/1/2/1', 't/1/2/2'])
+  })
+
+  it('gives the same effect ids when the same happens again in another engine, and others in another run', async () => {
+    const ids = async () => {
+      const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['a'], triggers: [trigger('s', 'a')] }))
+      t.send({ s: 'On' })
+      t.send({ s: 'Off' })
+      await t.engine.stop('t')
+      await t.engine.start('t')
+      t.send({ s: 'On' })
+      return t.firings().map(({ effect }) => effect)
+    }
+    const first = await ids()
+    expect(await ids()).toEqual(first)
+    expect(new Set(first).size).toBe(3)
+  })
+})

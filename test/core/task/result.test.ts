@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import type { PlugContext } from '../../../src/core/plug/plug.ts'
+import type { Sensor } from '../../../src/core/rule/rule.ts'
+import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, type Said } from '../../support/scripted-plugs.ts'
+
+/** A sensor with two listeners: `ran` fires after every execution, `lit` when it is On. */
+function watched(more: Partial<Sensor>, ...said: readonly Said[]): Promise<Live> {
+  const sensor = { ...on('switch'), ...more }
+  const triggers = [trigger('s', 'ran'), trigger('s', 'lit', is('On'))]
+  return live(rule({ sensors: { s: sensor }, actuators: ['ran', 'lit'], triggers }), {
+    script: (plugs) => plugs.say('s', ...said),
+  })
+}
+
+const outcome = (t: Live) => t.lines('result', 'state', 'fired').filter((text) => !/result (ran|lit)/.test(text))
+
+describe('what a sensor answers', () => {
+  it.each<[string, Said, readonly string[]]>([
+    ['a state', 'On', ['0 result s On', '0 state s ?>On', '0 fired s>ran', '0 fired s>lit']],
+    [
+      'a state and raw data',
+      { state: 'Off', rawData: { v: 1 } },
+      ['0 result s Off', '0 state s ?>Off', '0 fired s>ran'],
+    ],
+    ['raw data alone fires only what asks for no state', { rawData: { v: 1 } }, ['0 result s -', '0 fired s>ran']],
+    ['nothing', undefined, ['0 result s -', '0 fired s>ran']],
+    ['an error fires nothing', new Error('no air'), ['0 result s failed: no air']],
+    [
+      'an undeclared state is an error',
+      () => ({ state: 'Dim' }),
+      ['0 result s failed: State Dim is invalid for plug switch; it can be Off, On'],
+    ],
+  ])('%s', async (_, said, expected) => {
+    const t = await watched({}, said)
+    t.send({})
+    expect(outcome(t)).toEqual(expected)
+  })
+
+  it('replaces raw data as a whole, and keeps it when none is given or the call fails', async () => {
+    const said = [{ rawData: { a: 1, b: 2 } }, { rawData: { a: 3 } }, 'On', new Error('broken')] as const
+    const t = await watched({}, ...said)
+    const seen = said.map(() => {
+      t.send({})
+      return t.task.node('s').rawData
+    })
+    expect(seen).toEqual([{ a: 1, b: 2 }, { a: 3 }, { a: 3 }, { a: 3 }])
+  })
+
+  it('leaves the state alone when it fails, and shows the error until the next success', async () => {
+    const t = await watched({}, 'On', new Error('broken'), 'Off')
+    await t.engine.update('t', { ...t.task.save().rule, task: { resetObservations: false } })
+    t.to(5)
+    t.send({})
+    t.to(9)
+    t.send({})
+    expect(t.task.node('s')).toMatchObject({
+      states: { Off: 0, On: 1 },
+      collectedTime: 5,
+      error: { time: 9, message: 'broken' },
+    })
+    t.send({})
+    expect(t.task.node('s')).not.toHaveProperty('error')
+  })
+
+  it('hands its internal state to its own next call, unless it gives none', async () => {
+    const said = ({ internalState = 0 }: PlugContext) => ({ rawData: { before: internalState } })
+    const t = await watched({}, { internalState: 7 }, said, said)
+    t.send({})
+    t.send({})
+    t.send({})
+    expect(t.task.node('s').rawData).toEqual({ before: 7 })
+  })
+})
+
+describe('a result that is held back', () => {
+  it('applies as if it came then: state, raw data, time and triggers', async () => {
+    const t = await watched({}, { state: 'On', rawData: { v: 1 }, after: 5000 })
+    t.send({})
+    t.to(4999)
+    expect(t.task.node('s').states).toEqual({ Off: 0.5, On: 0.5 })
+    t.to(5000)
+    expect(t.task.node('s')).toMatchObject({ states: { On: 1 }, rawData: { v: 1 }, collectedTime: 5000 })
+    expect(t.fired()).toEqual(['5000 ran', '5000 lit'])
+  })
+
+  it('keeps the sensor at work: messages in between do not run it', async () => {
+    const t = await watched({}, { state: 'On', after: 5000 })
+    t.send({})
+    t.to(1000)
+    t.send({})
+    expect(t.lines('held')).toEqual(['1000 held s overlap'])
+    expect(t.plugs.callsOf('s')).toHaveLength(1)
+  })
+
+  it('is applied at once when it is held back for 0 ms', async () => {
+    const t = await watched({}, { state: 'On', after: 0 })
+    t.send({})
+    expect(t.fired()).toEqual(['0 ran', '0 lit'])
+  })
+
+  it('is not subject to the time limit', async () => {
+    const t = await watched({ timeout: 'PT1S' }, { state: 'On', after: 5000 })
+    t.send({})
+    t.to(5000)
+    expect(t.lines('result')[0]).toBe('5000 result s On')
+  })
+})
+
+describe('a result that follows', () => {
+  const wait = { state: 'Off', then: { state: 'On', after: 3000 } } as const
+
+  it('is applied after its time, in the invocation of the first', async () => {
+    const t = await watched({}, wait)
+    t.send({})
+    t.to(3000)
+    expect(t.lines('state', 'fired')).toEqual([
+      '0 state s ?>Off',
+      '0 fired s>ran',
+      '3000 state s Off>On',
+      '3000 fired s>ran',
+      '3000 fired s>lit',
+    ])
+    expect(new Set(t.firings().map(({ invocation }) => invocation))).toEqual(new Set([1]))
+  })
+
+  it.each<[string, (t: Live) => void]>([
+    ['the node runs again before', (t) => t.send({})],
+    ['the node is pushed', (t) => t.task.push('s', { state: 'Off' })],
+    ['the task is stopped', (t) => void t.engine.stop('t')],
+  ])('is dropped when %s', async (_, act) => {
+    const t = await watched({}, wait, 'Off')
+    t.send({})
+    t.to(2999)
+    act(t)
+    t.to(60_000)
+    expect(t.fired().filter((text) => text.endsWith('lit'))).toEqual([])
+  })
+
+  it('chains, each link counting from the one before', async () => {
+    const t = await watched(
+      {},
+      { state: 'Off', then: { state: 'On', after: 1000, then: { state: 'Off', after: 500 } } },
+    )
+    t.send({})
+    t.to(60_000)
+    expect(t.lines('state')).toEqual(['0 state s ?>Off', '1000 state s Off>On', '1500 state s On>Off'])
+  })
+
+  it('waits until a result that is held back came itself', async () => {
+    const t = await watched({}, { state: 'Off', after: 1000, then: { state: 'On', after: 500 } })
+    t.send({})
+    t.to(60_000)
+    expect(t.lines('state')).toEqual(['1000 state s ?>Off', '1500 state s Off>On'])
+  })
+})
+
+describe('health', () => {
+  it('counts invocations with a failure among the last 64', async () => {
+    const t = await watched({}, new Error('broken'), new Error('broken'), 'On')
+    t.send({})
+    t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 2, errorsRate: 1 })
+    for (let i = 2; i < 64; i++) t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 2, errorsRate: 2 / 64 })
+    t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 / 64 })
+    t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0 })
+    expect(t.task.info().invocationCount).toBe(66)
+  })
+
+  it('counts an invocation once, however many of its nodes fail, and never before the first', async () => {
+    const sensors = { s: on('switch'), x: on('switch') }
+    const t = await live(rule({ sensors }), {
+      script: (plugs) => ['s', 'x'].forEach((node) => plugs.say(node, new Error('broken'))),
+    })
+    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0 })
+    t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 })
+  })
+
+  it('counts the invocation that began the work when the failure comes late', async () => {
+    const t = await watched({}, LATER, 'On')
+    t.send({})
+    t.task.push('s', { state: 'On' })
+    t.plugs.fail('s')
+    await promisesSettled()
+    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 / 2 })
+  })
+})
