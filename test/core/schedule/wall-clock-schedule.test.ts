@@ -146,8 +146,12 @@ describe('a schedule agrees with a walk over the minutes', () => {
           const fits = (minute: number): boolean =>
             minutes.includes(minute % 60) && hoursOfDay.includes(Math.floor(minute / 60))
           const expected = walk(name, fits, dst, from, until)
-          const cron = cronIn(name, `0 ${minutes} ${hoursOfDay} * * ?`, dst)
-          const rrule = rruleIn(name, `FREQ=DAILY;BYHOUR=${hoursOfDay};BYMINUTE=${minutes};BYSECOND=0`, dst)
+          const cron = cronIn(name, `0 ${minutes.join()} ${hoursOfDay.join()} * * ?`, dst)
+          const rrule = rruleIn(
+            name,
+            `FREQ=DAILY;BYHOUR=${hoursOfDay.join()};BYMINUTE=${minutes.join()};BYSECOND=0`,
+            dst,
+          )
           expect(occurrencesBetween(cron, from, until, 9999)).toEqual(expected)
           expect(occurrencesBetween(rrule, from, until, 9999)).toEqual(expected)
           for (const at of expected) expect(cron.next(at - 1)).toBe(at)
