@@ -89,6 +89,24 @@ const CASES: Case[] = [
     maxInFlight: 2,
   },
   {
+    fact: 'a value that the last message did not repeat is gone at exactly a minute, as the last message is',
+    rule: {
+      sensors: [
+        { ...level, label: 's0', resource: 'r1', dataTrigger: false },
+        { name: 'level', properties: { key: 'y' }, label: 's1', resource: 'r1', dataTrigger: false },
+      ],
+      task: { type: 'reactive' },
+    },
+    script: [
+      { at: 0, input: { kind: 'data', messages: [{ resource: 'r1', x: 1, y: 1 }] } },
+      { at: 10_000, input: { kind: 'data', messages: [{ resource: 'r1', x: 2 }] } },
+      ...[59_999, 60_000, 69_999, 70_000].flatMap((at): Script => [
+        { at, input: { kind: 'run', node: 's0' } },
+        { at, input: { kind: 'run', node: 's1' } },
+      ]),
+    ],
+  },
+  {
     fact: 'a gate that is TRUE whatever its parents are becomes so with the first observation, and says it',
     rule: {
       sensors: [{ ...level, label: 's0', resource: 'r1' }],

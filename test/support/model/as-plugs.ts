@@ -54,6 +54,9 @@ export function asPlugs(open: OpenCalls, onCall: (call: Call, context: PlugConte
       openOutput: true,
       execute(context) {
         const { streamData: stream, internalState, now } = context
+        for (const key of ['x', 'y']) {
+          if (!Object.is(context.streamValue(key), stream[key])) throw new Error(`two answers for ${key}`)
+        }
         const call: Call = { label: context.node.NAME, properties: context.properties, stream, internalState, now }
         onCall(call, context)
         const answer = plug.behave(call)

@@ -2,7 +2,7 @@
 import type { EngineEvent } from '../../../src/core/engine/events.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
-import { createEngine, type SavedTask } from '../../../src/index.ts'
+import { createEngine, type SavedTask, type Task } from '../../../src/index.ts'
 import { asPlugs, OpenCalls } from './as-plugs.ts'
 import { type Script, type ScriptInput, SCRIPT_START } from './script.ts'
 import type { Call } from './test-plugs.ts'
@@ -13,6 +13,8 @@ export interface EngineRunOptions {
   maxInFlight?: number
   onCall?: (call: Call) => void
   why?: boolean
+  /** looks at the task when the script is over */
+  atEnd?: (task: Task) => void
   /** the rule of another task, started first, that gets the same messages; its events are left out */
   beside?: Rule
 }
@@ -48,6 +50,8 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
   }
   stage.clock.advanceTo(stage.clock.now())
   await promisesSettled()
+  const task = stage.engine.tasks.get(TASK_ID)
+  if (task) options.atEnd?.(task)
   stage.close()
   return events
 }
