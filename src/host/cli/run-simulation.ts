@@ -7,7 +7,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { tinted } from './run-check.ts'
 import { loadPlugs } from './load-plugs.ts'
 import type { ReadingOptions, RecordedMessage } from './recording/message-taker.ts'
-import { checkRecording, describeProblems, messagesOf, type Recording } from './recording/recording.ts'
+import { checkRecording, describeProblems, describeRepeats, messagesOf, type Recording } from './recording/recording.ts'
 import { openSource, type Source } from './recording/source.ts'
 import { Progress } from './report/progress.ts'
 import { RunReport } from './report/run-report.ts'
@@ -50,6 +50,9 @@ export async function runSimulation(path: string, options: SimulateOptions, term
   // Of a rule that cannot be read no resource is known, which is not the recording's fault.
   const reading = { zone: options.zone, resource: file.rule === undefined ? (resource ?? '?') : resource }
   const recording = await look(options, reading, problems)
+  const repeats =
+    recording === undefined || recording === 'bad' ? undefined : describeRepeats(recording.recording, reading)
+  if (repeats !== undefined) problems.push(`${tinted(repeats, terminal)}\n`)
   for (const problem of problems) terminal.err(problem)
   if (file.rule === undefined || recording === 'bad') {
     terminal.err('nothing was run\n')

@@ -246,6 +246,18 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
     expect(stderr).toMatch(/Variable 'metric' not found[\s\S]*--set name=value/)
   })
 
+  it('takes a repeated stretch late, with a warning that names its first line', async () => {
+    using space = new Workspace({ 'twice.csv': 'timestamp,t\n0,1\n60,2\n0,1\n60,2\n120,3\n' })
+    const rule = join(root, 'fixtures/rules/threshold.json')
+    const args = ['simulate', rule, '--messages', 'twice.csv', '--resource', 'r', '--set', 'metric=t']
+    const { code, stdout, stderr } = await space.cli(args)
+    expect(code).toBe(0)
+    expect(stderr).toContain(
+      'WARNING twice.csv:4: goes back 1 min to 1970-01-01T00:00:00, which was recorded before; 1 line is taken late',
+    )
+    expect(stdout).toContain('5 messages')
+  })
+
   it('brings a recording into order with --sort', async () => {
     using space = new Workspace({ 'back.csv': 'timestamp,t\n60,1\n0,2\n' })
     const rule = join(root, 'fixtures/rules/threshold.json')

@@ -22,11 +22,26 @@ export interface Recording {
   problems: readonly LineProblem[]
   /** how many more there are */
   moreProblems: number
+  /** lines that repeat times that were recorded before, as loggers do when their clock is set back */
+  repeats: Repeats | undefined
   /** the messages in order of time, when they were asked to be sorted */
   sorted: readonly RecordedMessage[] | undefined
 }
 
-/** Reads a recording from end to end and tells what is wrong with it. With `sort` it keeps the messages and sorts them. */
+export interface Repeats {
+  /** the first line that goes back */
+  line: number
+  /** epoch ms: its time, and that of the line above */
+  time: number
+  previous: number
+  /** how many lines lie before what the recording had reached */
+  count: number
+}
+
+/**
+ * Reads a recording from end to end and tells what is wrong with it. With `sort` it keeps the messages and sorts them.
+ * A line may go back only to a time that was recorded before: such a stretch is a repeat, whose messages come late.
+ */
 export async function checkRecording(source: Source, options: ReadingOptions, sort: boolean): Promise<Recording> {
   const problems: LineProblem[] = []
   const resources = new Set<string>()
@@ -36,11 +51,18 @@ export async function checkRecording(source: Source, options: ReadingOptions, so
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   let previous = Number.NEGATIVE_INFINITY
+  let repeats: Repeats | undefined
+  const seen = new RecentTimes()
   const taker: MessageTaker = {
     message(message, line) {
       const { timestamp } = message
       if (sort) kept.push(message)
-      else if (timestamp < previous) taker.problem(outOfOrder(line, timestamp, previous, options))
+      else if (timestamp < previous) {
+        if (seen.has(timestamp)) repeats ??= { line, time: timestamp, previous, count: 0 }
+        else taker.problem(outOfOrder(line, timestamp, previous, options))
+      }
+      if (timestamp < last && repeats) repeats.count++
+      if (!sort) seen.add(timestamp)
       previous = timestamp
       messages++
       if (timestamp < first) first = timestamp
@@ -58,7 +80,18 @@ export async function checkRecording(source: Source, options: ReadingOptions, so
   if (messages === 0 && problems.length === 0) taker.problem(nothing(step.value))
   // The sort is stable, so messages of one time stay in the order of their lines.
   const sorted = sort ? kept.sort((a, b) => a.timestamp - b.timestamp) : undefined
-  return { name: source.name, format: step.value, messages, first, last, resources, problems, moreProblems, sorted }
+  return {
+    name: source.name,
+    format: step.value,
+    messages,
+    first,
+    last,
+    resources,
+    problems,
+    moreProblems,
+    repeats,
+    sorted,
+  }
 }
 
 /**
@@ -86,6 +119,33 @@ export function describeProblems(recording: Recording): string[] {
   })
   if (recording.moreProblems > 0) lines.push(`${recording.name}: and ${recording.moreProblems} more problems`)
   return lines
+}
+
+/** For people: the repeated stretch, and what is done about it. */
+export function describeRepeats({ name, repeats }: Recording, { zone }: ReadingOptions): string | undefined {
+  if (repeats === undefined) return undefined
+  const back = `goes back ${formatSpan(repeats.previous - repeats.time)} to ${formatTime(repeats.time, zone)}, which was recorded before`
+  const lines = repeats.count === 1 ? '1 line is' : `${repeats.count} lines are`
+  return visible(
+    `WARNING ${name}:${repeats.line}: ${back}; ${lines} taken late, in the order of the file; --sort sorts them`,
+  )
+}
+
+/** The last 10,000 to 20,000 times, so that memory does not grow with the recording. */
+class RecentTimes {
+  #recent = new Set<number>()
+  #older = new Set<number>()
+
+  has(time: number): boolean {
+    return this.#recent.has(time) || this.#older.has(time)
+  }
+
+  add(time: number): void {
+    this.#recent.add(time)
+    if (this.#recent.size < 10_000) return
+    this.#older = this.#recent
+    this.#recent = new Set()
+  }
 }
 
 function outOfOrder(line: number, time: number, previous: number, { zone }: ReadingOptions): LineProblem {

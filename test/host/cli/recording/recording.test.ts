@@ -193,6 +193,17 @@ describe('any recording', () => {
     ])
   })
 
+  it('may go back to times that it has recorded before, and tells how many lines come late', async () => {
+    const { problems, recording } = await read('timestamp,t\n0,1\n60,2\n120,3\n60,4\n120,5\n180,6', { resource: 'r' })
+    expect(problems).toEqual([])
+    expect(recording.repeats).toEqual({ line: 5, time: 60_000, previous: 120_000, count: 1 })
+  })
+
+  it('may not go back to a time between those that it has recorded', async () => {
+    const { problems } = await read('timestamp,t\n0,1\n60,2\n120,3\n90,4', { resource: 'r' })
+    expect(problems).toHaveLength(1)
+  })
+
   it('is brought into order by sort, and lines of one time stay in their order', async () => {
     const { messages, problems } = await read('timestamp,t\n3,1\n1,2\n3,3\n1,4', { resource: 'r', sort: true })
     expect(problems).toEqual([])
