@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import type { Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
+import { createEngine } from '../../../src/index.ts'
+import { JumpingClock } from '../../support/jumping-clock.ts'
+import { line, live, promisesSettled, TASK_ID } from '../../support/live-engine.ts'
+import { rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, ScriptedPlugs, type Said } from '../../support/scripted-plugs.ts'
+
+const EVERY_SECOND: TaskSettings = { type: 'periodic', frequency: 1000 }
+
+function ticking(task: TaskSettings, said: Said, more: Partial<Sensor> = {}) {
+  return live(rule({ sensors: { s: { name: 'switch', ...more } }, task }), {
+    script: (plugs) => plugs.say('s', said),
+  })
+}
+
+const callTimes = (t: { plugs: ScriptedPlugs }, node = 's') => t.plugs.callsOf(node).map(({ now }) => now)
+
+describe('the tick of a task', () => {
+  it.each<[string, TaskSettings, readonly number[]]>([
+    ['periodic: at the start, then every period', EVERY_SECOND, [0, 1000, 2000, 3000]],
+    ['periodic by pollingInterval, in seconds', { type: 'periodic', pollingInterval: 2 }, [0, 2000]],
+    ['scheduled: strictly after the start', { type: 'scheduled', cron: '0/2 * * * * ?' }, [2000]],
+    ['onetime: once', { type: 'onetime' }, [0]],
+    ['reactive: never', { type: 'reactive' }, []],
+  ])('%s', async (_, task, expected) => {
+    const t = await ticking(task, 'On')
+    t.to(3000)
+    expect(callTimes(t)).toEqual(expected)
+  })
+
+  it('says when it was due', async () => {
+    const t = await ticking(EVERY_SECOND, 'On')
+    t.to(1000)
+    expect(t.events.filter((event) => event.type === 'tick').map(({ scheduledAt }) => scheduledAt)).toEqual([0, 1000])
+  })
+})
+
+describe("a sensor's own clock", () => {
+  it('ticks at the start, also in a reactive task, and is left out of the tick of the task', async () => {
+    const t = await live(
+      rule({
+        sensors: {
+          a: 'switch',
+          p: { name: 'switch', pollingPeriod: 400 },
+          c: { name: 'switch', schedule: '0/1 * * * * ?' },
+        },
+        task: EVERY_SECOND,
+      }),
+    )
+    t.to(1000)
+    expect(t.lines('tick', 'result')).toEqual([
+      '0 tick p',
+      '0 result p -',
+      '0 tick',
+      '0 result a -',
+      '400 tick p',
+      '400 result p -',
+      '800 tick p',
+      '800 result p -',
+      '1000 tick c',
+      '1000 result c -',
+      '1000 tick',
+      '1000 result a -',
+    ])
+    const alone = await ticking({ type: 'reactive' }, 'On', { pollingPeriod: 400 })
+    alone.to(800)
+    expect(callTimes(alone)).toEqual([0, 400, 800])
+  })
+
+  it('of a conditional sensor is ignored', async () => {
+    const t = await live(
+      rule({ sensors: { a: 'switch', d: { name: 'switch', pollingPeriod: 100 } }, triggers: [trigger('a', 'd')] }),
+    )
+    t.to(1000)
+    expect(callTimes(t, 'd')).toEqual([])
+  })
+})
+
+describe('a tick that meets the work of the last', () => {
+  const slow: Said = { state: 'On', after: 2500 }
+
+  it('skips sensors at work, by default', async () => {
+    const t = await ticking(EVERY_SECOND, slow)
+    t.to(3000)
+    expect(callTimes(t)).toEqual([0, 3000])
+    expect(t.lines('held')).toEqual(['1000 held s overlap', '2000 held s overlap'])
+  })
+
+  it('waits for its turn with overlap queue, and keeps the time at which it was due', async () => {
+    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, slow)
+    t.to(7500)
+    expect(callTimes(t)).toEqual([0, 2500, 5000, 7500])
+    expect(t.events.filter((event) => event.type === 'tick').map(({ scheduledAt }) => scheduledAt)).toEqual([
+      0, 1000, 2000, 3000,
+    ])
+    expect(t.lines('held')).toEqual([])
+  })
+
+  it('is held with reason queue when a hundred wait already', async () => {
+    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, { state: 'On', after: 1e9 })
+    t.to(102_000)
+    expect(t.lines('held')).toEqual(['101000 held t queue', '102000 held t queue'])
+  })
+
+  it('takes over with overlap cancelPrevious; the plug is told to give up', async () => {
+    const t = await ticking({ ...EVERY_SECOND, overlap: 'cancelPrevious' }, LATER)
+    const { signal } = t.plugs.calls[0]?.context ?? {}
+    expect(signal?.aborted).toBe(false)
+    t.to(1000)
+    expect(signal?.aborted).toBe(true)
+    expect(callTimes(t)).toEqual([0, 1000])
+    t.plugs.settle('s', 'Off')
+    await promisesSettled()
+    expect(t.lines('result', 'held')).toEqual([])
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    expect(t.lines('result')).toEqual(['1000 result s On'])
+  })
+
+  it('that takes over also drops the groups that would have followed', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: 'late', b: { name: 'switch', sequence: 2 } },
+        task: { ...EVERY_SECOND, overlap: 'cancelPrevious' },
+      }),
+    )
+    t.to(2500)
+    expect(callTimes(t, 'a')).toEqual([0, 1000, 2000])
+    expect(callTimes(t, 'b')).toEqual([])
+  })
+})
+
+describe('a fixed delay', () => {
+  const slow: Said = { state: 'On', after: 300 }
+
+  it('of a task counts from the end of the work of the last tick', async () => {
+    const t = await ticking({ ...EVERY_SECOND, pollingFixedRate: false }, slow)
+    t.to(4000)
+    expect(callTimes(t)).toEqual([0, 1300, 2600, 3900])
+  })
+
+  it('of a task waits for the cascades of the tick as well', async () => {
+    const t = await live(
+      rule({
+        sensors: { s: 'switch', d: 'switch' },
+        triggers: [trigger('s', 'd')],
+        task: { ...EVERY_SECOND, pollingFixedRate: false },
+      }),
+      { script: (plugs) => plugs.say('d', { state: 'On', after: 700 }) },
+    )
+    t.to(4000)
+    expect(callTimes(t)).toEqual([0, 1700, 3400])
+  })
+
+  it('of a sensor counts from the end of its own execution', async () => {
+    const t = await ticking({ type: 'reactive' }, slow, { pollingPeriod: 1000, pollingFixedRate: false })
+    t.to(4000)
+    expect(callTimes(t)).toEqual([0, 1300, 2600, 3900])
+  })
+
+  it('goes on after failures', async () => {
+    const t = await ticking({ ...EVERY_SECOND, pollingFixedRate: false }, new Error('broken'))
+    t.to(2000)
+    expect(callTimes(t)).toEqual([0, 1000, 2000])
+  })
+})
+
+describe('a onetime task', () => {
+  it.each<[string, Said, Partial<Sensor>, string]>([
+    ['nothing is left to do', 'On', {}, '0 stopped finished'],
+    ['a result that is held back has come', { state: 'On', after: 5000 }, {}, '5000 stopped finished'],
+    [
+      'the result that follows has come',
+      { state: 'Off', then: { state: 'On', after: 3000 } },
+      {},
+      '3000 stopped finished',
+    ],
+    ['the last attempt was made', new Error('no'), { retryConfig: { maxRetries: 1 } }, '1000 stopped finished'],
+    ['the time limit is over', LATER, { timeout: 'PT2S' }, '2000 stopped finished'],
+    ['the pause is over', 'On', { pauseExecution: true, pauseExecutionTimeout: 'PT9S' }, '9000 stopped finished'],
+  ])('stops by itself when %s', async (_, said, more, expected) => {
+    const t = await ticking({ type: 'onetime' }, said, more)
+    t.to(60_000)
+    expect(t.lines('stopped')).toEqual([expected])
+    expect(t.task.status).toBe('stopped')
+    expect(t.task.info().finishedTime).toBe(Number(expected.split(' ')[0]))
+  })
+
+  it('can be started again', async () => {
+    const t = await ticking({ type: 'onetime' }, 'On')
+    await t.engine.start('t')
+    t.to(10)
+    expect(t.lines('started', 'stopped')).toEqual([
+      '0 started 1',
+      '0 stopped finished',
+      '0 started 2',
+      '0 stopped finished',
+    ])
+    expect(t.task.info().invocationCount).toBe(2)
+  })
+})
+
+describe('ticks that come late because the machine slept', () => {
+  async function slept(task: TaskSettings, ms: number) {
+    const clock = new JumpingClock()
+    const plugs = new ScriptedPlugs()
+    const engine = createEngine({ plugs: plugs.plugs, scheduler: clock, ids: () => TASK_ID, seed: 1 })
+    const lines: string[] = []
+    engine.events$.subscribe((event) => lines.push(line(event)))
+    await engine.start(rule({ sensors: { s: 'switch' }, task: { ...EVERY_SECOND, ...task } }))
+    clock.sleep(0)
+    clock.sleep(ms)
+    clock.sleep(1000)
+    return lines.filter((text) => /tick|log/.test(text))
+  }
+
+  it('run once, the latest, and the others are counted as skipped; then all is as planned', async () => {
+    expect(await slept({}, 10_500)).toEqual([
+      '0 tick',
+      '10500 log WARN 9 missed ticks were skipped',
+      '10500 tick',
+      '11500 tick',
+    ])
+  })
+
+  it('run all, in order, with misfire all', async () => {
+    expect(await slept({ misfire: 'all' }, 3500)).toEqual([
+      '0 tick',
+      '3500 tick',
+      '3500 tick',
+      '3500 tick',
+      '4500 tick',
+    ])
+  })
+
+  it('are dropped when they are older than the largest lateness', async () => {
+    const lines = await slept({ misfire: 'all', maxLateness: 'PT2S' }, 10_500)
+    expect(lines.filter((text) => text === '10500 tick')).toHaveLength(2)
+  })
+})

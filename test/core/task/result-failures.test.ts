@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest'
+import type { Sensor } from '../../../src/core/rule/rule.ts'
+import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, type Said } from '../../support/scripted-plugs.ts'
+
+function watched(more: Partial<Sensor>, ...said: readonly Said[]): Promise<Live> {
+  const triggers = [trigger('s', 'ran'), trigger('s', 'lit', is('On'))]
+  return live(rule({ sensors: { s: { ...on('switch'), ...more } }, actuators: ['ran', 'lit'], triggers }), {
+    script: (plugs) => plugs.say('s', ...said),
+  })
+}
+
+const outcome = (t: Live) => t.lines('result', 'state', 'fired').filter((text) => !/result (ran|lit)/.test(text))
+const callTimes = (t: Live) => t.plugs.callsOf('s').map(({ now }) => now)
+const broken = new Error('broken')
+
+describe('retries', () => {
+  it('come after back-offs that double up to the largest', async () => {
+    const retryConfig = { maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT5S' }
+    const t = await watched({ retryConfig }, broken)
+    t.send({})
+    t.to(60_000)
+    expect(callTimes(t)).toEqual([0, 1000, 3000, 7000, 12_000, 17_000])
+    expect(outcome(t)).toEqual(['17000 result s failed: broken'])
+  })
+
+  it('end with the first success, which counts as no error', async () => {
+    const t = await watched({ retryConfig: { maxRetries: 3 } }, broken, broken, 'On')
+    t.send({})
+    t.to(60_000)
+    expect(outcome(t)).toEqual(['3000 result s On', '3000 state s ?>On', '3000 fired s>ran', '3000 fired s>lit'])
+    expect(t.task.info().health.errorsCount).toBe(0)
+    expect(t.lines('log')).toEqual([
+      '0 log WARN broken; attempt 2 of 4 in 1000 ms',
+      '1000 log WARN broken; attempt 3 of 4 in 2000 ms',
+    ])
+  })
+
+  it('that are used up give the error state, and still count as an error', async () => {
+    const t = await watched({ retryConfig: { maxRetries: 1, errorState: 'On' } }, broken)
+    t.send({})
+    t.to(60_000)
+    expect(outcome(t)).toEqual([
+      '1000 result s failed: broken',
+      '1000 state s ?>On',
+      '1000 fired s>ran',
+      '1000 fired s>lit',
+    ])
+    expect(t.task.info().health.errorsCount).toBe(1)
+  })
+
+  it('none at all go straight to the error state', async () => {
+    const t = await watched({ retryConfig: { maxRetries: 0, errorState: 'On' } }, broken)
+    t.send({})
+    expect(outcome(t).at(-1)).toBe('0 fired s>lit')
+  })
+
+  it('keep the id of the execution, so that a repeated delivery can be recognised', async () => {
+    const t = await watched({ retryConfig: { maxRetries: 1 } }, broken)
+    t.send({})
+    t.to(60_000)
+    expect(new Set(t.plugs.callsOf('s').map(({ id }) => id)).size).toBe(1)
+  })
+
+  it('are made for actuators as well', async () => {
+    const act = { label: 'act', retryConfig: { maxRetries: 1 } }
+    const t = await live(rule({ sensors: { s: on('switch') }, actuators: [act], triggers: [trigger('s', 'act')] }), {
+      script: (plugs) => plugs.say('act', broken, { message: 'done' }),
+    })
+    t.send({})
+    t.to(5000)
+    expect(t.lines('result').at(-1)).toBe('1000 result act -')
+    expect(t.task.node('act').rawData).toEqual({ message: 'done', collectedTime: 1000 })
+  })
+})
+
+describe('the time limit', () => {
+  it('is 50 s by default; then the execution has failed', async () => {
+    const t = await watched({}, LATER)
+    t.send({})
+    t.to(49_999)
+    expect(outcome(t)).toEqual([])
+    t.to(50_000)
+    expect(outcome(t)).toEqual(['50000 result s failed: switch took longer than 50000 ms'])
+  })
+
+  it('can be shorter, and give a state, which still counts as an error', async () => {
+    const t = await watched({ timeout: 'PT2S', timeoutState: 'On' }, LATER)
+    t.send({})
+    t.to(2000)
+    expect(outcome(t).slice(1)).toEqual(['2000 state s ?>On', '2000 fired s>ran', '2000 fired s>lit'])
+    expect(t.task.info().health.errorsCount).toBe(1)
+  })
+
+  it('over, a late answer changes nothing', async () => {
+    const t = await watched({ timeout: 'PT2S' }, LATER)
+    t.send({})
+    t.to(2000)
+    t.clear()
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    expect(t.events).toEqual([])
+    expect(t.task.node('s').states).toEqual({ Off: 0.5, On: 0.5 })
+  })
+
+  it('over, a late answer is not taken for that of the next attempt', async () => {
+    const t = await watched({ timeout: 'PT2S', retryConfig: { maxRetries: 1 } }, LATER)
+    t.send({})
+    t.to(3000)
+    expect(callTimes(t)).toEqual([0, 3000])
+    t.plugs.settle('s', 'Off')
+    await promisesSettled()
+    expect(outcome(t)).toEqual([])
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    expect(outcome(t)[0]).toBe('3000 result s On')
+  })
+
+  it('holds for each attempt anew', async () => {
+    const t = await watched({ timeout: 'PT2S', retryConfig: { maxRetries: 1 } }, LATER)
+    t.send({})
+    t.to(60_000)
+    expect(outcome(t)).toEqual(['5000 result s failed: switch took longer than 2000 ms'])
+  })
+
+  it('does not matter to an answer that came at the same instant but earlier', async () => {
+    const t = await watched({ timeout: 'PT2S' }, LATER)
+    t.send({})
+    t.to(1999)
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    t.to(60_000)
+    expect(t.lines('result')[0]).toBe('1999 result s On')
+  })
+})
+
+describe('a loop', () => {
+  const loopDef = '[{"n":1},{"n":2},{"n":3}]'
+  const properties = { value: '${loop.n}' }
+  const seen = (t: Live) => t.plugs.callsOf('s').map((call) => call.properties['value'])
+
+  it('runs the node once per item; each result is applied, and each call has an id of its own', async () => {
+    const t = await watched({ loopDef, properties }, 'On', 'Off', 'On')
+    t.send({})
+    expect(seen(t)).toEqual([1, 2, 3])
+    expect(t.lines('state')).toEqual(['0 state s ?>On', '0 state s On>Off', '0 state s Off>On'])
+    expect(t.plugs.callsOf('s').map(({ id }) => id)).toEqual(['t/1/1/0#0', 't/1/1/0#1', 't/1/1/0#2'])
+  })
+
+  it('goes on after an item that failed', async () => {
+    const t = await watched({ loopDef, properties }, 'On', broken, 'Off')
+    t.send({})
+    expect(seen(t)).toEqual([1, 2, 3])
+    expect(t.lines('result').filter((text) => text.includes(' s '))).toEqual([
+      '0 result s On',
+      '0 result s failed: broken',
+      '0 result s Off',
+    ])
+  })
+
+  it('retries each item on its own', async () => {
+    const t = await watched({ loopDef, properties, retryConfig: { maxRetries: 1 } }, broken, 'On', broken, 'On', 'On')
+    t.send({})
+    t.to(60_000)
+    expect(seen(t)).toEqual([1, 1, 2, 2, 3])
+    expect(t.task.info().health.errorsCount).toBe(0)
+  })
+
+  it('over slow items takes one after the other, and is one execution all the while', async () => {
+    const t = await watched({ loopDef, properties }, LATER)
+    t.send({})
+    expect(t.plugs.openCalls('s')).toBe(1)
+    for (const expected of [2, 3]) {
+      t.plugs.settle('s', 'On')
+      await promisesSettled()
+      expect(seen(t).at(-1)).toBe(expected)
+    }
+    t.send({})
+    expect(t.lines('held')).toEqual(['0 held s overlap'])
+  })
+
+  it('over nothing succeeds without a call', async () => {
+    const t = await watched({ loopDef: '[]' }, 'On')
+    t.send({})
+    expect(t.plugs.callsOf('s')).toEqual([])
+    expect(outcome(t)).toEqual(['0 result s -', '0 fired s>ran'])
+  })
+
+  it('over something that is no list of objects is an error', async () => {
+    const t = await watched({ loopDef: '${streamdata.items}' }, 'On')
+    t.send({ items: '[1]' })
+    expect(t.plugs.callsOf('s')).toEqual([])
+    expect(t.lines('result')[0]).toMatch(/result s failed: .*loopDef/)
+  })
+})
+
+describe('a paused node', () => {
+  const paused = { pauseExecution: true, pauseExecutionTimeout: 'PT1M' }
+
+  it('is called when it is resumed', async () => {
+    const t = await watched(paused, 'On')
+    t.send({})
+    t.to(5000)
+    expect(t.plugs.callsOf('s')).toEqual([])
+    t.task.resume('s')
+    expect(callTimes(t)).toEqual([5000])
+    expect(t.task.info().invocationCount).toBe(1)
+    t.to(600_000)
+    expect(t.lines('result').filter((text) => text.includes(' s '))).toEqual(['5000 result s On'])
+  })
+
+  it('fails when nobody resumes it in time', async () => {
+    const t = await watched(paused, 'On')
+    t.send({})
+    t.to(60_000)
+    expect(t.lines('result')).toEqual(['60000 result s failed: nobody resumed the node within its pause limit'])
+    expect(t.plugs.callsOf('s')).toEqual([])
+  })
+
+  it('has its time limit counted from the call', async () => {
+    const t = await watched({ ...paused, timeout: 'PT2S' }, LATER)
+    t.send({})
+    t.to(5000)
+    t.task.resume('s')
+    t.to(6999)
+    expect(t.lines('result')).toEqual([])
+    t.to(7000)
+    expect(t.lines('result')).toHaveLength(1)
+  })
+
+  it('is at work: a message does not run it a second time', async () => {
+    const t = await watched(paused, 'On')
+    t.send({})
+    t.send({})
+    expect(t.lines('held')).toEqual(['0 held s overlap'])
+  })
+
+  it('that is not paused is not disturbed by a resume', async () => {
+    const t = await watched({}, 'On')
+    t.task.resume('s')
+    expect(t.plugs.calls).toEqual([])
+    expect(t.task.info().invocationCount).toBe(0)
+  })
+})
