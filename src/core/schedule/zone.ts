@@ -19,6 +19,8 @@ const STEP_MS = 5 * DAY_MS
 const RULED_FROM_YEAR = 2038
 const RULED_STEP_MS = 14 * DAY_MS
 const MAX_YEARS_KEPT = 256
+/** Ends of the known years keep further from unknown changes than local times can reach across one. */
+const EDGE_MS = 2 * DAY_MS
 
 /**
  * The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `+0530`, `UTC+2`, `Z`), in any case of letters.
@@ -107,8 +109,8 @@ class NamedZone implements Zone {
     const started = previous !== undefined && previous.at <= instant ? previous : undefined
     const offset = started?.after ?? next?.before ?? this.#offset(instant)
     return {
-      from: started?.at ?? yearStart(year - 1),
-      until: next?.at ?? yearStart(year + 2),
+      from: started?.at ?? yearStart(year - 1) + EDGE_MS,
+      until: next?.at ?? yearStart(year + 2) - EDGE_MS,
       offset,
       before: started?.before ?? offset,
       after: next?.after ?? offset,

@@ -270,8 +270,8 @@ describe('a rule agrees with rrule, where that answers', () => {
         rule,
         fc.integer({ min: 1, max: 5 }),
         fc.constantFrom('', ';WKST=SU', ';WKST=TH'),
-        // rrule wraps positions beyond the set around, so only those that every set has
-        fc.constantFrom('', ';BYSETPOS=1', ';BYSETPOS=-1', ';BYSETPOS=1,-1'),
+        // rrule wraps positions beyond the set around and gives doubles, so only one that every set has
+        fc.constantFrom('', ';BYSETPOS=1', ';BYSETPOS=-1'),
         start,
         (parts, interval, week, position, second) => {
           const by = Object.entries(parts).filter((entry) => entry[1] !== undefined)
@@ -291,7 +291,7 @@ describe('a rule agrees with rrule, where that answers', () => {
           expect(ours).toEqual(theirs)
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 250 },
     )
   })
 })
