@@ -5,6 +5,7 @@ import type { Rule } from '../../src/core/rule/rule.ts'
 import { ruleArbitrary } from '../support/arbitraries/rules.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { caseArbitrary } from '../support/arbitraries/scripts.ts'
+import { gateTruth } from '../support/model/gate-truth.ts'
 import { gatesBelow, sensorsOf } from '../support/model/rule-reading.ts'
 import { runEngine } from '../support/model/run-engine.ts'
 import type { Script } from '../support/model/script.ts'
@@ -28,6 +29,11 @@ const isFired = (event: EngineEvent): event is FiredEvent => event.type === 'fir
 function coolDown(rule: Rule, { node, source }: FiredEvent): number {
   const led = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
   return Math.min(...led.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
+}
+
+function declared(rule: Rule, label: string): readonly string[] {
+  const sensor = sensorsOf(rule).find((one) => one.label === label)
+  return sensor ? (TEST_PLUGS[sensor.name]?.states ?? []) : ['TRUE', 'FALSE']
 }
 
 /** The sensors that a source follows from: itself, or all those behind a gate. */
@@ -68,6 +74,48 @@ describe('a destination', () => {
         const begin = events.find((e) => e.invocation === event.invocation && (e.type === 'tick' || e.type === 'data'))
         const kinds = begin?.type === 'data' ? ['data'] : begin ? ['tick', 'ownTick', 'start'] : ['push', 'run']
         expect(kinds).toContain(event.why?.input.kind)
+      }
+    }))
+})
+
+describe('why', () => {
+  it('names the sensors behind the source, and gates whose rows give their states', () =>
+    always((events, rule) => {
+      const needsAll = rule.task?.gatesNeedFullObservation === true
+      for (const { source, time, why } of events.filter(isFired)) {
+        expect(why?.sensors.map((sensor) => sensor.node)).toEqual(behind(rule, source))
+        const states = new Map([...(why?.sensors ?? []), ...(why?.gates ?? [])].map(({ node, state }) => [node, state]))
+        for (const { node, state, row } of why?.gates ?? []) {
+          const gate = rule.relations?.find((relation) => relation.label === node)
+          expect(Object.keys(row)).toEqual(gate?.parentLabels)
+          for (const [parent, seen] of Object.entries(row)) expect(seen).toBe(states.get(parent))
+          const truth =
+            gate &&
+            gateTruth(
+              gate,
+              (label) => row[label] ?? null,
+              (label) => declared(rule, label),
+              needsAll,
+            )
+          expect(state).toBe(truth)
+        }
+        for (const sensor of why?.sensors ?? []) expect(sensor.since ?? time).toBeLessThanOrEqual(time)
+        expect(why?.trigger.to ?? null).toBe(states.get(source) ?? null)
+      }
+    }))
+
+  it('tells the whole chain of triggers from a node that no trigger ran', () =>
+    always((events, rule) => {
+      for (const { source, why } of events.filter(isFired)) {
+        const destinations = (why?.via ?? []).map((step) => step.destination)
+        const sources = [...(why?.via ?? []).map((step) => step.source), source]
+        for (const [i, label] of destinations.entries()) expect(behind(rule, sources[i + 1] ?? '')).toContain(label)
+        for (const step of why?.via ?? []) {
+          const led = events
+            .filter(isFired)
+            .filter((event) => event.time === step.time && event.node === step.destination)
+          expect(led.map((event) => event.source)).toContain(step.source)
+        }
       }
     }))
 })
