@@ -5,7 +5,7 @@ import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEd
 import { match } from './fire.ts'
 import { smallestChange } from './needs.ts'
 import type { TaskRun } from './run.ts'
-import { destinationState, observedState, sensorState, stateName, type Observed } from './state.ts'
+import { destinationState, observedState, sensorState, stateName, type Destination, type Observed } from './state.ts'
 import { buildWhy } from './why.ts'
 
 export interface Explanation {
@@ -85,7 +85,7 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
   const destination = destinationState(run.state, trigger.destination)
   const { label } = trigger.destination
   const coolUntil = destination.firedAt + trigger.policyMs
-  if (now < coolUntil && destination.firing?.time !== now) {
+  if (now < coolUntil && !firedNow(destination, trigger, now)) {
     const message = `${label} fired and may not fire again within ${trigger.policyMs / 1000} s`
     found.push({ reason: 'cool-down', node: label, message, since: destination.firedAt, until: coolUntil })
   }
@@ -103,6 +103,11 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
     })
   }
   return found
+}
+
+/** The firing of this very instant began the cool-down; it was not held back by it. */
+function firedNow({ firing, held }: Destination, trigger: TriggerEdge, now: number): boolean {
+  return firing?.time === now && firing.trigger === trigger && held?.trigger !== trigger
 }
 
 function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {

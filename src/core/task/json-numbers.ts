@@ -1,28 +1,34 @@
-/** JSON has no NaN and no infinities, but sensors do. They travel as `{"$number":"NaN"}`. */
+/**
+ * JSON has no NaN and no infinities, but sensors do. They travel as `{"$number":"NaN"}`; an object that looks like that
+ * by itself travels as `{"$number":{...}}`, so that what comes out is always what went in.
+ */
 import { isPlainObject } from '../../kernel/json.ts'
 
 const KEY = '$number'
 
 /** A deep copy in which every number is one that JSON knows. Absent and `undefined` are the same. */
 export function encodeNumbers(value: unknown): unknown {
-  return walk(value, (leaf) => (typeof leaf === 'number' && !Number.isFinite(leaf) ? { [KEY]: String(leaf) } : leaf))
+  if (typeof value === 'number' && !Number.isFinite(value)) return { [KEY]: String(value) }
+  const copy = copyOf(value, encodeNumbers)
+  return isMarked(copy) ? { [KEY]: copy } : copy
 }
 
 /** The inverse of encodeNumbers. */
 export function decodeNumbers(value: unknown): unknown {
-  if (isPlainObject(value) && typeof value[KEY] === 'string' && Object.keys(value).length === 1)
-    return Number(value[KEY])
-  return walk(value, (leaf) => leaf, decodeNumbers)
+  if (!isMarked(value)) return copyOf(value, decodeNumbers)
+  const marked = value[KEY]
+  return typeof marked === 'string' ? Number(marked) : copyOf(marked, decodeNumbers)
 }
 
-function walk(
-  value: unknown,
-  leaf: (value: unknown) => unknown,
-  inner: (value: unknown) => unknown = (one) => walk(one, leaf),
-): unknown {
+function isMarked(value: unknown): value is Record<typeof KEY, unknown> {
+  return isPlainObject(value) && Object.hasOwn(value, KEY) && Object.keys(value).length === 1
+}
+
+function copyOf(value: unknown, inner: (value: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => inner(item))
-  if (typeof value !== 'object' || value === null) return leaf(value)
-  const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) copy[key] = inner(item)
-  return copy
+  if (typeof value !== 'object' || value === null) return value
+  // fromEntries defines keys; assigning would let a message with the key __proto__ set a prototype.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, inner(item)]])),
+  )
 }

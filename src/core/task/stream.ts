@@ -49,14 +49,14 @@ export function streamValues(run: TaskRun, execution: Execution): Record<string,
   const { origin } = execution
   const stream = streamOf(run, execution.node)
   const source = stream ?? streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
-  const values: Record<string, unknown> = {}
-  if (source !== undefined) {
-    for (const [key, kept] of source.carried ?? []) if (kept.until > run.now) values[key] = kept.value
-    if (isFresh(run, source)) Object.assign(values, source.values)
+  const carried = [...(source?.carried ?? [])].filter(([, kept]) => kept.until > run.now)
+  const wins = origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource))
+  // Spread and fromEntries define keys; assigning would let a message with the key __proto__ set a prototype.
+  return {
+    ...Object.fromEntries(carried.map(([key, kept]) => [key, kept.value])),
+    ...(source !== undefined && isFresh(run, source) && source.values),
+    ...(wins && origin.values),
   }
-  if (origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource)))
-    Object.assign(values, origin.values)
-  return values
 }
 
 /** The stream of the node's own resource, when it has values that still hold. */

@@ -71,6 +71,17 @@ describe('the values of a message', () => {
     expect(last(t, 's')).toEqual({ resource: 'r', v: 1 })
   })
 
+  it('cannot plant a prototype in what plugs are given', async () => {
+    const t = await live(task)
+    t.engine.receive(JSON.parse('{"resource":"r","v":1,"__proto__":{"admin":true}}') as { resource: string })
+    t.send({ w: 2 })
+    for (const { context } of t.plugs.callsOf('s')) {
+      expect(context.streamData['admin']).toBeUndefined()
+      expect(context.streamValue('admin')).toBeUndefined()
+      expect(context.lookup(['streamdata', 'admin'])).toBeUndefined()
+    }
+  })
+
   it('are forgotten when the task starts again', async () => {
     const t = await live(task)
     t.send({ v: 1 })

@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest'
+import type { Trigger } from '../../../src/core/rule/rule.ts'
+import { live, promisesSettled, restarted, type Live } from '../../support/live-engine.ts'
+import { atMostEvery, gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
+import { LATER } from '../../support/scripted-plugs.ts'
+
+/** One trigger from `s` (Off, On; evicted after 60 s) to `act`. */
+function watched(...conditions: readonly Partial<Trigger>[]): Promise<Live> {
+  return live(
+    rule({
+      sensors: { s: on('switch', { evictionTime: 60_000 }) },
+      actuators: ['act'],
+      triggers: [trigger('s', 'act', ...conditions)],
+      task: { resetObservations: false },
+    }),
+  )
+}
+
+const only = (t: Live, node = 'act') => t.task.explain(node).triggers[0]
+
+describe('the obstacle of a trigger', () => {
+  it('never executed: its sensor has not run yet, since the start of the task', async () => {
+    const t = await watched(is('On'))
+    t.to(100)
+    expect(t.task.explain('act')).toEqual({
+      node: 'act',
+      time: 100,
+      fired: null,
+      triggers: [
+        {
+          source: 's',
+          condition: 's is On',
+          blocked: [{ reason: 'never executed', node: 's', message: 's has not run yet', since: 0 }],
+          needs: [{ node: 's', state: 'On' }],
+        },
+      ],
+    })
+  })
+
+  it('state: its sensor is in another one, since that began', async () => {
+    const t = await watched(is('On'))
+    t.to(50)
+    t.send({ s: 'Off' })
+    t.to(80)
+    t.send({ s: 'Off' })
+    expect(only(t)?.blocked).toEqual([{ reason: 'state', node: 's', message: 's is Off', since: 50 }])
+  })
+
+  it('unknown: its observation was evicted', async () => {
+    const t = await watched(is('On'))
+    t.send({ s: 'Off' })
+    t.to(100_000)
+    expect(only(t)?.blocked).toEqual([{ reason: 'unknown', node: 's', message: 's has no state', since: 60_000 }])
+  })
+
+  it('unchanged: it has the state, but had it before', async () => {
+    const t = await watched(turns('*', 'On'))
+    t.send({ s: 'On' })
+    t.to(10)
+    t.send({ s: 'On' })
+    expect(only(t)).toMatchObject({
+      condition: 's changes from * to On',
+      blocked: [{ reason: 'unchanged', node: 's', message: 's is On as before; it fires on a change', since: 0 }],
+      needs: null,
+    })
+  })
+
+  it('state: it came from another state than the trigger wants', async () => {
+    const t = await watched(turns('Off', 'On'))
+    t.send({ s: 'On' })
+    expect(only(t)?.blocked).toEqual([
+      { reason: 'state', node: 's', message: 's came from unknown, not from Off', since: 0 },
+    ])
+  })
+
+  it('cool-down: the destination fired not long ago', async () => {
+    const t = await watched(is('On'), atMostEvery(10))
+    t.send({ s: 'On' })
+    expect(only(t)?.blocked).toEqual([])
+    t.to(4000)
+    t.send({ s: 'On' })
+    expect(only(t)?.blocked).toEqual([
+      {
+        reason: 'cool-down',
+        node: 'act',
+        message: 'act fired and may not fire again within 10 s',
+        since: 0,
+        until: 10_000,
+      },
+    ])
+    expect(only(t)?.needs).toEqual([])
+    t.to(10_000)
+    expect(only(t)?.blocked).toEqual([])
+  })
+
+  it('cool-down, too, when another trigger fired the destination at this very instant', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: 'switch' },
+        actuators: ['act'],
+        triggers: [trigger('a', 'act'), trigger('a', 'act', is('On'), atMostEvery(10))],
+      }),
+    )
+    t.task.push('a', { state: 'On' })
+    const [first, second] = t.task.explain('act').triggers
+    expect(first?.blocked).toEqual([])
+    expect(second?.blocked).toMatchObject([{ reason: 'cool-down', until: 10_000 }])
+  })
+
+  it('cool-down, too, when a second observation came at the instant of the firing', async () => {
+    const t = await watched(is('On'), atMostEvery(10))
+    t.send({ s: 'On' })
+    t.send({ s: 'On' })
+    expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['cool-down'])
+  })
+
+  it('error: its sensor failed, with the text and the time', async () => {
+    const t = await watched(is('On'))
+    t.plugs.say('s', new Error('no air'))
+    t.to(7)
+    t.send({})
+    expect(only(t)?.blocked).toEqual([{ reason: 'error', node: 's', message: 's failed: no air', since: 7 }])
+  })
+
+  it('error and state: it failed, and what it showed before is not wanted', async () => {
+    const t = await watched(is('On'))
+    t.send({ s: 'Off' })
+    t.plugs.say('s', new Error('no air'))
+    t.send({})
+    expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['error', 'state'])
+  })
+
+  it('overlap: the destination was still at work', async () => {
+    const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] }))
+    t.task.push('s', { state: 'On' })
+    t.to(5)
+    t.task.push('s', { state: 'On' })
+    expect(only(t, 'd')?.blocked).toEqual([{ reason: 'overlap', node: 'd', message: 'd was still at work', since: 5 }])
+    t.plugs.settle('d', 'On')
+    await promisesSettled()
+    t.task.push('s', { state: 'On' })
+    expect(only(t, 'd')?.blocked).toEqual([])
+  })
+
+  it('queue: too much was in flight', async () => {
+    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
+      maxInFlight: 1,
+      script: (plugs) => plugs.say('act', LATER),
+    })
+    t.task.push('s', { state: 'On' })
+    t.task.push('s', { state: 'On' })
+    expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['queue'])
+  })
+
+  it('stopped: the task does not run', async () => {
+    const t = await watched(is('On'))
+    t.send({ s: 'On' })
+    t.to(9)
+    await t.engine.stop('t')
+    expect(only(t)?.blocked).toEqual([{ reason: 'stopped', node: 'act', message: 'the task is stopped', since: 9 }])
+  })
+})
+
+describe('the explanation of a gate', () => {
+  const gated = rule({
+    sensors: { a: 'switch', b: 'switch', c: 'switch' },
+    actuators: ['act'],
+    relations: [gate('low', 'OR', ['b', 'On'], ['c', 'On']), gate('top', 'AND', ['a', 'On'], ['low', 'TRUE'])],
+    triggers: [trigger('top', 'act', is('TRUE'))],
+  })
+
+  it('names the sensors that leave it unknown, through all gates', async () => {
+    const t = await live(gated)
+    t.task.push('a', { state: 'On' })
+    t.task.push('b', { rawData: {} })
+    expect(only(t)).toMatchObject({
+      condition: 'top is TRUE',
+      blocked: [
+        { reason: 'unknown', node: 'b' },
+        { reason: 'never executed', node: 'c' },
+      ],
+      needs: [{ node: 'b', state: 'On' }],
+    })
+  })
+
+  it('shows its row when it is certain but wrong', async () => {
+    const t = await live(gated)
+    t.task.push('a', { state: 'Off' })
+    expect(only(t)?.blocked).toMatchObject([
+      { reason: 'state', node: 'top', message: 'top is FALSE (AND of a = Off, low unknown)' },
+    ])
+    expect(only(t)?.needs).toEqual([
+      { node: 'a', state: 'On' },
+      { node: 'b', state: 'On' },
+    ])
+  })
+})
+
+describe('an explanation', () => {
+  it.each<[string, Partial<Trigger>, string]>([
+    ['states', is('On', 'Off'), 's is Off or On'],
+    ['a change', turns('Off', '*'), 's changes from Off to *'],
+    ['either', { ...is('On'), ...turns('*', 'Off') }, 's is On, or s changes from * to Off'],
+    ['nothing', {}, 's ran'],
+  ])('says in words that a trigger waits for %s', async (_, condition, expected) => {
+    expect(only(await watched(condition))?.condition).toBe(expected)
+  })
+
+  it('lists every trigger into the node, sensors as destinations included', async () => {
+    const t = await live(
+      rule({ sensors: { a: 'switch', b: 'switch', d: 'switch' }, triggers: [trigger('a', 'd'), trigger('b', 'd')] }),
+    )
+    expect(t.task.explain('d').triggers.map(({ source }) => source)).toEqual(['a', 'b'])
+    expect(t.task.explain('a').triggers).toEqual([])
+    expect(t.engine.explain('t', 'd')).toEqual(t.task.explain('d'))
+  })
+
+  it.each([
+    ['an unknown node', 'x', 'task t: no node x; triggers lead to act'],
+    ['a relation', 'g', 'task t: g is a relation, which is never fired; triggers lead to act'],
+  ])('of %s is refused', async (_, node, text) => {
+    const t = await live(
+      rule({
+        sensors: { s: 'switch' },
+        actuators: ['act'],
+        relations: [gate('g', 'OR', ['s', 'On'])],
+        triggers: [trigger('g', 'act')],
+      }),
+    )
+    expect(() => t.task.explain(node)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+    expect(() => t.task.explain(node)).toThrow(text)
+  })
+
+  it('is the same after a restart', async () => {
+    const t = await watched(is('On'), atMostEvery(3600))
+    t.send({ s: 'On', v: Number.NaN })
+    t.to(5000)
+    t.send({ s: 'On' })
+    const before = t.task.explain('act')
+    expect(before.fired?.why.sensors[0]?.input?.values).toMatchObject({ v: Number.NaN })
+    expect((await restarted(t)).task.explain('act')).toEqual(before)
+  })
+})

@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compileRule } from '../../../src/core/graph/compile.ts'
+import { FALSE, TRUE, UNKNOWN, type Graph, type ObservableNode } from '../../../src/core/graph/graph.ts'
+import { decide } from '../../../src/core/graph/relations.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import type { Relation, RelationType, Rule } from '../../../src/core/rule/rule.ts'
+import { smallestChange } from '../../../src/core/task/needs.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
+import { gate, general, rule } from '../../support/rule-writing.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
+
+const plugs = createRegistry(new ScriptedPlugs().plugs)
+const compile = (given: Rule): Graph => compileRule(given, plugs)
+
+function nodeOf(graph: Graph, label: string): ObservableNode {
+  const node = graph.byLabel.get(label)
+  if (node === undefined || node.kind === 'actuator') throw new Error(`no ${label}`)
+  return node
+}
+
+/** All nodes with the sensors in the given states and the gates decided. */
+function settled(graph: Graph, states: readonly number[], needsAll: boolean): { state: number }[] {
+  const nodes = [...states.map((state) => ({ state })), ...graph.gates.map(() => ({ state: UNKNOWN }))]
+  for (const one of graph.gates) nodes[one.index] = { state: decide(one, nodes, needsAll) }
+  return nodes
+}
+
+function needs(
+  given: Rule,
+  label: string,
+  wanted: number,
+  known: Readonly<Record<string, string>> = {},
+  needsAll = false,
+) {
+  const graph = compile(given)
+  const states = graph.sensors.map((sensor) => sensor.states.indexOf(known[sensor.label] ?? ''))
+  const found = smallestChange(nodeOf(graph, label), [wanted], settled(graph, states, needsAll), needsAll)
+  return found && found.map(({ sensor, state }) => `${sensor.label}=${sensor.states[state]}`)
+}
+
+describe('the smallest change', () => {
+  const sensors = { a: 'switch', b: 'switch', c: 'band' }
+  const graph = rule({
+    sensors,
+    relations: [
+      gate('and', 'AND', ['a', 'On'], ['b', 'On'], ['c', 'Above']),
+      gate('or', 'OR', ['a', 'On'], ['and', 'TRUE']),
+      gate('nand', 'NAND', ['a', 'On'], ['b', 'On']),
+      general('rows', ['a', 'c'], ['On', 'Below'], ['Off', 'Above']),
+      gate('never', 'AND', ['a', 'On'], ['nand', 'TRUE'], ['b', 'On']),
+    ],
+  })
+  it.each<[string, string, number, Record<string, string>, readonly string[] | null]>([
+    ['to a sensor is that sensor', 'a', 1, {}, ['a=On']],
+    ['to what holds already is nothing', 'a', 1, { a: 'On' }, []],
+    ['to AND is all that does not fit', 'and', TRUE, { a: 'On', b: 'Off' }, ['b=On', 'c=Above']],
+    ['away from AND is one of them', 'and', FALSE, {}, ['a=Off']],
+    ['to OR takes the short way', 'or', TRUE, { c: 'Above' }, ['a=On']],
+    [
+      'to OR takes the other way when that is shorter or equal',
+      'or',
+      TRUE,
+      { a: 'Off', b: 'On', c: 'Above' },
+      ['a=On'],
+    ],
+    ['to NAND is one that differs', 'nand', TRUE, { a: 'On', b: 'On' }, ['a=Off']],
+    ['to a row is what is missing in the nearest', 'rows', TRUE, { a: 'Off', c: 'In' }, ['c=Above']],
+    ['to a contradiction is impossible', 'never', TRUE, {}, null],
+  ])('%s', (_, label, wanted, known, expected) => {
+    expect(needs(graph, label, wanted, known)).toEqual(expected)
+  })
+
+  it('where all parents must be observed names them all', () => {
+    expect(needs(graph, 'nand', TRUE, {}, true)).toEqual(['a=Off', 'b=Off'])
+  })
+
+  it('is found for an AND of 200 sensors', () => {
+    const labels = Array.from({ length: 200 }, (_, i) => `s${i}`)
+    const wide = rule({
+      sensors: Object.fromEntries(labels.map((label) => [label, 'switch'])),
+      relations: [gate('all', 'AND', ...labels.map((label): [string, string] => [label, 'On']))],
+    })
+    expect(needs(wide, 'all', TRUE)).toEqual(labels.map((label) => `${label}=On`))
+  })
+})
+
+describe('for any small graph', () => {
+  const kinds = { switch: ['Off', 'On'], band: ['Below', 'In', 'Above'] }
+  const draft = fc.record({
+    type: fc.constantFrom<RelationType>('AND', 'OR', 'NAND', 'GENERAL'),
+    parents: fc.uniqueArray(fc.nat(20), { minLength: 1, maxLength: 3 }),
+    rows: fc.array(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
+  })
+  const graphs = fc
+    .record({
+      names: fc.array(fc.constantFrom('switch' as const, 'band' as const), { minLength: 1, maxLength: 5 }),
+      drafts: fc.array(draft, { minLength: 1, maxLength: 5 }),
+    })
+    .map(({ names, drafts }): Rule => {
+      const nodes: { label: string; states: readonly string[] }[] = names.map((name, i) => ({
+        label: `s${i}`,
+        states: kinds[name],
+      }))
+      const relations = drafts.map(({ type, parents, rows }, i): Relation => {
+        const chosen = [...new Set(parents.map((parent) => nodes[parent % nodes.length]))].filter(
+          (one) => one !== undefined,
+        )
+        const combinations = rows
+          .slice(0, type === 'GENERAL' ? undefined : 1)
+          .map((row) => chosen.map(({ states }, place) => states[(row[place] ?? 0) % states.length] ?? ''))
+        nodes.push({ label: `g${i}`, states: ['TRUE', 'FALSE'] })
+        return { label: `g${i}`, type, parentLabels: chosen.map(({ label }) => label), combinations }
+      })
+      return rule({ sensors: Object.fromEntries(names.map((name, i) => [`s${i}`, name])), relations })
+    })
+
+  /** The fewest sensors to set, by trying every assignment; null when none works. */
+  function fewest(graph: Graph, top: ObservableNode, wanted: number, now: readonly number[], needsAll: boolean) {
+    let cases: (readonly number[])[] = [[]]
+    for (const [i, sensor] of graph.sensors.entries()) {
+      const choices = [...new Set([now[i] ?? UNKNOWN, ...sensor.states.keys()])]
+      cases = cases.flatMap((row) => choices.map((state) => [...row, state]))
+    }
+    const working = cases.filter((row) => settled(graph, row, needsAll)[top.index]?.state === wanted)
+    const sizes = working.map((row) => row.filter((state, i) => state !== now[i]).length)
+    return sizes.length === 0 ? null : Math.min(...sizes)
+  }
+
+  it('the change works, is as small as any, and is null only when nothing works', () => {
+    fc.assert(
+      fc.property(
+        graphs,
+        fc.array(fc.option(fc.nat(2)), { minLength: 5, maxLength: 5 }),
+        fc.constantFrom(TRUE, FALSE),
+        fc.boolean(),
+        (given, seen, wanted, needsAll) => {
+          const graph = compile(given)
+          const now = graph.sensors.map((sensor, i) => (seen[i] ?? UNKNOWN) % sensor.states.length)
+          for (const top of graph.gates) {
+            const found = smallestChange(top, [wanted], settled(graph, now, needsAll), needsAll)
+            expect(found?.length ?? null).toBe(fewest(graph, top, wanted, now, needsAll))
+            if (found === null) continue
+            const after = [...now]
+            for (const { sensor, state } of found) after[sensor.slot] = state
+            expect(settled(graph, after, needsAll)[top.index]?.state).toBe(wanted)
+          }
+        },
+      ),
+      runs(400),
+    )
+  })
+})
