@@ -1,0 +1,283 @@
+/**
+ * Messages played to one rule or to several side by side, in virtual time. Each rule has an engine of its own with the
+ * same task id and seed, so that it does what it would do alone; reading, clock and waiting are shared.
+ *
+ * Between two instants nothing passes but virtual time: asynchronous plugs are waited for before the clock moves on.
+ */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { SavedTask, Task } from '../engine/api.ts'
+import { CoreEngine } from '../engine/engine.ts'
+import type { EngineEvent } from '../engine/events.ts'
+import type { Plug } from '../plug/plug.ts'
+import type { Logger, Ports } from '../ports.ts'
+import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
+import type { Message } from '../task/origin.ts'
+import { instantOf } from './instant.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+export interface PlaybackOptions {
+  readonly plugs: readonly Plug[]
+  /** each with a `timestamp` (epoch ms or ISO 8601), in order; an older one is taken late, at the clock's time */
+  readonly messages?: Iterable<Message> | AsyncIterable<Message>
+  /** default: the first message's time, else 0 */
+  readonly from?: number | string
+  /** default: the last message's time */
+  readonly until?: number | string
+  readonly resource?: string
+  readonly variables?: Readonly<Record<string, unknown>>
+  /** more task settings, over the rule's own */
+  readonly settings?: TaskSettings
+  /** default 1: equal seeds give equal runs */
+  readonly seed?: number
+  readonly ports?: Ports
+  /** metadata by resource, for `META.$.<key>` and `${task.resource.meta.*}` */
+  readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** default true */
+  readonly why?: boolean
+  /** now and then, for progress bars */
+  readonly onProgress?: (done: { messages: number; time: number }) => void
+  readonly logger?: Logger
+  /**
+   * How long, in real time, to wait for asynchronous plugs before virtual time goes on without them: calls `giveUp`
+   * then, and gives a function that takes that back. Default: wait for ever
+   */
+  readonly patience?: (giveUp: () => void) => () => void
+}
+
+/** One of the rules that are played side by side. */
+export interface Lane {
+  readonly rule: Rule | Template
+  /** stands before its errors, where there are several lanes */
+  readonly name?: string
+  readonly onEvent?: ((event: EngineEvent) => void) | undefined
+}
+
+/** What has just been taken by all lanes, with all that followed from it. */
+export interface Step {
+  readonly kind: 'start' | 'message' | 'clock'
+  /** epoch ms of the clock */
+  readonly time: number
+  readonly message?: Message
+}
+
+export interface PlaybackHooks {
+  readonly onStep?: (step: Step, tasks: readonly Task[]) => void
+  /** whether all engines are thrown away and go on from what they saved, after that many messages */
+  readonly restartAfter?: (messages: number) => boolean
+}
+
+export interface Played {
+  readonly messages: number
+  /** messages older than the clock */
+  readonly late: number
+  /** epoch ms */
+  readonly from: number
+  readonly until: number
+  /** one per lane */
+  readonly tasks: readonly Task[]
+}
+
+const PROGRESS_EVERY = 4096
+const TASK_ID = 'task'
+const MAX_TOLD = 20
+
+/** Plays messages to all lanes. Errors: as `engine.start`, and `BAD_RECORDING` for a message without a time. */
+export async function play(
+  lanes: readonly Lane[],
+  options: PlaybackOptions,
+  hooks: PlaybackHooks = {},
+): Promise<Played> {
+  const iterator = iteratorOf(options.messages ?? [])
+  const first = await iterator.next()
+  const firstTime = first.done === true ? undefined : instantOf(first.value, 1)
+  const from = options.from === undefined ? (firstTime ?? 0) : instant(options.from, 'from')
+  const playback = new Playback(lanes, options, hooks, from)
+  try {
+    await playback.start()
+    let { next, count, late } = { next: first, count: 0, late: 0 }
+    while (next.done !== true) {
+      count++
+      const time = instantOf(next.value, count)
+      if (time < playback.now) late++
+      else if (playback.isDue(time)) await playback.advanceTo(time)
+      else playback.jumpTo(time)
+      playback.receive(next.value)
+      if (playback.mustWait) await playback.wait()
+      hooks.onStep?.({ kind: 'message', time: playback.now, message: next.value }, playback.tasks)
+      if (hooks.restartAfter?.(count) === true) await playback.restart()
+      if (count % PROGRESS_EVERY === 0) options.onProgress?.({ messages: count, time: playback.now })
+      const following = iterator.next()
+      next = following instanceof Promise ? await following : following
+    }
+    const until = options.until === undefined ? playback.now : instant(options.until, 'until')
+    if (playback.mustWait) await playback.wait()
+    await playback.advanceTo(until)
+    options.onProgress?.({ messages: count, time: playback.now })
+    return { messages: count, late, from, until: playback.now, tasks: playback.tasks }
+  } catch (error) {
+    await iterator.return?.()
+    throw error
+  }
+}
+
+interface Running {
+  readonly lane: Lane
+  engine: CoreEngine
+  /** calls that nobody waits for any more */
+  givenUp: number
+}
+
+class Playback {
+  tasks: readonly Task[] = []
+  readonly #options: PlaybackOptions
+  readonly #hooks: PlaybackHooks
+  readonly #clock: VirtualClock
+  readonly #lanes: readonly Running[]
+
+  constructor(lanes: readonly Lane[], options: PlaybackOptions, hooks: PlaybackHooks, from: number) {
+    this.#options = options
+    this.#hooks = hooks
+    this.#clock = new VirtualClock(from)
+    this.#lanes = lanes.map((lane) => ({ lane, engine: this.#engine(lane), givenUp: 0 }))
+  }
+
+  get now(): number {
+    return this.#clock.now()
+  }
+
+  get mustWait(): boolean {
+    for (const { engine, givenUp } of this.#lanes) if (engine.openCalls > givenUp) return true
+    return false
+  }
+
+  /** Starts every lane, and reports what is wrong with any of them at once. */
+  async start(): Promise<void> {
+    const { settings, resource, variables } = this.#options
+    const tasks: Task[] = []
+    const failures: { name: string | undefined; error: unknown }[] = []
+    for (const { lane, engine } of this.#lanes) {
+      try {
+        const task = await engine.start(lane.rule, {
+          ...settings,
+          ...(resource !== undefined && { resource }),
+          ...(variables && { variables: { ...settings?.variables, ...variables } }),
+          start: true,
+        })
+        tasks.push(task)
+      } catch (error) {
+        failures.push({ name: lane.name, error })
+      }
+    }
+    if (failures.length > 0) throw together(failures)
+    this.tasks = tasks
+    if (this.mustWait) await this.wait()
+    this.#hooks.onStep?.({ kind: 'start', time: this.now }, tasks)
+  }
+
+  receive(message: Message): void {
+    for (const { engine } of this.#lanes) engine.receive(message)
+  }
+
+  /** whether anything happens before or at that time */
+  isDue(time: number): boolean {
+    const at = this.#clock.nextAt()
+    return at !== undefined && at <= time
+  }
+
+  /** Moves the clock over a stretch in which nothing happens. */
+  jumpTo(time: number): void {
+    this.#clock.advanceTo(time)
+  }
+
+  /** Moves the clock, stopping at each instant at which something happens. */
+  async advanceTo(time: number): Promise<void> {
+    for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
+      this.#clock.advanceTo(at)
+      if (this.mustWait) await this.wait()
+      this.#hooks.onStep?.({ kind: 'clock', time: this.now }, this.tasks)
+    }
+    this.#clock.advanceTo(time)
+  }
+
+  /** Lets asynchronous plugs answer, and those that follow from their answers, while virtual time stands still. */
+  async wait(): Promise<void> {
+    let cancel: (() => void) | undefined
+    let patient = true
+    const outOfPatience = new Promise<void>((resolve) => {
+      cancel = this.#options.patience?.(() => {
+        patient = false
+        resolve()
+      })
+    })
+    while (patient && this.mustWait) {
+      await Promise.race([Promise.all(this.#lanes.map(({ engine }) => engine.settled())), outOfPatience])
+    }
+    cancel?.()
+    for (const running of this.#lanes) running.givenUp = running.engine.openCalls
+  }
+
+  /** Every lane goes on in a new engine from what the old one saved. */
+  async restart(): Promise<void> {
+    const tasks: Task[] = []
+    for (const [index, running] of this.#lanes.entries()) {
+      const task = this.tasks[index]
+      if (task === undefined) continue
+      const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
+      await running.engine.close()
+      running.engine = this.#engine(running.lane)
+      running.givenUp = 0
+      tasks.push(await running.engine.restore(saved))
+    }
+    this.tasks = tasks
+    if (this.mustWait) await this.wait()
+  }
+
+  #engine(lane: Lane): CoreEngine {
+    const { plugs, seed, ports, metadata, why, logger } = this.#options
+    const engine = new CoreEngine({
+      plugs,
+      scheduler: this.#clock,
+      ids: () => TASK_ID,
+      seed: seed ?? 1,
+      ports: { metadata: (resource) => metadata?.[resource], ...ports },
+      why: why ?? true,
+      ...(logger && { logger }),
+    })
+    if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
+    return engine
+  }
+}
+
+type Next = IteratorResult<Message, unknown>
+
+interface MessageIterator {
+  next(): Next | Promise<Next>
+  return?(): unknown
+}
+
+/** Plain iterables stay on a path without promises. */
+function iteratorOf(messages: Iterable<Message> | AsyncIterable<Message>): MessageIterator {
+  return Symbol.asyncIterator in messages ? messages[Symbol.asyncIterator]() : messages[Symbol.iterator]()
+}
+
+/** One error for all lanes that did not start: lanes that fail alike are told once. */
+function together(failures: readonly { name: string | undefined; error: unknown }[]): unknown {
+  const [first] = failures
+  const texts = new Map<string, string>()
+  for (const { name, error } of failures) {
+    const text = messageOf(error)
+    if (!texts.has(text)) texts.set(text, name === undefined ? text : `${name}: ${text}`)
+  }
+  if (texts.size <= 1 || !(first?.error instanceof AppError)) return first?.error
+  const told = [...texts.values()].slice(0, MAX_TOLD)
+  if (texts.size > MAX_TOLD) told.push(`and ${texts.size - MAX_TOLD} more`)
+  const issues = failures.flatMap(({ error }) => (error instanceof AppError ? error.issues : []))
+  return new AppError(first.error.code, told.join('\n'), { issues, cause: first.error })
+}
+
+function instant(given: number | string, name: string): number {
+  const time = typeof given === 'number' ? given : Number.NaN
+  if (typeof given === 'string') return instantOf({ resource: '', timestamp: given }, name)
+  if (Number.isFinite(time)) return time
+  throw new AppError('VALIDATION', `${name} is ${String(given)}; give epoch milliseconds or an ISO 8601 time`)
+}
