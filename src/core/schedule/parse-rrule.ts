@@ -3,7 +3,7 @@
  *
  * Everything is reckoned in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
  * COUNT counts local times: one that a zone or EXDATE leaves out is counted. UNTIL as a date alone means the end of that day.
- * A DTSTART that its rule does not meet is not an occurrence.
+ * A DTSTART that its rule does not meet is not an occurrence. BYSETPOS picks out of whole periods, also of the first.
  */
 import type { Issue } from '../../kernel/errors.ts'
 import { DAY_MS, SECOND_MS } from './civil.ts'

@@ -6,7 +6,7 @@
  * I2 at most one work counts as running; only `cancelPrevious` starts another before it ended, after aborting its signal.
  * I3 failing work is reported and ends nothing.
  */
-import { Observable, type SchedulerAction, type SchedulerLike } from 'rxjs'
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs'
 import type { Schedule } from './schedule.ts'
 import type { Tick } from './ticks.ts'
 
@@ -93,27 +93,27 @@ export function runFixedDelay(schedule: Schedule, scheduler: SchedulerLike, work
   return new Observable((subscriber) => {
     let abort: AbortController | undefined
     let due = schedule.first(scheduler.now())
-    const delay = (at: number): number => Math.min(MAX_DELAY_MS, Math.max(0, at - scheduler.now()))
-    const wake = (action: SchedulerAction<unknown>): void => {
+    let timer: Subscription | undefined
+    const wait = (): void => {
+      if (subscriber.closed) return
       if (due === null) return subscriber.complete()
+      timer = scheduler.schedule(wake, Math.min(MAX_DELAY_MS, Math.max(0, due - scheduler.now())))
+    }
+    const wake = (): void => {
       const startedAt = scheduler.now()
-      if (startedAt < due) return void action.schedule(undefined, delay(due))
+      if (due === null || startedAt < due) return wait()
       abort = new AbortController()
       perform(work, { scheduledAt: due, startedAt }, abort.signal, (report) => {
-        if (subscriber.closed) return
         subscriber.next(report)
         due = schedule.next(scheduler.now())
-        if (!action.closed) action.schedule(undefined, delay(due ?? 0))
+        wait()
       })
     }
-    subscriber.add(() => abort?.abort())
-    const timer = scheduler.schedule(
-      function (this: SchedulerAction<unknown>) {
-        wake(this)
-      },
-      delay(due ?? 0),
-    )
-    subscriber.add(timer)
+    wait()
+    return () => {
+      timer?.unsubscribe()
+      abort?.abort()
+    }
   })
 }
 

@@ -7,7 +7,7 @@
  * I3 at most one timer waits; after unsubscribing none does.
  * I4 the stream ends when the schedule is exhausted, and never errors.
  */
-import { Observable, type SchedulerAction, type SchedulerLike } from 'rxjs'
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs'
 import { missed, type MisfirePolicy } from './misfire.ts'
 import { latestBefore } from './occurrences.ts'
 import type { Schedule } from './schedule.ts'
@@ -78,24 +78,21 @@ export function ticks$(schedule: Schedule, scheduler: SchedulerLike, options: Ti
       skip(gone.skipped + gone.run.length - run.length, gone.isExact)
       tick(isPunctual ? [...run, latest] : run)
     }
-    const wake = (action: SchedulerAction<unknown>): void => {
+    const wake = (): void => {
       const waiting = late
       late = []
       tick(waiting)
       if (due !== null && scheduler.now() >= due) takeDue(due)
+      wait()
+    }
+    let timer: Subscription | undefined
+    const wait = (): void => {
       if (subscriber.closed) return
-      if (due === null) subscriber.complete()
-      else action.schedule(undefined, delayUntil(due))
+      if (late.length === 0 && due === null) return subscriber.complete()
+      const delay = late.length > 0 || due === null ? 0 : due - scheduler.now()
+      timer = scheduler.schedule(wake, Math.min(recheckMs, Math.max(0, delay)))
     }
-    const delayUntil = (at: number): number => Math.min(recheckMs, Math.max(0, at - scheduler.now()))
-
-    if (due === null && late.length === 0) {
-      subscriber.complete()
-      return undefined
-    }
-    const delay = due === null || late.length > 0 ? 0 : delayUntil(due)
-    return scheduler.schedule(function (this: SchedulerAction<unknown>) {
-      wake(this)
-    }, delay)
+    wait()
+    return () => timer?.unsubscribe()
   })
 }

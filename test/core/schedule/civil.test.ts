@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { civilDay, dayNumber, daysInMonth, weekdayOf } from '../../../src/core/schedule/civil.ts'
 
 describe('the calendar', () => {
@@ -12,6 +13,7 @@ describe('the calendar', () => {
         expect(dayNumber(civil.year, civil.month, civil.day)).toBe(day)
         expect(weekdayOf(day)).toBe(date.getUTCDay())
       }),
+      runs(100),
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { missed } from '../../../src/core/schedule/misfire.ts'
 import { latestBefore, occurrencesBetween } from '../../../src/core/schedule/occurrences.ts'
 import { fixedDelay, fixedRate } from '../../../src/core/schedule/periodic.ts'
@@ -93,6 +94,7 @@ describe('a downtime', () => {
           expect(result.next).toBe(schedule.next(until - 1))
         },
       ),
+      runs(100),
     )
   })
 })

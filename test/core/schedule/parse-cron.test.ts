@@ -1,6 +1,7 @@
 import { CronExpressionParser, type CronExpression } from 'cron-parser'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { isoLocal } from '../../../src/core/schedule/iso-time.ts'
 import { parseCron } from '../../../src/core/schedule/parse-cron.ts'
 
@@ -120,7 +121,7 @@ describe("unix's five fields", () => {
         const expected = Array.from({ length: 4 }, () => isoLocal(peer.next().getTime()))
         expect(times(expression, 4, second * 1000)).toEqual(expected)
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { parseSchedule } from '../../../src/core/schedule/parse-schedule.ts'
 import type { Schedule, ScheduleSettings } from '../../../src/core/schedule/schedule.ts'
@@ -41,6 +42,7 @@ describe('a periodic schedule', () => {
           expect(schedule.count?.(after, before)).toBe(count)
         },
       ),
+      runs(100),
     )
   })
 

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { clockChanges, placeLocal } from '../../../src/core/schedule/place-local.ts'
 import { parseZone, Zones } from '../../../src/core/schedule/zone.ts'
 
@@ -49,7 +50,7 @@ describe('a local time', () => {
           expect(placeLocal(local, zones.parse(zone), { overlap: 'both' })).toContain(luxon)
         },
       ),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { IANAZone } from 'luxon'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import type { DstPolicy } from '../../../src/core/rule/rule.ts'
 import { occurrencesBetween } from '../../../src/core/schedule/occurrences.ts'
 import { parseSchedule } from '../../../src/core/schedule/parse-schedule.ts'
@@ -157,7 +158,7 @@ describe('a schedule agrees with a walk over the minutes', () => {
           for (const at of expected) expect(cron.next(at - 1)).toBe(at)
         },
       ),
-      { numRuns: 120 },
+      runs(120),
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { IANAZone } from 'luxon'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { parseZone, Zones } from '../../../src/core/schedule/zone.ts'
 
 const HOUR = 3_600_000
@@ -72,7 +73,7 @@ describe('a time zone', () => {
           expect(stretch.after).toBeCloseTo(luxon(stretch.until), 3)
         },
       ),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
