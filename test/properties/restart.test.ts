@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { PlugContext } from '../../src/core/plug/plug.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import type { Task } from '../../src/index.ts'
 import { type RuleOptions, ruleArbitrary } from '../support/arbitraries/rules.ts'
@@ -8,6 +9,7 @@ import { caseArbitrary } from '../support/arbitraries/scripts.ts'
 import { sensorsOf } from '../support/model/rule-reading.ts'
 import { type EngineRunOptions, runEngine } from '../support/model/run-engine.ts'
 import type { Script } from '../support/model/script.ts'
+import type { Call } from '../support/model/test-plugs.ts'
 
 /** Everything that can be seen of a run: its events, and at its end the views and explanations of all nodes. */
 async function seen(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<string[]> {
@@ -23,6 +25,17 @@ async function seen(rule: Rule, script: Script, options: EngineRunOptions = {}):
   return [...events.map((event) => JSON.stringify(event)), ...end]
 }
 
+/** Everything that plugs are given, with their share of chance. */
+async function given(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<string[]> {
+  const calls: string[] = []
+  const onCall = (call: Call, context: PlugContext): void => {
+    const { id, rawData, actuatorData, node } = context
+    calls.push(JSON.stringify({ ...call, id, rawData, actuatorData, node, chance: context.random() }))
+  }
+  await runEngine(rule, script, { ...options, onCall })
+  return calls
+}
+
 describe('a restart changes nothing', () => {
   const kinds: [string, number, RuleOptions][] = [
     ['while results are held back', 120, {}],
@@ -36,6 +49,16 @@ describe('a restart changes nothing', () => {
         expect(restarted).toEqual(await seen(rule, script))
       }),
       runs(usual),
+    )
+  })
+
+  it('in what plugs are given', async () => {
+    await fc.assert(
+      fc.asyncProperty(caseArbitrary(ruleArbitrary()), async ({ rule, script }) => {
+        const restarted = await given(rule, script, { restartAfter: () => true })
+        expect(restarted).toEqual(await given(rule, script))
+      }),
+      runs(80),
     )
   })
 

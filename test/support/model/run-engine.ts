@@ -1,5 +1,6 @@
 /** Drives the real engine by a script, on a virtual clock, and can replace it by a restored one on the way. */
 import type { EngineEvent } from '../../../src/core/engine/events.ts'
+import type { PlugContext } from '../../../src/core/plug/plug.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 import { createEngine, type SavedTask, type Task } from '../../../src/index.ts'
@@ -11,7 +12,7 @@ export interface EngineRunOptions {
   /** whether the engine is saved, thrown away and restored after step `n`, counted from 0; -1 is the start */
   restartAfter?: (n: number) => boolean
   maxInFlight?: number
-  onCall?: (call: Call) => void
+  onCall?: (call: Call, context: PlugContext) => void
   why?: boolean
   /** looks at the task when the script is over */
   atEnd?: (task: Task) => void
