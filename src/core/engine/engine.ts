@@ -32,7 +32,7 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #router = new Router<LiveTask>()
   readonly #tasks = new Map<string, LiveTask>()
-  readonly #host: TaskHost
+  readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
   readonly #waiting: ((now: number) => void)[] = []
   #busy = false
@@ -45,13 +45,18 @@ export class CoreEngine implements Engine {
     this.#options = options
     this.#ports = options.ports ?? {}
     this.#preparer = new Preparer(createRegistry(options.plugs))
-    this.#events = new EventStream((error) => this.#report('a subscriber threw', error))
+    this.#events = new EventStream(
+      (error) => this.#report('a subscriber threw', error),
+      (any) => {
+        this.#host.listener = any ? this.#emit : null
+      },
+    )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined))
     this.#host = {
       timers: this.#timers,
       caller: { ports: this.#ports, globalSettings: options.globalSettings ?? {} },
       why: options.why ?? true,
-      listener: () => (this.#events.hasListeners ? this.#emit : null),
+      listener: null,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
       opened: () => this.#opened(),

@@ -60,15 +60,16 @@ export class EventStream<T> {
   readonly events$: Observable<T>
   readonly #subscribers = new Set<Subscriber<T>>()
 
-  constructor(report: (error: unknown) => void) {
+  /** `onListeners` is told when the first subscriber comes and when the last one goes. */
+  constructor(report: (error: unknown) => void, onListeners: (any: boolean) => void) {
     this.events$ = new GuardedObservable<T>(report, (subscriber) => {
       this.#subscribers.add(subscriber)
-      return () => this.#subscribers.delete(subscriber)
+      onListeners(true)
+      return () => {
+        this.#subscribers.delete(subscriber)
+        onListeners(this.#subscribers.size > 0)
+      }
     })
-  }
-
-  get hasListeners(): boolean {
-    return this.#subscribers.size > 0
   }
 
   emit(event: T): void {

@@ -33,8 +33,8 @@ export interface TaskHost {
   readonly timers: TimerQueue
   readonly caller: Pick<Caller, 'ports' | 'globalSettings'>
   readonly why: boolean
-  /** undefined while nobody listens */
-  listener(): ((event: EngineEvent) => void) | null
+  /** null while nobody listens */
+  readonly listener: ((event: EngineEvent) => void) | null
   /** takes its turn after what is running now */
   enqueue(work: (now: number) => void): void
   now(): number
@@ -96,7 +96,8 @@ export class LiveTask implements Task, TimerOwner {
     const run = this.#requireRun()
     run.now = this.#host.now()
     restoreState(run, saved)
-    this.#lane(run, () => undefined)
+    this.#callAll(run)
+    this.#after(run)
   }
 
   /** Another rule for the same task: counters stay, node states are those of a task that never ran. */
@@ -110,7 +111,7 @@ export class LiveTask implements Task, TimerOwner {
   fail(error: string): void {
     this.#failed = true
     this.error = error
-    this.#host.listener()?.({
+    this.#host.listener?.({
       time: this.#host.now(),
       task: this.id,
       invocation: this.#state?.invocations ?? 0,
@@ -122,22 +123,28 @@ export class LiveTask implements Task, TimerOwner {
   /** One input and all that follows from it at once. */
   take(now: number, input: Input): void {
     const run = this.#run
-    if (run !== undefined) this.#lane(run, () => step(run, now, input))
+    if (run === undefined) return
+    try {
+      step(run, now, input)
+      this.#callAll(run)
+    } catch (error) {
+      this.#mistake(error)
+    }
+    this.#after(run)
   }
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
   receive(now: number, messages: readonly Message[]): void {
+    if (messages.length === 1) return this.take(now, { kind: 'data', messages })
     for (const part of withoutRepeats(messages)) this.take(now, { kind: 'data', messages: part })
   }
 
-  /** A piece of work and the calls that follow from it. A mistake in it stays in this task. */
-  #lane(run: TaskRun, work: () => void): void {
-    try {
-      work()
-      this.#callAll(run)
-    } catch (error) {
-      this.#host.report(`task ${this.id}`, error)
-    }
+  /** A mistake of the engine's own stays in this task. */
+  #mistake(error: unknown): void {
+    this.#host.report(`task ${this.id}`, error)
+  }
+
+  #after(run: TaskRun): void {
     if (run.state.status !== 'running') this.#host.ended(this)
   }
 
@@ -277,7 +284,7 @@ export class LiveTask implements Task, TimerOwner {
     const host = this.#host
     return {
       get event() {
-        return host.listener()
+        return host.listener
       },
       why: host.why,
       timer: (kind, at, key, place = key) => host.timers.ask(this, kind, at, key, place),
@@ -306,7 +313,13 @@ export class LiveTask implements Task, TimerOwner {
         closed()
         // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
         if (this.#run !== run || execution.calls !== calls || execution.phase !== 'called') return
-        this.#lane(run, () => this.#settle(run, now, execution, settled))
+        try {
+          this.#settle(run, now, execution, settled)
+          this.#callAll(run)
+        } catch (error) {
+          this.#mistake(error)
+        }
+        this.#after(run)
       }),
     )
   }

@@ -106,7 +106,7 @@ function ruleOf(input: Rule, plugs: PlugRegistry): Omit<Source, 'graphs'> {
 
 function templateOf(input: Template, plugs: PlugRegistry): Omit<Source, 'graphs'> {
   const { template, issues } = validateTemplate(input, plugs)
-  if (template === undefined) throw validationError(`template ${String(input.name)}`, issues)
+  if (template === undefined) throw validationError(`template ${input.name}`, issues)
   const declared = template.variables ?? []
   const named = (flag: 'overrideByStream' | 'overrideByData') =>
     declared.filter((variable) => variable[flag] === true).map((variable) => variable.name)

@@ -32,6 +32,10 @@ export function begin(
     items: null,
     item: 0,
     resumed: false,
+    isInFlight: false,
+    earlier: null,
+    later: null,
+    nextInQueue: null,
   }
   state.inFlight.add(execution)
   if (node.kind === 'sensor') {
@@ -57,7 +61,7 @@ export function nextCall(run: TaskRun): Execution | undefined {
   const { state } = run
   for (;;) {
     const execution = state.cascades.shift() ?? state.roots.shift()
-    if (execution === undefined) return undefined
+    if (execution === null) return undefined
     if (!state.inFlight.has(execution)) continue
     execution.phase = 'called'
     execution.calls++

@@ -68,7 +68,8 @@ export function fire(
     trigger,
     time: run.now,
     invocation,
-    effect: effectId(run, execution),
+    input: execution.input,
+    place: execution.place,
     matched,
     from: source.before,
     to: source.state,
@@ -88,9 +89,4 @@ function hold(run: TaskRun, trigger: TriggerEdge, invocation: number, reason: He
   destinationState(run.state, trigger.destination).held = { reason, time: run.now, until, trigger }
   const more = until === undefined ? {} : { until }
   traceHeld(run, invocation, trigger.destination.label, reason, { source: trigger.source.label, ...more })
-}
-
-/** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognised. */
-export function effectId(run: TaskRun, execution: Execution): string {
-  return `${run.model.id}/${run.state.run}/${execution.input}/${execution.place}`
 }

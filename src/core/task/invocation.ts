@@ -40,6 +40,8 @@ export function withoutRepeats(messages: readonly Message[]): readonly (readonly
 
 /** Messages that arrived together, one for each resource. */
 export function data(run: TaskRun, messages: readonly Message[]): void {
+  const [only] = messages
+  if (messages.length === 1 && only !== undefined) return oneMessage(run, only)
   const batch: { place: number; message: Message }[] = []
   for (const message of messages) {
     const place = run.model.resources.indexOf(message.resource)
@@ -48,14 +50,21 @@ export function data(run: TaskRun, messages: readonly Message[]): void {
   if (batch.length > 0) dataInvocation(run, batch)
 }
 
+function oneMessage(run: TaskRun, message: Message): void {
+  const place = run.model.resources.indexOf(message.resource)
+  const plan = run.model.dataPlans[place]
+  if (plan === undefined) return
+  remember(run, place, message)
+  invoke(run, plan, [originOf(run, message)])
+}
+
+function originOf(run: TaskRun, message: Message): Origin {
+  return { kind: 'data', time: run.now, resource: message.resource, values: message }
+}
+
 function dataInvocation(run: TaskRun, batch: readonly { place: number; message: Message }[]): void {
   for (const { place, message } of batch) remember(run, place, message)
-  const origins = batch.map(({ message }): Origin => ({
-    kind: 'data',
-    time: run.now,
-    resource: message.resource,
-    values: message,
-  }))
+  const origins = batch.map(({ message }) => originOf(run, message))
   const plans = batch.map(({ place }) => run.model.dataPlans[place]).filter((plan) => plan !== undefined)
   const [only] = plans
   const plan =

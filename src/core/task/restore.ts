@@ -197,7 +197,8 @@ function restoreFiring(saved: SavedFiring, names: Names): Firing {
     trigger,
     time: saved.time,
     invocation: saved.invocation,
-    effect: saved.effect,
+    input: saved.input,
+    place: saved.place,
     matched: saved.matched,
     from: names.state(trigger.source.states, saved.from),
     to: names.state(trigger.source.states, saved.to),
@@ -245,6 +246,10 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
     items: saved.items ?? null,
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
+    isInFlight: false,
+    earlier: null,
+    later: null,
+    nextInQueue: null,
   }
   run.state.inFlight.add(execution)
   if (node.kind === 'sensor') sensorState(run.state, node).running = execution

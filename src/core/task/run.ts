@@ -53,3 +53,8 @@ export interface TaskRun {
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
 }
+
+/** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognised. */
+export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
+  return `${run.model.id}/${run.state.run}/${effect.input}/${effect.place}`
+}

@@ -72,7 +72,8 @@ export interface SavedFiring {
   trigger: number
   time: number
   invocation: number
-  effect: string
+  input: number
+  place: number
   matched: 'state' | 'change' | 'execution'
   from?: string
   to?: string

@@ -11,6 +11,7 @@ import {
   type TriggerEdge,
 } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
+import { CallQueue, InFlight, type Linked, type Queued } from './execution-lists.ts'
 import type { Origin } from './origin.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
@@ -74,7 +75,9 @@ export interface Firing {
   readonly trigger: TriggerEdge
   readonly time: number
   readonly invocation: number
-  readonly effect: string
+  /** number of the input and place in it: with task and run the id of the effect */
+  readonly input: number
+  readonly place: number
   readonly matched: 'state' | 'change' | 'execution'
   readonly from: number
   readonly to: number
@@ -104,7 +107,8 @@ export interface Held {
  */
 export type Phase = 'queued' | 'called' | 'holding' | 'retrying' | 'paused'
 
-export interface Execution {
+/** Its links belong to the lists that it is in. */
+export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly id: number
   readonly node: SensorNode | ActuatorNode
   readonly invocation: number
@@ -194,11 +198,11 @@ export interface TaskState {
   /** by place in `model.resources` */
   streams: (Stream | null)[]
   /** everything in flight, oldest first */
-  inFlight: Set<Execution>
+  readonly inFlight: InFlight<Execution>
   groups: Set<Group>
   /** executions to call next: those of triggers before those of groups */
-  cascades: Execution[]
-  roots: Execution[]
+  readonly cascades: CallQueue<Execution>
+  readonly roots: CallQueue<Execution>
 }
 
 /** A task that never ran. */
@@ -224,10 +228,10 @@ export function emptyState(graph: Graph, resourceCount: number): TaskState {
     actuators: [],
     observed: [],
     streams: [],
-    inFlight: new Set(),
+    inFlight: new InFlight(),
     groups: new Set(),
-    cascades: [],
-    roots: [],
+    cascades: new CallQueue(),
+    roots: new CallQueue(),
   }
   forgetNodes(state, graph, resourceCount)
   return state
@@ -250,8 +254,8 @@ export function forgetNodes(state: TaskState, graph: Graph, resourceCount: numbe
   state.waitingTicks = []
   state.inFlight.clear()
   state.groups.clear()
-  state.cascades = []
-  state.roots = []
+  state.cascades.clear()
+  state.roots.clear()
 }
 
 function freshGate(): GateState {

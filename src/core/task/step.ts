@@ -116,8 +116,8 @@ function start(run: TaskRun): void {
 function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   const { state } = run
   cancelAll(run, () => true)
-  state.cascades = []
-  state.roots = []
+  state.cascades.clear()
+  state.roots.clear()
   state.waitingTicks = []
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.sensors) {

@@ -22,10 +22,19 @@ export function remember(run: TaskRun, place: number, values: Message): void {
 
 function carry(last: Stream, values: Message, until: number): void {
   for (const key in last.values) {
-    if (!Object.hasOwn(last.values, key)) continue
-    if (Object.hasOwn(values, key)) last.carried?.delete(key)
-    else (last.carried ??= new Map()).set(key, { value: last.values[key], until })
+    if (messageValue(values, key) !== undefined) last.carried?.delete(key)
+    else if (Object.hasOwn(last.values, key)) (last.carried ??= new Map()).set(key, { value: last.values[key], until })
   }
+}
+
+/**
+ * An own value of a message. What every object inherits is a function or `__proto__`, so only those need the slow
+ * question whose it is.
+ */
+function messageValue(values: Readonly<Record<string, unknown>>, key: string): unknown {
+  const value = values[key]
+  if (typeof value !== 'function' && key !== '__proto__') return value
+  return ownValue(values, key)
 }
 
 function dropOld(stream: Stream, now: number): void {
@@ -37,7 +46,7 @@ export function streamValue(run: TaskRun, execution: Execution, key: string): un
   const { origin } = execution
   const stream = streamOf(run, execution.node)
   if (origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource))) {
-    const value = ownValue(origin.values, key)
+    const value = messageValue(origin.values, key)
     if (value !== undefined) return value
   }
   const source = stream ?? streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
@@ -82,7 +91,7 @@ function isOf(run: TaskRun, execution: Execution, resource: string | undefined):
 
 function valueAt(run: TaskRun, stream: Stream, key: string): unknown {
   if (isFresh(run, stream)) {
-    const value = ownValue(stream.values, key)
+    const value = messageValue(stream.values, key)
     if (value !== undefined) return value
   }
   const kept = stream.carried?.get(key)

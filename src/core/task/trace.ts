@@ -3,7 +3,7 @@ import type { HeldReason } from '../engine/events.ts'
 import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Origin } from './origin.ts'
-import type { TaskRun } from './run.ts'
+import { effectId, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
@@ -66,7 +66,7 @@ export function traceFired(run: TaskRun, firing: Firing): void {
     type: 'fired',
     node: firing.trigger.destination.label,
     source: firing.trigger.source.label,
-    effect: firing.effect,
+    effect: effectId(run, firing),
     ...why,
   })
 }

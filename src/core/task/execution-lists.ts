@@ -1,0 +1,89 @@
+/**
+ * Two lists of executions that are changed several times per message: what is in flight, and what is to be called
+ * next. The links are fields of the executions, so that neither list allocates.
+ */
+
+/** The links of an execution in the list of what is in flight. */
+export interface Linked<T> {
+  isInFlight: boolean
+  earlier: T | null
+  later: T | null
+}
+
+/** The link of an execution in a queue of calls. */
+export interface Queued<T> {
+  nextInQueue: T | null
+}
+
+/** Executions in the order in which they began. Any of them can end at any time, also while the list is walked. */
+export class InFlight<T extends Linked<T>> {
+  #first: T | null = null
+  #last: T | null = null
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  has(execution: T): boolean {
+    return execution.isInFlight
+  }
+
+  add(execution: T): void {
+    execution.isInFlight = true
+    execution.earlier = this.#last
+    if (this.#last === null) this.#first = execution
+    else this.#last.later = execution
+    this.#last = execution
+    this.#size++
+  }
+
+  delete(execution: T): void {
+    if (!execution.isInFlight) return
+    execution.isInFlight = false
+    const { earlier, later } = execution
+    if (earlier === null) this.#first = later
+    else earlier.later = later
+    if (later === null) this.#last = earlier
+    else later.earlier = earlier
+    this.#size--
+  }
+
+  clear(): void {
+    for (const execution of this) this.delete(execution)
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    // One that ended keeps its own links, so the walk finds its way back to those that did not.
+    for (let execution = this.#first; execution !== null; execution = execution.later) {
+      if (execution.isInFlight) yield execution
+    }
+  }
+}
+
+/** First in, first out. An execution waits in at most one queue, once. */
+export class CallQueue<T extends Queued<T>> {
+  #first: T | null = null
+  #last: T | null = null
+
+  push(execution: T): void {
+    execution.nextInQueue = null
+    if (this.#last === null) this.#first = execution
+    else this.#last.nextInQueue = execution
+    this.#last = execution
+  }
+
+  shift(): T | null {
+    const execution = this.#first
+    if (execution === null) return null
+    this.#first = execution.nextInQueue
+    if (this.#first === null) this.#last = null
+    execution.nextInQueue = null
+    return execution
+  }
+
+  clear(): void {
+    this.#first = null
+    this.#last = null
+  }
+}
