@@ -87,7 +87,7 @@ export class CoreEngine implements Engine {
     try {
       if (prepared.settings.start) await this.#begin(task)
     } catch (error) {
-      this.#tasks.delete(id)
+      if (this.#tasks.get(id) === task) this.#tasks.delete(id)
       throw error
     }
     return task
@@ -203,7 +203,7 @@ export class CoreEngine implements Engine {
     try {
       await this.#begin(task)
     } catch (error) {
-      task.fail(messageOf(error))
+      if (this.#tasks.get(task.id) === task && task.status !== 'running') task.fail(messageOf(error))
       throw error
     }
     return task
@@ -214,6 +214,9 @@ export class CoreEngine implements Engine {
     const { prepared } = task
     const resolved = await resolveResources(task.id, prepared, this.#ports)
     await this.#turn((now) => {
+      if (this.#tasks.get(task.id) !== task)
+        throw new AppError('NOT_FOUND', `task ${task.id} was removed before it could start`)
+      if (task.status === 'running') throw wrongStatus('start', task)
       task.resolved = resolved
       task.begin(buildModel(task.id, prepared, resolved, now, this.#limits()), this.#options.seed)
       if (task.status === 'running') this.#router.add(task, task.resources)

@@ -52,7 +52,7 @@ export class TimerQueue {
 
   ask(owner: TimerOwner, kind: TimerKind, at: number, key: number, place = key): void {
     let armed = this.#armed.get(owner)
-    if (armed === undefined) this.#armed.set(owner, (armed = new Map()))
+    if (armed === undefined) this.#armed.set(owner, (armed = new Map<number, number>()))
     const thing = key * KINDS + RANK[kind]
     const known = armed.get(thing)
     if (known !== undefined && known <= at) return
@@ -66,9 +66,16 @@ export class TimerQueue {
     if (armed === undefined) return
     this.#armed.delete(owner)
     this.#dead += armed.size
-    if (this.#dead * 2 < this.#heap.size || this.#heap.size < 64) return
-    this.#heap.retain((entry) => this.#isLive(entry))
-    this.#dead = 0
+    if (this.#dead * 2 >= this.#heap.size && this.#heap.size >= 64) {
+      this.#heap.retain((entry) => this.#isLive(entry))
+      this.#dead = 0
+    }
+    this.#dropDead()
+  }
+
+  /** A dead timer may not be the one that is waited for: it would keep a process alive for nothing. */
+  #dropDead(): void {
+    for (let top = this.#heap.peek(); top !== undefined && !this.#isLive(top); top = this.#heap.peek()) this.#heap.pop()
   }
 
   /** Fires everything that is due, earliest first; `now` may not be behind an earlier call. */
@@ -81,6 +88,7 @@ export class TimerQueue {
       if (due <= now && due <= entry.at) entry.owner.fire(entry.kind, entry.key, now)
       else if (due !== Number.POSITIVE_INFINITY) this.ask(entry.owner, entry.kind, due, entry.key, entry.place)
     }
+    this.#dropDead()
   }
 
   /** Sees to it that the scheduler wakes us for the earliest timer. */
