@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { TimerQueue, type TimerOwner } from '../../../src/core/engine/timer-queue.ts'
+import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
+import type { TimerKind } from '../../../src/core/task/input.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
+import { JumpingClock } from '../../support/jumping-clock.ts'
+
+/** An owner whose things are due when the test says; it writes down what fires. */
+class Owner implements TimerOwner {
+  readonly order: number
+  readonly due = new Map<string, number>()
+  readonly #fired: string[]
+
+  constructor(order: number, fired: string[]) {
+    this.order = order
+    this.#fired = fired
+  }
+
+  dueAt(kind: TimerKind, key: number): number {
+    return this.due.get(`${kind} ${key}`) ?? Number.POSITIVE_INFINITY
+  }
+
+  fire(kind: TimerKind, key: number, now: number): void {
+    this.due.delete(`${kind} ${key}`)
+    this.#fired.push(`${now} ${this.order}:${kind} ${key}`)
+  }
+}
+
+function setup<Clock extends JumpingClock | VirtualClock>(clock: Clock) {
+  const fired: string[] = []
+  const queue: TimerQueue = new TimerQueue(clock, () => {
+    queue.run(clock.now())
+    queue.arm()
+  })
+  const owners = [new Owner(0, fired), new Owner(1, fired)] as const
+  const want = (owner: Owner, kind: TimerKind, at: number, key = 0) => {
+    owner.due.set(`${kind} ${key}`, at)
+    queue.ask(owner, kind, at, key)
+    queue.arm()
+  }
+  return { clock, queue, fired, owners, want }
+}
+
+describe('timers', () => {
+  it('fire in order of time; ties by task, then evictions, follow-ups, wakes, own ticks, the tick, then by node', () => {
+    const { clock, fired, owners, want } = setup(new VirtualClock())
+    const [a, b] = owners
+    want(b, 'evict', 10)
+    for (const kind of ['tick', 'ownTick', 'wake', 'follow', 'evict'] as const) want(a, kind, 10)
+    want(a, 'ownTick', 10, 2)
+    want(a, 'ownTick', 10, 1)
+    want(b, 'tick', 5)
+    clock.advanceTo(10)
+    expect(fired).toEqual([
+      '5 1:tick 0',
+      '10 0:evict 0',
+      '10 0:follow 0',
+      '10 0:wake 0',
+      '10 0:ownTick 0',
+      '10 0:ownTick 1',
+      '10 0:ownTick 2',
+      '10 0:tick 0',
+      '10 1:evict 0',
+    ])
+  })
+
+  it('that were put off fire once, at the later time', () => {
+    const { clock, fired, owners, want } = setup(new VirtualClock())
+    want(owners[0], 'evict', 10)
+    want(owners[0], 'evict', 25)
+    clock.advanceTo(100)
+    expect(fired).toEqual(['25 0:evict 0'])
+  })
+
+  it('that were brought forward fire once, at the earlier time', () => {
+    const { clock, fired, owners, want } = setup(new VirtualClock())
+    want(owners[0], 'tick', 25)
+    want(owners[0], 'tick', 10)
+    clock.advanceTo(100)
+    expect(fired).toEqual(['10 0:tick 0'])
+  })
+
+  it('that are not due any more do not fire', () => {
+    const { clock, fired, owners, want } = setup(new VirtualClock())
+    want(owners[0], 'wake', 10)
+    owners[0].due.clear()
+    clock.advanceTo(100)
+    expect(fired).toEqual([])
+  })
+
+  it('of an owner that was forgotten do not fire, those of others do', () => {
+    const { clock, queue, fired, owners, want } = setup(new VirtualClock())
+    for (let key = 0; key < 200; key++) want(owners[0], 'wake', 10, key)
+    want(owners[1], 'wake', 20)
+    queue.forget(owners[0])
+    queue.arm()
+    expect(clock.nextAt()).toBe(20)
+    clock.advanceTo(100)
+    expect(fired).toEqual(['20 1:wake 0'])
+  })
+
+  it('leave no wake-up behind when nothing is waited for', () => {
+    const { clock, queue, owners, want } = setup(new JumpingClock())
+    want(owners[0], 'wake', 10)
+    want(owners[1], 'wake', 1000)
+    queue.forget(owners[1])
+    clock.sleep(10)
+    expect(clock.waiting).toBe(0)
+    want(owners[0], 'wake', 500)
+    expect(clock.waiting).toBe(1)
+    queue.close()
+    expect(clock.waiting).toBe(0)
+  })
+
+  it('need one wake-up of the scheduler at a time, however many they are', () => {
+    const { clock, owners, want } = setup(new JumpingClock())
+    for (let key = 0; key < 50; key++) want(owners[0], 'wake', 1000 - key, key)
+    expect(clock.waiting).toBe(1)
+  })
+})
+
+describe('a machine clock', () => {
+  it('is waited for in pieces when the time is further off than its timers reach', () => {
+    const { clock, fired, owners, want } = setup(new JumpingClock())
+    const month = 31 * 86_400_000
+    want(owners[0], 'tick', month)
+    expect(clock.delays).toEqual([2 ** 31 - 1])
+    clock.sleep(2 ** 31 - 1)
+    expect(fired).toEqual([])
+    expect(clock.delays.at(-1)).toBe(month - (2 ** 31 - 1))
+    clock.sleep(month - (2 ** 31 - 1))
+    expect(fired).toEqual([`${month} 0:tick 0`])
+  })
+
+  it('that is put back makes timers wait for the time that they were set to', () => {
+    const { clock, fired, owners, want } = setup(new JumpingClock(10_000))
+    want(owners[0], 'tick', 11_000)
+    clock.set(4000)
+    clock.sleep(1000)
+    expect(fired).toEqual([])
+    expect(clock.delays.at(-1)).toBe(6000)
+    clock.sleep(6000)
+    expect(fired).toEqual(['11000 0:tick 0'])
+  })
+
+  it('that is put forward fires what is overdue, earliest first, with the next wake-up', () => {
+    const { clock, fired, owners, want } = setup(new JumpingClock())
+    want(owners[0], 'tick', 2000)
+    want(owners[0], 'evict', 1000)
+    clock.set(60_000)
+    clock.sleep(1000)
+    expect(fired).toEqual(['61000 0:evict 0', '61000 0:tick 0'])
+  })
+})
+
+describe('any sequence of asking', () => {
+  it('fires each thing that is wanted exactly once, at its last time, in order', () => {
+    const asks = fc.array(fc.record({ key: fc.nat(5), at: fc.nat(100), other: fc.boolean() }), { maxLength: 60 })
+    fc.assert(
+      fc.property(asks, (list) => {
+        const { clock, fired, owners, want } = setup(new VirtualClock())
+        const wanted = new Map<string, number>()
+        for (const { key, at, other } of list) {
+          want(owners[other ? 1 : 0], 'wake', at, key)
+          wanted.set(`${other ? 1 : 0}:wake ${key}`, at)
+        }
+        clock.advanceTo(1000)
+        expect(fired.toSorted()).toEqual([...wanted].map(([name, at]) => `${at} ${name}`).toSorted())
+        const times = fired.map((text) => Number(text.split(' ')[0]))
+        expect(times).toEqual(times.toSorted((a, b) => a - b))
+      }),
+      runs(300),
+    )
+  })
+})
