@@ -6,7 +6,10 @@ import { asyncScheduler, timer } from 'rxjs'
 import type { Engine, EngineOptions } from './core/engine/api.ts'
 import { CoreEngine } from './core/engine/engine.ts'
 import type { Rule, Template } from './core/rule/rule.ts'
+import { diffRules as diffRulesCore, type Diff, type DiffOptions } from './core/simulate/diff.ts'
+import type { PlaybackOptions } from './core/simulate/playback.ts'
 import { simulate as simulateCore, type Run, type SimulateOptions } from './core/simulate/simulate.ts'
+import { sweep as sweepCore, type Sweep, type SweepOptions } from './core/simulate/sweep.ts'
 
 /** Only `plugs` is needed; the rest has defaults for live use. */
 export type CreateEngineOptions = Partial<EngineOptions> & Pick<EngineOptions, 'plugs'>
@@ -26,13 +29,29 @@ const PATIENCE_MS = 5000
 
 /** Runs a rule or template over messages in virtual time. The same inputs and seed give the same events. */
 export function simulate(rule: Rule | Template, options: SimulateOptions): Promise<Run> {
-  const patience = (giveUp: () => void) => {
-    const waiting = timer(PATIENCE_MS).subscribe(giveUp)
-    return () => waiting.unsubscribe()
-  }
   return simulateCore(rule, { patience, ...options })
 }
 
+/** Runs a rule once per combination of values, in one pass over the messages, and counts what fires. */
+export function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
+  return sweepCore(rule, { patience, ...options })
+}
+
+/** Runs two rules side by side over the messages: firings that only one has or that moved, where they part, and why. */
+export function diffRules(
+  before: Rule | Template,
+  after: Rule | Template,
+  options: PlaybackOptions & DiffOptions,
+): Promise<Diff> {
+  return diffRulesCore(before, after, { patience, ...options })
+}
+
+function patience(giveUp: () => void): () => void {
+  const waiting = timer(PATIENCE_MS).subscribe(giveUp)
+  return () => waiting.unsubscribe()
+}
+
+export { diffRuns } from './core/simulate/diff-runs.ts'
 export { definePlug } from './core/plug/define.ts'
 export { VirtualClock } from './core/simulate/virtual-clock.ts'
 export { validateRule, validateTemplate } from './core/rule/validate.ts'
@@ -52,6 +71,11 @@ export type {
   Template,
   Trigger,
 } from './core/rule/rule.ts'
+export type { Diff, DiffOptions } from './core/simulate/diff.ts'
+export type { DiffFiring, DiffTally, Difference } from './core/simulate/diff-firings.ts'
+export type { Parting } from './core/simulate/diff-parting.ts'
+export type { PlaybackOptions } from './core/simulate/playback.ts'
 export type { Run, SimulateOptions } from './core/simulate/simulate.ts'
+export type { Sweep, SweepOptions, SweepRow } from './core/simulate/sweep.ts'
 export type { Explanation, Obstacle, TriggerExplanation } from './core/task/explain.ts'
 export type { Message } from './core/task/origin.ts'

@@ -202,15 +202,12 @@ class Playback {
   /** Lets asynchronous plugs answer, and those that follow from their answers, while virtual time stands still. */
   async wait(): Promise<void> {
     let cancel: (() => void) | undefined
-    let patient = true
-    const outOfPatience = new Promise<void>((resolve) => {
-      cancel = this.#options.patience?.(() => {
-        patient = false
-        resolve()
-      })
+    const outOfPatience = new Promise<boolean>((resolve) => {
+      cancel = this.#options.patience?.(() => resolve(false))
     })
-    while (patient && this.mustWait) {
-      await Promise.race([Promise.all(this.#lanes.map(({ engine }) => engine.settled())), outOfPatience])
+    for (let patient = true; patient && this.mustWait;) {
+      const settled = Promise.all(this.#lanes.map(({ engine }) => engine.settled())).then(() => true)
+      patient = await Promise.race([settled, outOfPatience])
     }
     cancel?.()
     for (const running of this.#lanes) running.givenUp = running.engine.openCalls

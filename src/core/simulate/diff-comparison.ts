@@ -1,0 +1,102 @@
+import type { FiredEvent } from '../engine/events.ts'
+import type { RuleGraph } from '../rule/rule.ts'
+import { FiringMatcher, type DiffFiring, type DiffTally, type Difference, type Side } from './diff-firings.ts'
+import { partingOf, type Parting, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
+
+/** What a comparison found. */
+export interface Compared {
+  /** whether both runs fire the same destinations at the same times */
+  readonly equal: boolean
+  /** in order of time; the first 10,000 */
+  readonly differences: readonly Difference[]
+  /** how many more there are */
+  readonly more: number
+  /** per destination, also those that agree */
+  readonly nodes: readonly DiffTally[]
+  /** the first thing that nodes of both rules did differently, which may be long before a firing; null: nothing */
+  readonly parted: Parting | null
+}
+
+const MAX_DIFFERENCES = 10_000
+/** An explanation looks for the smallest change that would have fired, which costs more than the firing. */
+const MAX_EXPLAINED = 500
+/** Compares two runs that are told to it step by step. */
+export class Comparison {
+  readonly #matcher: FiringMatcher
+  readonly #differences: Difference[] = []
+  #more = 0
+  #explained = 0
+  #parted: Parting | null = null
+  /** labels of both rules; undefined: all */
+  #common: ReadonlySet<string> | undefined
+
+  constructor(tolerance: number) {
+    this.#matcher = new FiringMatcher(tolerance, (difference) => {
+      if (this.#differences.length < MAX_DIFFERENCES) this.#differences.push(difference)
+      else this.#more++
+    })
+  }
+
+  /** Tells which nodes there are. */
+  expect(before: RuleGraph, after: RuleGraph): void {
+    const newLabels = new Set(labelsOf(after))
+    this.#common = new Set(labelsOf(before).filter((label) => newLabels.has(label)))
+    for (const { triggers = [] } of [before, after])
+      for (const { destinationLabel } of triggers) this.#matcher.declare(destinationLabel)
+  }
+
+  /** What both runs did of one input. */
+  instant(
+    time: number,
+    input: PartingInput,
+    events: Readonly<Record<Side, readonly WatchedEvent[]>>,
+    witnesses: Readonly<Record<Side, Witness>>,
+  ): void {
+    this.#parted ??= partingOf(time, input, events, witnesses, (event) => this.#isCommon(event))
+    const fired = { old: events.old.filter(isFired), new: events.new.filter(isFired) }
+    if (fired.old.length + fired.new.length === 0) return
+    for (const node of new Set([...fired.old, ...fired.new].map((event) => event.node))) {
+      const old = fired.old.filter((event) => event.node === node)
+      const fresh = fired.new.filter((event) => event.node === node)
+      const equal = Math.min(old.length, fresh.length)
+      if (equal > 0) this.#matcher.equal(node, equal)
+      for (const event of old.slice(equal)) this.#single('old', event, witnesses.new)
+      for (const event of fresh.slice(equal)) this.#single('new', event, witnesses.old)
+    }
+  }
+
+  settle(now: number): void {
+    this.#matcher.settle(now)
+  }
+
+  end(): Compared {
+    this.#matcher.settle(Number.POSITIVE_INFINITY)
+    const differences = this.#differences.sort((a, b) => a.time - b.time)
+    const equal = differences.length === 0
+    return { equal, differences, more: this.#more, nodes: this.#matcher.tallies, parted: this.#parted }
+  }
+
+  #single(side: Side, event: FiredEvent, other: Witness): void {
+    const blocked = this.#explained < MAX_EXPLAINED ? other.blocked(event.node) : undefined
+    if (blocked) this.#explained++
+    const firing: DiffFiring = {
+      time: event.time,
+      source: event.source,
+      ...(event.why && { why: event.why }),
+      ...(blocked && { other: blocked }),
+    }
+    this.#matcher.single(side, event.node, firing)
+  }
+
+  #isCommon({ node }: WatchedEvent): boolean {
+    return node === undefined || this.#common === undefined || this.#common.has(node)
+  }
+}
+
+function isFired(event: WatchedEvent): event is FiredEvent {
+  return event.type === 'fired'
+}
+
+function labelsOf({ sensors = [], relations = [], actuators = [] }: RuleGraph): readonly string[] {
+  return [...sensors, ...relations, ...actuators].map(({ label }) => label)
+}

@@ -1,0 +1,141 @@
+/**
+ * Which firings of two runs are the same, which moved in time, and which only one run has.
+ *
+ * I1: a firing counts once: as equal, as a half of a move, or as one that only its run has.
+ * I2: firings of one destination at one instant are equal, before any move is looked for.
+ * I3: moves of one destination do not cross, and go no further than the tolerance.
+ */
+import type { Why } from '../engine/events.ts'
+import type { TriggerExplanation } from '../task/explain.ts'
+
+export type Side = 'old' | 'new'
+
+/** A firing that the other run does not have at that time. */
+export interface DiffFiring {
+  /** epoch ms */
+  readonly time: number
+  readonly source: string
+  readonly why?: Why
+  /**
+   * What held back the other run's triggers into this node at that time; `needs` is the smallest change that would
+   * have let it through. Absent when the other rule has no such node, or when too many had to be explained
+   */
+  readonly other?: readonly TriggerExplanation[]
+}
+
+export type Difference =
+  | { readonly kind: 'onlyOld'; readonly node: string; readonly time: number; readonly old: DiffFiring }
+  | { readonly kind: 'onlyNew'; readonly node: string; readonly time: number; readonly new: DiffFiring }
+  | {
+      readonly kind: 'moved'
+      readonly node: string
+      /** of the earlier one */
+      readonly time: number
+      /** ms, negative when the new run fires earlier */
+      readonly by: number
+      readonly old: DiffFiring
+      readonly new: DiffFiring
+    }
+
+/** Firings of one destination, counted. */
+export interface DiffTally {
+  readonly node: string
+  old: number
+  new: number
+  equal: number
+  moved: number
+  onlyOld: number
+  onlyNew: number
+}
+
+interface Destination {
+  readonly tally: DiffTally
+  /** not matched yet, in order of time */
+  readonly old: DiffFiring[]
+  readonly new: DiffFiring[]
+}
+
+/** Takes the firings of both runs instant by instant; keeps only what may still be matched. */
+export class FiringMatcher {
+  readonly #tolerance: number
+  readonly #found: (difference: Difference) => void
+  readonly #byNode = new Map<string, Destination>()
+
+  /** `tolerance` in ms */
+  constructor(tolerance: number, found: (difference: Difference) => void) {
+    this.#tolerance = tolerance
+    this.#found = found
+  }
+
+  get tallies(): readonly DiffTally[] {
+    return [...this.#byNode.values()].map(({ tally }) => tally)
+  }
+
+  /** Declares a destination, so that one which never fires is counted too. */
+  declare(node: string): void {
+    this.#of(node)
+  }
+
+  /** Firings of one node in one run that the other did not have at that instant, or had too. */
+  equal(node: string, count: number): void {
+    const { tally } = this.#of(node)
+    tally.old += count
+    tally.new += count
+    tally.equal += count
+  }
+
+  /** A firing that only one run has at its time. Times never go back. */
+  single(side: Side, node: string, firing: DiffFiring): void {
+    const destination = this.#of(node)
+    destination.tally[side]++
+    destination[side].push(firing)
+    this.#match(node, destination, firing.time)
+  }
+
+  /** Gives up on what is too old to be matched. */
+  settle(now: number): void {
+    for (const [node, destination] of this.#byNode) {
+      if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)
+    }
+  }
+
+  #of(node: string): Destination {
+    const known = this.#byNode.get(node)
+    if (known) return known
+    const tally = { node, old: 0, new: 0, equal: 0, moved: 0, onlyOld: 0, onlyNew: 0 }
+    const made: Destination = { tally, old: [], new: [] }
+    this.#byNode.set(node, made)
+    return made
+  }
+
+  #match(node: string, destination: Destination, now: number): void {
+    for (;;) {
+      const [before] = destination.old
+      const [after] = destination.new
+      if (before !== undefined && after !== undefined && Math.abs(after.time - before.time) <= this.#tolerance) {
+        this.#moved(node, destination, before, after)
+        continue
+      }
+      const oldTime = before?.time ?? Number.POSITIVE_INFINITY
+      const newTime = after?.time ?? Number.POSITIVE_INFINITY
+      if (Math.min(oldTime, newTime) >= now - this.#tolerance) return
+      if (before !== undefined && oldTime <= newTime) {
+        destination.old.shift()
+        destination.tally.onlyOld++
+        this.#found({ kind: 'onlyOld', node, time: before.time, old: before })
+      } else if (after !== undefined) {
+        destination.new.shift()
+        destination.tally.onlyNew++
+        this.#found({ kind: 'onlyNew', node, time: after.time, new: after })
+      } else return
+    }
+  }
+
+  #moved(node: string, destination: Destination, before: DiffFiring, after: DiffFiring): void {
+    destination.old.shift()
+    destination.new.shift()
+    destination.tally.moved++
+    const time = Math.min(before.time, after.time)
+    this.#found({ kind: 'moved', node, time, by: after.time - before.time, old: before, new: after })
+  }
+}

@@ -1,0 +1,122 @@
+/** The first thing that two runs do differently, whether or not anything fires. */
+import type { EngineEvent } from '../engine/events.ts'
+import type { TriggerExplanation } from '../task/explain.ts'
+import type { Message } from '../task/origin.ts'
+import type { Side } from './diff-firings.ts'
+import type { Step } from './playback.ts'
+
+export interface Parting {
+  /** epoch ms */
+  readonly time: number
+  readonly input: PartingInput
+  readonly node: string | null
+  readonly old: PartingSide
+  readonly new: PartingSide
+}
+
+/** What both runs were given. `number` counts messages from 1. */
+export interface PartingInput {
+  readonly kind: Step['kind']
+  readonly number?: number
+  readonly message?: Message
+}
+
+export interface PartingSide {
+  /** what the node did in this run; null: not that */
+  readonly event: WatchedEvent | null
+  /** the node afterwards: its most likely state when it is certain, and its data */
+  readonly state: string | null
+  readonly rawData?: unknown
+  /** for a destination that did not fire: what held it back */
+  readonly blocked?: readonly TriggerExplanation[]
+}
+
+/** Results, logs and data are left out: they say properties back, which differ from the first message on. */
+export type WatchedEvent = Extract<
+  EngineEvent,
+  { type: 'state' | 'gate' | 'fired' | 'held' | 'evicted' | 'stopped' | 'failed' }
+>
+
+/** A run at one of its instants. */
+export interface Witness {
+  /** what holds back the triggers into a node now; undefined when that cannot be told */
+  blocked(node: string): readonly TriggerExplanation[] | undefined
+  state(node: string): { state: string | null; rawData?: unknown }
+}
+
+const WATCHED: ReadonlySet<EngineEvent['type']> = new Set([
+  'state',
+  'gate',
+  'fired',
+  'held',
+  'evicted',
+  'stopped',
+  'failed',
+])
+export function isWatched(event: EngineEvent): event is WatchedEvent {
+  return WATCHED.has(event.type)
+}
+
+/** Compares what both runs did of one input; null when that is the same. */
+export function partingOf(
+  time: number,
+  input: PartingInput,
+  events: Readonly<Record<Side, readonly WatchedEvent[]>>,
+  witnesses: Readonly<Record<Side, Witness>>,
+  isCommon: (event: WatchedEvent) => boolean,
+): Parting | null {
+  const old = events.old.filter((event) => isCommon(event))
+  const fresh = events.new.filter((event) => isCommon(event))
+  const [before, after] = firstDifference(old, fresh)
+  const node = before?.node ?? after?.node ?? null
+  if (before === undefined && after === undefined) return null
+  const side = (event: WatchedEvent | undefined, witness: Witness, other: WatchedEvent | undefined): PartingSide => {
+    const blocked = event === undefined && other?.type === 'fired' && node !== null ? witness.blocked(node) : undefined
+    return {
+      event: event ?? null,
+      ...(node === null ? { state: null } : witness.state(node)),
+      ...(blocked && { blocked }),
+    }
+  }
+  return {
+    time,
+    input,
+    node,
+    old: side(before, witnesses.old, after),
+    new: side(after, witnesses.new, before),
+  }
+}
+
+/** The first events that differ, both when they are of one node; else the one whose partner is missing. */
+function firstDifference(
+  old: readonly WatchedEvent[],
+  fresh: readonly WatchedEvent[],
+): readonly [WatchedEvent | undefined, WatchedEvent | undefined] {
+  const length = Math.max(old.length, fresh.length)
+  for (let i = 0; i < length; i++) {
+    const before = old[i]
+    const after = fresh[i]
+    if (before !== undefined && after !== undefined && essence(before) === essence(after)) continue
+    if (before === undefined || after === undefined || before.node === after.node) return [before, after]
+    // One of them has something in between; it is the one that the other run does not have further on.
+    const isExtra = !fresh.slice(i).some((event) => essence(event) === essence(before))
+    return isExtra ? [before, undefined] : [undefined, after]
+  }
+  return [undefined, undefined]
+}
+
+/** What counts when events are compared: not their numbers, ids and reasons. */
+function essence(event: WatchedEvent): string {
+  const { type, node } = event
+  switch (event.type) {
+    case 'state':
+    case 'gate':
+      return JSON.stringify([type, node, event.to])
+    case 'fired':
+      return JSON.stringify([type, node, event.source])
+    case 'held':
+      return JSON.stringify([type, node, event.source, event.reason])
+    default:
+      return JSON.stringify([type, node])
+  }
+}

@@ -1,0 +1,89 @@
+/** What two runs that are over did differently. */
+import type { EngineEvent } from '../engine/events.ts'
+import type { TriggerExplanation } from '../task/explain.ts'
+import { toleranceMs, type Diff, type DiffOptions } from './diff.ts'
+import { Comparison } from './diff-comparison.ts'
+import type { Side } from './diff-firings.ts'
+import { isWatched, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
+import type { Run } from './simulate.ts'
+
+/**
+ * Compares the events that two runs kept. Of a firing that one run lacks it knows only whether it was held back there;
+ * `diffRules` runs the rules again and can say more. Errors: `VALIDATION` for a tolerance that is no duration.
+ */
+export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
+  const comparison = new Comparison(toleranceMs(options.tolerance))
+  const old = new RecordedRun(before.events)
+  const fresh = new RecordedRun(after.events)
+  for (let time = Math.min(old.nextAt, fresh.nextAt); time < Infinity; time = Math.min(old.nextAt, fresh.nextAt)) {
+    const events: Record<Side, readonly WatchedEvent[]> = { old: old.take(time), new: fresh.take(time) }
+    comparison.instant(time, old.input ?? fresh.input ?? { kind: 'clock' }, events, { old, new: fresh })
+    comparison.settle(time)
+  }
+  const from = Math.min(before.from, after.from)
+  const until = Math.max(before.until, after.until)
+  const { messages, late } = after
+  return { ...comparison.end(), messages, late, from, until }
+}
+
+/** What a comparison reads of a run. */
+export type DiffedRun = Pick<Run, 'events' | 'messages' | 'late' | 'from' | 'until'>
+
+/** Walks over the events of a run, one instant at a time. */
+class RecordedRun implements Witness {
+  /** what began the last instant, as far as the events tell */
+  input: PartingInput | undefined
+  readonly #events: readonly EngineEvent[]
+  readonly #states = new Map<string, string | null>()
+  #place = 0
+  #instant: readonly WatchedEvent[] = []
+
+  constructor(events: readonly EngineEvent[]) {
+    this.#events = events
+  }
+
+  get nextAt(): number {
+    return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
+  }
+
+  /** The watched events of an instant, which must be the next one. */
+  take(time: number): readonly WatchedEvent[] {
+    const taken: WatchedEvent[] = []
+    this.input = undefined
+    for (; this.nextAt <= time; this.#place++) {
+      const event = this.#events[this.#place]
+      if (event?.type === 'data') {
+        const { resource, values } = event
+        this.input = { kind: 'message', message: { ...values, resource } }
+      } else if (event?.type === 'started') this.input = { kind: 'start' }
+      if (event === undefined || !isWatched(event)) continue
+      taken.push(event)
+      if (event.type === 'state' || event.type === 'gate') this.#states.set(event.node, event.to)
+      else if (event.type === 'evicted') this.#states.set(event.node, null)
+    }
+    this.#instant = taken
+    return taken
+  }
+
+  blocked(node: string): readonly TriggerExplanation[] | undefined {
+    const held = this.#instant.filter((event) => event.type === 'held').filter((event) => event.node === node)
+    if (held.length === 0) return undefined
+    return held.map(({ source = node, reason, until }) => ({
+      source,
+      condition: '',
+      blocked: [
+        {
+          reason: reason === 'invocationPolicy' ? ('cool-down' as const) : reason,
+          node,
+          message: reason === 'invocationPolicy' ? `${node} fired and may not fire again yet` : `${node} was held back`,
+          ...(until !== undefined && { until }),
+        },
+      ],
+      needs: [],
+    }))
+  }
+
+  state(node: string): { state: string | null } {
+    return { state: this.#states.get(node) ?? null }
+  }
+}

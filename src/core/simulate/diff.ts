@@ -1,0 +1,97 @@
+/** What two rules do differently over the same messages. */
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Task } from '../engine/api.ts'
+import type { EngineEvent } from '../engine/events.ts'
+import type { Rule, Template } from '../rule/rule.ts'
+import { Comparison, type Compared } from './diff-comparison.ts'
+import type { Side } from './diff-firings.ts'
+import { isWatched, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
+import { play, type PlaybackOptions, type Step } from './playback.ts'
+
+export interface DiffOptions {
+  /** ms, or ISO 8601: firings of one destination this far apart are one that moved; default ten minutes */
+  readonly tolerance?: number | string
+}
+
+export interface Diff extends Compared {
+  readonly messages: number
+  readonly late: number
+  /** epoch ms */
+  readonly from: number
+  readonly until: number
+}
+
+const DEFAULT_TOLERANCE_MS = 600_000
+
+/**
+ * Runs both rules side by side over the messages and compares them at every step. Memory does not grow with the
+ * recording. Errors: as `simulate`, and `VALIDATION` for a tolerance that is no duration.
+ */
+export async function diffRules(
+  before: Rule | Template,
+  after: Rule | Template,
+  options: PlaybackOptions & DiffOptions,
+): Promise<Diff> {
+  const { tolerance, ...playback } = options
+  const comparison = new Comparison(toleranceMs(tolerance))
+  const events: Record<Side, WatchedEvent[]> = { old: [], new: [] }
+  const lane = (side: Side, rule: Rule | Template) => ({
+    rule,
+    name: side === 'old' ? 'the old rule' : 'the new rule',
+    onEvent(event: EngineEvent): void {
+      if (isWatched(event)) events[side].push(event)
+    },
+  })
+  let number = 0
+  const compare = (step: Step, tasks: readonly Task[]): void => {
+    const [oldTask, newTask] = tasks as [Task, Task]
+    if (step.kind === 'start') comparison.expect(oldTask.save().rule, newTask.save().rule)
+    if (step.kind === 'message') number++
+    if (events.old.length + events.new.length > 0) {
+      const input: PartingInput =
+        step.message === undefined ? { kind: step.kind } : { kind: step.kind, number, message: step.message }
+      comparison.instant(step.time, input, events, { old: onTask(oldTask), new: onTask(newTask) })
+      events.old = []
+      events.new = []
+    }
+    comparison.settle(step.time)
+  }
+  const { messages, late, from, until } = await play([lane('old', before), lane('new', after)], playback, {
+    onStep: compare,
+  })
+  return { ...comparison.end(), messages, late, from, until }
+}
+
+export function toleranceMs(given: number | string | undefined): number {
+  const ms = typeof given === 'string' ? durationMs(given) : (given ?? DEFAULT_TOLERANCE_MS)
+  if (ms >= 0 && Number.isFinite(ms)) return ms
+  throw new AppError(
+    'VALIDATION',
+    `the tolerance ${String(given)} is not a length of time; give ms from 0, or PT10M, or 10m`,
+  )
+}
+
+function onTask(task: Task): Witness {
+  return {
+    blocked: (node) => ask(() => task.explain(node).triggers),
+    state(node) {
+      const view = ask(() => task.node(node))
+      const best = view?.mostLikelyState
+      return {
+        state: best?.probability === 1 ? best.state : null,
+        ...(view?.rawData !== undefined && { rawData: view.rawData }),
+      }
+    },
+  }
+}
+
+/** Undefined for a node that the other rule alone has. */
+function ask<T>(question: () => T): T | undefined {
+  try {
+    return question()
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}

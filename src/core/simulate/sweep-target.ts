@@ -1,0 +1,165 @@
+/** Where in a rule a value of a sweep goes: `node.property`, `node.invocationPolicy`, or a variable. */
+import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
+import { nearest } from '../placeholders/nearest.ts'
+import type { PlugRegistry } from '../plug/plug.ts'
+import type { PlugNode, Rule, Template } from '../rule/rule.ts'
+
+export interface SweepTarget {
+  readonly path: string
+  /** a changed copy of the rule */
+  apply(rule: Rule | Template, value: unknown): Rule | Template
+}
+
+export interface SweepProblem {
+  readonly message: string
+  readonly suggestion: string
+}
+
+/** Fields beside the properties that a sweep may set. */
+const SENSOR_FIELDS = ['evictionTime', 'pollingPeriod', 'sequence', 'timeout', 'schedule']
+const ACTUATOR_FIELDS = ['timeout']
+const COOL_DOWN = 'invocationPolicy'
+const MAX_LISTED = 20
+
+type List = 'sensors' | 'actuators'
+
+interface Place {
+  readonly list: List
+  readonly index: number
+  readonly node: PlugNode
+}
+
+/** Finds what a path means in a validated rule. A label may have dots; the longest one that fits is taken. */
+export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
+  if (path.split('.').some((part) => FORBIDDEN_KEYS.has(part)))
+    return { message: `"${path}" leads to a prototype`, suggestion: 'name a property of a node' }
+  const nodes = placesOf(rule)
+  const place = nodes
+    .filter(({ node }) => path.startsWith(`${node.label}.`))
+    .toSorted((a, b) => b.node.label.length - a.node.label.length)[0]
+  if (place === undefined) return variableOrProblem(rule, path, nodes, plugs)
+  const { label } = place.node
+  const rest = path.slice(label.length + 1)
+  const overrides = 'name' in rule ? rule.taskDefaults?.nodes : rule.task?.nodes
+  if (overrides?.some(({ name }) => name === label)) {
+    const suggestion = `change ${label} itself and take its entry out of nodes`
+    return { message: `${label} is changed by an entry of the task's nodes, which would win`, suggestion }
+  }
+  const keys = keysOf(place, plugs, rest)
+  if (keys !== undefined) return { path, apply: (given, value) => withNode(given, place, keys, value) }
+  if (rest === COOL_DOWN && rule.triggers?.some(({ destinationLabel }) => destinationLabel === label))
+    return { path, apply: (given, value) => withCoolDown(given, label, value) }
+  return noSuchProperty(rule, place, plugs, path, rest)
+}
+
+/** The way from the node to the value. */
+function keysOf({ list, node }: Place, plugs: PlugRegistry, rest: string): readonly string[] | undefined {
+  const { properties } = node
+  const known = propertiesOf({ list, node }, plugs)
+  if (known.includes(rest)) return ['properties', rest]
+  const fields = list === 'sensors' ? SENSOR_FIELDS : ACTUATOR_FIELDS
+  if (fields.includes(rest)) return [rest]
+  const parts = rest.split('.')
+  let value: unknown = properties
+  for (const part of parts) value = ownValue(value, part)
+  return value === undefined ? undefined : ['properties', ...parts]
+}
+
+function propertiesOf({ list, node }: Pick<Place, 'list' | 'node'>, plugs: PlugRegistry): readonly string[] {
+  const plug = plugs.find(list === 'sensors' ? 'sensor' : 'actuator', node.name, node.version)
+  return [...new Set([...Object.keys(node.properties ?? {}), ...Object.keys(plug?.input ?? {})])]
+}
+
+function placesOf(rule: Rule | Template): readonly Place[] {
+  const of = (list: List): Place[] => (rule[list] ?? []).map((node, index) => ({ list, index, node }))
+  return [...of('sensors'), ...of('actuators')]
+}
+
+function noSuchProperty(
+  rule: Rule | Template,
+  place: Place,
+  plugs: PlugRegistry,
+  path: string,
+  rest: string,
+): SweepProblem {
+  const { node, list } = place
+  const names = [...propertiesOf(place, plugs), ...(list === 'sensors' ? SENSOR_FIELDS : ACTUATOR_FIELDS)]
+  if (rule.triggers?.some(({ destinationLabel }) => destinationLabel === node.label)) names.push(COOL_DOWN)
+  return {
+    message: `${node.label} has no property "${rest}"`,
+    suggestion: guess(
+      path,
+      names.map((name) => `${node.label}.${name}`),
+    ),
+  }
+}
+
+function variableOrProblem(
+  rule: Rule | Template,
+  path: string,
+  nodes: readonly Place[],
+  plugs: PlugRegistry,
+): SweepTarget | SweepProblem {
+  const variables = variablesOf(rule)
+  if (variables.includes(path) || mentions(rule, path)) {
+    return { path, apply: (given, value) => withVariable(given, path, value) }
+  }
+  const properties = nodes.flatMap((place) => propertiesOf(place, plugs).map((name) => `${place.node.label}.${name}`))
+  const dot = path.indexOf('.')
+  const message = dot > 0 ? `there is no node "${path.slice(0, dot)}"` : `there is no variable "${path}"`
+  return { message, suggestion: guess(path, [...properties, ...variables]) }
+}
+
+function variablesOf(rule: Rule | Template): readonly string[] {
+  if (!('name' in rule)) return Object.keys(rule.task?.variables ?? {})
+  const declared = (rule.variables ?? []).map(({ name }) => name)
+  return [...declared, ...Object.keys(rule.taskDefaults?.variables ?? {})]
+}
+
+/** A rule may use a variable that only its task brings. */
+function mentions(rule: Rule | Template, name: string): boolean {
+  if (!/^\w+$/.test(name)) return false
+  const text = JSON.stringify(rule)
+  return [`"$${name}"`, `variables.${name}`].some((use) => text.includes(use))
+}
+
+function guess(path: string, known: readonly string[]): string {
+  const near = nearest(path, known)
+  if (near !== undefined) return `did you mean ${near}?`
+  const more = known.length > MAX_LISTED ? ` and ${known.length - MAX_LISTED} more` : ''
+  return known.length === 0 ? 'it has none' : `there are ${known.slice(0, MAX_LISTED).join(', ')}${more}`
+}
+
+function withNode(
+  rule: Rule | Template,
+  { list, index }: Place,
+  keys: readonly string[],
+  value: unknown,
+): Rule | Template {
+  const changed = structuredClone(rule)
+  let container: unknown = changed[list]?.[index]
+  for (const key of keys.slice(0, -1)) {
+    const inner = ownValue(container, key)
+    const next = inner ?? {}
+    if (inner === undefined) Object.assign(container as object, { [key]: next })
+    container = next
+  }
+  Object.assign(container as object, { [keys.at(-1) ?? '']: value })
+  return changed
+}
+
+function withCoolDown(rule: Rule | Template, label: string, value: unknown): Rule | Template {
+  const triggers = (rule.triggers ?? []).map((trigger) =>
+    trigger.destinationLabel === label ? { ...trigger, [COOL_DOWN]: value as number } : trigger,
+  )
+  return { ...rule, triggers }
+}
+
+function withVariable(rule: Rule | Template, name: string, value: unknown): Rule | Template {
+  if ('name' in rule) {
+    const variables = { ...rule.taskDefaults?.variables, [name]: value }
+    return { ...rule, taskDefaults: { ...rule.taskDefaults, variables } }
+  }
+  const { task } = rule
+  return { ...rule, task: { ...task, variables: { ...task?.variables, [name]: value } } }
+}

@@ -1,0 +1,172 @@
+/** One rule with several values of its parameters over the same messages: how often each of them fires. */
+import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
+import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import type { EngineEvent } from '../engine/events.ts'
+import { createRegistry } from '../plug/registry.ts'
+import type { PlugRegistry } from '../plug/plug.ts'
+import type { Rule, Template } from '../rule/rule.ts'
+import { validateRule, validateTemplate } from '../rule/validate.ts'
+import { play, type PlaybackOptions } from './playback.ts'
+import { findTarget, type SweepTarget } from './sweep-target.ts'
+import { MAX_SWEEP_RUNS, sweepValues } from './sweep-values.ts'
+
+export interface SweepOptions extends PlaybackOptions {
+  /**
+   * By path (`node.property`, `node.invocationPolicy`, or the name of a variable) the values to try: a list, or text
+   * such as `70..90/5` or `70,75,90`. Several paths make a grid.
+   */
+  readonly set: Readonly<Record<string, string | number | boolean | readonly unknown[]>>
+}
+
+export interface Sweep {
+  /** the paths, in the order given */
+  readonly parameters: readonly string[]
+  /** what triggers lead to: actuators first */
+  readonly destinations: readonly string[]
+  /** one per run; the last parameter changes fastest */
+  readonly rows: readonly SweepRow[]
+  readonly messages: number
+  readonly late: number
+  /** epoch ms */
+  readonly from: number
+  readonly until: number
+}
+
+export interface SweepRow {
+  /** by path */
+  readonly values: Readonly<Record<string, unknown>>
+  /** firings by destination */
+  readonly fired: Readonly<Record<string, number>>
+  /** the same per 24 hours; null over no time at all */
+  readonly perDay: Readonly<Record<string, number | null>>
+  /** executions that failed */
+  readonly errors: number
+}
+
+const DAY_MS = 86_400_000
+
+interface Variant {
+  readonly name: string
+  readonly values: Readonly<Record<string, unknown>>
+  readonly rule: Rule | Template
+  readonly fired: Map<string, number>
+  errors: number
+}
+
+/**
+ * Runs a rule once per combination of values, all in one pass over the messages. Each run does what `simulate` would do.
+ * Errors: as `simulate`; `VALIDATION` with every path and value that cannot be, `TOO_LARGE` above 1,000 runs.
+ */
+export async function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
+  const { set, ...playback } = options
+  const plugs = createRegistry(options.plugs)
+  const checked = validated(rule, plugs)
+  const variants = variantsOf(checked, set, plugs)
+  const lanes = variants.map((variant) => ({
+    rule: variant.rule,
+    name: variant.name,
+    onEvent: (event: EngineEvent) => count(variant, event),
+  }))
+  const { messages, late, from, until } = await play(lanes, { ...playback, why: false })
+  const destinations = destinationsOf(checked)
+  const days = (until - from) / DAY_MS
+  const rows = variants.map(({ values, fired, errors }): SweepRow => {
+    const counts = destinations.map((node): [string, number] => [node, fired.get(node) ?? 0])
+    const perDay = counts.map(([node, times]): [string, number | null] => [node, days > 0 ? times / days : null])
+    return { values, fired: Object.fromEntries(counts), perDay: Object.fromEntries(perDay), errors }
+  })
+  return { parameters: Object.keys(set), destinations, rows, messages, late, from, until }
+}
+
+function count(variant: Variant, event: EngineEvent): void {
+  if (event.type === 'fired') variant.fired.set(event.node, (variant.fired.get(event.node) ?? 0) + 1)
+  else if (event.type === 'result' && !event.ok) variant.errors++
+}
+
+function validated(rule: Rule | Template, plugs: PlugRegistry): Rule | Template {
+  if ('name' in rule) {
+    const { template, issues } = validateTemplate(rule, plugs)
+    if (template === undefined) throw validationError('the template', issues)
+    return template
+  }
+  const { rule: normal, issues } = validateRule(rule, plugs)
+  if (normal === undefined) throw validationError('the rule', issues)
+  return normal
+}
+
+function variantsOf(rule: Rule | Template, set: SweepOptions['set'], plugs: PlugRegistry): readonly Variant[] {
+  const issues: Issue[] = []
+  const axes: { target: SweepTarget; values: readonly unknown[] }[] = []
+  for (const [path, given] of Object.entries(set)) {
+    const report = (message: string, suggestion?: string): void => {
+      const about = { path: `/set/${path}`, message, severity: 'ERROR' as const, type: 'SWEEP' }
+      issues.push(suggestion === undefined ? about : { ...about, suggestion })
+    }
+    const target = findTarget(rule, path, plugs)
+    if ('message' in target) report(target.message, target.suggestion)
+    try {
+      const values = valuesOf(given)
+      if ('apply' in target) axes.push({ target, values })
+    } catch (error) {
+      report(messageOf(error))
+    }
+  }
+  if (Object.keys(set).length === 0) {
+    const message = 'there is nothing to set'
+    issues.push({ path: '/set', message, suggestion: 'name a node.property', severity: 'ERROR', type: 'SWEEP' })
+  }
+  if (issues.length > 0) throw validationError('the sweep', issues)
+  const runs = axes.reduce((product, { values }) => product * values.length, 1)
+  if (runs > MAX_SWEEP_RUNS) {
+    const most = MAX_SWEEP_RUNS.toLocaleString('en-US')
+    const told = runs.toLocaleString('en-US')
+    throw new AppError('TOO_LARGE', `the grid has ${told} runs, more than ${most}; take larger steps or fewer values`)
+  }
+  const variants = grid(axes, rule)
+  const problems = variants.flatMap(({ name, rule: changed }) => problemsOf(name, changed, plugs))
+  if (problems.length > 0) throw validationError('the sweep', problems)
+  return variants
+}
+
+function valuesOf(given: SweepOptions['set'][string]): readonly unknown[] {
+  if (typeof given === 'string') return sweepValues(given)
+  if (typeof given !== 'object') return [given]
+  if (given.length > 0) return given
+  throw new AppError('VALIDATION', 'there is no value; give at least one')
+}
+
+function grid(
+  axes: readonly { target: SweepTarget; values: readonly unknown[] }[],
+  rule: Rule | Template,
+): readonly Variant[] {
+  let variants: readonly Pick<Variant, 'values' | 'rule'>[] = [{ values: {}, rule }]
+  for (const { target, values } of axes) {
+    variants = variants.flatMap((one) =>
+      values.map((value) => ({
+        values: { ...one.values, [target.path]: value },
+        rule: target.apply(one.rule, value),
+      })),
+    )
+  }
+  return variants.map((one) => ({ ...one, name: nameOf(one.values), fired: new Map(), errors: 0 }))
+}
+
+/** `hot.threshold=75, cold.threshold=10`. */
+function nameOf(values: Readonly<Record<string, unknown>>): string {
+  return Object.entries(values)
+    .map(([path, value]) => `${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+}
+
+function problemsOf(name: string, rule: Rule | Template, plugs: PlugRegistry): readonly Issue[] {
+  const { issues } = 'name' in rule ? validateTemplate(rule, plugs) : validateRule(rule, plugs)
+  return issues
+    .filter(({ severity }) => severity === 'ERROR')
+    .map((issue) => ({ ...issue, message: `with ${name}: ${issue.message}` }))
+}
+
+function destinationsOf(rule: Rule | Template): readonly string[] {
+  const led = new Set((rule.triggers ?? []).map(({ destinationLabel }) => destinationLabel))
+  const labels = [...(rule.actuators ?? []), ...(rule.sensors ?? [])].map(({ label }) => label)
+  return labels.filter((label) => led.has(label) && !FORBIDDEN_KEYS.has(label))
+}
