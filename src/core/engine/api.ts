@@ -45,7 +45,10 @@ export interface Engine {
   /** Goes on with a saved task where it was: timers, cool-downs and work in flight included. `SAVED_STATE`. */
   restore(saved: SavedTask): Promise<Task>
   readonly tasks: ReadonlyMap<string, Task>
-  /** Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation. */
+  /**
+   * Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation.
+   * The messages are kept, not copied: do not change them afterwards. `VALIDATION` for one without a resource.
+   */
   receive(messages: Message | readonly Message[]): boolean
   /** Why a destination fired last, and what holds back each trigger into it. `NOT_FOUND`. */
   explain(id: string, node: string): Explanation
@@ -96,6 +99,8 @@ export interface TaskInfo {
   readonly lastExecutionTime?: number
   readonly finishedTime?: number
   readonly nextTick?: number
+  /** occurrences of its clocks that were missed and left out */
+  readonly skippedTicks: number
   readonly invocationCount: number
   /** failed invocations among the last 64 */
   readonly health: { readonly errorsCount: number; readonly errorsRate: number }

@@ -21,6 +21,7 @@ import { Router } from './router.ts'
 import { TimerQueue } from './timer-queue.ts'
 
 const MAX_WAITING = 100_000
+const COMPACT_AFTER = 10_000
 const DEFAULT_STREAM_VALIDITY = 60_000
 const DEFAULT_MAX_IN_FLIGHT = 1000
 
@@ -35,6 +36,8 @@ export class CoreEngine implements Engine {
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
   readonly #waiting: ((now: number) => void)[] = []
+  /** how many of `#waiting` were taken already */
+  #taken = 0
   #busy = false
   #lastNow = Number.NEGATIVE_INFINITY
   #order = 0
@@ -151,6 +154,7 @@ export class CoreEngine implements Engine {
   }
 
   receive(messages: Message | readonly Message[]): boolean {
+    requireMessages(messages)
     if (isOne(messages)) {
       const listeners = this.#router.at(messages.resource)
       if (listeners === undefined) return false
@@ -203,7 +207,7 @@ export class CoreEngine implements Engine {
     try {
       await this.#begin(task)
     } catch (error) {
-      if (this.#tasks.get(task.id) === task && task.status !== 'running') task.fail(messageOf(error))
+      if (this.#tasks.get(task.id) === task && !isRunning(task)) task.fail(messageOf(error))
       throw error
     }
     return task
@@ -219,7 +223,7 @@ export class CoreEngine implements Engine {
       if (task.status === 'running') throw wrongStatus('start', task)
       task.resolved = resolved
       task.begin(buildModel(task.id, prepared, resolved, now, this.#limits()), this.#options.seed)
-      if (task.status === 'running') this.#router.add(task, task.resources)
+      if (isRunning(task)) this.#router.add(task, task.resources)
     })
   }
 
@@ -261,7 +265,7 @@ export class CoreEngine implements Engine {
 
   #enqueue(work: (now: number) => void): void {
     if (this.#busy) {
-      if (this.#waiting.length >= MAX_WAITING) {
+      if (this.#waiting.length - this.#taken >= MAX_WAITING) {
         throw new AppError(
           'TOO_LARGE',
           `${MAX_WAITING} pieces of work wait for the one under way; send less from inside a plug or subscriber`,
@@ -272,11 +276,21 @@ export class CoreEngine implements Engine {
     }
     this.#busy = true
     try {
-      for (let next: typeof work | undefined = work; next !== undefined; next = this.#waiting.shift()) this.#do(next)
+      for (let next: typeof work | undefined = work; next !== undefined; next = this.#nextWaiting()) this.#do(next)
     } finally {
       this.#busy = false
       this.#timers.arm()
     }
+  }
+
+  /** Counts on instead of shifting: shifting a long queue takes time for each that waits. */
+  #nextWaiting(): ((now: number) => void) | undefined {
+    const next = this.#waiting[this.#taken++]
+    if (next === undefined || this.#taken >= COMPACT_AFTER) {
+      this.#waiting.splice(0, this.#taken)
+      this.#taken = 0
+    }
+    return next
   }
 
   #do(work: (now: number) => void): void {
@@ -315,8 +329,25 @@ export class CoreEngine implements Engine {
   }
 }
 
+function requireMessages(given: unknown): void {
+  if (!Array.isArray(given)) return requireMessage(given, 'the message')
+  for (const [i, message] of given.entries()) requireMessage(message, `message ${i}`)
+}
+
+function requireMessage(given: unknown, what: string): void {
+  const resource: unknown =
+    typeof given === 'object' && given !== null && 'resource' in given ? given.resource : undefined
+  if (typeof resource === 'string') return
+  throw new AppError('VALIDATION', `${what} has no resource; write { resource: 'boiler-1', temperature: 93 }`)
+}
+
 function isOne(messages: Message | readonly Message[]): messages is Message {
   return !Array.isArray(messages)
+}
+
+/** Asked anew: a task may have changed while somebody waited. */
+function isRunning(task: Task): boolean {
+  return task.status === 'running'
 }
 
 function wrongStatus(action: string, task: Task): AppError {

@@ -1,31 +1,24 @@
 /** One task of an engine: its lane, its timers and its handle. All inputs go through `take`, one at a time. */
 import { AppError } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
 import { seedOf } from '../../kernel/random.ts'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
-import { posterior } from '../graph/posterior.ts'
 import { armTimeout, nextCall } from '../task/execution.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
 import type { Message } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
-import { health } from '../task/result.ts'
 import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import { saveState } from '../task/save.ts'
 import type { SavedState } from '../task/saved.ts'
-import {
-  actuatorState,
-  emptyState,
-  sensorState,
-  type Execution,
-  type TaskState,
-  type TaskStatus,
-} from '../task/state.ts'
+import { emptyState, type Execution, type TaskState, type TaskStatus } from '../task/state.ts'
 import { dueAt, step } from '../task/step.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Caller, type Outcome } from './call-plug.ts'
 import type { EngineEvent } from './events.ts'
 import type { Prepared } from './prepare.ts'
+import { nodeView, taskInfo } from './task-view.ts'
 import type { TimerOwner, TimerQueue } from './timer-queue.ts'
 
 /** What a task needs of its engine. */
@@ -166,6 +159,7 @@ export class LiveTask implements Task, TimerOwner {
 
   push(label: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void {
     const node = this.#sensor(label)
+    requirePushed(label, value)
     const state = value.state === undefined ? -1 : node.states.indexOf(value.state)
     if (value.state !== undefined && state === -1) {
       const text = `State ${value.state} is invalid for node ${label} on task ${this.id}; it can be ${node.states.join(', ')}`
@@ -188,58 +182,11 @@ export class LiveTask implements Task, TimerOwner {
   }
 
   node(label: string): NodeView {
-    const node = this.#node(label)
-    const state = this.#state
-    if (node.kind === 'actuator') {
-      const answer = state && actuatorState(state, node).answer
-      return {
-        node: label,
-        kind: node.kind,
-        states: {},
-        mostLikelyState: null,
-        ...(answer && { rawData: answer, collectedTime: answer.collectedTime }),
-        ...(state && errorOf(actuatorState(state, node))),
-      }
-    }
-    const shares = posterior(node, state?.observed ?? [])
-    const best = shares.indexOf(Math.max(...shares))
-    const view = {
-      node: label,
-      kind: node.kind,
-      states: Object.fromEntries(node.states.map((name, i) => [name, shares[i] ?? 0])),
-      mostLikelyState: best === -1 ? null : { state: node.states[best] ?? '', probability: shares[best] ?? 0 },
-    }
-    if (node.kind === 'gate' || state === undefined) return view
-    const sensor = sensorState(state, node)
-    return {
-      ...view,
-      ...(sensor.rawData && { rawData: sensor.rawData }),
-      ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
-      ...errorOf(sensor),
-    }
+    return nodeView(this.#node(label), this.#state)
   }
 
   info(): TaskInfo {
-    const { settings, template, warnings } = this.prepared
-    const state = this.#state
-    return {
-      id: this.id,
-      name: this.name,
-      status: this.status,
-      type: settings.type,
-      ...(template !== undefined && { template }),
-      ...(settings.resource !== undefined && { resource: settings.resource }),
-      resourceIds: [...new Set(this.resolved)],
-      createTime: this.createTime,
-      ...time('startTime', state?.startTime),
-      ...time('lastExecutionTime', state?.lastExecutionTime),
-      ...time('finishedTime', state?.finishedTime),
-      ...time('nextTick', state?.nextTickAt),
-      invocationCount: state?.invocations ?? 0,
-      health: state ? health(state) : { errorsCount: 0, errorsRate: 0 },
-      ...(this.error !== undefined && { error: this.error }),
-      warnings: warnings.map((issue) => `${issue.path}: ${issue.message}`),
-    }
+    return taskInfo(this, this.#state)
   }
 
   save(): SavedTask {
@@ -376,12 +323,15 @@ export class LiveTask implements Task, TimerOwner {
   }
 }
 
-function errorOf(node: { error: { time: number; message: string } | null }): {
-  error?: { time: number; message: string }
-} {
-  return node.error ? { error: node.error } : {}
-}
-
-function time<K extends string>(key: K, value: number | undefined): { [P in K]?: number } {
-  return value === undefined || value < 0 || !Number.isFinite(value) ? {} : ({ [key]: value } as { [P in K]?: number })
+function requirePushed(label: string, value: { readonly state?: unknown; readonly rawData?: unknown }): void {
+  const { state, rawData } = value
+  if (rawData !== undefined && !isPlainObject(rawData)) {
+    throw new AppError(
+      'VALIDATION',
+      `rawData pushed to ${label} is no object; write for example { rawData: { level: 3 } }`,
+    )
+  }
+  if (state === undefined && rawData === undefined) {
+    throw new AppError('VALIDATION', `nothing was pushed to ${label}; give a state, rawData, or both`)
+  }
 }

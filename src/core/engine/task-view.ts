@@ -1,0 +1,80 @@
+/** What a task shows of itself: its record, and each node's states and data. */
+import type { GraphNode } from '../graph/graph.ts'
+import { posterior } from '../graph/posterior.ts'
+import { health } from '../task/result.ts'
+import { actuatorState, sensorState, type TaskState, type TaskStatus } from '../task/state.ts'
+import type { NodeView, TaskInfo } from './api.ts'
+import type { Prepared } from './prepare.ts'
+
+interface Shown {
+  readonly id: string
+  readonly status: TaskStatus
+  readonly createTime: number
+  readonly prepared: Prepared
+  readonly resolved: readonly string[]
+  readonly error: string | undefined
+}
+
+/** `state` is undefined for a task that never ran. */
+export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
+  const { settings, template, warnings } = task.prepared
+  return {
+    id: task.id,
+    name: settings.name,
+    status: task.status,
+    type: settings.type,
+    ...(template !== undefined && { template }),
+    ...(settings.resource !== undefined && { resource: settings.resource }),
+    resourceIds: [...new Set(task.resolved)],
+    createTime: task.createTime,
+    ...time('startTime', state?.startTime),
+    ...time('lastExecutionTime', state?.lastExecutionTime),
+    ...time('finishedTime', state?.finishedTime),
+    ...time('nextTick', state?.nextTickAt),
+    skippedTicks: state?.skippedTicks ?? 0,
+    invocationCount: state?.invocations ?? 0,
+    health: state ? health(state) : { errorsCount: 0, errorsRate: 0 },
+    ...(task.error !== undefined && { error: task.error }),
+    warnings: warnings.map((issue) => `${issue.path}: ${issue.message}`),
+  }
+}
+
+/** A node as it stands; without a state nothing is observed yet. */
+export function nodeView(node: GraphNode, state: TaskState | undefined): NodeView {
+  if (node.kind === 'actuator') {
+    const actuator = state && actuatorState(state, node)
+    const answer = actuator?.answer
+    return {
+      node: node.label,
+      kind: node.kind,
+      states: {},
+      mostLikelyState: null,
+      ...(answer && { rawData: answer, collectedTime: answer.collectedTime }),
+      ...(actuator && errorOf(actuator)),
+    }
+  }
+  const shares = posterior(node, state?.observed ?? [])
+  const best = shares.indexOf(Math.max(...shares))
+  const view = {
+    node: node.label,
+    kind: node.kind,
+    states: Object.fromEntries(node.states.map((name, i) => [name, shares[i] ?? 0])),
+    mostLikelyState: best === -1 ? null : { state: node.states[best] ?? '', probability: shares[best] ?? 0 },
+  }
+  if (node.kind === 'gate' || state === undefined) return view
+  const sensor = sensorState(state, node)
+  return {
+    ...view,
+    ...(sensor.rawData && { rawData: sensor.rawData }),
+    ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
+    ...errorOf(sensor),
+  }
+}
+
+function errorOf(node: { error: { time: number; message: string } | null }): Pick<NodeView, 'error'> {
+  return node.error ? { error: node.error } : {}
+}
+
+function time<K extends string>(key: K, value: number | undefined): { [P in K]?: number } {
+  return value === undefined || value < 0 || !Number.isFinite(value) ? {} : ({ [key]: value } as { [P in K]?: number })
+}
