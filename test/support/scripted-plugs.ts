@@ -9,7 +9,7 @@ import type { Plug, PlugAnswer, PlugContext, PlugDefinition, PlugKind } from '..
 export const LATER = Symbol('later')
 
 /** An Error is thrown; a function is asked with the context of the call. */
-export type Said = PlugAnswer | Error | typeof LATER | ((context: PlugContext) => PlugAnswer)
+export type Said = PlugAnswer | Error | typeof LATER | ((context: PlugContext) => PlugAnswer | Promise<PlugAnswer>)
 
 export interface SeenCall {
   node: string

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../../src/core/rule/rule.ts'
+import { simulate, type SimulateOptions } from '../../../src/core/simulate/simulate.ts'
+import type { Message } from '../../../src/core/task/origin.ts'
+import { line } from '../../support/live-engine.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
+
+const simple = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
+const ticking = rule({ sensors: { s: 'switch' }, task: { type: 'periodic', frequency: 1000 } })
+const at = (timestamp: number | string, values: object = {}): Message => ({ resource: 'r', timestamp, ...values })
+
+async function run(given: Rule, options: Partial<SimulateOptions> & { scripted?: ScriptedPlugs } = {}) {
+  const { scripted = new ScriptedPlugs(), ...rest } = options
+  const result = await simulate(given, { plugs: scripted.plugs, ...rest })
+  return { ...result, scripted, lines: result.events.map(line) }
+}
+
+describe('virtual time', () => {
+  it('starts with the first message and ends with the last; each message moves it', async () => {
+    const result = await run(simple, { messages: [at(5000, { s: 'On' }), at(7500, { s: 'On' })] })
+    expect(result).toMatchObject({ from: 5000, until: 7500, messages: 2, late: 0 })
+    expect(result.lines).toContain('5000 started 1')
+    expect(result.lines.filter((text) => text.includes('fired'))).toEqual(['5000 fired s>act', '7500 fired s>act'])
+  })
+
+  it('starts and ends where it is told, by number or text', async () => {
+    const result = await run(ticking, { from: '1970-01-01T00:00:01Z', until: 3000 })
+    expect(result).toMatchObject({ from: 1000, until: 3000, messages: 0 })
+    expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['1000 tick', '2000 tick', '3000 tick'])
+  })
+
+  it('without messages starts at 0 and ends there, after what is due at once', async () => {
+    const result = await run(ticking)
+    expect(result).toMatchObject({ from: 0, until: 0 })
+    expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['0 tick'])
+  })
+
+  it('runs timers and ticks on the way before the message of the same instant', async () => {
+    const both = rule({
+      sensors: { s: on('switch', { tickTrigger: false }), t: 'switch' },
+      task: { type: 'periodic', frequency: 1000 },
+    })
+    const result = await run(both, { messages: [at(0), at(2000)] })
+    expect(result.lines.filter((text) => /tick|data/.test(text))).toEqual([
+      '0 tick',
+      '0 data r',
+      '1000 tick',
+      '2000 tick',
+      '2000 data r',
+    ])
+  })
+
+  it('goes on after the last message until the given time', async () => {
+    const scripted = new ScriptedPlugs()
+    scripted.say('s', { state: 'On', after: 60_000 })
+    const messages = [at(0)]
+    expect((await run(simple, { scripted, messages })).lines.join()).not.toContain('fired')
+    expect((await run(simple, { scripted, messages, until: 60_000 })).lines).toContain('60000 fired s>act')
+  })
+
+  it.each([
+    ['from', 'never'],
+    ['until', 'never'],
+    ['until', Number.NaN],
+  ])('%s %s is refused', async (name, value) => {
+    await expect(run(ticking, { [name]: value })).rejects.toThrow(`${name} `)
+  })
+})
+
+describe('messages', () => {
+  it('older than the clock are taken late, at its time, and counted', async () => {
+    const result = await run(simple, { messages: [at(5000), at(2000, { s: 'On' }), at(6000)] })
+    expect(result.late).toBe(1)
+    expect(result.lines).toContain('5000 fired s>act')
+    expect(result.messages).toBe(3)
+  })
+
+  it('of the same instant are taken in order, duplicates included', async () => {
+    const result = await run(simple, { messages: [at(1, { s: 'On' }), at(1, { s: 'On' }), at(1, { s: 'Off' })] })
+    expect(result.lines.filter((text) => /data|fired/.test(text))).toEqual([
+      '1 data r',
+      '1 fired s>act',
+      '1 data r',
+      '1 fired s>act',
+      '1 data r',
+    ])
+    expect(result.late).toBe(0)
+  })
+
+  it('with NaN values reach plugs as they are', async () => {
+    const { scripted } = await run(simple, { messages: [at(1, { v: Number.NaN })] })
+    expect(scripted.calls[0]?.stream['v']).toBeNaN()
+  })
+
+  it('of resources that nobody has are counted and move time', async () => {
+    const result = await run(simple, { messages: [at(0), { resource: 'x', timestamp: 900 }] })
+    expect(result).toMatchObject({ messages: 2, until: 900 })
+  })
+
+  it('without a time are refused with their number, and the source is closed', async () => {
+    let closed = false
+    function* messages() {
+      try {
+        yield at(1)
+        yield { resource: 'r' }
+        yield at(3)
+      } finally {
+        closed = true
+      }
+    }
+    await expect(run(simple, { messages: messages() })).rejects.toThrow('message 2 has no timestamp')
+    expect(closed).toBe(true)
+  })
+
+  it('may come from any iterable, also an asynchronous one, with the same outcome', async () => {
+    const list = [at(1, { s: 'On' }), at(2, { s: 'Off' })]
+    async function* slowly() {
+      for (const message of list) yield await Promise.resolve(message)
+    }
+    const expected = (await run(simple, { messages: list })).events
+    expect((await run(simple, { messages: new Set(list) })).events).toEqual(expected)
+    expect((await run(simple, { messages: slowly() })).events).toEqual(expected)
+  })
+
+  it('are read one at a time: a recording may be longer than memory', async () => {
+    let given = 0
+    let ahead = 0
+    function* many() {
+      for (let i = 0; i < 200_000; i++) {
+        given++
+        yield at(i, { s: 'Off' })
+      }
+    }
+    const progress: number[] = []
+    const result = await run(simple, {
+      messages: many(),
+      keep: 'none',
+      onEvent: (event) => (ahead = event.type === 'data' ? Math.max(ahead, given - event.time) : ahead),
+      onProgress: ({ messages }) => progress.push(messages),
+      scripted: Object.assign(new ScriptedPlugs(), { calls: { push: () => 0 } }),
+    })
+    expect(result).toMatchObject({ messages: 200_000, events: [] })
+    expect(ahead).toBe(1)
+    expect(progress.length).toBeGreaterThan(10)
+    expect(progress.at(-1)).toBe(200_000)
+  })
+})
+
+describe('asynchronous plugs', () => {
+  it('are waited for while virtual time stands still', async () => {
+    const scripted = new ScriptedPlugs()
+    scripted.say('s', async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return 'On'
+    })
+    const result = await run(simple, { scripted, messages: [at(1000), at(1001)] })
+    expect(result.lines.filter((text) => text.includes('fired'))).toEqual(['1000 fired s>act', '1001 fired s>act'])
+  })
+
+  it('that never answer do not hang: patience ends, then their time limit is over', async () => {
+    const scripted = new ScriptedPlugs()
+    scripted.say('s', LATER)
+    let asked = 0
+    const patience = (giveUp: () => void) => {
+      asked++
+      const waiting = setImmediate(giveUp)
+      return () => clearImmediate(waiting)
+    }
+    const result = await run(simple, { scripted, patience, messages: [at(0)], until: 60_000 })
+    expect(asked).toBeGreaterThan(0)
+    expect(result.until).toBe(60_000)
+    expect(result.lines).toContain('50000 result s failed: switch took longer than 50000 ms')
+  })
+
+  it('are still waited for when another one was given up', async () => {
+    const scripted = new ScriptedPlugs()
+    scripted.say('a', LATER)
+    scripted.say('s', async () => {
+      await Promise.resolve()
+      return 'On'
+    })
+    const two = rule({
+      sensors: { a: on('switch', { timeout: 'PT1S' }), s: on('switch') },
+      actuators: ['act'],
+      triggers: [trigger('s', 'act', is('On'))],
+    })
+    const patience = (giveUp: () => void) => {
+      const waiting = setImmediate(() => setImmediate(giveUp))
+      return () => clearImmediate(waiting)
+    }
+    const result = await run(two, { scripted, patience, messages: [at(0), at(5000), at(10_000)] })
+    expect(result.lines.filter((text) => text.includes('fired'))).toEqual([
+      '0 fired s>act',
+      '5000 fired s>act',
+      '10000 fired s>act',
+    ])
+  })
+})
+
+describe('what a run keeps and knows', () => {
+  const messages = [at(1, { s: 'On' }), at(2, { s: 'Off' })]
+
+  it.each<[NonNullable<SimulateOptions['keep']>, readonly string[]]>([
+    ['all', ['started', 'data', 'result', 'state', 'fired', 'result', 'data', 'result', 'state']],
+    ['none', []],
+    [
+      ['fired', 'data'],
+      ['data', 'fired', 'data'],
+    ],
+  ])('keep %j', async (keep, expected) => {
+    const heard: string[] = []
+    const result = await run(simple, { messages, keep, onEvent: ({ type }) => heard.push(type) })
+    expect(result.events.map(({ type }) => type)).toEqual(expected)
+    expect(heard).toHaveLength(9)
+  })
+
+  it('is the task as it stands at the end, and why its nodes fired', async () => {
+    const result = await run(simple, { messages, until: 500 })
+    expect(result.task).toMatchObject({ id: 'task', status: 'running' })
+    expect(result.task.node('s').mostLikelyState?.state).toBe('Off')
+    expect(result.explain('act')).toMatchObject({ time: 500, fired: { time: 1 } })
+  })
+
+  it('leaves the why out of events when told so', async () => {
+    const fired = (await run(simple, { messages, why: false })).events.find(({ type }) => type === 'fired')
+    expect(fired).not.toHaveProperty('why')
+  })
+
+  it('starts a rule that says start false all the same', async () => {
+    const result = await run({ ...simple, task: { ...simple.task, start: false } }, { messages })
+    expect(result.lines).toContain('1 fired s>act')
+  })
+
+  it('takes resource, variables, settings and metadata over those of the rule', async () => {
+    const given = rule({
+      sensors: { s: { name: 'switch', resource: 'META.$.sensor', properties: { value: '${variables.limit}' } } },
+      task: { variables: { limit: 1, other: 2 } },
+    })
+    const { scripted, task } = await run(given, {
+      messages: [at(1)],
+      resource: 'house',
+      variables: { limit: 5 },
+      settings: { name: 'mine' },
+      metadata: { house: { sensor: 'r' } },
+    })
+    expect(scripted.calls[0]?.properties['value']).toBe(5)
+    expect(task.name).toBe('mine')
+  })
+
+  it('finds no metadata where none was given, whatever the resource is called', async () => {
+    const given = rule({ sensors: { s: { name: 'switch', resource: 'META.$.name' } } })
+    for (const resource of ['constructor', '__proto__', 'house'])
+      await expect(run(given, { resource, metadata: {} })).rejects.toMatchObject({ code: 'RESOLUTION' })
+  })
+
+  it('is the same for the same seed, and another for another', async () => {
+    const draws = async (seed?: number) => {
+      const scripted = new ScriptedPlugs()
+      scripted.say('s', (context) => ({ rawData: { n: context.random() } }))
+      return JSON.stringify((await run(simple, { scripted, messages, ...(seed !== undefined && { seed }) })).events)
+    }
+    expect(await draws()).toBe(await draws(1))
+    expect(await draws(2)).not.toBe(await draws(1))
+  })
+
+  it('is not begun for a rule that is not valid', async () => {
+    await expect(run(rule({ sensors: { s: 'nothing' } }))).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+})
