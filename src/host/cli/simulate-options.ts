@@ -13,6 +13,7 @@ export interface SimulateFlags {
   seed?: string
   zone: string
   sort?: boolean
+  late?: boolean
   why?: boolean
   all?: boolean
   json?: boolean
@@ -30,15 +31,16 @@ export interface SimulateOptions {
   seed: number | undefined
   zone: Zone
   sort: boolean
+  late: boolean
   why: boolean
   all: boolean
   json: boolean
   plugs: readonly string[]
 }
 
-/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
-export function readOptions(rule: string, flags: SimulateFlags): SimulateOptions {
-  const problems: string[] = []
+/** Reads all options and reports all that is wrong with them, and `others`, at once. Throws `USAGE`. */
+export function readOptions(rule: string, flags: SimulateFlags, others: readonly string[] = []): SimulateOptions {
+  const problems: string[] = [...others]
   const attempt = <T>(name: string, read: () => T): T | undefined => {
     try {
       return read()
@@ -58,6 +60,8 @@ export function readOptions(rule: string, flags: SimulateFlags): SimulateOptions
     problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
   }
   if (rule === '-' && flags.messages === '-') problems.push('only one of the rule and --messages can be standard input')
+  if (flags.sort === true && flags.late === true)
+    problems.push('--sort and --late: choose one; sorted messages are never late')
   if (from !== undefined && until !== undefined && until < from) problems.push('--until: it lies before --from')
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   return {
@@ -69,6 +73,7 @@ export function readOptions(rule: string, flags: SimulateFlags): SimulateOptions
     seed,
     zone,
     sort: flags.sort ?? false,
+    late: flags.late ?? false,
     why: flags.why ?? false,
     all: flags.all ?? false,
     json: flags.json ?? false,

@@ -22,6 +22,7 @@ export const defineSimulate: DefineCommand = (program, start) => {
     .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
     .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
     .option('--sort', 'bring the recording into order of time first (holds it in memory)')
+    .option('--late', 'take messages older than the one before as late, in the order of the recording')
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
     .option('--all', 'print every firing, not only the first and last hundred')
     .option('--json', 'print one event a line, with the reasons of each firing')

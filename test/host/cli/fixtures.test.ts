@@ -19,7 +19,7 @@ describe('the fixtures', () => {
     '%s is a good recording',
     async (path) => {
       const source = await openSource(join(root, path))
-      const { problems, messages } = await checkRecording(source, { zone: zoneOf('UTC'), resource: 'r' }, false)
+      const { problems, messages } = await checkRecording(source, { zone: zoneOf('UTC'), resource: 'r' })
       expect(problems).toEqual([])
       expect(messages).toBeGreaterThan(5)
     },

@@ -1,3 +1,4 @@
+import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { findJsonProblem } from '../json-problem.ts'
 import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'
@@ -5,6 +6,8 @@ import { RecordingTimes } from './times.ts'
 
 /** A message nested deeper than this is refused. */
 const MAX_DEPTH = 64
+/** How NaN and the infinities are written, which JSON has no word for. */
+const NUMBER_KEY = '"$number"'
 
 /** Messages as one JSON object a line: `timestamp` is needed, `resource` unless a default is given. */
 export class NdjsonFormat implements MessageFormat {
@@ -50,7 +53,8 @@ export class NdjsonFormat implements MessageFormat {
         'a resource is a text that is not empty',
       )
     }
-    this.#taker.message({ ...value, resource, timestamp }, line)
+    const values = text.includes(NUMBER_KEY) ? (decodeNumbers(value) as Record<string, unknown>) : value
+    this.#taker.message({ ...values, resource, timestamp }, line)
   }
 
   end(): void {}

@@ -34,15 +34,28 @@ export interface Repeats {
   /** epoch ms: its time, and that of the line above */
   time: number
   previous: number
+  /** whether its time was recorded before */
+  known: boolean
   /** how many lines lie before what the recording had reached */
   count: number
+}
+
+export interface OrderOptions {
+  /** bring the messages into order, which keeps them in memory */
+  sort?: boolean
+  /** take any line that goes back in time as late, also one whose time was never recorded */
+  late?: boolean
 }
 
 /**
  * Reads a recording from end to end and tells what is wrong with it. With `sort` it keeps the messages and sorts them.
  * A line may go back only to a time that was recorded before: such a stretch is a repeat, whose messages come late.
  */
-export async function checkRecording(source: Source, options: ReadingOptions, sort: boolean): Promise<Recording> {
+export async function checkRecording(
+  source: Source,
+  options: ReadingOptions,
+  { sort = false, late = false }: OrderOptions = {},
+): Promise<Recording> {
   const problems: LineProblem[] = []
   const resources = new Set<string>()
   const kept: RecordedMessage[] = []
@@ -58,7 +71,8 @@ export async function checkRecording(source: Source, options: ReadingOptions, so
       const { timestamp } = message
       if (sort) kept.push(message)
       else if (timestamp < previous) {
-        if (seen.has(timestamp)) repeats ??= { line, time: timestamp, previous, count: 0 }
+        if (late || seen.has(timestamp))
+          repeats ??= { line, time: timestamp, previous, known: seen.has(timestamp), count: 0 }
         else taker.problem(outOfOrder(line, timestamp, previous, options))
       }
       if (timestamp < last && repeats) repeats.count++
@@ -124,7 +138,8 @@ export function describeProblems(recording: Recording): string[] {
 /** For people: the repeated stretch, and what is done about it. */
 export function describeRepeats({ name, repeats }: Recording, { zone }: ReadingOptions): string | undefined {
   if (repeats === undefined) return undefined
-  const back = `goes back ${formatSpan(repeats.previous - repeats.time)} to ${formatTime(repeats.time, zone)}, which was recorded before`
+  const before = repeats.known ? ', which was recorded before' : ''
+  const back = `goes back ${formatSpan(repeats.previous - repeats.time)} to ${formatTime(repeats.time, zone)}${before}`
   const lines = repeats.count === 1 ? '1 line is' : `${repeats.count} lines are`
   return visible(
     `WARNING ${name}:${repeats.line}: ${back}; ${lines} taken late, in the order of the file; --sort sorts them`,
@@ -151,7 +166,7 @@ class RecentTimes {
 function outOfOrder(line: number, time: number, previous: number, { zone }: ReadingOptions): LineProblem {
   const back = formatSpan(previous - time)
   const message = `${formatTime(time, zone)} is ${back} before the line above (${formatTime(previous, zone)})`
-  return { line, message, suggestion: 'lines go forward in time; --sort sorts them' }
+  return { line, message, suggestion: 'lines go forward in time; --sort sorts them, --late takes them as they come' }
 }
 
 function nothing(format: RecordingFormat | undefined): LineProblem {

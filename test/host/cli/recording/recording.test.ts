@@ -8,6 +8,7 @@ interface Settings {
   resource?: string
   zone?: string
   sort?: boolean
+  late?: boolean
 }
 
 function sourceOf(content: string | Uint8Array): Source {
@@ -22,7 +23,7 @@ function sourceOf(content: string | Uint8Array): Source {
 async function read(content: string | Uint8Array, settings: Settings = {}) {
   const options = { zone: zoneOf(settings.zone ?? 'UTC'), resource: settings.resource }
   const source = sourceOf(content)
-  const recording = await checkRecording(source, options, settings.sort ?? false)
+  const recording = await checkRecording(source, options, settings)
   const messages: RecordedMessage[] = []
   if (recording.problems.length === 0) {
     for await (const message of recording.sorted ?? messagesOf(source, options)) messages.push(message)
@@ -189,19 +190,32 @@ describe('any recording', () => {
   it('names each line that goes back in time, once, not all that follow it', async () => {
     const { problems } = await read('timestamp,t\n60,1\n0,2\n30,3\n90,4', { resource: 'r' })
     expect(problems).toEqual([
-      'file:3: 1970-01-01T00:00:00 is 1 min before the line above (1970-01-01T00:01:00); lines go forward in time; --sort sorts them',
+      'file:3: 1970-01-01T00:00:00 is 1 min before the line above (1970-01-01T00:01:00); lines go forward in time; --sort sorts them, --late takes them as they come',
     ])
   })
 
   it('may go back to times that it has recorded before, and tells how many lines come late', async () => {
     const { problems, recording } = await read('timestamp,t\n0,1\n60,2\n120,3\n60,4\n120,5\n180,6', { resource: 'r' })
     expect(problems).toEqual([])
-    expect(recording.repeats).toEqual({ line: 5, time: 60_000, previous: 120_000, count: 1 })
+    expect(recording.repeats).toEqual({ line: 5, time: 60_000, previous: 120_000, known: true, count: 1 })
   })
 
   it('may not go back to a time between those that it has recorded', async () => {
     const { problems } = await read('timestamp,t\n0,1\n60,2\n120,3\n90,4', { resource: 'r' })
     expect(problems).toHaveLength(1)
+  })
+
+  it('may go back anywhere when it is to be taken late', async () => {
+    const { problems, recording } = await read('timestamp,t\n0,1\n60,2\n30,3', { resource: 'r', late: true })
+    expect(problems).toEqual([])
+    expect(recording.repeats).toEqual({ line: 4, time: 30_000, previous: 60_000, known: false, count: 1 })
+  })
+
+  it('holds NaN and the infinities in NDJSON, which JSON has no word for', async () => {
+    const { messages } = await read('{"timestamp":0,"t":{"$number":"NaN"},"u":[{"$number":"-Infinity"}]}', {
+      resource: 'r',
+    })
+    expect(messages).toEqual([{ resource: 'r', timestamp: 0, t: Number.NaN, u: [-Infinity] }])
   })
 
   it('is brought into order by sort, and lines of one time stay in their order', async () => {
