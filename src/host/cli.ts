@@ -6,10 +6,12 @@ import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
+import { defineDiff } from './cli/diff.ts'
 import { defineSimulate } from './cli/simulate.ts'
+import { defineSweep } from './cli/sweep.ts'
 import { processTerminal } from './cli/terminal.ts'
 
-const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate]
+const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate, defineDiff, defineSweep]
 
 const terminal = processTerminal()
 const program = new Command('reflexarc')

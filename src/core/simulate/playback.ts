@@ -77,6 +77,7 @@ export interface Played {
   readonly tasks: readonly Task[]
 }
 
+/** Messages times lanes between two tellings. */
 const PROGRESS_EVERY = 4096
 const TASK_ID = 'task'
 const MAX_TOLD = 20
@@ -91,6 +92,7 @@ export async function play(
   const first = await iterator.next()
   const firstTime = first.done === true ? undefined : instantOf(first.value, 1)
   const from = options.from === undefined ? (firstTime ?? 0) : instant(options.from, 'from')
+  const tellEvery = Math.max(1, Math.floor(PROGRESS_EVERY / Math.max(1, lanes.length)))
   const playback = new Playback(lanes, options, hooks, from)
   try {
     await playback.start()
@@ -105,7 +107,7 @@ export async function play(
       if (playback.mustWait) await playback.wait()
       hooks.onStep?.({ kind: 'message', time: playback.now, message: next.value }, playback.tasks)
       if (hooks.restartAfter?.(count) === true) await playback.restart()
-      if (count % PROGRESS_EVERY === 0) options.onProgress?.({ messages: count, time: playback.now })
+      if (count % tellEvery === 0) options.onProgress?.({ messages: count, time: playback.now })
       const following = iterator.next()
       next = following instanceof Promise ? await following : following
     }
@@ -236,7 +238,10 @@ class Playback {
       scheduler: this.#clock,
       ids: () => TASK_ID,
       seed: seed ?? 1,
-      ports: { metadata: (resource) => metadata?.[resource], ...ports },
+      ports: {
+        metadata: (resource) => (metadata && Object.hasOwn(metadata, resource) ? metadata[resource] : undefined),
+        ...ports,
+      },
       why: why ?? true,
       ...(logger && { logger }),
     })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Terminal } from './terminal.ts'
 
 /** Runs the work of a command; what it gives becomes the exit code. */
-export type Start = (work: (terminal: Terminal) => Promise<0 | 1>) => Promise<void>
+export type Start = (work: (terminal: Terminal) => Promise<0 | 1 | 2>) => Promise<void>
 
 /** Adds a command to the program. One function a command, listed in cli.ts. */
 export type DefineCommand = (program: Command, start: Start) => void

@@ -2,14 +2,13 @@ import type { EngineEvent } from '../../../core/engine/events.ts'
 import type { Rule, RuleGraph, Template } from '../../../core/rule/rule.ts'
 import { normalizeSettings } from '../../../core/rule/settings.ts'
 import type { Explanation } from '../../../core/task/explain.ts'
-import { counted, grouped } from '../numbers.ts'
 import type { SavedState } from '../../../core/task/saved.ts'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
-import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 import { explainLines } from './explain-text.ts'
+import { recordingText, spanText } from './recording-text.ts'
 import { summaryLines } from './summary.ts'
 import { Tally } from './tally.ts'
 import { Timeline } from './timeline.ts'
@@ -71,8 +70,7 @@ export class RunReport {
     const whose = resource === undefined ? '' : ` on ${visible(resource)}`
     const title = `${this.#paint('bold', visible(name))}: ${settings.type} task${whose}`
     const begin = from ?? recording?.recording.first ?? 0
-    const span = `${formatTime(begin, zone)} to ${formatTime(until, zone)} (${formatSpan(until - begin)}), times in ${zone.name}`
-    this.#write(`${title}\n${recordingText(recording?.recording)}${span}\n\n`)
+    this.#write(`${title}\n${recordingText(recording?.recording)}${spanText(begin, until, zone)}\n`)
   }
 
   take(event: EngineEvent): void {
@@ -119,14 +117,6 @@ export class RunReport {
     const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
     return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
   }
-}
-
-function recordingText(recording: Recording | undefined): string {
-  if (recording === undefined) return 'no messages, the clock alone\n'
-  const { name, format, messages, resources } = recording
-  const [only] = resources
-  const whose = resources.size === 1 ? `of ${visible(only ?? '')}` : `of ${grouped(resources.size)} resources`
-  return `${name}: ${counted(messages, 'message')} ${whose} (${format})\n`
 }
 
 function widthOf({ triggers = [] }: RuleGraph): number {

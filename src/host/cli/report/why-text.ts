@@ -67,7 +67,8 @@ function gateText({ node, type, state, row }: WhyGate): string {
   return `${node} is ${state ?? 'unknown'}: ${type} of ${parents.join(', ')}`
 }
 
-function valuesText(values: Readonly<Record<string, unknown>>): string {
+/** Values of a message on one line. */
+export function valuesText(values: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(values).filter(([key]) => key !== 'timestamp' && key !== 'resource')
   const shown = entries.slice(0, MAX_VALUES).map(([key, value]) => `${key} ${valueText(value)}`)
   if (entries.length > MAX_VALUES) shown.push(`and ${entries.length - MAX_VALUES} more`)

@@ -1,0 +1,33 @@
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { readOptions, type SimulateFlags, type SimulateOptions } from './simulate-options.ts'
+
+export interface DiffFlags extends Omit<SimulateFlags, 'why'> {
+  tolerance: string
+  exitCode?: boolean
+}
+
+export interface DiffOptions extends SimulateOptions {
+  /** ms */
+  tolerance: number
+  exitCode: boolean
+}
+
+/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
+export function readDiffOptions(old: string, fresh: string, flags: DiffFlags): DiffOptions {
+  const problems: string[] = []
+  const inputs = [old, fresh, flags.messages].filter((path) => path === '-')
+  // What readOptions sees itself is not said twice.
+  if (inputs.length > 1 && !(old === '-' && flags.messages === '-'))
+    problems.push('only one of the two rules and --messages can be standard input')
+  let tolerance = 0
+  try {
+    tolerance = durationMs(flags.tolerance)
+    if (tolerance < 0) problems.push(`--tolerance: "${flags.tolerance}" lies below 0; write 10m or PT10M`)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    problems.push(`--tolerance: ${error.message}`)
+  }
+  const options = readOptions(old, flags, problems)
+  return { ...options, tolerance, exitCode: flags.exitCode ?? false }
+}

@@ -1,0 +1,43 @@
+import { gather, type DefineCommand } from './command.ts'
+import type { DiffFlags } from './diff-options.ts'
+
+/** `reflexarc diff OLD NEW`: what two rules do differently over the same recording, and why. */
+export const defineDiff: DefineCommand = (program, start) => {
+  program
+    .command('diff')
+    .summary('run two rules over a recording and tell what they do differently')
+    .description(
+      'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +
+        'those that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
+        'unless --exit-code is given. Recordings are those of simulate.',
+    )
+    .argument('<old>', 'rule or template, a JSON file; - is standard input')
+    .argument('<new>', 'the other one')
+    .option('--messages <file>', 'recording; - is standard input. Without it only the clock runs the rules')
+    .option('--tolerance <duration>', 'firings of one destination this far apart are one that moved', '10m')
+    .option('--exit-code', 'exit with 2 when there are differences')
+    .option('--resource <id>', "resource of the tasks, and of messages that name none (default: the rule's own)")
+    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
+    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
+    .option('--set <name=value>', 'a variable of both tasks; the value is JSON, else text (repeatable)', gather, [])
+    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
+    .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
+    .option('--sort', 'bring the recording into order of time first (holds it in memory)')
+    .option('--late', 'take messages older than the one before as late, in the order of the recording')
+    .option('--all', 'print every difference, not only the first fifty')
+    .option('--json', 'print one JSON object')
+    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .addHelpText(
+      'after',
+      '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',
+    )
+    .action((old: string, fresh: string, flags: DiffFlags) => {
+      return start(async (terminal) => {
+        // Only when it is asked for, so that help comes at once.
+        const { readDiffOptions } = await import('./diff-options.ts')
+        const options = readDiffOptions(old, fresh, flags)
+        const { runDiff } = await import('./run-diff.ts')
+        return await runDiff([old, fresh], options, terminal)
+      })
+    })
+}
