@@ -19,7 +19,8 @@ import { callPlug, type Caller, type Outcome } from './call-plug.ts'
 import type { EngineEvent } from './events.ts'
 import type { Prepared } from './prepare.ts'
 import { nodeView, taskInfo } from './task-view.ts'
-import type { TimerOwner, TimerQueue } from './timer-queue.ts'
+import type { TimerQueue } from './timer-queue.ts'
+import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 
 /** What a task needs of its engine. */
 export interface TaskHost {
@@ -42,6 +43,7 @@ export class LiveTask implements Task, TimerOwner {
   readonly id: string
   readonly order: number
   readonly createTime: number
+  firstTimer = NO_TIMER
   prepared: Prepared
   /** resolved resources by place in the graph's list */
   resolved: readonly string[] = []

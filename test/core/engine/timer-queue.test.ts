@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { TimerQueue, type TimerOwner } from '../../../src/core/engine/timer-queue.ts'
+import { TimerQueue, type WakePolicy } from '../../../src/core/engine/timer-queue.ts'
+import { NO_TIMER, type TimerOwner } from '../../../src/core/engine/timer-table.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 import type { TimerKind } from '../../../src/core/task/input.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
@@ -9,6 +10,7 @@ import { JumpingClock } from '../../support/jumping-clock.ts'
 /** An owner whose things are due when the test says; it writes down what fires. */
 class Owner implements TimerOwner {
   readonly order: number
+  firstTimer = NO_TIMER
   readonly due = new Map<string, number>()
   readonly #fired: string[]
 
@@ -27,12 +29,13 @@ class Owner implements TimerOwner {
   }
 }
 
-function setup<Clock extends JumpingClock | VirtualClock>(clock: Clock) {
+function setup<Clock extends JumpingClock | VirtualClock>(clock: Clock, policy: WakePolicy = {}) {
   const fired: string[] = []
-  const queue: TimerQueue = new TimerQueue(clock, () => {
+  const onWake = (): void => {
     queue.run(clock.now())
     queue.arm()
-  })
+  }
+  const queue = new TimerQueue(clock, onWake, policy)
   const owners = [new Owner(0, fired), new Owner(1, fired)] as const
   const want = (owner: Owner, kind: TimerKind, at: number, key = 0) => {
     owner.due.set(`${kind} ${key}`, at)
@@ -151,6 +154,101 @@ describe('a machine clock', () => {
     clock.set(60_000)
     clock.sleep(1000)
     expect(fired).toEqual(['61000 0:evict 0', '61000 0:tick 0'])
+  })
+})
+
+describe('a queue that looks at the clock again now and then', () => {
+  it('notices a clock that was put forward, at the latest after that time', () => {
+    const { clock, fired, owners, want } = setup(new JumpingClock(), { recheckMs: 60_000 })
+    want(owners[0], 'tick', 3_600_000)
+    clock.sleep(30_000)
+    clock.set(3_600_000)
+    expect(fired).toEqual([])
+    clock.sleep(30_000)
+    expect(fired).toEqual(['3630000 0:tick 0'])
+  })
+
+  it('looks no more when nothing waits, and as seldom as it may', () => {
+    const { clock, fired, owners, want } = setup(new JumpingClock(), { recheckMs: 60_000 })
+    want(owners[0], 'tick', 150_000)
+    for (let i = 0; i < 5; i++) clock.sleep(60_000)
+    expect(clock.delays).toEqual([60_000, 60_000, 30_000])
+    expect(fired).toEqual(['180000 0:tick 0'])
+    expect(clock.waiting).toBe(0)
+  })
+})
+
+describe('a queue that rests between wake-ups', () => {
+  it('is on time for a lone timer, and takes a crowd in batches', () => {
+    const { clock, fired, owners, want } = setup(new JumpingClock(), { restMs: 10 })
+    for (const at of [1000, 1003, 1007, 1011, 1500]) want(owners[0], 'wake', at, at)
+    for (let ms = 0; ms < 1600; ms++) clock.sleep(1)
+    expect(fired).toEqual([
+      '1000 0:wake 1000',
+      '1010 0:wake 1003',
+      '1010 0:wake 1007',
+      '1020 0:wake 1011',
+      '1500 0:wake 1500',
+    ])
+  })
+
+  it('rests no longer when the clock is put back', () => {
+    const { clock, owners, want } = setup(new JumpingClock(100_000), { restMs: 10 })
+    want(owners[0], 'wake', 100_000, 1)
+    clock.sleep(0)
+    clock.set(0)
+    want(owners[0], 'wake', 5, 2)
+    expect(clock.delays.at(-1)).toBe(10)
+  })
+})
+
+describe('any sequence of asking and forgetting', () => {
+  type Ask = { kind: TimerKind; key: number; at: number; owner: number }
+  const ask = fc.record({
+    kind: fc.constantFrom<TimerKind>('evict', 'follow', 'wake', 'ownTick', 'tick'),
+    key: fc.oneof(fc.nat(3), fc.integer({ min: 2 ** 31, max: 2 ** 31 + 40 })),
+    at: fc.nat(20),
+    owner: fc.nat(30),
+  })
+
+  it('fires what is left in the order of time, task, kind, key', () => {
+    const asks = fc.array(ask, { maxLength: 200, size: 'max' })
+    const forgotten = fc.uniqueArray(fc.nat(30), { maxLength: 31 })
+    fc.assert(
+      fc.property(asks, forgotten, asks, (before, gone, after) => {
+        const fired: string[] = []
+        const clock = new VirtualClock()
+        const onWake = (): void => {
+          queue.run(clock.now())
+          queue.arm()
+        }
+        const queue = new TimerQueue(clock, onWake)
+        const owners = Array.from({ length: 31 }, (_, order) => new Owner(order, fired))
+        const wanted = new Map<string, Ask>()
+        const take = (one: Ask): void => {
+          const owner = owners[one.owner]
+          owner?.due.set(`${one.kind} ${one.key}`, one.at)
+          if (owner) queue.ask(owner, one.kind, one.at, one.key)
+          wanted.set(`${one.owner}:${one.kind} ${one.key}`, one)
+        }
+        before.forEach(take)
+        for (const order of gone) {
+          const owner = owners[order]
+          if (owner) queue.forget(owner)
+          for (const [name, one] of wanted) if (one.owner === order) wanted.delete(name)
+        }
+        after.forEach(take)
+        queue.arm()
+        clock.advanceTo(100)
+        const rank = (one: Ask): number => ['evict', 'follow', 'wake', 'ownTick', 'tick'].indexOf(one.kind)
+        const expected = [...wanted].toSorted(
+          ([, a], [, b]) => a.at - b.at || a.owner - b.owner || rank(a) - rank(b) || a.key - b.key,
+        )
+        expect(fired).toEqual(expected.map(([name, one]) => `${one.at} ${name}`))
+        expect(owners.map(({ firstTimer }) => firstTimer)).toEqual(owners.map(() => NO_TIMER))
+      }),
+      runs(300),
+    )
   })
 })
 

@@ -1,0 +1,265 @@
+/**
+ * The timers of all owners as columns of numbers: a heap that finds the earliest, a hash that finds a thing, a chain
+ * that finds all of one owner. Objects would cost some 300 bytes a timer, this costs about 60, and a fleet has millions.
+ *
+ * T1 one row per thing (owner, kind, key), however often it is asked for.
+ * T2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
+ * T3 `#heap` is a permutation of all rows: those in use first, in heap order, then the free ones.
+ */
+import type { TimerKind } from '../task/input.ts'
+
+/** Whoever asked for the timer. */
+export interface TimerOwner {
+  /** order among tasks, a different one for each */
+  readonly order: number
+  /** belongs to the table: the owner's first row, or NO_TIMER */
+  firstTimer: number
+  /** when the thing is really due: now or earlier, later (asked again), or Infinity (forgotten) */
+  dueAt(kind: TimerKind, key: number): number
+  fire(kind: TimerKind, key: number, now: number): void
+}
+
+export interface Timer {
+  readonly owner: TimerOwner
+  readonly kind: TimerKind
+  readonly key: number
+  /** order among timers of one kind that are due together */
+  readonly place: number
+  readonly at: number
+}
+
+export const NO_TIMER = -1
+
+/** In the order in which they act at one instant. */
+const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick'] as const satisfies readonly TimerKind[]
+const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4 }
+const FIRST_CAPACITY = 16
+/** Small tables double; large ones grow by half, since what is not used is paid for. */
+const LARGE = 4096
+
+export class TimerTable {
+  #size = 0
+  #capacity = 0
+  #owners: (TimerOwner | undefined)[] = []
+  #at = new Float64Array(0)
+  #key = new Float64Array(0)
+  #place = new Float64Array(0)
+  #rank = new Uint8Array(0)
+  /** chain of the rows of one owner */
+  #next = new Int32Array(0)
+  #previous = new Int32Array(0)
+  #heap = new Int32Array(0)
+  /** where in the heap a row stands */
+  #position = new Int32Array(0)
+  /** rows by hash, plus one; 0 is empty. A power of two, at most three quarters full */
+  #buckets = new Int32Array(0)
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Infinity when there is none. */
+  get earliest(): number {
+    return this.#size === 0 ? Number.POSITIVE_INFINITY : num(this.#at, num(this.#heap, 0))
+  }
+
+  /** Adds the timer, or brings it forward; one that is set to the same or an earlier time stays. */
+  set(owner: TimerOwner, kind: TimerKind, key: number, at: number, place: number): void {
+    const rank = RANK[kind]
+    const known = this.#find(owner, rank, key)
+    if (known !== NO_TIMER) {
+      if (num(this.#at, known) <= at) return
+      this.#at[known] = at
+      this.#place[known] = place
+      this.#up(num(this.#position, known), known)
+      return
+    }
+    if (this.#size === this.#capacity) this.#grow()
+    const row = num(this.#heap, this.#size)
+    this.#owners[row] = owner
+    this.#at[row] = at
+    this.#key[row] = key
+    this.#place[row] = place
+    this.#rank[row] = rank
+    this.#previous[row] = NO_TIMER
+    this.#next[row] = owner.firstTimer
+    if (owner.firstTimer !== NO_TIMER) this.#previous[owner.firstTimer] = row
+    owner.firstTimer = row
+    this.#enter(row)
+    this.#up(this.#size++, row)
+  }
+
+  /** The earliest, which stays in. */
+  peek(): Timer | undefined {
+    return this.#size === 0 ? undefined : this.#timer(num(this.#heap, 0))
+  }
+
+  /** The earliest, which is taken out. */
+  pop(): Timer | undefined {
+    if (this.#size === 0) return undefined
+    const row = num(this.#heap, 0)
+    const timer = this.#timer(row)
+    this.#remove(row)
+    return timer
+  }
+
+  /** Takes out all that the owner asked for. */
+  forget(owner: TimerOwner): void {
+    while (owner.firstTimer !== NO_TIMER) this.#remove(owner.firstTimer)
+  }
+
+  clear(): void {
+    while (this.#size > 0) this.forget(this.#ownerOf(num(this.#heap, this.#size - 1)))
+    this.#capacity = 0
+    this.#resize(FIRST_CAPACITY)
+  }
+
+  #timer(row: number): Timer {
+    const kind = KINDS[num(this.#rank, row)] as TimerKind // ranks are places in KINDS
+    return {
+      owner: this.#ownerOf(row),
+      kind,
+      key: num(this.#key, row),
+      place: num(this.#place, row),
+      at: num(this.#at, row),
+    }
+  }
+
+  #ownerOf(row: number): TimerOwner {
+    return this.#owners[row] as TimerOwner // rows in use have one
+  }
+
+  #remove(row: number): void {
+    const owner = this.#ownerOf(row)
+    const next = num(this.#next, row)
+    const previous = num(this.#previous, row)
+    if (previous === NO_TIMER) owner.firstTimer = next
+    else this.#next[previous] = next
+    if (next !== NO_TIMER) this.#previous[next] = previous
+    this.#leave(row)
+    this.#owners[row] = undefined
+    const hole = num(this.#position, row)
+    const last = num(this.#heap, --this.#size)
+    this.#heap[this.#size] = row
+    this.#position[row] = this.#size
+    if (last === row) return
+    this.#down(hole, last)
+    this.#up(num(this.#position, last), last)
+  }
+
+  #isBefore(a: number, b: number): boolean {
+    const difference = num(this.#at, a) - num(this.#at, b)
+    if (difference !== 0) return difference < 0
+    const order = this.#ownerOf(a).order - this.#ownerOf(b).order
+    if (order !== 0) return order < 0
+    const rank = num(this.#rank, a) - num(this.#rank, b)
+    if (rank !== 0) return rank < 0
+    const place = num(this.#place, a) - num(this.#place, b)
+    return place === 0 ? num(this.#key, a) < num(this.#key, b) : place < 0
+  }
+
+  #up(from: number, row: number): void {
+    let hole = from
+    while (hole > 0) {
+      const parent = num(this.#heap, (hole - 1) >> 1)
+      if (!this.#isBefore(row, parent)) break
+      this.#put(hole, parent)
+      hole = (hole - 1) >> 1
+    }
+    this.#put(hole, row)
+  }
+
+  #down(from: number, row: number): void {
+    let hole = from
+    for (let child = 2 * hole + 1; child < this.#size; child = 2 * hole + 1) {
+      const right = child + 1
+      if (right < this.#size && this.#isBefore(num(this.#heap, right), num(this.#heap, child))) child = right
+      const smaller = num(this.#heap, child)
+      if (!this.#isBefore(smaller, row)) break
+      this.#put(hole, smaller)
+      hole = child
+    }
+    this.#put(hole, row)
+  }
+
+  #put(position: number, row: number): void {
+    this.#heap[position] = row
+    this.#position[row] = position
+  }
+
+  #find(owner: TimerOwner, rank: number, key: number): number {
+    if (owner.firstTimer === NO_TIMER) return NO_TIMER
+    const mask = this.#buckets.length - 1
+    for (let bucket = hash(owner.order, rank, key) & mask; ; bucket = (bucket + 1) & mask) {
+      const row = num(this.#buckets, bucket) - 1
+      if (row < 0) return NO_TIMER
+      if (num(this.#key, row) === key && num(this.#rank, row) === rank && this.#owners[row] === owner) return row
+    }
+  }
+
+  #homeOf(row: number): number {
+    return hash(this.#ownerOf(row).order, num(this.#rank, row), num(this.#key, row)) & (this.#buckets.length - 1)
+  }
+
+  #enter(row: number): void {
+    const mask = this.#buckets.length - 1
+    let bucket = this.#homeOf(row)
+    while (num(this.#buckets, bucket) !== 0) bucket = (bucket + 1) & mask
+    this.#buckets[bucket] = row + 1
+  }
+
+  /** Rows behind it move up, so that no mark is needed where one was. */
+  #leave(row: number): void {
+    const mask = this.#buckets.length - 1
+    let hole = this.#homeOf(row)
+    while (num(this.#buckets, hole) !== row + 1) hole = (hole + 1) & mask
+    for (let bucket = (hole + 1) & mask; num(this.#buckets, bucket) !== 0; bucket = (bucket + 1) & mask) {
+      const home = this.#homeOf(num(this.#buckets, bucket) - 1)
+      if (((bucket - home) & mask) < ((bucket - hole) & mask)) continue
+      this.#buckets[hole] = num(this.#buckets, bucket)
+      hole = bucket
+    }
+    this.#buckets[hole] = 0
+  }
+
+  #grow(): void {
+    const factor = this.#capacity < LARGE ? 2 : 1.5
+    this.#resize(Math.max(FIRST_CAPACITY, Math.floor(this.#capacity * factor)))
+  }
+
+  #resize(capacity: number): void {
+    this.#at = resized(this.#at, new Float64Array(capacity))
+    this.#key = resized(this.#key, new Float64Array(capacity))
+    this.#place = resized(this.#place, new Float64Array(capacity))
+    this.#rank = resized(this.#rank, new Uint8Array(capacity))
+    this.#next = resized(this.#next, new Int32Array(capacity))
+    this.#previous = resized(this.#previous, new Int32Array(capacity))
+    this.#heap = resized(this.#heap, new Int32Array(capacity))
+    this.#position = resized(this.#position, new Int32Array(capacity))
+    this.#owners.length = Math.min(this.#owners.length, capacity)
+    for (let free = this.#capacity; free < capacity; free++) this.#put(free, free)
+    this.#capacity = capacity
+    const buckets = 2 ** Math.ceil(Math.log2((capacity * 4) / 3))
+    if (buckets === this.#buckets.length) return
+    this.#buckets = new Int32Array(buckets)
+    for (let position = 0; position < this.#size; position++) this.#enter(num(this.#heap, position))
+  }
+}
+
+type Column = Float64Array | Int32Array | Uint8Array
+
+/** An element that exists, which the compiler cannot know. */
+function num(column: Column, index: number): number {
+  return column[index] as number // every index comes from the table itself
+}
+
+function resized<C extends Column>(from: Column, to: C): C {
+  to.set(from.subarray(0, to.length))
+  return to
+}
+
+function hash(order: number, rank: number, key: number): number {
+  let mixed = Math.imul(order, 0x9e3779b1) ^ Math.imul(key * 8 + rank, 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
+  return (mixed ^ (mixed >>> 13)) & 0x7fffffff
+}
