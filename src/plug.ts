@@ -2,7 +2,10 @@
  * All that a plug may import: how to declare one, the types of what it is given and gives, and a few helpers.
  * plugins/hello-world/plug.ts is the one to copy.
  */
-export { compileLogic, type CompiledLogic } from './core/logic/json-logic.ts'
+export { compileCondition, type CompiledCondition } from './core/expression/condition.ts'
+export { compileExpression, type CompiledExpression } from './core/expression/expression.ts'
+export { readerOf } from './core/expression/reader.ts'
+export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
@@ -22,6 +25,7 @@ export type {
   PropertiesOf,
   PropertyProblem,
 } from './core/plug/plug.ts'
+export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'

@@ -1,42 +1,25 @@
-import { AppError, definePlug } from '../../src/plug.ts'
-import { compileCondition, EXAMPLE, isTruthy } from './condition.ts'
+import { compileCondition, definePlug, problemsOfCode, readerOf } from '../../src/plug.ts'
 
-/** `True` or `False` by a JSON Logic condition over the message, other nodes and variables. */
+/** `True` or `False` by an expression or a JSON Logic condition over the message, other nodes and variables. */
 export const condition = definePlug({
   name: 'condition',
-  version: '1.0.0',
+  version: '1.1.0',
   kind: 'sensor',
   description:
-    'True when a JSON Logic condition holds, else False. A value that is missing is null, which < and > take for 0.',
+    'True when an expression or a JSON Logic condition holds, else False. To compare or calculate with a value that is missing is an error.',
   category: 'Logic',
   states: ['True', 'False'],
   input: {
     condition: {
-      type: 'object',
+      type: 'any',
       mandatory: true,
-      format: { type: 'logic' },
-      description: 'JSON Logic; {"var": "temperature"} reads the message, {"var": "nodes.<label>.state"} another node',
-      example: EXAMPLE,
+      format: { type: 'code' },
+      description:
+        'an expression over the values of the message, nodes.<label>.state and variables.<name>, or JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}',
+      example: 'temperature > 25',
     },
   },
-  check({ condition: logic }) {
-    if (logic === undefined) return []
-    try {
-      compileCondition(logic)
-      return []
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      if (error.issues.length === 0) return [{ property: 'condition', message: error.message }]
-      return error.issues.map(({ path, message, suggestion }) => ({
-        property: 'condition',
-        message: path === '' ? message : `${path}: ${message}`,
-        ...(suggestion === undefined ? {} : { suggestion }),
-      }))
-    }
-  },
+  check: ({ condition: given }) => problemsOfCode('condition', given, compileCondition),
   prepare: (properties) => compileCondition(properties.condition),
-  execute(context) {
-    const value = context.prepared.evaluate((path) => context.lookup(path.parts))
-    return isTruthy(value) ? 'True' : 'False'
-  },
+  execute: (context) => (context.prepared.holds(readerOf(context), context.now) ? 'True' : 'False'),
 })

@@ -30,7 +30,7 @@ describe('the built-in plugs', () => {
       'sensor alwaysON 1.0.0: ON',
       'sensor alwaysONWithOFF 1.0.0: ON, OFF',
       'sensor bitflip 1.0.0: 0, 1',
-      'sensor condition 1.0.0: True, False',
+      'sensor condition 1.1.0: True, False',
       'sensor datetime 1.0.0: Data, Idle',
       'sensor debugDialog 1.0.4: Success, Error',
       'sensor delaySensor 1.0.0: Idle, Triggered',

@@ -5,15 +5,18 @@ import { checkPlug, runPlug } from '../support/plug-context.ts'
 const hot = { '>': [{ var: 'temperature' }, 25] }
 
 describe('condition', () => {
+  const call = { nodes: { range_1: { state: 'Above', value: 9 } }, variables: { limit: 5 } }
+
   it.each([
     [hot, { temperature: 26 }, 'True'],
     [hot, { temperature: 25 }, 'False'],
-    [hot, {}, 'False'],
     [hot, { temperature: Number.NaN }, 'False'],
     [hot, { temperature: null }, 'False'],
-    [{ '<': [{ var: 'temperature' }, 25] }, {}, 'True'],
     [{ '<': [{ var: 'temperature' }, 25] }, { temperature: Number.NaN }, 'False'],
+    [{ '<': [{ var: ['temperature', 20] }, 25] }, {}, 'True'],
     [{ and: [{ '!': { missing: ['temperature'] } }, { '<': [{ var: 'temperature' }, 25] }] }, {}, 'False'],
+    [{ '==': [{ var: 'temperature' }, 25] }, {}, 'False'],
+    [{ '!': { var: 'temperature' } }, {}, 'True'],
     ['{">":[{"var":"temperature"},25]}', { temperature: 26 }, 'True'],
     [{ and: [hot, { '<': [{ var: 'humidity' }, 60] }] }, { temperature: 26, humidity: 50 }, 'True'],
     [{ and: [hot, { '<': [{ var: 'humidity' }, 60] }] }, { temperature: 26, humidity: 70 }, 'False'],
@@ -23,20 +26,46 @@ describe('condition', () => {
     [{ var: 'text' }, { text: '' }, 'False'],
     [{ '==': [{ var: 'nodes.range_1.state' }, 'Above'] }, {}, 'True'],
     [{ '>': [{ var: 'nodes.range_1.rawData.value' }, { var: 'variables.limit' }] }, {}, 'True'],
-    [{ '>': [{ var: 'nodes.range_2.rawData.value' }, { var: 'variables.limit' }] }, {}, 'False'],
-  ])('%j over %j is %s', (logic, message, state) => {
-    const call = { nodes: { range_1: { state: 'Above', value: 9 } }, variables: { limit: 5 } }
-    expect(runPlug(condition, { ...call, properties: { condition: logic }, message }).state).toBe(state)
+    ['temperature > 25', { temperature: 26 }, 'True'],
+    ['temperature > 25', { temperature: 25 }, 'False'],
+    ['"${nodes.range_1.state}" == "Above"', {}, 'True'],
+    ['$${nodes.range_1.rawData.value} > variables.limit && nodes.range_1.state != "Below"', {}, 'True'],
+    ['list.some(x => x > 2)', { list: [1, 2, 3] }, 'True'],
+    ['temperature == null', {}, 'True'],
+    ['list', { list: [] }, 'True'],
+  ])('%j over %j is %s', (given, message, state) => {
+    expect(runPlug(condition, { ...call, properties: { condition: given }, message }).state).toBe(state)
   })
 
-  it.each([[{}], [{ '>': [1, 0], '<': [1, 0] }], ['temperature > 25'], ['[1]'], [[1]], [true], [null]])(
-    'refuses %j and shows what JSON Logic looks like',
+  it.each([
+    ['temperature > 25', '"temperature"'],
+    ['25 < temperature', '"temperature"'],
+    ['temperature == 25', '"temperature"'],
+    ['-temperature < 0', '"temperature"'],
+    ['"${nodes.gone.state}" == "ON"', '"${nodes.gone.state}"'],
+    [hot, '"temperature"'],
+    [{ '<': [{ '+': [{ var: 'temperature' }, 1] }, 25] }, '"temperature"'],
+    [{ '>': [{ var: 'nodes.gone.rawData.value' }, 1] }, '"nodes.gone.rawData.value"'],
+    [{ '>': [{ if: [true, { var: 'a.b' }, 1] }, 1] }, '"a.b"'],
+  ])('%j fails and names what is missing', (given, name) => {
+    const run = () => runPlug(condition, { ...call, properties: { condition: given } })
+    expect(run).toThrow(
+      expect.objectContaining({ code: 'BINDING', message: expect.stringContaining(`${name} has no value`) as string }),
+    )
+  })
+
+  it.each([[{}], [{ '>': [1, 0], '<': [1, 0] }], [[1]], [true], [null]])(
+    'refuses %j and shows what a condition looks like',
     (logic) => {
       const problems = checkPlug(condition, { condition: logic })
       expect(problems).toHaveLength(1)
-      expect(problems[0]).toMatch(/^condition: .*JSON Logic object.*\{">":\[\{"var":"temperature"\},25\]\}/)
+      expect(problems[0]).toMatch(/^condition: .*temperature > 25.*\{">":\[\{"var":"temperature"\},25\]\}/)
     },
   )
+
+  it('points at the column of an expression that is none', () => {
+    expect(checkPlug(condition, { condition: 'temperature >' }).join()).toContain('column 14')
+  })
 
   it('names an operator that there is not', () => {
     expect(checkPlug(condition, { condition: { more: [1, 2] } }).join()).toContain('more')

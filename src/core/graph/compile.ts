@@ -6,7 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { compileProperties } from '../placeholders/properties.ts'
 import { compileValue } from '../placeholders/value.ts'
-import { compileLogic } from '../logic/json-logic.ts'
+import { codeUses } from '../expression/code-uses.ts'
 import { needsOf } from '../placeholders/needs.ts'
 import { parseResource } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
@@ -135,7 +135,11 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   return {
     plug,
     properties,
-    needs: needsIn([...properties.uses, ...(loop?.uses ?? []), ...logicUses(plug, constant)]),
+    needs: needsIn([
+      ...properties.uses,
+      ...(loop?.uses ?? []),
+      ...unresolvedUses(plug, constant ?? node.properties ?? {}),
+    ]),
     constant,
     prepared: constant === undefined ? undefined : plug.prepare?.(constant),
     timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
@@ -150,11 +154,10 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   }
 }
 
-/** JSON Logic reads by itself what placeholders read in other properties. */
-function logicUses(plug: Plug, constant: Readonly<Record<string, unknown>> | undefined): readonly Path[] {
-  return Object.entries(plug.input).flatMap(([name, field]) => {
-    const logic = field.format?.type === 'logic' ? constant?.[name] : undefined
-    return logic === undefined ? [] : compileLogic(logic).uses
+/** Logic and code read by themselves what placeholders read in other properties. */
+function unresolvedUses(plug: Plug, given: Readonly<Record<string, unknown>>): readonly Path[] {
+  return Object.entries(plug.input).flatMap(([name, { format }]) => {
+    return format?.type === 'logic' || format?.type === 'code' ? codeUses(given[name]) : []
   })
 }
 

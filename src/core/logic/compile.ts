@@ -22,16 +22,27 @@ interface Place {
   readonly depth: number
   /** inside map, filter, reduce, all, some or none */
   readonly inLoop: boolean
+  /** an operand that must have a value */
+  readonly needed: boolean
 }
+
+/** Operators over numbers, for which null is 0 and what is missing would be 0 too. */
+const NUMERIC: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '+', '-', '*', '/', '%', 'min', 'max'])
 
 /** Turns logic into functions and gathers every problem on the way. */
 export class LogicCompiler {
   readonly issues: Issue[] = []
   readonly paths = new Map<string, LogicPath>()
   private readonly constants = new Map<LogicNode, unknown>()
+  private readonly strict: boolean
   private parts = 0
 
-  compile(logic: unknown, place: Place = { pointer: '', depth: 0, inLoop: false }): LogicNode {
+  /** `strict`: numbers that are missing fail the evaluation */
+  constructor(strict = false) {
+    this.strict = strict
+  }
+
+  compile(logic: unknown, place: Place = { pointer: '', depth: 0, inLoop: false, needed: false }): LogicNode {
     if (++this.parts > MAX_LOGIC_PARTS) {
       if (this.parts === MAX_LOGIC_PARTS + 1) {
         this.issue(place.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use less logic')
@@ -69,10 +80,11 @@ export class LogicCompiler {
     const [name, given] = entry
     const listed = Array.isArray(given)
     const args: readonly unknown[] = listed ? given : [given]
-    const inside: Place = { ...place, pointer: `${place.pointer}/${escapeStep(name)}`, depth: place.depth + 1 }
+    const needed = this.strict && NUMERIC.has(name)
+    const inside: Place = { ...place, needed, pointer: `${place.pointer}/${escapeStep(name)}`, depth: place.depth + 1 }
     switch (name) {
       case 'var':
-        return this.variable(args, inside)
+        return this.variable(args, { ...inside, needed: place.needed })
       case 'missing':
         return missingNode(this.all(args, inside, listed), this.keyReaders(args, inside))
       case 'missing_some':
@@ -87,8 +99,17 @@ export class LogicCompiler {
     }
     const operator = OPERATORS.get(name)
     if (!operator) return this.unknown(name, place)
-    const nodes = this.all(args, inside, listed)
+    const chooses = name === 'if' || name === '?:'
+    const nodes = chooses ? this.choice(args, { ...inside, needed: place.needed }) : this.all(args, inside, listed)
     return this.arity(name, args, operator.arity, inside) ? operator.build(nodes) : NOTHING
+  }
+
+  /** Of the arguments of `if` only the results are what the operator around it works on. */
+  private choice(args: readonly unknown[], place: Place): LogicNode[] {
+    return args.map((_, index) => {
+      const isTest = index % 2 === 0 && index + 1 < args.length
+      return this.argument(args, index, isTest ? { ...place, needed: false } : place)
+    })
   }
 
   private variable(args: readonly unknown[], place: Place): LogicNode {
@@ -109,12 +130,12 @@ export class LogicCompiler {
   private reader(name: string, otherwise: LogicNode | undefined, place: Place, quiet = false): LogicNode | undefined {
     if (place.inLoop) {
       const result = itemPath(name)
-      if ('segments' in result) return itemNode(result.segments, otherwise)
+      if ('segments' in result) return itemNode(result.segments, otherwise, place.needed)
       if (!quiet) this.fault(place.pointer, result.fault)
       return undefined
     }
     const result = topPath(name)
-    if ('path' in result) return readNode(this.remember(result.path), otherwise)
+    if ('path' in result) return readNode(this.remember(result.path), otherwise, place.needed)
     if (!quiet) this.fault(place.pointer, result.fault)
     return undefined
   }
@@ -147,7 +168,7 @@ export class LogicCompiler {
     const parsed = parseText(text)
     const binding = wholeBinding(parsed)
     if (binding && !binding.json && parsed.faults.length === 0)
-      return readNode(this.remember(withParts(binding.path)), undefined)
+      return readNode(this.remember(withParts(binding.path)), undefined, place.needed)
     for (const fault of parsed.faults) this.fault(place.pointer, fault)
     if (parsed.faults.length > 0) return NOTHING
     return this.issue(

@@ -22,13 +22,21 @@ export interface CompiledLogic {
   evaluate(lookup: (path: LogicPath) => unknown): unknown
 }
 
+export interface LogicOptions {
+  /**
+   * `null`, the default: as in json-logic-js, where < and + take what is missing for 0. `error`: comparing by size or
+   * calculating with a var that is missing and has no default throws `BINDING` and names it
+   */
+  readonly missing?: 'null' | 'error'
+}
+
 /**
  * Compiles JSON Logic. `{"var": "temperature"}` reads the message, `{"var": "nodes.a.state"}` what placeholders read;
  * a text that is one `${path}` as a whole stands for such a var. Throws `VALIDATION` with every problem, each with
  * its JSON pointer.
  */
-export function compileLogic(logic: unknown): CompiledLogic {
-  const compiler = new LogicCompiler()
+export function compileLogic(logic: unknown, options: LogicOptions = {}): CompiledLogic {
+  const compiler = new LogicCompiler(options.missing === 'error')
   const root = compiler.compile(logic)
   if (typeof logic === 'string' && compiler.paths.size === 0 && compiler.issues.length === 0) {
     compiler.issues.push({

@@ -1,3 +1,4 @@
+import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { isRoot, MAX_SEGMENTS, parsePath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
 import { descend } from '../placeholders/read-path.ts'
@@ -31,8 +32,16 @@ export function withParts(path: Path): LogicPath {
   return { root: path.root, segments: path.segments, parts: [path.root, ...path.segments] }
 }
 
-/** Reads a value, or gives the default, or null. */
-export function readNode(path: LogicPath, otherwise: LogicNode | undefined): LogicNode {
+/** Reads a value, or gives the default, or null; a `needed` value that is missing throws `BINDING`. */
+export function readNode(path: LogicPath, otherwise: LogicNode | undefined, needed = false): LogicNode {
+  if (!otherwise && needed) {
+    const name = path.root === 'streamdata' ? path.segments.join('.') : path.parts.join('.')
+    return (run) => {
+      const value = run.lookup(path)
+      if (value === undefined) throw missing(name)
+      return value
+    }
+  }
   if (!otherwise) return (run) => run.lookup(path) ?? null
   return (run, item) => {
     const value = run.lookup(path)
@@ -41,13 +50,22 @@ export function readNode(path: LogicPath, otherwise: LogicNode | undefined): Log
 }
 
 /** The same below the current item; own properties only, so that a text has no length and a record no methods. */
-export function itemNode(segments: readonly string[], otherwise: LogicNode | undefined): LogicNode {
+export function itemNode(segments: readonly string[], otherwise: LogicNode | undefined, needed = false): LogicNode {
   if (segments.length === 0) return (_, item) => item
   return (run, item) => {
     const value = descend(item, segments, 0)
     if (value !== undefined) return value
-    return otherwise ? otherwise(run, item) : null
+    if (otherwise) return otherwise(run, item)
+    if (needed) throw missing(segments.join('.'))
+    return null
   }
+}
+
+function missing(name: string): AppError {
+  return new AppError(
+    'BINDING',
+    `"${name}" has no value, so nothing can be said; give a default as {"var": ["${name}", 0]}, or ask {"missing": ["${name}"]} first`,
+  )
 }
 
 function checkNames(name: string, segments: readonly string[]): Fault | undefined {

@@ -81,9 +81,10 @@ export function useOf(binding: Binding, pointer: string): BindingUse {
   return { text, root: path.root, segments: path.segments, optional, pointer }
 }
 
-type Scanned = { binding: Binding; end: number } | { fault: Fault; end: number }
+export type Scanned = { binding: Binding; end: number } | { fault: Fault; end: number }
 
-function scanBinding(text: string, start: number, inside: number): Scanned {
+/** The binding that begins at `start` and whose path begins at `inside`. Never throws. */
+export function scanBinding(text: string, start: number, inside: number): Scanned {
   const optional = text[inside] === '?'
   const begin = optional ? inside + 1 : inside
   if (text[begin] === '}') return { fault: describe(text.slice(start, begin + 1), EMPTY), end: begin + 1 }

@@ -21,7 +21,7 @@ export interface CompiledProperties {
 
 /**
  * Compiles a node's properties for a plug's input fields (part 2, 2.1). Fields of format `template` take `{{}}` too,
- * fields of format `logic` are left as they are. Throws `BINDING` with all placeholders that cannot be read.
+ * fields of format `logic` and `code` are left as they are. Throws `BINDING` with all placeholders that cannot be read.
  */
 export function compileProperties(
   properties: Readonly<Record<string, unknown>>,
@@ -47,7 +47,7 @@ export function compileProperties(
 
 function planProperty(key: string, value: unknown, field: InputField | undefined, findings: Findings): Plan {
   const format = field?.format?.type
-  if (format === 'logic') return { constant: true, value }
+  if (format === 'logic' || format === 'code') return { constant: true, value }
   return planValue(value, pointerStep(key), format === 'template', findings)
 }
 

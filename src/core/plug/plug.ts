@@ -7,7 +7,7 @@ import type { Issue } from '../../kernel/errors.ts'
 
 export type FieldType = 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
 
-/** How a property's text is meant. `template`: `{{}}` is rendered before the call. `logic`: JSON Logic, handed over unresolved. */
+/** How a property's text is meant. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON Logic, an expression or a script, handed over unresolved. */
 export interface FieldFormat {
   type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template' | 'logic'
   /** for `enum` */
@@ -153,7 +153,7 @@ export interface PlugDefinition<
   openOutput?: boolean
   /** finds problems in the constant properties, before anything runs */
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
-  /** once per graph, when all properties are constant or `logic`: turns them into something fast */
+  /** once per graph, when all properties are constant, `logic` or `code`: turns them into something fast */
   prepare?(properties: PropertiesOf<Input>): Prepared
   execute(
     context: PlugContext<PropertiesOf<Input>, Prepared>,

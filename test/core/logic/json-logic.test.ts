@@ -240,4 +240,36 @@ describe('JSON Logic', () => {
       })
     expect(thrown(failing)).toMatchObject({ code: 'BINDING' })
   })
+
+  it.each<[unknown, string]>([
+    [{ '<': [{ var: 'gone' }, 5] }, 'gone'],
+    [{ '<': [0, { var: 'gone.x' }, 5] }, 'gone.x'],
+    [{ '+': ['${streamdata.gone}', 1] }, 'gone'],
+    [{ '-': { var: 'gone' } }, 'gone'],
+    [{ max: [1, { var: 'nodes.a.rawData.gone' }] }, 'nodes.a.rawData.gone'],
+    [{ '*': [{ if: [true, { var: 'gone' }, 2] }, 2] }, 'gone'],
+    [{ map: [[1], { '+': [{ var: 'b' }, 1] }] }, 'b'],
+  ])('can refuse to calculate with what is missing: %j names %s', (logic, name) => {
+    const { evaluate } = compileLogic(logic, { missing: 'error' })
+    expect(() => evaluate(() => undefined)).toThrow(
+      expect.objectContaining({
+        code: 'BINDING',
+        message: expect.stringContaining(`"${name}" has no value`) as string,
+      }),
+    )
+    expect(() => compileLogic(logic).evaluate(() => undefined)).not.toThrow()
+  })
+
+  it.each<[unknown, unknown]>([
+    [{ '<': [{ var: ['gone', 1] }, 5] }, true],
+    [{ '==': [{ var: 'gone' }, null] }, true],
+    [{ '!': { var: 'gone' } }, true],
+    [{ or: [{ var: 'gone' }, 7] }, 7],
+    [{ if: [{ var: 'gone' }, 1, 2] }, 2],
+    [{ '+': [{ if: [{ var: 'gone' }, 1, 2] }, 1] }, 3],
+    [{ missing: ['gone'] }, ['gone']],
+    [{ cat: ['a', { var: 'gone' }] }, 'a'],
+  ])('and still asks whether there is something: %j is %j', (logic, value) => {
+    expect(compileLogic(logic, { missing: 'error' }).evaluate(() => undefined)).toEqual(value)
+  })
 })

@@ -1,10 +1,11 @@
 import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { codeUses } from '../../expression/code-uses.ts'
 import type { BindingUse } from '../../placeholders/binding.ts'
 import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
 import { parseResource, type ResourceSpec } from '../../placeholders/resource.ts'
 import { shown } from '../../plug/problem.ts'
 import type { VariableDeclaration } from '../rule.ts'
-import { fieldOf } from './check-properties.ts'
+import { fieldOf, isUnresolved } from './check-properties.ts'
 import { at, type Report } from './report.ts'
 import type { PlugEntry, RuleIndex } from './rule-index.ts'
 
@@ -28,8 +29,10 @@ export function checkBindings(
       }
     }
     for (const [key, value] of Object.entries(entry.node.properties ?? {})) {
-      const format = fieldOf(entry.plug, key)?.format?.type
-      if (format !== 'logic') check(value, at(entry.path, 'properties', key), key, format === 'template')
+      const field = fieldOf(entry.plug, key)
+      const path = at(entry.path, 'properties', key)
+      if (!isUnresolved(field)) check(value, path, key, field?.format?.type === 'template')
+      else for (const use of codeUses(value)) checkUse({ use, entry, property: key, path }, index, declared, report)
     }
     if (entry.node.loopDef !== undefined) check(entry.node.loopDef, at(entry.path, 'loopDef'), 'loopDef', false)
     if (entry.node.resource !== undefined) checkResource(entry, entry.node.resource, declared, report)

@@ -10,9 +10,14 @@ import type { PlugEntry, RuleIndex } from './rule-index.ts'
 
 /** A property value that depends on nothing: no placeholder in it, and none that is broken. */
 export function isConstant(value: unknown, field: InputField | undefined): boolean {
-  if (field?.format?.type === 'logic') return true
+  if (isUnresolved(field)) return true
   const options = { template: field?.format?.type === 'template' }
   return findBindings(value, options).length === 0 && findBindingProblems(value, options).length === 0
+}
+
+/** A property that is handed over as it is written, because its plug reads the placeholders in it. */
+export function isUnresolved(field: InputField | undefined): boolean {
+  return field?.format?.type === 'logic' || field?.format?.type === 'code'
 }
 
 /** The declaration of a property, never one from a prototype. */

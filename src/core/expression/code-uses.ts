@@ -1,0 +1,34 @@
+import { AppError } from '../../kernel/errors.ts'
+import { compileLogic } from '../logic/json-logic.ts'
+import type { LogicPath } from '../logic/run.ts'
+import type { BindingUse } from '../placeholders/binding.ts'
+import { findBindings } from '../placeholders/find-bindings.ts'
+import { printPath } from '../placeholders/path.ts'
+import { compileExpression } from './expression.ts'
+import { logicOfText } from './condition.ts'
+
+/**
+ * What the code in a property reads: a JSON Logic value or its text, an expression, or, in any other language, the
+ * placeholders in it. A plug's own check says what is wrong with the code; here that reads nothing. Never throws.
+ */
+export function codeUses(code: unknown): readonly BindingUse[] {
+  const logic = typeof code === 'string' ? logicOfText(code) : code
+  if (typeof logic === 'object' && logic !== null) return usesOf(() => compileLogic(logic).uses) ?? []
+  if (typeof code !== 'string') return []
+  return usesOf(() => compileExpression(code).uses) ?? findBindings(code)
+}
+
+function usesOf(compile: () => readonly LogicPath[]): readonly BindingUse[] | undefined {
+  try {
+    return compile().map((path) => ({
+      text: printPath(path),
+      root: path.root,
+      segments: path.segments,
+      optional: true,
+      pointer: '',
+    }))
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}

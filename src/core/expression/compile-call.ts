@@ -1,0 +1,97 @@
+import type { CallExpression, Expression, SpreadElement } from 'acorn'
+import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { nearest } from '../placeholders/nearest.ts'
+import { NOTHING } from './compile-member.ts'
+import type { CallbackMaker, Compiler } from './compiler.ts'
+import { FUNCTIONS, LIBRARIES } from './functions.ts'
+import { itemsOf, TAKES_CALLBACK } from './list-methods.ts'
+import { callMethod, METHOD_NAMES } from './methods.ts'
+import { memberName } from './names.ts'
+import type { Side } from './operators.ts'
+import { INSTEAD } from './refused.ts'
+import { spend, type Code, type Frame, type Run } from './run.ts'
+import { findName, type Scope } from './scope.ts'
+
+/** A call of a function of the tables, or of a method of a value. Nothing else can be called. */
+export function compileCall(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Side {
+  const { callee, optional } = node
+  const label = compiler.label(node)
+  const library = libraryName(node, scope)
+  if (library !== undefined) {
+    const apply = FUNCTIONS.get(library)
+    const args = argumentsOf(compiler, node.arguments, scope, false)
+    if (apply) return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
+    const hint =
+      INSTEAD.get(library) ?? didYouMean(library, FUNCTIONS.keys(), 'functions such as Math.max, Number and JSON.parse')
+    return compiler.wrong(callee, `there is no function "${library}"`, hint)
+  }
+  if (callee.type !== 'MemberExpression') {
+    return compiler.wrong(
+      callee,
+      `"${compiler.label(callee)}" cannot be called`,
+      'call a method of a value, such as name.includes("x")',
+    )
+  }
+  const name = memberName(callee)
+  if (name === undefined) {
+    return compiler.wrong(callee.property, 'the name of the method is computed', 'write the name of the method out')
+  }
+  if (FORBIDDEN_KEYS.has(name) || !METHOD_NAMES.has(name)) {
+    const hint =
+      INSTEAD.get(name) ?? didYouMean(name, METHOD_NAMES, 'the methods of texts, lists and numbers that only read')
+    return compiler.wrong(callee.property, `there is no method "${name}"`, hint)
+  }
+  const self = compiler.compile(callee.object, scope)
+  const args = argumentsOf(compiler, node.arguments, scope, TAKES_CALLBACK.has(name))
+  const { code, label: selfLabel } = self
+  const mayLack = callee.optional
+  return compiler.side(node, (run, frame) => {
+    const value = code(run, frame)
+    if (value === NOTHING || ((mayLack || optional) && (value === undefined || value === null))) return NOTHING
+    spend(run, 1)
+    return callMethod(value, name, { run, args: args(run, frame), label }, selfLabel)
+  })
+}
+
+type Arguments = (run: Run, frame: Frame | undefined) => readonly unknown[]
+
+function argumentsOf(
+  compiler: Compiler,
+  given: readonly (Expression | SpreadElement)[],
+  scope: Scope | undefined,
+  callbacks: boolean,
+): Arguments {
+  if (given.some((arg) => arg.type === 'SpreadElement')) {
+    const parts = given.map((arg) => {
+      const spread = arg.type === 'SpreadElement'
+      const { code, label } = compiler.compile(spread ? arg.argument : arg, scope)
+      return { spread, code, label }
+    })
+    return (run, frame) =>
+      parts.flatMap(({ spread, code, label }) => {
+        const value = code(run, frame)
+        return spread ? itemsOf(run, value, label) : [value]
+      })
+  }
+  const codes = given.map((arg): Code | CallbackMaker => {
+    if (arg.type === 'ArrowFunctionExpression' && callbacks) return compiler.callback(arg, scope)
+    return compiler.compile(arg as Expression, scope).code
+  })
+  const [only] = codes
+  if (codes.length === 1 && only) return (run, frame) => [only(run, frame)]
+  return (run, frame) => codes.map((code) => code(run, frame))
+}
+
+/** `Number` or `Math.max`; undefined for a call of a method of a value. */
+function libraryName({ callee }: CallExpression, scope: Scope | undefined): string | undefined {
+  if (callee.type === 'Identifier') return findName(scope, callee.name) ? undefined : callee.name
+  if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return undefined
+  const { name } = callee.object
+  if (!LIBRARIES.has(name) || findName(scope, name)) return undefined
+  return `${name}.${memberName(callee) ?? '?'}`
+}
+
+function didYouMean(name: string, known: Iterable<string>, all: string): string {
+  const close = nearest(name, [...known])
+  return close === undefined ? `there are ${all}` : `did you mean ${close}?`
+}

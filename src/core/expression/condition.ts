@@ -1,0 +1,50 @@
+import { AppError } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import { compileLogic } from '../logic/json-logic.ts'
+import type { LogicPath } from '../logic/run.ts'
+import { parsePlainJson } from '../plug/plain-json.ts'
+import { compileExpression } from './expression.ts'
+
+/** A condition in either of the two languages. */
+export interface CompiledCondition {
+  readonly uses: readonly LogicPath[]
+  /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` when there is too much to do. */
+  holds(lookup: (path: LogicPath) => unknown, now: number): boolean
+}
+
+/**
+ * A condition from the text of an expression, from a JSON Logic object of one operator, or from the JSON text of one.
+ * In both languages a missing value is not 0: to compare its size or to calculate with it is an error.
+ * Throws `VALIDATION`.
+ */
+export function compileCondition(given: unknown): CompiledCondition {
+  const logic = typeof given === 'string' ? logicOfText(given) : given
+  if (logic === undefined && typeof given === 'string') {
+    const { uses, evaluate } = compileExpression(given)
+    return { uses, holds: (lookup, now) => Boolean(evaluate(lookup, now)) }
+  }
+  // JSON Logic takes anything but an object of one operator as plain data, which would be a condition that never changes.
+  if (!isPlainObject(logic) || Object.keys(logic).length !== 1) {
+    throw new AppError(
+      'VALIDATION',
+      'a condition is an expression such as temperature > 25, or a JSON Logic object with one operator, such as {">":[{"var":"temperature"},25]}',
+    )
+  }
+  const { uses, evaluate } = compileLogic(logic, { missing: 'error' })
+  return { uses, holds: (lookup) => isTrue(evaluate(lookup)) }
+}
+
+/** The JSON object that a text holds; undefined when it is an expression. */
+export function logicOfText(text: string): unknown {
+  if (!text.trimStart().startsWith('{')) return undefined
+  try {
+    return parsePlainJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Truth as JSON Logic has it: an empty list is false, the text "0" is true. */
+function isTrue(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
+}

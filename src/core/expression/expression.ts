@@ -1,0 +1,103 @@
+/**
+ * The one safe door to expressions: the part of JavaScript that reads data and gives a value. An expression is parsed
+ * and checked once and runs as closures, with these promises:
+ *
+ * E1 What is read stands in the text: the values of the message by their bare names, and the roots of placeholders.
+ * E2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. No function
+ *    is ever a value, so nothing of the machine can be named, kept or handed on.
+ * E3 Nothing is changed. Time is the engine's, chance and regular expressions are refused.
+ * E4 Length, depth, and calls, items and characters of one evaluation are bounded.
+ * E5 What is unknown is not false: to compare or calculate with a missing value is an error that names it. `x == null`,
+ *    `typeof x`, `!x`, `??` and `?.` ask whether it is there.
+ */
+import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
+import type { LogicPath } from '../logic/run.ts'
+import { ExpressionCompiler } from './compile.ts'
+import { placeIn, parseSource } from './parse.ts'
+import { MAX_WORK, type Code, type Run } from './run.ts'
+import { readSource, type Problem } from './source.ts'
+import { measure } from './values.ts'
+
+export interface CompiledExpression {
+  /** everything that an evaluation may read, each once */
+  readonly uses: readonly LogicPath[]
+  /**
+   * The value of the expression: JSON, or undefined. `lookup` gives the value at a path of `uses` (the very same object
+   * each time), undefined when there is none; `now` is the time in epoch ms. Throws `BINDING` for a missing or unfit
+   * value, `TOO_LARGE` when there is too much to do.
+   */
+  evaluate(lookup: (path: LogicPath) => unknown, now: number): unknown
+}
+
+/** Longer expressions are refused, characters. */
+export const MAX_EXPRESSION = 10_000
+
+/**
+ * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders in it are read where
+ * they stand: `"${path}"` as text, `${path}` and `$${path}` as value. Throws `VALIDATION` with every problem, each
+ * with its column and what would be right.
+ */
+export function compileExpression(text: string): CompiledExpression {
+  const { code, uses } = compiled(text)
+  return {
+    uses,
+    evaluate(lookup, now) {
+      const run: Run = { lookup, now, left: MAX_WORK }
+      try {
+        const value = code(run, undefined)
+        if (typeof value === 'object' && value !== null) measure(run, value)
+        return value
+      } catch (error) {
+        throw asAppError(error)
+      }
+    },
+  }
+}
+
+function compiled(text: string): { code: Code; uses: readonly LogicPath[] } {
+  if (text.trim() === '') throw refused(text, [problem('it is empty', 'write one such as temperature > 25')])
+  if (text.length > MAX_EXPRESSION) {
+    const message = `it has ${text.length} characters, at most ${MAX_EXPRESSION} are read`
+    throw refused('', [problem(message, 'split it over several nodes')])
+  }
+  const source = readSource(text)
+  if (source.problems.length > 0) throw refused(text, source.problems)
+  const parsed = parseSource(source, text)
+  if (!('tree' in parsed)) throw refused(text, [parsed])
+  const compiler = new ExpressionCompiler(text, source)
+  try {
+    const { code } = compiler.compile(parsed.tree, undefined)
+    if (compiler.problems.length > 0) throw refused(text, compiler.problems)
+    return { code, uses: [...compiler.paths.values()] }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw refused(text, [problem('it nests too deep', 'write it with fewer brackets and operators')])
+  }
+}
+
+function problem(message: string, suggestion: string): Problem {
+  return { at: 0, message, suggestion }
+}
+
+function refused(text: string, problems: readonly Problem[]): AppError {
+  const issues = problems.map(({ at, message, suggestion }): Issue => {
+    const { words, line, column } = placeIn(text, at)
+    return {
+      path: '',
+      message: `${words}: ${message}`,
+      suggestion,
+      severity: 'ERROR',
+      type: 'EXPRESSION',
+      details: { line, column },
+    }
+  })
+  return validationError('the expression', issues)
+}
+
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'
+  return new AppError(code, `the expression cannot be evaluated: ${messageOf(error)}; check the data that it reads`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,52 @@
+import { parseExpressionAt, tokenizer, type AnyNode, type Expression, type Options } from 'acorn'
+import type { Source, Problem } from './source.ts'
+
+const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'module', preserveParens: true }
+
+/** The syntax tree of an expression, or where and why the text is none. Nothing may follow but a semicolon. */
+export function parseSource(source: Source, text: string): { readonly tree: Expression } | Problem {
+  try {
+    const tree = parseExpressionAt(source.marked, 0, OPTIONS)
+    // spaces keep the positions of what follows
+    const rest = tokenizer(' '.repeat(tree.end) + source.marked.slice(tree.end), OPTIONS)
+    let next = rest.getToken()
+    if (next.type.label === ';') next = rest.getToken()
+    if (next.type.label === 'eof') return { tree }
+    return {
+      at: next.start,
+      message: `"${shorten(text.slice(next.start))}" follows the end of the expression`,
+      suggestion: 'write one expression, and join two with && or ||',
+    }
+  } catch (error) {
+    return failure(error, text)
+  }
+}
+
+/** A piece of the text for messages. */
+export function shorten(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line
+}
+
+/** `column 5`, or `line 2, column 5` in a text of several lines; both from 1. */
+export function placeIn(text: string, at: number): { readonly line: number; readonly column: number; words: string } {
+  const before = text.slice(0, at).split('\n')
+  const line = before.length
+  const column = (before.at(-1)?.length ?? 0) + 1
+  return { line, column, words: text.includes('\n') ? `line ${line}, column ${column}` : `column ${column}` }
+}
+
+export type { AnyNode }
+
+function failure(error: unknown, text: string): Problem {
+  if (error instanceof RangeError) {
+    return { at: 0, message: 'the expression nests too deep', suggestion: 'write it with fewer brackets' }
+  }
+  if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
+  const at = Math.min(Number(error.pos), text.length)
+  const found =
+    at >= text.length ? 'the expression ends too early' : `"${shorten(text.slice(at, at + 20))}" is not expected here`
+  const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
+  const more = reason === 'Unexpected token' ? '' : ` (${reason})`
+  return { at, message: found + more, suggestion: 'write an expression such as temperature > 25 && state == "on"' }
+}

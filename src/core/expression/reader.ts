@@ -1,0 +1,12 @@
+import type { LogicPath } from '../logic/run.ts'
+import type { PlugContext } from '../plug/plug.ts'
+
+/** Answers the paths of an expression or of logic during a call of a plug. */
+export function readerOf(context: Pick<PlugContext, 'streamValue' | 'lookup'>): (path: LogicPath) => unknown {
+  return (path) => {
+    const [name, second] = path.segments
+    // by far the most common question, and the message answers it without a walk
+    if (path.root === 'streamdata' && name !== undefined && second === undefined) return context.streamValue(name)
+    return context.lookup(path.parts)
+  }
+}

@@ -1,0 +1,36 @@
+/** What JavaScript has and expressions have not, each with what to write instead. By type of syntax node. */
+const REFUSED: Readonly<Record<string, readonly [message: string, suggestion: string]>> = {
+  AssignmentExpression: ['changes something, and an expression only reads', 'compare with == or ==='],
+  UpdateExpression: ['changes something, and an expression only reads', 'add 1 with + 1'],
+  SequenceExpression: ['is several expressions', 'write one'],
+  NewExpression: ['makes an object of a class', 'use Date.parse(text) or Date.now() for times'],
+  FunctionExpression: ['is a function', 'write an arrow function such as x => x > 1'],
+  ClassExpression: ['is a class', 'write one expression over data'],
+  ThisExpression: ['has no meaning here', 'name a value of the message, or nodes.<label>.state'],
+  AwaitExpression: ['waits, and an expression answers at once', 'leave the waiting to a plug'],
+  YieldExpression: ['belongs into a generator', 'write one expression over data'],
+  TaggedTemplateExpression: ['calls a function by a template', 'write the template alone'],
+  ImportExpression: ['loads code', 'an expression has all it can use already'],
+  MetaProperty: ['reads the machinery', 'name a value of the message'],
+  Super: ['has no meaning here', 'name a value of the message'],
+  SpreadElement: ['spreads where nothing can take it', 'spread into a list, an object or the arguments of a call'],
+}
+
+const OTHERS = [
+  'cannot be used in an expression',
+  'use comparisons, arithmetic, ?:, ??, ?., methods and arrow functions',
+] as const
+
+export function refusal(type: string): readonly [message: string, suggestion: string] {
+  return (Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined) ?? OTHERS
+}
+
+/** Names that people try, and what there is instead. */
+export const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['Math.random', 'chance would make runs differ; let a sensor such as dice give it'],
+  ['match', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
+  ['matchAll', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
+  ['test', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
+  ['push', 'an expression changes nothing; write [...list, item]'],
+  ['forEach', 'an expression only gives a value; use map, filter, some or every'],
+])

@@ -1,0 +1,50 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { LogicPath } from '../logic/run.ts'
+
+/** One evaluation. */
+export interface Run {
+  readonly lookup: (path: LogicPath) => unknown
+  /** epoch ms */
+  readonly now: number
+  /** calls of arrow functions, list items and characters that may still be made */
+  left: number
+}
+
+/** The parameters of the arrow functions around a piece of code, the inmost first. */
+export interface Frame {
+  readonly slots: readonly unknown[]
+  readonly outer: Frame | undefined
+}
+
+/** A compiled piece of an expression. */
+export type Code = (run: Run, frame: Frame | undefined) => unknown
+
+/** An arrow function while its call lasts. Never a value of an expression. */
+export type Callback = (...given: readonly unknown[]) => unknown
+
+/** What one evaluation may spend, all together. */
+export const MAX_WORK = 1_000_000
+
+/** Takes `amount` from what may still be done. Throws `TOO_LARGE` when that is used up. */
+export function spend(run: Run, amount: number): void {
+  run.left -= amount
+  if (!(run.left >= 0)) {
+    throw new AppError(
+      'TOO_LARGE',
+      `the expression makes more than ${MAX_WORK} calls, list items or characters; use shorter lists and texts`,
+    )
+  }
+}
+
+/** The error for a value that is not there: what is unknown is neither false nor 0. */
+export function missing(label: string): AppError {
+  return new AppError(
+    'BINDING',
+    `"${label}" has no value, so nothing can be said; test it with != null, or give another value with ?? where it may be missing`,
+  )
+}
+
+/** The error for a value that is there and of no use. */
+export function unfit(label: string, wanted: string): AppError {
+  return new AppError('BINDING', `"${label}" ${wanted}`)
+}

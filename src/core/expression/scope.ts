@@ -1,0 +1,66 @@
+import type { Pattern } from 'acorn'
+import type { Frame } from './run.ts'
+import { member } from './values.ts'
+
+/** The parameters of one arrow function and of those around it. */
+export interface Scope {
+  readonly names: ReadonlyMap<string, number>
+  readonly outer: Scope | undefined
+}
+
+/** How the parameters of a call become the slots that its body reads. */
+export interface Parameters {
+  readonly names: ReadonlyMap<string, number>
+  slotsOf(given: readonly unknown[]): readonly unknown[]
+}
+
+/** Where a name is found: so many functions further out, at that slot. */
+export function findName(scope: Scope | undefined, name: string): { depth: number; slot: number } | undefined {
+  let depth = 0
+  for (let at = scope; at !== undefined; at = at.outer, depth++) {
+    const slot = at.names.get(name)
+    if (slot !== undefined) return { depth, slot }
+  }
+  return undefined
+}
+
+export function slotOf(frame: Frame | undefined, depth: number, slot: number): unknown {
+  let at = frame
+  for (let i = 0; i < depth; i++) at = at?.outer
+  return at?.slots[slot]
+}
+
+/** Names, `[a, b]` and `{a, b}` as parameters; the first pattern that is something else is given back. */
+export function readParameters(patterns: readonly Pattern[]): Parameters | { readonly wrong: Pattern } {
+  const names = new Map<string, number>()
+  const readers: ((given: readonly unknown[]) => unknown)[] = []
+  const add = (name: string, read: (given: readonly unknown[]) => unknown): void => {
+    names.set(name, readers.push(read) - 1)
+  }
+  let simple = true
+  for (const [index, pattern] of patterns.entries()) {
+    const argument = (given: readonly unknown[]): unknown => given[index]
+    if (pattern.type === 'Identifier') {
+      add(pattern.name, argument)
+    } else if (pattern.type === 'ArrayPattern') {
+      simple = false
+      for (const [place, element] of pattern.elements.entries()) {
+        if (element === null) continue
+        if (element.type !== 'Identifier') return { wrong: element }
+        add(element.name, (given) => member(argument(given), place, element.name))
+      }
+    } else if (pattern.type === 'ObjectPattern') {
+      simple = false
+      for (const property of pattern.properties) {
+        const known = property.type === 'Property' && !property.computed && property.key.type === 'Identifier'
+        if (!known || property.value.type !== 'Identifier' || property.key.type !== 'Identifier')
+          return { wrong: pattern }
+        const key = property.key.name
+        add(property.value.name, (given) => member(argument(given), key, key))
+      }
+    } else {
+      return { wrong: pattern }
+    }
+  }
+  return { names, slotsOf: simple ? (given) => given : (given) => readers.map((read) => read(given)) }
+}

@@ -1,0 +1,97 @@
+/**
+ * The text of an expression before it is parsed. Stored rules write `${path}` and `$${path}` in the middle of code
+ * and of quoted texts. Each is replaced by a mark of the same length, so that columns stay true: in code by a name,
+ * in a quoted text by characters of private use. Inside of a template literal `${...}` is JavaScript's own.
+ */
+import { scanBinding, type Binding } from '../placeholders/binding.ts'
+
+export interface Problem {
+  /** where in the text, from 0 */
+  readonly at: number
+  readonly message: string
+  readonly suggestion: string
+}
+
+export interface Source {
+  /** what the parser reads; as long as the original */
+  readonly marked: string
+  readonly bindings: readonly Binding[]
+  readonly problems: readonly Problem[]
+}
+
+/** A binding is at least four characters long, so a letter and three digits always fit. */
+const MAX_BINDINGS = 999
+const NAME = '\u0180'
+const FIRST_MARK = 0xe100
+const FILL = '\ue000'
+const MARKS = /([\ue100-\ue4e6])\ue000*/
+
+/** Finds the bindings in the code of an expression. One pass; never throws. */
+export function readSource(text: string): Source {
+  const bindings: Binding[] = []
+  const problems: Problem[] = []
+  let marked = ''
+  let copied = 0
+  /** `'` and `"` inside of texts, a backtick inside of a template literal, `{` inside of braces */
+  const around: string[] = []
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at)
+    const inside = around.at(-1)
+    const quoted = inside === '"' || inside === "'"
+    if (character === '\\' && inside !== undefined && inside !== '{') {
+      at++
+    } else if (inside === '`') {
+      if (character === '`') around.pop()
+      else if (character === '$' && text[at + 1] === '{') {
+        around.push('{')
+        at++
+      }
+    } else if (character === '$' && opens(text, at)) {
+      const inner = text.indexOf('{', at) + 1
+      const scanned = scanBinding(text, at, inner)
+      if ('fault' in scanned) {
+        problems.push({ at, ...scanned.fault })
+      } else if (bindings.length >= MAX_BINDINGS) {
+        problems.push({ at, message: `there are more than ${MAX_BINDINGS} placeholders`, suggestion: 'use fewer' })
+      } else {
+        marked += text.slice(copied, at) + mark(bindings.length, quoted).padEnd(scanned.end - at, quoted ? FILL : '_')
+        copied = scanned.end
+        bindings.push(scanned.binding)
+      }
+      at = Math.max(at, scanned.end - 1)
+    } else if (quoted) {
+      if (character === inside) around.pop()
+    } else if (character === '/' && (text[at + 1] === '/' || text[at + 1] === '*')) {
+      const end = text[at + 1] === '/' ? text.indexOf('\n', at) : text.indexOf('*/', at + 2)
+      at = end === -1 ? text.length : end
+    } else if (character === '"' || character === "'" || character === '`' || character === '{') {
+      around.push(character)
+    } else if (character === '}') {
+      around.pop()
+    }
+  }
+  return { marked: marked + text.slice(copied), bindings, problems }
+}
+
+/** The binding that a name of the marked text stands for. */
+export function bindingOfName(name: string, { bindings }: Source): Binding | undefined {
+  return name.startsWith(NAME) ? bindings[Number.parseInt(name.slice(1), 10)] : undefined
+}
+
+/** The plain parts and bindings of a quoted text. */
+export function partsOfText(value: string, { bindings }: Source): readonly (string | Binding)[] {
+  if (bindings.length === 0) return [value]
+  const pieces = value.split(MARKS)
+  return pieces.flatMap((piece, index): (string | Binding)[] => {
+    const binding = index % 2 === 1 ? bindings[piece.charCodeAt(0) - FIRST_MARK] : undefined
+    return binding ? [binding] : piece === '' ? [] : [piece]
+  })
+}
+
+function opens(text: string, at: number): boolean {
+  return text[at + 1] === '{' || (text[at + 1] === '$' && text[at + 2] === '{')
+}
+
+function mark(index: number, quoted: boolean): string {
+  return quoted ? String.fromCharCode(FIRST_MARK + index) : `${NAME}${index}`
+}

@@ -1,0 +1,113 @@
+/**
+ * Values of expressions are JSON and undefined. Only own fields of them are ever read, and no method of theirs is
+ * called: conversions that JavaScript would leave to `toString` and `valueOf` are made here, and what they walk counts
+ * as work, since a list may hold the same list many times.
+ */
+import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
+import { missing, spend, unfit, type Run } from './run.ts'
+
+/** Texts are compared and copied by the machine in blocks; only long ones count. */
+const CHARACTERS_PER_STEP = 64
+
+/** A field of a value; undefined when there is none. Throws `BINDING` for a field of nothing, and for reserved names. */
+export function member(value: unknown, key: unknown, label: string): unknown {
+  if (typeof value === 'object' && value !== null && typeof key === 'string') {
+    if (FORBIDDEN_KEYS.has(key)) throw reserved(label, key)
+    return ownValue(value, key)
+  }
+  if (value === undefined) throw missing(label)
+  if (value === null) throw unfit(label, `is null and has no fields; write ?. where it may be null`)
+  const name = keyOf(key, label)
+  if (typeof value === 'object') return ownValue(value, name)
+  if (typeof value !== 'string') return undefined
+  if (name === 'length') return value.length
+  return /^(?:0|[1-9]\d{0,8})$/.test(name) ? value[Number(name)] : undefined
+}
+
+/** A value as the name of a field. */
+export function keyOf(key: unknown, label: string): string {
+  if (typeof key !== 'string' && typeof key !== 'number') throw unfit(label, 'needs a text or a number as its field')
+  const name = String(key)
+  if (FORBIDDEN_KEYS.has(name)) throw reserved(label, name)
+  return name
+}
+
+/** A value as text, for joining texts. */
+export function textOf(run: Run, value: unknown, label: string): string {
+  if (typeof value === 'string') return value
+  if (value === undefined) throw missing(label)
+  if (typeof value === 'object' && value !== null) return listText(run, value, label)
+  return scalarText(value)
+}
+
+function scalarText(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'null'
+}
+
+/** The text of any value inside of `"${path}"`: as it is, or as JSON. */
+export function insertedText(run: Run, value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'object' && value !== null ? jsonOf(run, value) : scalarText(value)
+}
+
+/** The JSON of a value. Throws `TOO_LARGE` before a small value would make a huge text. */
+export function jsonOf(run: Run, value: unknown, indent = 0): string {
+  measure(run, value)
+  const text = JSON.stringify(value, undefined, indent) ?? 'null'
+  spend(run, text.length)
+  return text
+}
+
+/** Spends one step for each part of a value, as often as it is reached. */
+export function measure(run: Run, value: unknown): void {
+  spend(run, typeof value === 'string' ? 1 + value.length / CHARACTERS_PER_STEP : 1)
+  if (typeof value !== 'object' || value === null) return
+  for (const item of Object.values(value)) measure(run, item)
+}
+
+/** The number that arithmetic sees: texts and null as JavaScript has it, lists and objects not at all. */
+export function numberOf(value: unknown, label: string): number {
+  if (typeof value === 'number') return value
+  return Number(primitive(value, label))
+}
+
+/** A value that can be compared or calculated with. */
+export function primitive(value: unknown, label: string): string | number | boolean | null {
+  if (value === undefined) throw missing(label)
+  if (typeof value === 'object' && value !== null) {
+    throw unfit(
+      label,
+      `is ${Array.isArray(value) ? 'a list' : 'an object'}; compare or calculate with one of its fields`,
+    )
+  }
+  return value as string | number | boolean | null
+}
+
+/** Equality of texts, which costs work when they are long. */
+export function sameValue(run: Run, a: unknown, b: unknown): boolean {
+  if (typeof a === 'string' && typeof b === 'string' && a.length > CHARACTERS_PER_STEP) {
+    spend(run, a.length / CHARACTERS_PER_STEP)
+  }
+  return a === b
+}
+
+export function looselySame(run: Run, a: unknown, b: unknown): boolean {
+  if (typeof a === typeof b) return sameValue(run, a, b)
+  if (a === undefined || a === null || b === undefined || b === null) return (a ?? null) === (b ?? null)
+  if (typeof a === 'object' || typeof b === 'object') return false
+  return Number(a) === Number(b)
+}
+
+function listText(run: Run, value: object, label: string): string {
+  if (!Array.isArray(value)) throw unfit(label, 'is an object, which has no text; write JSON.stringify(...) around it')
+  spend(run, value.length)
+  const text = value
+    .map((item: unknown) => (item === null || item === undefined ? '' : textOf(run, item, label)))
+    .join(',')
+  spend(run, text.length)
+  return text
+}
+
+function reserved(label: string, name: string): Error {
+  return unfit(label, `reads the reserved name "${name}"; use a field of the data itself`)
+}

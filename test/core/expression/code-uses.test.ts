@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { codeUses } from '../../../src/core/expression/code-uses.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import { compileRule } from '../../../src/core/graph/compile.ts'
+import { validateRule } from '../../../src/core/rule/validate.ts'
+import { condition } from '../../../plugins/condition/plug.ts'
+
+const plugs = createRegistry([condition])
+const ruleOf = (code: unknown) => ({
+  sensors: [{ label: 'c', name: 'condition', resource: '$', properties: { condition: code } }],
+})
+
+describe('what code reads', () => {
+  it.each<[unknown, readonly string[]]>([
+    ['t > variables.limit', ['streamdata.t', 'variables.limit']],
+    ['"${nodes.a.state}" == "ON"', ['nodes.a.state']],
+    [{ '>': [{ var: 'nodes.a.rawData.x' }, 1] }, ['nodes.a.rawData.x']],
+    ['{">": [{"var": "t"}, 1]}', ['streamdata.t']],
+    ['{ t: t }', ['streamdata.t']],
+    ['<a.b> + ${variables.limit}', ['variables.limit']],
+    ['const x = `${y}`', []],
+    [{ nonsense: [1] }, []],
+    [42, []],
+    [undefined, []],
+  ])('of %j is %j', (code, paths) => {
+    expect(codeUses(code).map(({ root, segments }) => [root, ...segments].join('.'))).toEqual(paths)
+  })
+
+  it('is checked when a rule is: a node that is not there is an error', () => {
+    const { issues } = validateRule(ruleOf('nodes.door.state == "open"'), plugs)
+    expect(issues.map(({ message }) => message).join()).toContain('there is no node "door"')
+  })
+
+  it('is fetched before the node runs', () => {
+    const graph = compileRule(ruleOf('task.resource.meta.limit < variables.high'), plugs)
+    expect(graph.sensors[0]?.call.needs).toMatchObject({ taskMetadata: true, variables: ['high'] })
+  })
+
+  it('is compiled once and not filled in as text', () => {
+    const graph = compileRule(ruleOf('"${nodes.c.state}" == "True"'), plugs)
+    expect(graph.sensors[0]?.call.prepared).toBeDefined()
+  })
+})
