@@ -1,7 +1,10 @@
 import { map } from 'rxjs'
 import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../src/index.ts'
+import { JumpingClock } from '../../support/jumping-clock.ts'
 import { live, liveEngine, promisesSettled, TASK_ID } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const simple = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 
@@ -187,6 +190,22 @@ describe('chance', () => {
   it('is the same for equal seeds and tasks, and another for another seed or task', async () => {
     expect(await draw(1, 'a')).toBe(await draw(1, 'a'))
     expect(new Set([await draw(1, 'a'), await draw(2, 'a'), await draw(1, 'b')]).size).toBe(3)
+  })
+})
+
+describe('a machine clock that is put back', () => {
+  it('does not put back the time of the engine: events never go back in time', async () => {
+    const clock = new JumpingClock(10_000)
+    const engine = createEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => TASK_ID, seed: 1 })
+    const times: number[] = []
+    engine.events$.subscribe(({ time }) => times.push(time))
+    await engine.start(simple)
+    clock.set(4000)
+    engine.receive({ resource: 'r' })
+    clock.set(11_000)
+    engine.receive({ resource: 'r' })
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(new Set(times)).toEqual(new Set([10_000, 11_000]))
   })
 })
 

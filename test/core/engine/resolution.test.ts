@@ -157,6 +157,11 @@ describe('variables of a template that data may replace', () => {
     expect(asked).toEqual(['r limit'])
   })
 
+  it('by stored data only when declared so: nothing is asked for other variables', async () => {
+    const latestValue = () => 30
+    expect(await limits('overrideByStream', [{}], { latestValue })).toEqual([10])
+  })
+
   it('by stored data: without a stored value the default stays', async () => {
     expect(await limits('overrideByData', [{}], { latestValue: () => undefined })).toEqual([10])
     expect(await limits('overrideByData', [{}])).toEqual([10])

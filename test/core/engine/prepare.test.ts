@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import type { StartSettings } from '../../../src/core/engine/api.ts'
+import type { Template } from '../../../src/core/rule/rule.ts'
+import { live, liveEngine } from '../../support/live-engine.ts'
+import { on } from '../../support/rule-writing.ts'
+
+const template: Template = {
+  name: 'threshold',
+  sensors: [{ label: 's', ...on('switch'), properties: { value: '${variables.limit}' } }],
+  variables: [{ name: 'limit', type: 'integer', mandatory: true }],
+  taskDefaults: { type: 'reactive' },
+}
+
+describe('a task of a template', () => {
+  it('takes what the request gives', async () => {
+    const t = await live(template, { settings: { variables: { limit: 4 }, name: 'mine' } })
+    t.send({})
+    expect(t.plugs.calls[0]?.properties['value']).toBe(4)
+    expect(t.task.info()).toMatchObject({ name: 'mine', template: 'threshold' })
+  })
+
+  it.each<[string, StartSettings, RegExp]>([
+    ['leaves out a mandatory variable', {}, /limit/],
+    ['gives a variable of the wrong type', { variables: { limit: 'many' } }, /limit/],
+    [
+      'overrides a node that is not there',
+      { variables: { limit: 4 }, nodes: [{ name: 'nobody', properties: {} }] },
+      /nobody/,
+    ],
+  ])('is refused when the request %s, and there is no task', async (_, settings, text) => {
+    const { engine } = liveEngine()
+    const refusal: unknown = await engine.start(template, settings).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'VALIDATION' })
+    expect(String(refusal)).toMatch(text)
+    expect(engine.tasks.size).toBe(0)
+  })
+
+  it('may override nodes; the template itself stays as it is', async () => {
+    const nodes = [{ name: 's', properties: { resource: 'q' } }]
+    const t = await live(template, { settings: { variables: { limit: 4 }, nodes } })
+    expect(t.task.info().resourceIds).toEqual(['q'])
+    const other = await t.engine.start(template, { id: 'u', variables: { limit: 5 } })
+    expect(other.info().resourceIds).toEqual(['r'])
+  })
+})
