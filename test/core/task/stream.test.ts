@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PlugContext } from '../../../src/core/plug/plug.ts'
 import { live } from '../../support/live-engine.ts'
-import { on, rule, trigger } from '../../support/rule-writing.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 
 const last = (t: { plugs: { callsOf(node: string): readonly { stream: object }[] } }, node: string) =>
   t.plugs.callsOf(node).at(-1)?.stream
@@ -107,13 +107,17 @@ describe('a node in a cascade', () => {
   })
 
   it('sees the message that began it even when a newer one came in between', async () => {
-    const t = await live(chain, { script: (plugs) => plugs.say('free', { state: 'On', after: 5000 }) })
-    t.send({ v: 1 })
+    const waiting = rule({
+      sensors: { a: on('switch'), free: 'switch' },
+      actuators: ['act'],
+      triggers: [trigger('a', 'free', is('On')), trigger('free', 'act')],
+    })
+    const t = await live(waiting, { script: (plugs) => plugs.say('free', { state: 'On', after: 5000 }) })
+    t.send({ a: 'On', v: 1 })
     t.to(1000)
-    t.task.push('a', { rawData: {} })
-    t.send({ v: 2 })
+    t.send({ a: 'Off', v: 2 })
     t.to(10_000)
-    expect(t.plugs.callsOf('act')[0]?.stream).toEqual({ resource: 'r', v: 2 })
+    expect(t.plugs.callsOf('act').map(({ now, stream }) => [now, stream['v']])).toEqual([[5000, 1]])
   })
 
   it('with a resource of its own sees the values of that, while they hold', async () => {
