@@ -1,14 +1,7 @@
 /** Random rules over the test plugs. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
 import fc from 'fast-check'
-import type {
-  Actuator,
-  Relation,
-  RetryConfig,
-  Rule,
-  Sensor,
-  TaskSettings,
-  Trigger,
-} from '../../../src/core/rule/rule.ts'
+import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
+import { at, gateSeed, given, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
 import { TEST_PLUGS } from '../model/test-plugs.ts'
 
 export const RESOURCES = ['r1', 'r2', 'r3'] as const
@@ -49,22 +42,6 @@ const sensorSeed = (withAsync: boolean) =>
 type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
 type SensorSeed = Drawn<ReturnType<typeof sensorSeed>>
 
-const gateSeed = fc.record({
-  type: from<Relation['type']>('AND', 'OR', 'NAND', 'GENERAL'),
-  parents: fc.array(fc.nat(20), { minLength: 1, maxLength: 3 }),
-  rows: fc.array(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
-})
-
-const triggerSeed = fc.record({
-  source: fc.nat(20),
-  destination: fc.nat(20),
-  kind: from('states', 'change', 'change', 'both', 'execution', 'empty'),
-  states: fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }),
-  stateFrom: from(-1, -1, 0, 1, 2),
-  stateTo: from(-1, 0, 1, 2),
-  invocationPolicy: sometimes(from(0, 1, 2, 3, 10)),
-})
-
 const actuatorSeed = (withAsync: boolean) =>
   fc.record({
     plug: from('act', ...(withAsync ? ['laterAct'] : [])),
@@ -72,9 +49,6 @@ const actuatorSeed = (withAsync: boolean) =>
     failIn: from(-1, -1, 0, 1),
     retry: seldom(retrySeed),
   })
-
-type GateSeed = Drawn<typeof gateSeed>
-type TriggerSeed = Drawn<typeof triggerSeed>
 
 const taskSeed = fc.record({
   clock: from<TaskSettings>(
@@ -111,7 +85,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
   })
   return seed.map((plan) => {
     const sensors = plan.sensors.map((s, i) => sensorOf(s, i, options))
-    const relations = relationsOf(plan.gates, sensors)
+    const relations = relationsOf(plan.gates, sensors, statesOfSensor)
     const actuators = plan.actuators.map((a, i): Actuator => {
       const retryConfig = a.retry && { maxRetries: a.retry.maxRetries, minBackoff: a.retry.minBackoff }
       return given({
@@ -122,7 +96,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
         retryConfig,
       })
     })
-    const triggers = triggersOf(plan.triggers, sensors, relations, actuators)
+    const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOfSensor)
     const { clock, ...flags } = plan.task
     return {
       sensors,
@@ -136,15 +110,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
 }
 
 const statesOf = (plug: string): readonly string[] => TEST_PLUGS[plug]?.states ?? []
-const at = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
-
-/** The same object without its undefined fields. */
-function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
-}
-
+const statesOfSensor = ({ name }: Sensor): readonly string[] => statesOf(name)
 function sensorOf(seed: SensorSeed, i: number, options: RuleOptions): Sensor {
   const { plug, retry, pause, timeoutState, properties, ...flags } = seed
   const later = plug === 'later'
@@ -166,61 +132,4 @@ function sensorOf(seed: SensorSeed, i: number, options: RuleOptions): Sensor {
     pauseExecution: paused || undefined,
     pauseExecutionTimeout: paused ? 'PT9S' : undefined,
   }) as Sensor
-}
-
-function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor[]): Relation[] {
-  const relations: Relation[] = []
-  for (const [i, seed] of seeds.entries()) {
-    const labels = [...sensors, ...relations].map((node) => node.label)
-    const parentLabels = [...new Set(seed.parents.map((n) => at(labels, n)))]
-    const rows = (seed.type === 'GENERAL' ? seed.rows : seed.rows.slice(0, 1)).map((row) =>
-      parentLabels.map((label, place) => at(sourceStates(label, sensors), row[place] ?? 0)),
-    )
-    const combinations = [...new Map(rows.map((row) => [row.join(), row])).values()]
-    relations.push({ label: `g${i}`, type: seed.type, parentLabels, combinations })
-  }
-  return relations
-}
-
-function sourceStates(label: string, sensors: readonly Sensor[]): readonly string[] {
-  const sensor = sensors.find((node) => node.label === label)
-  return sensor ? statesOf(sensor.name) : ['TRUE', 'FALSE']
-}
-
-/** Place of the last sensor behind a source: its destinations must stand after it. */
-function lastBehind(label: string, sensors: readonly Sensor[], relations: readonly Relation[]): number {
-  const gate = relations.find((relation) => relation.label === label)
-  if (!gate) return sensors.findIndex((sensor) => sensor.label === label)
-  return Math.max(...gate.parentLabels.map((parent) => lastBehind(parent, sensors, relations)))
-}
-
-function triggersOf(
-  seeds: readonly TriggerSeed[],
-  sensors: readonly Sensor[],
-  relations: readonly Relation[],
-  actuators: readonly Actuator[],
-): Trigger[] {
-  const triggers = seeds.map((seed): Trigger => {
-    const sourceLabel = at(
-      [...sensors, ...relations].map((node) => node.label),
-      seed.source,
-    )
-    const later = sensors.slice(lastBehind(sourceLabel, sensors, relations) + 1)
-    const destinationLabel = at(
-      [...later, ...actuators].map((node) => node.label),
-      seed.destination,
-    )
-    const states = sourceStates(sourceLabel, sensors)
-    const nameOf = (n: number): string => (n < 0 ? '*' : at(states, n))
-    const statesTrigger = [...new Set(seed.states.map(nameOf))]
-    const stateChangeTrigger = { stateFrom: nameOf(seed.stateFrom), stateTo: nameOf(seed.stateTo) }
-    return given({
-      sourceLabel,
-      destinationLabel,
-      invocationPolicy: seed.invocationPolicy,
-      statesTrigger: seed.kind === 'empty' ? [] : ['states', 'both'].includes(seed.kind) ? statesTrigger : undefined,
-      stateChangeTrigger: ['change', 'both'].includes(seed.kind) ? stateChangeTrigger : undefined,
-    }) as Trigger
-  })
-  return [...new Map(triggers.map((trigger) => [JSON.stringify(trigger), trigger])).values()]
 }
