@@ -14,10 +14,15 @@ import { sweep as sweepCore, type Sweep, type SweepOptions } from './core/simula
 /** Only `plugs` is needed; the rest has defaults for live use. */
 export type CreateEngineOptions = Partial<EngineOptions> & Pick<EngineOptions, 'plugs'>
 
+/** A clock that was put forward is noticed within a minute; a fleet wakes the process at most 125 times a second. */
+const LIVE_WAKING = { recheckMs: 60_000, restMs: 8 }
+
 /** An engine on the machine's clock. Pass `scheduler`, `ids` and `seed` to take time, ids and chance into your own hands. */
 export function createEngine(options: CreateEngineOptions): Engine {
+  const isLive = options.scheduler === undefined || options.scheduler === asyncScheduler
   return new CoreEngine({
     scheduler: asyncScheduler,
+    ...(isLive ? LIVE_WAKING : {}),
     ids: () => globalThis.crypto.randomUUID(),
     seed: Math.floor(Math.random() * 2 ** 32),
     ...options,
@@ -53,6 +58,11 @@ function patience(giveUp: () => void): () => void {
 
 export { diffRuns } from './core/simulate/diff-runs.ts'
 export { definePlug } from './core/plug/define.ts'
+export { nextRuns, type NextRun, type NextRuns, type NextRunsOptions } from './core/schedule/next-runs.ts'
+export { parseSchedule } from './core/schedule/parse-schedule.ts'
+export type { Schedule, ScheduleSettings } from './core/schedule/schedule.ts'
+export { shareTicks, type SharedTicks } from './core/schedule/share-ticks.ts'
+export { ticks$, type Tick, type TickOptions } from './core/schedule/ticks.ts'
 export { VirtualClock } from './core/simulate/virtual-clock.ts'
 export { validateRule, validateTemplate } from './core/rule/validate.ts'
 export { createRegistry } from './core/plug/registry.ts'

@@ -14,6 +14,10 @@ export interface EngineOptions {
   readonly plugs: readonly Plug[]
   /** where time comes from; every timer of the engine waits on it */
   readonly scheduler: SchedulerLike
+  /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */
+  readonly recheckMs?: number
+  /** least ms between two wake-ups by timers: a lone one is on time, a crowd acts in batches, each at most this late; default 0 */
+  readonly restMs?: number
   /** ids of tasks that are started without one */
   readonly ids: () => string
   /** first number of all randomness that plugs see */

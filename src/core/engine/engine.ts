@@ -12,6 +12,7 @@ import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message } from '../task/origin.ts'
 import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
+import { Clocks } from './clocks.ts'
 import { EventStream } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
@@ -31,6 +32,7 @@ export class CoreEngine implements Engine {
   readonly #preparer: Preparer
   readonly #events: EventStream<EngineEvent>
   readonly #timers: TimerQueue
+  readonly #clocks = new Clocks()
   readonly #router = new Router<LiveTask>()
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
@@ -54,7 +56,7 @@ export class CoreEngine implements Engine {
         this.#host.listener = any ? this.#emit : null
       },
     )
-    this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined))
+    this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#host = {
       timers: this.#timers,
       caller: { ports: this.#ports, globalSettings: options.globalSettings ?? {} },
@@ -144,7 +146,7 @@ export class CoreEngine implements Engine {
     }
     const task = new LiveTask(saved.id, this.#order++, saved.createTime, prepared, this.#host)
     task.resolved = saved.resources
-    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits())
+    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits(), this.#clocks)
     await this.#turn(() => {
       task.reopen(model, saved.state)
       this.#tasks.set(task.id, task)
@@ -222,7 +224,7 @@ export class CoreEngine implements Engine {
         throw new AppError('NOT_FOUND', `task ${task.id} was removed before it could start`)
       if (task.status === 'running') throw wrongStatus('start', task)
       task.resolved = resolved
-      task.begin(buildModel(task.id, prepared, resolved, now, this.#limits()), this.#options.seed)
+      task.begin(buildModel(task.id, prepared, resolved, now, this.#limits(), this.#clocks), this.#options.seed)
       if (isRunning(task)) this.#router.add(task, task.resources)
     })
   }

@@ -4,10 +4,13 @@ import { makePlan } from '../graph/plan.ts'
 import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
 import type { Ports } from '../ports.ts'
 import type { NormalSettings } from '../rule/settings.ts'
-import { parseSchedule } from '../schedule/parse-schedule.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import type { TaskModel } from '../task/run.ts'
+import type { Clocks } from './clocks.ts'
 import type { Prepared } from './prepare.ts'
+
+/** Most tasks have no sensor with a clock of its own: they share this one. */
+const NO_SCHEDULES: ReadonlyMap<number, Schedule> = new Map()
 
 export interface ModelLimits {
   readonly streamValidity: number
@@ -36,6 +39,7 @@ export function buildModel(
   resolved: readonly string[],
   start: number,
   limits: ModelLimits,
+  clocks: Clocks,
 ): TaskModel {
   const { graph, settings } = prepared
   const resources = [...new Set(resolved)]
@@ -48,8 +52,8 @@ export function buildModel(
     resourcePlace,
     dataPlans:
       resources.length === resolved.length ? graph.dataPlans : joinedPlans(graph, resources.length, resourcePlace),
-    schedule: settings.type === 'reactive' ? undefined : parseSchedule(clockOf(settings, start)),
-    ownSchedules: ownSchedules(graph, settings, start),
+    schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, start)),
+    ownSchedules: ownSchedules(graph, settings, start, clocks),
     ...limits,
   }
 }
@@ -75,16 +79,23 @@ function clockOf(settings: NormalSettings, start: number): ScheduleSettings {
     : { ...common, type, rrule: settings.rrule }
 }
 
-function ownSchedules(graph: Graph, settings: NormalSettings, start: number): ReadonlyMap<number, Schedule> {
+function ownSchedules(
+  graph: Graph,
+  settings: NormalSettings,
+  start: number,
+  clocks: Clocks,
+): ReadonlyMap<number, Schedule> {
   const { timeZone, dst } = settings
+  if (graph.sensors.every(({ pollingPeriod, schedule }) => (pollingPeriod ?? schedule) === undefined))
+    return NO_SCHEDULES
   const schedules = new Map<number, Schedule>()
   for (const sensor of graph.sensors) {
     const common = { start, timeZone, dst }
     if (sensor.pollingPeriod !== undefined) {
       const { pollingPeriod: frequency, pollingFixedRate } = sensor
-      schedules.set(sensor.slot, parseSchedule({ ...common, type: 'periodic', frequency, pollingFixedRate }))
+      schedules.set(sensor.slot, clocks.parse({ ...common, type: 'periodic', frequency, pollingFixedRate }))
     } else if (sensor.schedule !== undefined) {
-      schedules.set(sensor.slot, parseSchedule({ ...common, ...expression(sensor.schedule) }))
+      schedules.set(sensor.slot, clocks.parse({ ...common, ...expression(sensor.schedule) }))
     }
   }
   return schedules

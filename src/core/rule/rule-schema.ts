@@ -138,6 +138,7 @@ const settings = {
   timeZone: Type.Optional(Type.String({ minLength: 1, description: 'IANA zone or offset' })),
   misfire: Type.Optional(Type.Enum(['skip', 'once', 'all'])),
   maxLateness: Type.Optional(Duration),
+  maxMissed: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
   overlap: Type.Optional(Type.Enum(['skip', 'queue', 'cancelPrevious'])),
   dst: Type.Optional(
     Type.Object(

@@ -140,6 +140,8 @@ export interface TaskSettings {
   misfire?: 'skip' | 'once' | 'all'
   /** extension, ISO 8601: a missed tick older than this is dropped */
   maxLateness?: string
+  /** extension, default 100, at most 1,000: how many missed ticks `misfire: all` runs, the latest ones */
+  maxMissed?: number
   /** extension: what a tick does when the last one still works */
   overlap?: 'skip' | 'queue' | 'cancelPrevious'
   /** extension */

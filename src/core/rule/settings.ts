@@ -23,6 +23,8 @@ export interface NormalSettings {
   readonly misfire: 'skip' | 'once' | 'all'
   /** ms; undefined: a missed tick is never too old */
   readonly maxLatenessMs: number | undefined
+  /** how many missed ticks run at most */
+  readonly maxMissed: number
   readonly overlap: 'skip' | 'queue' | 'cancelPrevious'
   /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
   readonly dst: DstPolicy
@@ -54,6 +56,7 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     timeZone: settings.timeZone ?? 'UTC',
     misfire: settings.misfire ?? 'skip',
     maxLatenessMs: settings.maxLateness === undefined ? undefined : durationMs(settings.maxLateness),
+    maxMissed: settings.maxMissed ?? 100,
     overlap: settings.overlap ?? 'skip',
     dst: settings.dst ?? {},
     tags: settings.tags ?? {},

@@ -1,4 +1,4 @@
-import { latestBefore } from './occurrences.ts'
+import { latestBefore, tallyBetween } from './occurrences.ts'
 import type { Schedule } from './schedule.ts'
 
 /** What to do with occurrences that nobody was there for (task settings `misfire` and `maxLateness`). */
@@ -24,7 +24,6 @@ export interface Missed {
 
 const DEFAULT_CAP = 100
 const MAX_CAP = 1000
-const MAX_COUNTED = 100_000
 
 /**
  * What a clock missed strictly between its last tick and `now` (epoch ms), and what follows from the policy.
@@ -32,7 +31,7 @@ const MAX_COUNTED = 100_000
  */
 export function missed(schedule: Schedule, lastTick: number, now: number, policy: MisfirePolicy): Missed {
   if (schedule.fixedDelay) return missedDelay(schedule, lastTick, now, policy)
-  const { count, isExact } = countBetween(schedule, lastTick, now)
+  const { count, isExact } = tallyBetween(schedule, lastTick, now)
   const wanted = policy.misfire === 'skip' ? 0 : policy.misfire === 'once' ? 1 : bounded(policy.cap)
   const oldest = now - (policy.maxLatenessMs ?? Infinity)
   const run: number[] = []
@@ -55,15 +54,4 @@ function missedDelay(schedule: Schedule, lastTick: number, now: number, policy: 
 
 function bounded(cap = DEFAULT_CAP): number {
   return Math.max(0, Math.min(MAX_CAP, Math.floor(cap)))
-}
-
-function countBetween(schedule: Schedule, after: number, before: number): { count: number; isExact: boolean } {
-  if (schedule.count) return { count: schedule.count(after, before), isExact: true }
-  let count = 0
-  let at = schedule.next(after)
-  while (at !== null && at < before && count < MAX_COUNTED) {
-    count++
-    at = schedule.next(at)
-  }
-  return { count, isExact: at === null || at >= before }
 }

@@ -1,4 +1,6 @@
-import type { Schedule } from './schedule.ts'
+import type { Schedule, Tally } from './schedule.ts'
+
+const MAX_COUNTED = 100_000
 
 /** The occurrences at or after `from` and before `until` (epoch ms), at most `limit` of them. */
 export function occurrencesBetween(schedule: Schedule, from: number, until: number, limit: number): readonly number[] {
@@ -9,6 +11,21 @@ export function occurrencesBetween(schedule: Schedule, from: number, until: numb
     at = schedule.next(at)
   }
   return found
+}
+
+/** How many occurrences lie strictly between two instants; beyond 100,000 it stops counting. */
+export function tallyBetween(schedule: Schedule, after: number, before: number): Tally {
+  return schedule.tally?.(after, before) ?? walkedTally(schedule, after, before)
+}
+
+function walkedTally(schedule: Schedule, after: number, before: number): Tally {
+  let count = 0
+  let at = schedule.next(after)
+  while (at !== null && at < before && count < MAX_COUNTED) {
+    count++
+    at = schedule.next(at)
+  }
+  return { count, isExact: at === null || at >= before }
 }
 
 /**

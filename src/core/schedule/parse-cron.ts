@@ -36,7 +36,7 @@ export function parseCron(expression: string): Recurrence {
       ),
     ])
   }
-  return { key: keyOf(plan), times, everyHour: plan.hours.length === 24 }
+  return { key: keyOf(plan), times, everyHour: plan.hours.length === 24, anyStart: true }
 }
 
 /** Undefined when there are problems. */

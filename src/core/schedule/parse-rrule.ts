@@ -11,7 +11,7 @@ import { localIn, type IcalDate } from './ical-date.ts'
 import { mergedTimes } from './merged-times.ts'
 import { readRruleLines, type DateLine } from './rrule-lines.ts'
 import { rrulePlan, type RrulePlan } from './rrule-plan.ts'
-import { completedPlan, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
+import { completedPlan, hangsOnStart, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
 import { MAX_STEPS, ruleSeconds, ruleTimes, type SecondSearch } from './rrule-times.ts'
 import type { LocalTimes, Recurrence, Zone } from './schedule.ts'
 import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
@@ -60,6 +60,7 @@ export function parseRrule(text: string, context: RruleContext): ZonedRecurrence
   const recurrence: Recurrence = {
     key: `rrule ${JSON.stringify([rules.map((rule) => rule.key), added, removed])}`,
     times,
+    anyStart: given !== undefined || (taskStart >= 0 && !plans.some(hangsOnStart)),
     everyHour: rules.length > 0 && rules.every((rule) => rule.everyHour),
     from: given ? undefined : taskStart,
     until: rules.length === 1 && added.length === 0 ? only?.until : undefined,

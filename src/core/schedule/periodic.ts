@@ -1,27 +1,68 @@
-import type { Schedule } from './schedule.ts'
+import type { Schedule, Tally } from './schedule.ts'
 
 /** Every `frequency` ms, counted from `start`: start, start + frequency ... */
 export function fixedRate(frequency: number, start: number): Schedule {
-  const phase = ((start % frequency) + frequency) % frequency
-  const atOrAfter = (instant: number): number =>
-    instant <= start ? start : start + Math.ceil((instant - start) / frequency) * frequency
-  return {
-    key: `periodic ${frequency} ${phase}`,
-    next: (after) => (after < start ? start : start + (Math.floor((after - start) / frequency) + 1) * frequency),
-    first: atOrAfter,
-    count: (after, before) => {
-      const earliest = after < start ? start : start + (Math.floor((after - start) / frequency) + 1) * frequency
-      return before <= earliest ? 0 : Math.ceil((before - earliest) / frequency)
-    },
-  }
+  return new FixedRate(frequency, start)
 }
 
 /** `frequency` ms after the end of the last work. Its occurrences hang on that work, so its key names the start. */
 export function fixedDelay(frequency: number, start: number): Schedule {
-  return {
-    key: `delay ${frequency} ${start}`,
-    next: (after) => (after < start ? start : after + frequency),
-    first: (from) => Math.max(from, start),
-    fixedDelay: true,
+  return new FixedDelay(frequency, start)
+}
+
+/** Classes, because every periodic task has a schedule of its own, and two numbers are all that it needs. */
+class FixedRate implements Schedule {
+  readonly #frequency: number
+  readonly #start: number
+
+  constructor(frequency: number, start: number) {
+    this.#frequency = frequency
+    this.#start = start
+  }
+
+  get key(): string {
+    const phase = ((this.#start % this.#frequency) + this.#frequency) % this.#frequency
+    return `periodic ${this.#frequency} ${phase}`
+  }
+
+  next(after: number): number {
+    if (after < this.#start) return this.#start
+    return this.#start + (Math.floor((after - this.#start) / this.#frequency) + 1) * this.#frequency
+  }
+
+  first(start: number): number {
+    if (start <= this.#start) return this.#start
+    return this.#start + Math.ceil((start - this.#start) / this.#frequency) * this.#frequency
+  }
+
+  tally(after: number, before: number): Tally {
+    const earliest = this.next(after)
+    return { count: before <= earliest ? 0 : Math.ceil((before - earliest) / this.#frequency), isExact: true }
+  }
+}
+
+class FixedDelay implements Schedule {
+  readonly #frequency: number
+  readonly #start: number
+
+  constructor(frequency: number, start: number) {
+    this.#frequency = frequency
+    this.#start = start
+  }
+
+  get key(): string {
+    return `delay ${this.#frequency} ${this.#start}`
+  }
+
+  get fixedDelay(): true {
+    return true
+  }
+
+  next(after: number): number {
+    return after < this.#start ? this.#start : after + this.#frequency
+  }
+
+  first(start: number): number {
+    return Math.max(start, this.#start)
   }
 }

@@ -3,6 +3,8 @@ import { DAY_SECONDS, civilDay, weekdayOf } from './civil.ts'
 import { FREQUENCIES, type RrulePlan } from './rrule-plan.ts'
 
 const SECONDS_OF: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
+/** 3 February 1970, 01:01:01, a Tuesday: month, day, weekday, hour, minute and second differ from those of 0. */
+const OTHER_IN_EVERY_PART = 33 * DAY_SECONDS + 3661
 const ALL_SIXTY = Array.from({ length: 60 }, (_, index) => index)
 const ALL_HOURS = ALL_SIXTY.slice(0, 24)
 
@@ -41,6 +43,12 @@ export function sharedStart(plan: RrulePlan, start: number): number {
     return (Math.floor(start / unit) * unit) % stride
   }
   return plan.interval === 1 ? 0 : start
+}
+
+/** Whether such a rule without DTSTART has other times when its task starts at another time. */
+export function hangsOnStart(plan: RrulePlan): boolean {
+  if (plan.count !== undefined || plan.interval !== 1) return true
+  return JSON.stringify(completedPlan(plan, 0)) !== JSON.stringify(completedPlan(plan, OTHER_IN_EVERY_PART))
 }
 
 /** Whether in no hour of its days such a rule is silent. */

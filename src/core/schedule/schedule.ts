@@ -35,10 +35,18 @@ export interface Schedule {
   first(start: number): number | null
   /** `next` then wants the instant at which the last work ended */
   readonly fixedDelay?: boolean
-  /** how many occurrences lie strictly between two instants, where arithmetic can tell without walking */
-  count?(after: number, before: number): number
+  /** how many occurrences lie strictly between two instants, where that is known without walking all of them */
+  tally?(after: number, before: number): Tally
+  /** the start of the task changes nothing but which occurrence is the first */
+  readonly anyStart?: boolean
   /** the local times behind the instants, where there are any: for marking what a change of the clocks does to them */
-  readonly wallClock?: WallClock
+  readonly wallClock?: WallClock | undefined
+}
+
+/** A number of occurrences; a lower bound when it is not exact. */
+export interface Tally {
+  readonly count: number
+  readonly isExact: boolean
 }
 
 /** Local times in ascending order, before a zone makes instants of them. */
@@ -54,6 +62,8 @@ export interface Recurrence {
   readonly times: LocalTimes
   /** in no hour of its days silent, so a repeated hour wants its runs too */
   readonly everyHour: boolean
+  /** the start of the task takes no part in the times */
+  readonly anyStart: boolean
   /** no occurrence before, and none after these instants (epoch ms), whatever the local times say */
   readonly from?: number | undefined
   readonly until?: number | undefined

@@ -18,7 +18,7 @@ export function wallClockSchedule(recurrence: Recurrence, zone: Zone, dst: Requi
     return found === null || found > until ? null : found
   }
   const key = `${zone.name} ${dst.gap} ${dst.overlap} ${recurrence.key}`
-  return { key, next, first: next, wallClock: { times, zone, dst } }
+  return { key, next, first: next, anyStart: recurrence.anyStart, wallClock: { times, zone, dst } }
 }
 
 function nextInstant(times: LocalTimes, zone: Zone, dst: Required<DstPolicy>, after: number): number | null {

@@ -36,7 +36,8 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   plan(run, node, due.next)
   if (due.skipped > 0) {
     run.state.skippedTicks += due.skipped
-    traceLog(run, 'WARN', `${due.skipped} missed ${due.skipped === 1 ? 'tick was' : 'ticks were'} skipped`, node?.label)
+    const count = due.isExact ? due.skipped : `at least ${due.skipped}`
+    traceLog(run, 'WARN', `${count} missed ${due.skipped === 1 ? 'tick was' : 'ticks were'} skipped`, node?.label)
   }
   const [first, ...later] = due.run
   for (const at of later) run.state.waitingTicks.push({ node, at })
@@ -60,24 +61,29 @@ export function afterWork(run: TaskRun): void {
 interface DueTicks {
   readonly run: readonly number[]
   readonly skipped: number
+  /** false: there were too many to count, `skipped` is a lower bound */
+  readonly isExact: boolean
   readonly next: number | null
 }
 
 function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTicks {
   const { now } = run
+  const { misfire, maxLatenessMs, maxMissed } = run.model.settings
+  const isExact = true
   if (schedule.fixedDelay === true) {
-    const runs = isOnTime(run, scheduledAt) || run.model.settings.misfire !== 'skip'
+    const isWanted = misfire === 'once' || (misfire === 'all' && maxMissed > 0)
+    const runs = isOnTime(run, scheduledAt) || (isWanted && now - scheduledAt <= (maxLatenessMs ?? NEVER))
     // With a fixed delay the end of the work plans the next tick; a tick that is left out has no work.
-    return { run: runs ? [scheduledAt] : [], skipped: runs ? 0 : 1, next: runs ? null : schedule.next(now) }
+    return { run: runs ? [scheduledAt] : [], skipped: runs ? 0 : 1, isExact, next: runs ? null : schedule.next(now) }
   }
   const next = schedule.next(scheduledAt)
-  if (scheduledAt === now) return { run: [scheduledAt], skipped: 0, next }
-  const { misfire, maxLatenessMs } = run.model.settings
-  const { run: late, skipped } = missed(schedule, scheduledAt - 1, now + 1, { misfire, maxLatenessMs })
+  if ((next === null || next > now) && isOnTime(run, scheduledAt)) {
+    return { run: [scheduledAt], skipped: 0, isExact, next }
+  }
+  const late = missed(schedule, scheduledAt - 1, now + 1, { misfire, maxLatenessMs, cap: maxMissed })
   const latest = latestBefore(schedule, now + 1, scheduledAt - 1)
-  const following = schedule.next(now)
-  if (latest === null || !isOnTime(run, latest) || late.includes(latest)) return { run: late, skipped, next: following }
-  return { run: [...late, latest], skipped: skipped - 1, next: following }
+  if (latest === null || !isOnTime(run, latest) || late.run.includes(latest)) return late
+  return { ...late, run: [...late.run, latest], skipped: late.skipped - 1 }
 }
 
 function isOnTime(run: TaskRun, scheduledAt: number): boolean {

@@ -19,6 +19,7 @@ const DEFAULTS: NormalSettings = {
   timeZone: 'UTC',
   misfire: 'skip',
   maxLatenessMs: undefined,
+  maxMissed: 100,
   overlap: 'skip',
   dst: {},
   tags: {},
@@ -38,6 +39,7 @@ describe('normalizeSettings', () => {
     ['a clock the type does not read is left out', { type: 'reactive', frequency: 5, cron: 'x' }, {}],
     ['an empty resource is none', { resource: '' }, {}],
     ['maxLateness becomes ms', { maxLateness: 'PT1M' }, { maxLatenessMs: 60_000 }],
+    ['maxMissed stays as it is', { maxMissed: 0 }, { maxMissed: 0 }],
     ['a dst policy stays as it is', { dst: { gap: 'skip' } }, { dst: { gap: 'skip' } }],
     [
       'false stays false',

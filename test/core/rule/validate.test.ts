@@ -447,6 +447,12 @@ describe('each problem is named with its place and with what would be right', ()
       'ERROR TASK /task/timeZone: "Europe Brussels" is not a time zone',
     ],
     ['a bad lateness', [[['task', 'maxLateness'], '1 year']], 'ERROR TASK /task/maxLateness'],
+    ['too many missed ticks', [[['task', 'maxMissed'], 1001]], 'expected a whole number from 0 up to 1000'],
+    [
+      'missed ticks that nobody wants',
+      [[['task', 'maxMissed'], 5]],
+      'WARNING FIELD /task/maxMissed: maxMissed has no effect',
+    ],
     [
       'an override of nobody',
       [[['task', 'nodes'], [{ name: 'heet', properties: {} }]]],

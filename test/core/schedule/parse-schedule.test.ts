@@ -39,7 +39,7 @@ describe('a periodic schedule', () => {
           const schedule = parse({ type: 'periodic', frequency, start: 0 })
           let count = 0
           for (let at = schedule.next(after); at !== null && at < before; at = schedule.next(at)) count++
-          expect(schedule.count?.(after, before)).toBe(count)
+          expect(schedule.tally?.(after, before)).toEqual({ count, isExact: true })
         },
       ),
       runs(100),

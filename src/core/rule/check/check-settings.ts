@@ -50,6 +50,10 @@ export function checkSettings(
     )
   }
   if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)
+  if (settings.maxMissed !== undefined && settings.misfire !== 'all') {
+    const message = 'maxMissed has no effect unless all missed ticks are to run'
+    report.warning('FIELD', at(path, 'maxMissed'), message, 'write "misfire": "all", or leave it out')
+  }
 }
 
 function checkClock(settings: TaskSettings, written: unknown, path: string, report: Report): void {
