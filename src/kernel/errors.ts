@@ -19,6 +19,10 @@ export const ERRORS = {
   SCHEDULE: { status: 400, meaning: 'a cron, rrule, frequency or time zone cannot be used' },
   SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
   TOO_LARGE: { status: 400, meaning: 'an input or question is above a declared bound' },
+  PROPERTY: {
+    status: 400,
+    meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',
+  },
   USAGE: { status: 400, meaning: 'the command line was given wrong options' },
 } as const
 

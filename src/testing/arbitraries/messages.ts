@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { isoInstant } from '../../core/simulate/instant.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
 
 /**
  * What can be wrong with a stream. `late`: a message comes after newer ones. `duplicate`: it comes again.
@@ -118,7 +119,11 @@ function troubles(wild: ReadonlySet<Disturbance>): fc.Arbitrary<Trouble | undefi
 }
 
 function startOf(start: number | string | undefined, special: boolean): fc.Arbitrary<number> {
-  if (start !== undefined) return fc.constant(typeof start === 'number' ? start : isoInstant(start))
+  if (start !== undefined) {
+    const time = typeof start === 'number' ? start : isoInstant(start)
+    if (Number.isFinite(time)) return fc.constant(time)
+    throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
+  }
   return special ? fc.constantFrom(USUAL_DAY, USUAL_DAY, ...SPECIAL_DAYS) : fc.constant(USUAL_DAY)
 }
 
