@@ -81,7 +81,7 @@ export interface Task {
   push(node: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void
   /** Runs a sensor now. */
   run(node: string): void
-  /** Lets a paused node go on. */
+  /** Lets a paused sensor or actuator go on. */
   resume(node: string): void
   explain(node: string): Explanation
   /** Plain JSON from which `engine.restore` goes on, here or elsewhere. */

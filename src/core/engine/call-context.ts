@@ -102,8 +102,12 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get log(): PlugLog {
-    const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) =>
-      traceLog(this.#run, level, message, this.nodeName)
+    // A call that is over, or whose task has stopped, has nobody to tell any more.
+    const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) => {
+      const { state } = this.#run
+      if (state.status === 'running' && state.inFlight.has(this.#execution))
+        traceLog(this.#run, level, message, this.nodeName)
+    }
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
 

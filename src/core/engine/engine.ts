@@ -223,6 +223,8 @@ export class CoreEngine implements Engine {
       if (this.#tasks.get(task.id) !== task)
         throw new AppError('NOT_FOUND', `task ${task.id} was removed before it could start`)
       if (task.status === 'running') throw wrongStatus('start', task)
+      if (task.prepared !== prepared)
+        throw new AppError('WRONG_STATUS', `the rule of task ${task.id} was replaced while it started; start it again`)
       task.resolved = resolved
       task.begin(buildModel(task.id, prepared, resolved, now, this.#limits(), this.#clocks), this.#options.seed)
       if (isRunning(task)) this.#router.add(task, task.resources)

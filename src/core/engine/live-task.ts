@@ -18,6 +18,7 @@ import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Caller, type Outcome } from './call-plug.ts'
 import type { EngineEvent } from './events.ts'
 import type { Prepared } from './prepare.ts'
+import { OpenCalls } from './open-calls.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
@@ -51,7 +52,7 @@ export class LiveTask implements Task, TimerOwner {
   #run: TaskRun | undefined
   #state: TaskState | undefined
   readonly #host: TaskHost
-  readonly #aborts = new Map<Execution, AbortController>()
+  readonly #calls = new OpenCalls()
   #caller: Caller
   #failed = false
 
@@ -146,8 +147,7 @@ export class LiveTask implements Task, TimerOwner {
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#host.timers.forget(this)
-    for (const abort of this.#aborts.values()) abort.abort()
-    this.#aborts.clear()
+    this.#calls.abortAll()
     this.#run = undefined
   }
 
@@ -172,11 +172,17 @@ export class LiveTask implements Task, TimerOwner {
   }
 
   run(label: string): void {
-    this.#order('run', label)
+    const node = this.#sensor(label)
+    this.#requireRunning(`run ${label}`)
+    this.#host.enqueue((now) => this.take(now, { kind: 'run', node }))
   }
 
   resume(label: string): void {
-    this.#order('resume', label)
+    const node = this.#node(label)
+    if (node.kind === 'gate')
+      throw new AppError('NOT_FOUND', `node ${label} of task ${this.id} is a relation, which never pauses`)
+    this.#requireRunning(`resume ${label}`)
+    this.#host.enqueue((now) => this.take(now, { kind: 'resume', node }))
   }
 
   explain(label: string): Explanation {
@@ -237,10 +243,7 @@ export class LiveTask implements Task, TimerOwner {
       },
       why: host.why,
       timer: (kind, at, key, place = key) => host.timers.ask(this, kind, at, key, place),
-      cancelled: (execution) => {
-        this.#aborts.get(execution)?.abort()
-        this.#aborts.delete(execution)
-      },
+      cancelled: (execution) => this.#calls.abort(execution),
     }
   }
 
@@ -255,11 +258,11 @@ export class LiveTask implements Task, TimerOwner {
   #await(run: TaskRun, execution: Execution, outcome: Promise<Outcome>): void {
     armTimeout(run, execution)
     const { calls } = execution
-    const closed = this.#host.opened()
+    const end = this.#calls.opened(execution, this.#host.opened())
     // callPlug's promises never reject
     void outcome.then((settled) =>
       this.#host.enqueue((now) => {
-        closed()
+        end()
         // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
         if (this.#run !== run || execution.calls !== calls || execution.phase !== 'called') return
         try {
@@ -274,7 +277,7 @@ export class LiveTask implements Task, TimerOwner {
   }
 
   #settle(run: TaskRun, now: number, execution: Execution, outcome: Outcome): void {
-    this.#aborts.delete(execution)
+    this.#calls.end(execution)
     if (outcome.ok) step(run, now, { kind: 'answer', execution, answer: outcome })
     else step(run, now, { kind: 'error', execution, message: outcome.error })
   }
@@ -284,17 +287,7 @@ export class LiveTask implements Task, TimerOwner {
     if (!this.#state?.inFlight.has(execution) || execution.phase !== 'called' || execution.calls !== call) {
       return AbortSignal.abort()
     }
-    const known = this.#aborts.get(execution)
-    if (known) return known.signal
-    const abort = new AbortController()
-    this.#aborts.set(execution, abort)
-    return abort.signal
-  }
-
-  #order(kind: 'run' | 'resume', label: string): void {
-    const node = this.#sensor(label)
-    this.#requireRunning(`${kind} ${label}`)
-    this.#host.enqueue((now) => this.take(now, { kind, node }))
+    return this.#calls.signalOf(execution)
   }
 
   #node(label: string): GraphNode {

@@ -74,7 +74,10 @@ export interface PlugLog {
   error(message: string): void
 }
 
-/** What a call may know (reference 7.3). Valid during the call; an async plug may keep it until its promise settles. */
+/**
+ * What a call may know (reference 7.3). Valid during the call; an async plug may keep it until its promise settles.
+ * Its methods want their context: call `context.random()`, do not take `random` out of it.
+ */
 export interface PlugContext<Properties = Record<string, unknown>, Prepared = unknown> {
   /** resolved, defaulted and of the declared types */
   readonly properties: Properties

@@ -1,5 +1,5 @@
 /** What a task takes, one at a time, in one total order. */
-import type { SensorNode } from '../graph/graph.ts'
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message } from './origin.ts'
 import type { Execution } from './state.ts'
@@ -16,7 +16,8 @@ export type Input =
       readonly state: number
       readonly rawData: Readonly<Record<string, unknown>> | undefined
     }
-  | { readonly kind: 'run' | 'resume'; readonly node: SensorNode }
+  | { readonly kind: 'run'; readonly node: SensorNode }
+  | { readonly kind: 'resume'; readonly node: SensorNode | ActuatorNode }
   | { readonly kind: 'answer'; readonly execution: Execution; readonly answer: Answer }
   | { readonly kind: 'error'; readonly execution: Execution; readonly message: string; readonly timedOut?: boolean }
   | {

@@ -136,12 +136,13 @@ function timeLimitText(execution: Execution): string {
   return `${execution.node.call.plug.name} took longer than ${execution.node.call.timeoutMs} ms`
 }
 
-/** A paused node may run. */
-export function resume(run: TaskRun, node: SensorNode): void {
-  const { running } = sensorState(run.state, node)
-  if (running?.phase !== 'paused') return
-  running.resumed = true
-  enqueue(run, running)
+/** A paused node may run; of an actuator, all executions that pause. */
+export function resume(run: TaskRun, node: Execution['node']): void {
+  for (const execution of run.state.inFlight) {
+    if (execution.node !== node || execution.phase !== 'paused') continue
+    execution.resumed = true
+    enqueue(run, execution)
+  }
 }
 
 /** Drops what is in flight and, so that nothing takes its place, the groups that would have followed. */

@@ -228,7 +228,7 @@ describe('each problem is named with its place and with what would be right', ()
     [
       'a change to the same',
       [[['triggers', 0, 'stateChangeTrigger'], { stateFrom: 'Above', stateTo: 'Above' }]],
-      'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" waits for a change from "Above" to itself',
+      'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed again after itself',
     ],
     [
       'a list without states',

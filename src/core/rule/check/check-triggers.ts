@@ -128,7 +128,7 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
     report.warning(
       'TRIGGER',
       place,
-      `${naming(trigger)} waits for a change from ${shown(change.stateFrom)} to itself, which never happens`,
+      `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed again after itself, which is no change`,
       'use statesTrigger to fire while the state holds',
     )
   }
