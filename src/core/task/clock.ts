@@ -47,7 +47,7 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
 /** What the end of work sets off: a tick that waited, or the next tick of a clock that counts from the end. */
 export function afterWork(run: TaskRun): void {
   const { state, model } = run
-  for (const waiting of [...state.waitingTicks]) {
+  for (const waiting of state.waitingTicks.slice()) {
     if (isBusy(run, waiting.node)) continue
     state.waitingTicks.splice(state.waitingTicks.indexOf(waiting), 1)
     begin(run, waiting.node, waiting.at)
