@@ -4,10 +4,12 @@
  */
 export { compileCondition, type CompiledCondition } from './core/expression/condition.ts'
 export { compileExpression, type CompiledExpression } from './core/expression/expression.ts'
+export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
 export { readerOf } from './core/expression/reader.ts'
 export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
+export { lengthOf } from './core/plug/length-of.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
 export type {
   FieldFormat,
@@ -27,6 +29,18 @@ export type {
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
+export { emptyTree, insert, percentileOf, remove, type OrderTree } from './core/window/order-tree.ts'
+export {
+  emptyWindow,
+  MAX_SAMPLES,
+  oldestAt,
+  pushTo,
+  shiftFrom,
+  sizeOf,
+  summaryOf,
+  type SlidingWindow,
+} from './core/window/sliding-window.ts'
+export { deviation, type Summary } from './core/window/summary.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'
 export { isPlainObject } from './kernel/json.ts'

@@ -30,18 +30,23 @@ describe('the built-in plugs', () => {
       'sensor alwaysON 1.0.0: ON',
       'sensor alwaysONWithOFF 1.0.0: ON, OFF',
       'sensor bitflip 1.0.0: 0, 1',
+      'sensor changedBy 1.0.0: Changed, Unchanged',
       'sensor condition 1.1.0: True, False',
       'sensor datetime 1.0.0: Data, Idle',
       'sensor debugDialog 1.0.4: Success, Error',
       'sensor delaySensor 1.0.0: Idle, Triggered',
       'sensor dice 1.0.1: ONE, TWO, THREE, FOUR, FIVE, SIX',
       'sensor helloWorld 1.0.0: Greeted, Nobody',
+      'sensor holdsFor 1.0.0: Holds, Pending, No',
+      'sensor hysteresis 1.0.0: On, Off',
       'sensor inRange 1.0.2: Above, In Range, Below',
       'sensor invokeCount 1.0.0: Incremented, Idle',
+      'sensor noDataFor 1.0.0: Data, No Data',
       'sensor stream 1.0.0: Data, Idle',
       'sensor streamingDataSensor 1.0.0: Below, Equal, Above',
       'sensor streamingRangeSensor 1.0.0: In Range, Below, Above',
       'sensor throttle 1.0.0: Trigger, No Trigger',
+      'sensor windowStats 1.0.0: Above, In Range, Below, Collecting',
     ])
   })
 

@@ -1,0 +1,57 @@
+import { AppError, compileNumber, definePlug, problemsOfCode } from '../../src/plug.ts'
+
+/** `Changed` when a value is far enough from the last one that counted as a change. */
+export const changedBy = definePlug({
+  name: 'changedBy',
+  version: '1.0.0',
+  kind: 'sensor',
+  description:
+    'Changed when a value differs by at least so much from the last one that was Changed, else Unchanged. The first value is what later ones are compared with.',
+  category: 'Logic',
+  states: ['Changed', 'Unchanged'],
+  input: {
+    value: {
+      type: 'any',
+      mandatory: true,
+      format: { type: 'code' },
+      description: 'the number to watch: the name of a value of the message, or an expression',
+      example: 'temperature',
+    },
+    by: { type: 'double', mandatory: true, description: 'the smallest change that counts, above 0', example: 0.5 },
+    unit: {
+      type: 'string',
+      defaultValue: 'absolute',
+      format: { type: 'enum', values: ['absolute', 'percent'] },
+      description: 'whether by is a difference or percent of the earlier value',
+      example: 'percent',
+    },
+  },
+  output: {
+    value: { type: 'double', description: 'the number that was seen' },
+    reference: { type: 'double', description: 'the earlier value that it was compared with' },
+    change: { type: 'double', description: 'value minus reference' },
+  },
+  check: ({ value, by }) => [
+    ...problemsOfCode('value', value, compileNumber),
+    ...problemsOfCode('by', by, (least) => requireAbove(least, 'VALIDATION')),
+  ],
+  prepare: ({ value }) => compileNumber(value),
+  execute(context) {
+    const { by, unit } = context.properties
+    requireAbove(by, 'PLUG_FAILED')
+    const value = context.prepared.read(context)
+    const reference = typeof context.internalState === 'number' ? context.internalState : value
+    const change = value - reference
+    const least = unit === 'percent' ? (Math.abs(reference) * by) / 100 : by
+    const changed = change !== 0 && Math.abs(change) >= least
+    return {
+      state: changed ? 'Changed' : 'Unchanged',
+      rawData: { value, reference, change },
+      internalState: changed ? value : reference,
+    }
+  },
+})
+
+function requireAbove(by: number, code: 'VALIDATION' | 'PLUG_FAILED'): void {
+  if (!(by > 0)) throw new AppError(code, `by must be above 0, but is ${by}; write the smallest change, such as 0.5`)
+}

@@ -1,0 +1,56 @@
+import { AppError, compileNumber, definePlug, problemsOfCode } from '../../src/plug.ts'
+
+/** `On` once a value is beyond one threshold, `Off` only when it is back beyond another. */
+export const hysteresis = definePlug({
+  name: 'hysteresis',
+  version: '1.0.0',
+  kind: 'sensor',
+  description:
+    'On when a value goes above the threshold enter, and Off only when it falls below leave. With enter under leave it is the other way round: On below enter, Off above leave.',
+  category: 'Logic',
+  states: ['On', 'Off'],
+  input: {
+    value: {
+      type: 'any',
+      mandatory: true,
+      format: { type: 'code' },
+      description: 'the number to watch: the name of a value of the message, or an expression',
+      example: 'temperature',
+    },
+    enter: { type: 'double', mandatory: true, description: 'beyond this it becomes On', example: 80 },
+    leave: { type: 'double', mandatory: true, description: 'back beyond this it becomes Off', example: 75 },
+  },
+  output: {
+    value: { type: 'double', description: 'the number that was seen' },
+    since: { type: 'long', description: 'since when it has its state, in epoch milliseconds', unit: 'ms' },
+  },
+  check({ value, enter, leave }) {
+    const problems = problemsOfCode('value', value, compileNumber)
+    if (enter === undefined || leave === undefined || enter !== leave) return problems
+    return [...problems, { property: 'leave', message: same(enter), suggestion: 'leave some room, such as 80 and 75' }]
+  },
+  prepare: ({ value }) => compileNumber(value),
+  execute(context) {
+    const { enter, leave } = context.properties
+    if (enter === leave) throw new AppError('PLUG_FAILED', same(enter))
+    const value = context.prepared.read(context)
+    const sign = enter > leave ? 1 : -1
+    const before = isMemory(context.internalState) ? context.internalState : undefined
+    const on = before?.on === true ? sign * (value - leave) >= 0 : sign * (value - enter) > 0
+    const since = before?.on === on ? before.since : context.now
+    return { state: on ? 'On' : 'Off', rawData: { value, since }, internalState: { on, since } }
+  },
+})
+
+interface Memory {
+  on: boolean
+  since: number
+}
+
+function isMemory(state: unknown): state is Memory {
+  return typeof state === 'object' && state !== null && 'on' in state && 'since' in state
+}
+
+function same(threshold: number): string {
+  return `enter and leave are both ${threshold}, so nothing keeps it from flapping`
+}

@@ -1,0 +1,76 @@
+import { definePlug, lengthOf, problemsOfCode } from '../../src/plug.ts'
+
+/** `No Data` once no message came for a duration. */
+export const noDataFor = definePlug({
+  name: 'noDataFor',
+  version: '1.0.0',
+  kind: 'sensor',
+  description:
+    'Data when a message arrives, No Data once none has come for a duration; the wait goes on through a restart. A run without a message, such as a tick at the start, begins the wait, so that it also tells when nothing ever comes.',
+  category: 'Time',
+  states: ['Data', 'No Data'],
+  input: {
+    duration: {
+      type: 'string',
+      mandatory: true,
+      format: { type: 'duration' },
+      description: 'how long nothing may come: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
+      example: '10m',
+    },
+    parameter: {
+      type: 'string',
+      description: 'the value of the message that must come; without it any message will do',
+      example: 'temperature',
+    },
+  },
+  output: {
+    last: {
+      type: 'long',
+      description: 'when the last message came, or the wait began, in epoch milliseconds',
+      unit: 'ms',
+    },
+    silence: { type: 'long', description: 'for how long nothing came, in milliseconds', unit: 'ms' },
+  },
+  check: ({ duration }) => problemsOfCode('duration', duration, lengthOf),
+  prepare: ({ duration }) => lengthOf(duration),
+  execute(context) {
+    const { now, prepared: duration } = context
+    const before = isMemory(context.internalState) ? context.internalState : undefined
+    const stamp = stampOf(context.streamValue('timestamp'))
+    // A message stays in reach for a while: one with the time of the last one is the last one.
+    const isNews = hasData(context) && (stamp === null || stamp !== before?.stamp)
+    const memory: Memory = isNews || before === undefined ? { last: now, stamp } : before
+    const silence = now - memory.last
+    const gone = { last: memory.last, silence: duration }
+    if (silence >= duration) return { state: 'No Data', rawData: { last: memory.last, silence }, internalState: memory }
+    return {
+      state: 'Data',
+      rawData: { last: memory.last, silence },
+      internalState: memory,
+      then: { state: 'No Data', after: duration - silence, rawData: gone },
+    }
+  },
+})
+
+interface Memory {
+  last: number
+  stamp: number | string | null
+}
+
+function hasData(context: {
+  properties: { parameter: string | undefined }
+  streamValue(key: string): unknown
+  streamData: object
+}): boolean {
+  const { parameter } = context.properties
+  if (parameter !== undefined) return context.streamValue(parameter) !== undefined
+  return Object.keys(context.streamData).length > 0
+}
+
+function stampOf(value: unknown): number | string | null {
+  return typeof value === 'number' || typeof value === 'string' ? value : null
+}
+
+function isMemory(state: unknown): state is Memory {
+  return typeof state === 'object' && state !== null && 'last' in state && 'stamp' in state
+}

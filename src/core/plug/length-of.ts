@@ -1,0 +1,9 @@
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+
+/** Milliseconds of a duration that is longer than nothing, such as 5m or PT5M. Throws `VALIDATION`. */
+export function lengthOf(duration: string): number {
+  const ms = durationMs(duration)
+  if (ms > 0) return ms
+  throw new AppError('VALIDATION', `"${duration}" is not longer than nothing; write a duration such as 5m`)
+}

@@ -1,0 +1,66 @@
+/**
+ * The last numbers of a stream with their summary, in amortised constant time per number whatever the length: two
+ * stacks back to back. The front holds a summary of each of its ends, made once when the back is turned over, so that
+ * dropping the oldest number is only a step; the back holds one summary that grows.
+ *
+ * The state is plain JSON and is changed in place: it is what a plug keeps as `internalState`, and copying it for each
+ * event would cost as much as scanning it.
+ */
+import { addTo, emptySummary, merged, type Summary } from './summary.ts'
+
+export interface SlidingWindow {
+  /** times of the numbers, epoch ms, the oldest at `head` */
+  readonly at: number[]
+  readonly values: number[]
+  head: number
+  /** for each number of the front, the summary of it and all after it in the front; the oldest last */
+  readonly front: Summary[]
+  back: Summary
+}
+
+/** Numbers that a window holds at most, whatever its duration. */
+export const MAX_SAMPLES = 100_000
+
+export function emptyWindow(): SlidingWindow {
+  return { at: [], values: [], head: 0, front: [], back: emptySummary() }
+}
+
+export function sizeOf(window: SlidingWindow): number {
+  return window.values.length - window.head
+}
+
+export function pushTo(window: SlidingWindow, at: number, value: number): void {
+  window.at.push(at)
+  window.values.push(value)
+  addTo(window.back, value)
+}
+
+/** Takes the oldest number out; undefined when there is none. */
+export function shiftFrom(window: SlidingWindow): number | undefined {
+  if (sizeOf(window) === 0) return undefined
+  if (window.front.length === 0) turnOver(window)
+  window.front.pop()
+  return window.values[window.head++]
+}
+
+/** Time of the oldest number, undefined when there is none. */
+export function oldestAt(window: SlidingWindow): number | undefined {
+  return window.at[window.head]
+}
+
+export function summaryOf(window: SlidingWindow): Summary {
+  return merged(window.front.at(-1) ?? emptySummary(), window.back)
+}
+
+function turnOver(window: SlidingWindow): void {
+  window.at.splice(0, window.head)
+  window.values.splice(0, window.head)
+  window.head = 0
+  let summary = emptySummary()
+  for (const value of window.values.toReversed()) {
+    summary = [...summary]
+    addTo(summary, value)
+    window.front.push(summary)
+  }
+  window.back = emptySummary()
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { holdsFor } from '../../plugins/holds-for/plug.ts'
+import { startBuiltins } from '../support/builtin-task.ts'
+import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { statesOf } from '../support/plug-series.ts'
+
+const rule = {
+  sensors: [{ label: 'h', name: 'holdsFor', resource: '$', properties: { condition: 'v > 5', duration: '10s' } }],
+}
+
+describe('holdsFor', () => {
+  it('holds when the duration is over, although no message comes then', async () => {
+    const live = await startBuiltins(rule)
+    live.send({ v: 9 })
+    live.clock.advanceTo(4000)
+    live.send({ v: 8 })
+    live.clock.advanceTo(20_000)
+    expect(live.states('h')).toEqual(['0 Pending', '4000 Pending', '10000 Holds'])
+  })
+
+  it('begins again after a message that breaks it', async () => {
+    const live = await startBuiltins(rule)
+    for (const [time, v] of [
+      [0, 9],
+      [9000, 1],
+      [9500, 9],
+    ] as const) {
+      live.clock.advanceTo(time)
+      live.send({ v })
+    }
+    live.clock.advanceTo(30_000)
+    expect(live.states('h')).toEqual(['0 Pending', '9000 No', '9500 Pending', '19500 Holds'])
+  })
+
+  it('goes on with its wait after a restart', async () => {
+    const live = await startBuiltins(rule)
+    live.send({ v: 9 })
+    live.clock.advanceTo(4000)
+    const again = await live.restart(7000)
+    again.clock.advanceTo(20_000)
+    expect(again.states('h')).toEqual(['0 Pending', '10000 Holds'])
+  })
+
+  it('counts runs in a row', () => {
+    const properties = { condition: 'v > 5', count: 3 }
+    expect(statesOf(holdsFor, properties, [9, 9, 1, 9, 9, 9, 9])).toEqual([
+      'Pending',
+      'Pending',
+      'No',
+      'Pending',
+      'Pending',
+      'Holds',
+      'Holds',
+    ])
+  })
+
+  it('is not broken by a message that does not say, and does not begin with one', () => {
+    const properties = { condition: 'v > 5', duration: '10s' }
+    const { internalState } = runPlug(holdsFor, { properties, message: { v: 9 } })
+    expect(runPlug(holdsFor, { properties, internalState, now: 5000 })).toMatchObject({ state: 'Pending' })
+    expect(runPlug(holdsFor, { properties, internalState, now: 10_000 })).toMatchObject({ state: 'Holds' })
+    expect(() => runPlug(holdsFor, { properties })).toThrow('"v" has no value')
+  })
+
+  it('takes JSON Logic too, and wants a duration or a count', () => {
+    const condition = { '>': [{ var: 'v' }, 5] }
+    expect(runPlug(holdsFor, { properties: { condition, count: 1 }, message: { v: 9 } }).state).toBe('Holds')
+    expect(() => runPlug(holdsFor, { properties: { condition } })).toThrow('give a duration')
+  })
+
+  it.each([
+    [{ condition: 'v >' }, 'column 4'],
+    [{ duration: '0s' }, 'duration'],
+    [{ count: 0 }, 'count: 0 runs'],
+  ])('refuses %j', (properties, text) => {
+    expect(checkPlug(holdsFor, properties).join()).toContain(text)
+  })
+})

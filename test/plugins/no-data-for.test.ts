@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { noDataFor } from '../../plugins/no-data-for/plug.ts'
+import { startBuiltins } from '../support/builtin-task.ts'
+import { checkPlug, runPlug } from '../support/plug-context.ts'
+
+const rule = (more: Record<string, unknown> = {}, properties: Record<string, unknown> = {}) => ({
+  sensors: [{ label: 'n', name: 'noDataFor', resource: '$', properties: { duration: '10s', ...properties }, ...more }],
+})
+
+describe('noDataFor', () => {
+  it('is No Data when nothing came for the duration, and Data with the next message', async () => {
+    const live = await startBuiltins(rule())
+    live.send({ v: 1 })
+    live.clock.advanceTo(9999)
+    live.send({ v: 2 })
+    live.clock.advanceTo(19_998)
+    expect(live.states('n')).toEqual(['0 Data', '9999 Data'])
+    live.clock.advanceTo(30_000)
+    live.send({ v: 3 })
+    expect(live.states('n')).toEqual(['0 Data', '9999 Data', '19999 No Data', '30000 Data'])
+  })
+
+  it('counts the time while the engine was down', async () => {
+    const live = await startBuiltins(rule())
+    live.send({ v: 1 })
+    live.clock.advanceTo(4000)
+    const soon = await live.restart(6000)
+    soon.clock.advanceTo(9999)
+    expect(soon.states('n')).toEqual(['0 Data'])
+    const late = await soon.restart(60_000)
+    late.clock.advanceTo(60_001)
+    expect(late.states('n').map((line) => line.split(' ').slice(1).join(' '))).toEqual(['Data', 'No Data'])
+  })
+
+  it('tells when nothing ever comes, once something has begun the wait', async () => {
+    const live = await startBuiltins(rule({ pollingPeriod: 60_000 }))
+    live.clock.advanceTo(70_000)
+    expect(live.states('n').at(-1)).toMatch(/No Data$/)
+  })
+
+  it('does not take the last message for a new one when a clock runs it', () => {
+    const properties = { duration: '10s' }
+    const first = runPlug(noDataFor, { properties, message: { timestamp: 5, v: 1 }, now: 1000 })
+    const tick = runPlug(noDataFor, {
+      properties,
+      message: { timestamp: 5, v: 1 },
+      now: 4000,
+      internalState: first.internalState,
+    })
+    expect(tick.rawData).toEqual({ last: 1000, silence: 3000 })
+  })
+
+  it('can wait for one value of the message', () => {
+    const properties = { duration: '10s', parameter: 'v' }
+    const first = runPlug(noDataFor, { properties, message: { v: 1 }, now: 1000 })
+    const { internalState } = first
+    expect(runPlug(noDataFor, { properties, message: { w: 1 }, now: 11_000, internalState }).state).toBe('No Data')
+    expect(runPlug(noDataFor, { properties, message: { v: 1 }, now: 11_000, internalState }).state).toBe('Data')
+  })
+
+  it.each(['soon', '0s', '-PT5M'])('refuses the duration %s', (duration) => {
+    expect(checkPlug(noDataFor, { duration })).toHaveLength(1)
+  })
+})
