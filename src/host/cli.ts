@@ -7,11 +7,12 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineDiff } from './cli/diff.ts'
+import { defineNext } from './cli/next.ts'
 import { defineSimulate } from './cli/simulate.ts'
 import { defineSweep } from './cli/sweep.ts'
 import { processTerminal } from './cli/terminal.ts'
 
-const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate, defineDiff, defineSweep]
+const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate, defineDiff, defineSweep, defineNext]
 
 const terminal = processTerminal()
 const program = new Command('reflexarc')

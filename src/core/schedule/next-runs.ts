@@ -9,14 +9,14 @@ import type { Schedule, WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
-  /** epoch ms; a rule without DTSTART starts there */
+  /** epoch ms; a rule without DTSTART starts there, or at the downtime when that is earlier */
   from: number
   /** IANA name or offset, default UTC */
   zone?: string
   /** 1 to 10,000, default 10 */
   count?: number
   dst?: DstPolicy
-  /** a downtime to try, epoch ms */
+  /** a downtime to try, epoch ms: from `from` up to, not including, `to` */
   down?: { from: number; to: number; maxLatenessMs?: number; cap?: number }
 }
 
@@ -69,6 +69,10 @@ export interface NextRuns {
   runs: readonly NextRun[]
   /** gap and overlap days within two years that touch the schedule */
   changes: readonly ScheduleChange[]
+  /** the days within two years on which the clocks change and no run is touched */
+  untouched: readonly string[]
+  /** what became of the policy where it was left open */
+  dst: Required<DstPolicy>
   /** what happens when the process is down, for each misfire policy */
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }
@@ -93,7 +97,7 @@ export function nextRuns(expression: string, options: NextRunsOptions): NextRuns
   }
   const kind = expressionKind(expression)
   const common = {
-    start: from,
+    start: Math.min(from, down?.from ?? from),
     ...(zone === undefined ? {} : { timeZone: zone }),
     ...(dst === undefined ? {} : { dst }),
   }
@@ -108,10 +112,12 @@ export function nextRuns(expression: string, options: NextRunsOptions): NextRuns
   for (let at = schedule.first(from); at !== null && runs.length < count; at = schedule.next(at)) {
     runs.push(describeRun(at, wallClock))
   }
-  const changes = clockChanges(wallClock.zone, from, from + TWO_YEARS_MS)
-    .map((change) => describeChange(change, schedule, wallClock))
-    .filter((change) => change.count > 0)
-  const result = { kind, zone: wallClock.zone.name, runs, changes }
+  const all = clockChanges(wallClock.zone, from, from + TWO_YEARS_MS).map((change) =>
+    describeChange(change, schedule, wallClock),
+  )
+  const changes = all.filter((change) => change.count > 0)
+  const untouched = all.filter((change) => change.count === 0).map(({ day }) => day)
+  const result = { kind, zone: wallClock.zone.name, dst: wallClock.dst, runs, changes, untouched }
   return down === undefined ? result : { ...result, downtime: describeDowntime(schedule, wallClock, down) }
 }
 
@@ -174,7 +180,7 @@ function describeDowntime(
   { from, to, ...limits }: NonNullable<NextRunsOptions['down']>,
 ): NonNullable<NextRuns['downtime']> {
   const under = (misfire: 'skip' | 'once' | 'all'): DowntimeRuns => {
-    const { run, skipped, isExact } = missed(schedule, from, to, { misfire, ...limits })
+    const { run, skipped, isExact } = missed(schedule, from - 1, to, { misfire, ...limits })
     return { run: run.map((at) => iso(at, wallClock)), skipped, isExact }
   }
   return { skip: under('skip'), once: under('once'), all: under('all') }

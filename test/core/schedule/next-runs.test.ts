@@ -104,6 +104,13 @@ describe('gap and overlap days of two years', () => {
     expect(changes('0 0 12 * * ?')).toEqual([])
     expect(changes('DTSTART:20260101T023000\nRRULE:FREQ=DAILY;UNTIL=20260328')).toEqual([])
     expect(nextRuns('0 30 2 * * ?', { from }).changes).toEqual([])
+    expect(nextRuns('0 0 12 * * ?', { zone, from }).untouched).toEqual([
+      '2026-03-29',
+      '2026-10-25',
+      '2027-03-28',
+      '2027-10-31',
+      '2028-03-26',
+    ])
   })
 
   it('count many and show few', () => {
@@ -113,6 +120,19 @@ describe('gap and overlap days of two years', () => {
 })
 
 describe('a downtime', () => {
+  it('begins with its first instant and ends before its last', () => {
+    const down = { from: Date.UTC(2026, 2, 28, 12), to: Date.UTC(2026, 2, 30, 12) }
+    expect(nextRuns('0 0 12 * * ?', { from, down }).downtime?.all.run).toEqual([
+      '2026-03-28T12:00:00+00:00',
+      '2026-03-29T12:00:00+00:00',
+    ])
+  })
+
+  it('before the first run that is asked for is one of the same rule', () => {
+    const down = { from: from - 3_600_000, to: from }
+    expect(nextRuns('FREQ=MINUTELY;INTERVAL=20', { from, down }).downtime?.skip.skipped).toBe(3)
+  })
+
   it('shows what runs and what is skipped under each policy', () => {
     const down = { from: Date.UTC(2026, 2, 28, 0), to: Date.UTC(2026, 2, 30, 12), cap: 2 }
     expect(nextRuns('0 30 2 * * ?', { zone, from, down }).downtime).toEqual({
