@@ -20,7 +20,11 @@ let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reflexarc-docs-'))
   for (const name of ['src', 'plugins', 'fixtures', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
-  const exports = { '.': './src/index.ts', './plugins': './plugins/index.ts' }
+  const exports = {
+    '.': './src/index.ts',
+    './plugins': './plugins/index.ts',
+    './testing': './src/testing/index.ts',
+  }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', exports }))
   const names = code.map((block) => `line-${block.line}.${block.language}`)
   code.forEach((block, index) => writeFileSync(join(folder, names[index] ?? ''), `${block.text}\nexport {}\n`))
