@@ -37,7 +37,7 @@ export interface EngineOptions {
 export interface Engine {
   /**
    * Starts a rule or template with task settings, or a stopped task by its id. Rejects with `VALIDATION` (all
-   * problems at once), `RESOLUTION` or `SCHEDULE`; then there is no task, or the old one is `failed`.
+   * problems at once) or `RESOLUTION`; then there is no task, or the old one is `failed`.
    */
   start(rule: Rule | Template | string, settings?: StartSettings): Promise<Task>
   /** Stops a running task and drops its work in flight. `WRONG_STATUS` when it does not run. */

@@ -4,6 +4,7 @@ import { makePlan } from '../graph/plan.ts'
 import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
 import type { Ports } from '../ports.ts'
 import type { NormalSettings } from '../rule/settings.ts'
+import { clockOf as expressionClock } from '../schedule/expression.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Clocks } from './clocks.ts'
@@ -95,13 +96,8 @@ function ownSchedules(
       const { pollingPeriod: frequency, pollingFixedRate } = sensor
       schedules.set(sensor.slot, clocks.parse({ ...common, type: 'periodic', frequency, pollingFixedRate }))
     } else if (sensor.schedule !== undefined) {
-      schedules.set(sensor.slot, clocks.parse({ ...common, ...expression(sensor.schedule) }))
+      schedules.set(sensor.slot, clocks.parse({ ...common, ...expressionClock(sensor.schedule) }))
     }
   }
   return schedules
-}
-
-/** A node's schedule is a cron expression or an rrule; only the latter says FREQ. */
-function expression(text: string): { type: 'scheduled'; cron: string } | { type: 'scheduled'; rrule: string } {
-  return /\bFREQ\s*=/i.test(text) ? { type: 'scheduled', rrule: text } : { type: 'scheduled', cron: text }
 }

@@ -6,6 +6,7 @@ import { checkCycles } from './check/check-cycles.ts'
 import { checkPlugNodes } from './check/check-plug-nodes.ts'
 import { checkProperties } from './check/check-properties.ts'
 import { checkReach } from './check/check-reach.ts'
+import { checkNodeSchedules } from './check/check-schedules.ts'
 import { checkRelations } from './check/check-relations.ts'
 import { checkSettings } from './check/check-settings.ts'
 import { checkShape } from './check/check-shape.ts'
@@ -156,6 +157,7 @@ function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext,
   }
   const index = indexRule(rule, plugs, report)
   checkPlugNodes(rule, index, context.hasTick, report)
+  checkNodeSchedules(index, report)
   checkProperties(index, context.open, report)
   checkBindings(index, context.variables, report)
   const sound = checkRelations(index, report)

@@ -1,6 +1,7 @@
 /** What an expression will do: its next runs, what the changes of the clocks do to it, and what a downtime would. */
 import { AppError } from '../../kernel/errors.ts'
 import type { DstPolicy } from '../rule/rule.ts'
+import { expressionKind, type ExpressionKind } from './expression.ts'
 import { isoLocal, isoWithOffset, offsetText } from './iso-time.ts'
 import { missed } from './misfire.ts'
 import { parseSchedule } from './parse-schedule.ts'
@@ -77,17 +78,10 @@ export interface NextRuns {
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }
 
-export type ExpressionKind = 'cron' | 'rrule'
-
 const MAX_RUNS = 10_000
 const TWO_YEARS_MS = 731 * 86_400_000
 const MAX_TOUCHED_SHOWN = 5
 const MAX_TOUCHED_COUNTED = 1000
-
-/** Which of the two an expression is: a rule has `=` or `:`, cron has neither. */
-export function expressionKind(expression: string): ExpressionKind {
-  return /[=:]/.test(expression) ? 'rrule' : 'cron'
-}
 
 /** Throws `SCHEDULE` for an expression or zone that cannot be used, `TOO_LARGE` for too many runs. */
 export function nextRuns(expression: string, options: NextRunsOptions): NextRuns {

@@ -47,13 +47,18 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
 /** What the end of work sets off: a tick that waited, or the next tick of a clock that counts from the end. */
 export function afterWork(run: TaskRun): void {
   const { state, model } = run
+  if (state.waitingTicks.length > 0) takeWaiting(run)
+  if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
+    plan(run, null, model.schedule.next(run.now))
+  }
+}
+
+function takeWaiting(run: TaskRun): void {
+  const { state } = run
   for (const waiting of state.waitingTicks.slice()) {
     if (isBusy(run, waiting.node)) continue
     state.waitingTicks.splice(state.waitingTicks.indexOf(waiting), 1)
     begin(run, waiting.node, waiting.at)
-  }
-  if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
-    plan(run, null, model.schedule.next(run.now))
   }
 }
 

@@ -444,7 +444,28 @@ describe('each problem is named with its place and with what would be right', ()
     [
       'a bad zone',
       [[['task', 'timeZone'], 'Europe Brussels']],
-      'ERROR TASK /task/timeZone: "Europe Brussels" is not a time zone',
+      'ERROR SCHEDULE /task/timeZone: "Europe Brussels" is not a time zone; did you mean Europe/Brussels?',
+    ],
+    [
+      'a field of a cron that is out of range',
+      [
+        [['task', 'type'], 'scheduled'],
+        [['task', 'cron'], '0 61 * * * ?'],
+      ],
+      'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
+    ],
+    [
+      'a rule of no frequency',
+      [
+        [['task', 'type'], 'scheduled'],
+        [['task', 'rrule'], 'FREQ=DAYLY'],
+      ],
+      'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is no frequency',
+    ],
+    [
+      'a schedule of a sensor that is none',
+      [[['sensors', 0, 'schedule'], 'every day']],
+      'ERROR SCHEDULE /sensors/0/schedule',
     ],
     ['a bad lateness', [[['task', 'maxLateness'], '1 year']], 'ERROR TASK /task/maxLateness'],
     ['too many missed ticks', [[['task', 'maxMissed'], 1001]], 'expected a whole number from 0 up to 1000'],
@@ -654,8 +675,8 @@ describe('a template', () => {
 
 describe('a request for a task from a template', () => {
   it('is checked for its shape', () => {
-    expect(validateTaskRequest({ template: 't', type: 'cron', cron: 'x', nodes: [] })).toEqual({
-      request: { template: 't', type: 'scheduled', cron: 'x', nodes: [] },
+    expect(validateTaskRequest({ template: 't', type: 'cron', cron: '0 0 12 * * ?', nodes: [] })).toEqual({
+      request: { template: 't', type: 'scheduled', cron: '0 0 12 * * ?', nodes: [] },
       issues: [],
     })
     expect(validateTaskRequest({ nodes: [{ name: 'a' }], start: 'yes' }).issues.map(describeIssue)).toEqual([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { expressionKind, nextRuns } from '../../../src/core/schedule/next-runs.ts'
+import { expressionKind } from '../../../src/core/schedule/expression.ts'
+import { nextRuns } from '../../../src/core/schedule/next-runs.ts'
 
 const zone = 'Europe/Brussels'
 const from = Date.UTC(2026, 2, 27, 12)

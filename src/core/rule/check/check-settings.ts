@@ -3,10 +3,8 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { ownValue } from '../../../kernel/json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings, TaskType } from '../rule.ts'
+import { checkTaskSchedule } from './check-schedules.ts'
 import { at, type Report } from './report.ts'
-
-/** An IANA name such as Europe/Brussels, or an offset such as +02:00 or UTC+2. Whether the zone exists is seen at start. */
-const ZONE = /^(?:[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,3}|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)$/
 
 /** Clock fields and the task types that read them. */
 const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | 'rrule', TaskType>> = {
@@ -18,7 +16,7 @@ const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | '
 
 /**
  * Task settings beyond their shape: which clock a type needs, and which it ignores. `defaults` are incomplete on
- * purpose (a template's `taskDefaults`): there nothing is missing. Cron and rrule are read when the task starts.
+ * purpose (a template's `taskDefaults`): there nothing is missing.
  * `written` is the document before its shape was checked: what is there but wrong is not missing as well.
  */
 export function checkSettings(
@@ -32,7 +30,7 @@ export function checkSettings(
   if (settings.cron !== undefined && settings.rrule !== undefined) {
     report.error('TASK', at(path, 'rrule'), 'the task has both cron and rrule', 'keep one of them')
   }
-  const { frequency, pollingInterval, timeZone, maxLateness } = settings
+  const { frequency, pollingInterval, maxLateness } = settings
   if (frequency !== undefined && pollingInterval !== undefined && frequency !== pollingInterval * 1000) {
     report.warning(
       'TASK',
@@ -41,14 +39,7 @@ export function checkSettings(
       'keep frequency',
     )
   }
-  if (timeZone !== undefined && !ZONE.test(timeZone)) {
-    report.error(
-      'TASK',
-      at(path, 'timeZone'),
-      `${shown(timeZone)} is not a time zone`,
-      'write an IANA zone such as Europe/Brussels, or an offset such as +02:00',
-    )
-  }
+  checkTaskSchedule(settings, path, report)
   if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)
   if (settings.maxMissed !== undefined && settings.misfire !== 'all') {
     const message = 'maxMissed has no effect unless all missed ticks are to run'

@@ -42,6 +42,7 @@ export type IssueType =
   | 'VARIABLE'
   | 'RESOURCE'
   | 'TASK'
+  | 'SCHEDULE'
   | 'START'
   | 'OVERRIDE'
   | 'TABLE'

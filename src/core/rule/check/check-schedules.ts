@@ -1,0 +1,47 @@
+import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { clockOf } from '../../schedule/expression.ts'
+import { parseSchedule } from '../../schedule/parse-schedule.ts'
+import type { ScheduleSettings } from '../../schedule/schedule.ts'
+import { Zones } from '../../schedule/zone.ts'
+import type { TaskSettings } from '../rule.ts'
+import { at, type Report } from './report.ts'
+import type { RuleIndex } from './rule-index.ts'
+
+/** The task's time zone and its cron or rrule, read as at task start. Everything else of the clock is checked elsewhere. */
+export function checkTaskSchedule(settings: TaskSettings, path: string, report: Report): void {
+  const { cron, rrule, timeZone, dst } = settings
+  if (cron === undefined && rrule === undefined && timeZone === undefined) return
+  const zone = timeZone === undefined ? {} : { timeZone }
+  const common = { start: 0, ...zone, ...(dst !== undefined && { dst }) }
+  const clock: ScheduleSettings =
+    cron !== undefined
+      ? { ...common, type: 'scheduled', cron }
+      : rrule !== undefined
+        ? { ...common, type: 'scheduled', rrule }
+        : { ...common, type: 'reactive' }
+  for (const issue of problemsOf(clock)) {
+    if (issue.path.startsWith('/dst')) continue
+    report.error('SCHEDULE', `${path}${issue.path}`, issue.message, issue.suggestion)
+  }
+}
+
+/** The clocks of single sensors. */
+export function checkNodeSchedules(index: RuleIndex, report: Report): void {
+  for (const entry of index.plugNodes) {
+    const { schedule } = entry.node
+    if (typeof schedule !== 'string') continue
+    for (const { message, suggestion } of problemsOf({ start: 0, ...clockOf(schedule) })) {
+      report.error('SCHEDULE', at(entry.path, 'schedule'), message, suggestion)
+    }
+  }
+}
+
+function problemsOf(clock: ScheduleSettings): readonly Issue[] {
+  try {
+    parseSchedule(clock, new Zones())
+    return []
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return error.issues
+  }
+}
