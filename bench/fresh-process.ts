@@ -1,16 +1,24 @@
 /** Takes a sample in a process of its own, because what a process did before bends what it measures later. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { SampleRequest, Samples } from './sample.ts'
+import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 
-const ENTRY = join(import.meta.dirname, 'run.ts')
+export interface Place {
+  /** the folder of the checkout to measure */
+  root: string
+  /** more flags of node */
+  flags: readonly string[]
+}
 
 /** Rejects with the child's own words when it ends with anything but 0. */
-export function sampleInFreshProcess<Kind extends SampleRequest['kind']>(
+export function sampleInFreshProcess<Kind extends SampleKind>(
   request: Extract<SampleRequest, { kind: Kind }>,
+  { root, flags }: Place,
 ): Promise<Samples[Kind]> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--expose-gc', ENTRY, '--sample', JSON.stringify(request)], {
+    const entry = join(root, 'bench', 'run.ts')
+    const child = spawn(process.execPath, ['--expose-gc', ...flags, entry, '--sample', JSON.stringify(request)], {
+      cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let output = ''

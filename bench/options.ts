@@ -1,24 +1,30 @@
 /** The command line of the benches. */
 import { parseArgs } from 'node:util'
-import { subjects } from './subjects/index.ts'
-import { workloads } from './workloads/index.ts'
+import type { Scope } from './measurement.ts'
+import { groups, measurements } from './measurements/index.ts'
+import { OWN, subjects } from './subjects/index.ts'
 
-export interface Options {
+export interface Options extends Scope {
   rounds: number
-  /** CPU time that a throughput sample measures, ms */
-  measureMs: number
-  /** names of workloads, `simulate`, `memory` */
+  /** names of measurements */
   only: readonly string[]
-  subjects: readonly string[]
   json: boolean
+  /** a git ref to compare the working tree with */
+  against?: string
+  /** where the plot of `growth` goes */
+  svg?: string
 }
 
 export const HELP = `npm run bench -- [options]
 
-  --only <a,b>       what to measure (default all): ${[...workloads.keys()].join(', ')}, simulate, memory
-  --subjects <a,b>   whom to measure in the workloads (default all): ${subjects.map(({ name }) => name).join(', ')}
+  --only <a,b>       what to measure (default all; against a ref: workloads): ${[...measurements.keys()].join(', ')};
+                     short for several: ${[...groups.keys()].join(', ')}
+  --subjects <a,b>   whom to measure (default all; against a ref: ${OWN}): ${subjects.map(({ name }) => name).join(', ')};
+                     short for several: own, peers
   --rounds <n>       samples of each, one fresh process a sample (default 5)
-  --seconds <s>      CPU time of one sample after its warm-up (default 1)
+  --seconds <s>      CPU time of one sample after its warm-up (default 1; peers half of it)
+  --against <ref>    the working tree beside a commit, branch or tag, in pairs of fresh processes
+  --svg <file>       the plot of growth
   --json             all samples as JSON instead of tables
 `
 
@@ -31,6 +37,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
       subjects: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '1' },
+      against: { type: 'string' },
+      svg: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,24 +46,51 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (values.help) return undefined
 
   const problems: string[] = []
-  const choose = (option: string, text: string | undefined, known: readonly string[]) => {
-    const chosen = text === undefined ? known : text.split(',').map((name) => name.trim())
+  const choose = (
+    option: string,
+    text: string | undefined,
+    known: readonly string[],
+    short: ReadonlyMap<string, readonly string[]>,
+  ) => {
+    if (text === undefined) return known
+    const chosen = text.split(',').flatMap((name) => short.get(name.trim()) ?? [name.trim()])
     const unknown = chosen.filter((name) => !known.includes(name))
     if (unknown.length > 0)
-      problems.push(`--${option}: there is no ${unknown.join(', ')}; there are ${known.join(', ')}`)
-    return chosen
+      problems.push(
+        `--${option}: there is no ${unknown.join(', ')}; there are ${[...known, ...short.keys()].join(', ')}`,
+      )
+    return [...new Set(chosen)]
   }
-  const only = choose('only', values.only, [...workloads.keys(), 'simulate', 'memory'])
+  const compares = values.against !== undefined
+  const only = choose('only', values.only ?? (compares ? 'workloads' : undefined), [...measurements.keys()], groups)
   const chosenSubjects = choose(
     'subjects',
-    values.subjects,
+    values.subjects ?? (compares ? OWN : undefined),
     subjects.map(({ name }) => name),
+    new Map([
+      ['own', namesOf('own')],
+      ['peers', namesOf('peer')],
+    ]),
   )
   const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1)
     problems.push(`--rounds: "${values.rounds}" is not a whole number from 1`)
   const seconds = Number(values.seconds)
   if (!(seconds > 0 && seconds <= 60)) problems.push(`--seconds: "${values.seconds}" is not between 0 and 60`)
+  if (values.svg !== undefined && (compares || !only.includes('growth')))
+    problems.push('--svg: it is the plot of growth, which is not measured; add it to --only and leave --against out')
   if (problems.length > 0) throw new Error(problems.join('\n'))
-  return { rounds, measureMs: seconds * 1000, only, subjects: chosenSubjects, json: values.json }
+  return {
+    rounds,
+    measureMs: seconds * 1000,
+    only,
+    subjects: chosenSubjects,
+    json: values.json,
+    ...(values.against !== undefined && { against: values.against }),
+    ...(values.svg !== undefined && { svg: values.svg }),
+  }
+}
+
+function namesOf(role: 'own' | 'peer'): readonly string[] {
+  return subjects.filter((one) => one.role === role).map(({ name }) => name)
 }

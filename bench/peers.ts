@@ -11,7 +11,7 @@ export function ensurePeers(): void {
   process.stderr.write('bench: installing the peers (npm ci --prefix bench), once\n')
   const args = ['ci', '--prefix', FOLDER, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status } = spawnSync('npm', args, { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
-  if (status !== 0) throw new Error('npm could not install the peers; leave them out with --subjects closure,reflexarc')
+  if (status !== 0) throw new Error('npm could not install the peers; leave them out with --subjects closure,own')
 }
 
 /** Whether node_modules holds what the lock file says, by npm's own record. */
@@ -20,14 +20,17 @@ function installed(): boolean {
   if (!existsSync(record)) return false
   const wanted = versions(join(FOLDER, 'package-lock.json'))
   const found = versions(record)
+  // What is optional is for other platforms, and may be absent.
   return [...wanted].every(([place, version]) => found.get(place) === version)
 }
 
 function versions(path: string): Map<string, string | undefined> {
-  const lock = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, { version?: string }> }
+  const lock = JSON.parse(readFileSync(path, 'utf8')) as {
+    packages: Record<string, { version?: string; optional?: boolean }>
+  }
   return new Map(
     Object.entries(lock.packages)
-      .filter(([place]) => place !== '')
+      .filter(([place, { optional = false }]) => place !== '' && !optional)
       .map(([place, { version }]) => [place, version]),
   )
 }

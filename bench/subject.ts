@@ -4,13 +4,15 @@ import type { Workload } from './workload.ts'
 
 export interface Running {
   /** A promise is awaited before the next event; a plain return is not. */
-  handle(event: BenchEvent): void | Promise<unknown>
+  handle(this: void, event: BenchEvent): void | Promise<unknown>
   /** whether `handle` gives promises */
   waits: boolean
   fired(): number
+  /** Lets everything end that is still under way, for subjects that take events before they have handled them. */
+  drain?(this: void): Promise<void>
   /** Checks of the subject's own after the run; throws when something is wrong. */
   finish?(): void | Promise<void>
 }
 
-/** Sets a workload up. Nothing of this is measured. */
+/** Sets a workload up. */
 export type Subject = (workload: Workload, clock: Clock) => Running | Promise<Running>

@@ -1,6 +1,7 @@
 /** The workloads as rules of this engine. */
 import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
+import type { WideRule } from '../workloads/wide.ts'
 
 /** `streaming`: a sensor that compares one stream value; `logic`: the same condition as JSON Logic. */
 export type Conditions = 'streaming' | 'logic'
@@ -55,5 +56,19 @@ export function chainRule({ steps, limit }: ChainWorkload): Rule {
       ...steps.slice(1).map((_, i) => ({ sourceLabel: `step${i + 1}`, destinationLabel: `step${i + 2}` })),
       { sourceLabel: last, destinationLabel: 'count', statesTrigger: ['High'] },
     ],
+  }
+}
+
+/** The rule of 1,000 nodes. */
+export function wideAsRule({ sensors, gates, root }: WideRule): Rule {
+  const sensorLabels = new Set(sensors.map(({ label }) => label))
+  const holding = (label: string) => (sensorLabels.has(label) ? 'Above' : 'TRUE')
+  return {
+    sensors: sensors.map(({ label, parameter, limit }) => condition(label, parameter, limit, 'streaming')),
+    relations: gates.map(({ label, type, parents }) => {
+      return { label, type, parentLabels: [...parents], combinations: [parents.map(holding)] }
+    }),
+    actuators: [{ label: 'count', name: 'count' }],
+    triggers: [{ sourceLabel: root, destinationLabel: 'count', statesTrigger: ['TRUE'] }],
   }
 }

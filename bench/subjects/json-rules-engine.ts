@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../events.ts'
 import type { Subject } from '../subject.ts'
-import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
+import type { ChainWorkload, ThresholdWorkload } from '../workload.ts'
+import { outcomeOf, peerPackage } from './by-hand.ts'
 
 // The part of the package's interface that is used here. The package is not there when the checkout is type-checked.
 interface Almanac {
@@ -23,10 +24,8 @@ interface PeerEngine {
 }
 type EngineClass = new () => PeerEngine
 
-const PACKAGE: string = 'json-rules-engine'
-
 export const jsonRulesEngine: Subject = async (workload, clock) => {
-  const { Engine } = (await import(PACKAGE)) as { Engine: EngineClass }
+  const { Engine } = await peerPackage<{ Engine: EngineClass }>('json-rules-engine')
   let firings = 0
   const act = () => {
     firings++
@@ -50,39 +49,20 @@ function thresholdEngines(
   for (const limits of workload.limits) {
     const engine = engines.get(limits.resource) ?? new Engine()
     engines.set(limits.resource, engine)
+    const outcome = outcomeOf(workload, clock, act)
     engine.addRule({
       conditions: {
         all: [
           { fact: 'temperature', operator: 'greaterThan', value: limits.temperature },
           { fact: 'humidity', operator: 'greaterThan', value: limits.humidity },
         ],
-      } satisfies PeerRule['conditions'],
-      event: { type: nameOf(limits) },
-      ...(workload.fires === 'every' ? { onSuccess: act } : edgeHandlers(workload.coolDownMs, clock, act)),
+      },
+      event: { type: `${limits.resource} above ${limits.temperature} and ${limits.humidity}` },
+      onSuccess: () => outcome(true),
+      ...(workload.fires === 'edge' && { onFailure: () => outcome(false) }),
     })
   }
   return engines
-}
-
-function nameOf({ resource, temperature, humidity }: Limits): string {
-  return `${resource} above ${temperature} and ${humidity}`
-}
-
-function edgeHandlers(coolDownMs: number, clock: Clock, act: () => void) {
-  let wasFalse = false
-  let notBefore = 0
-  return {
-    onSuccess() {
-      if (!wasFalse) return
-      wasFalse = false
-      if (clock.now < notBefore) return
-      notBefore = clock.now + coolDownMs
-      act()
-    },
-    onFailure() {
-      wasFalse = true
-    },
-  }
 }
 
 function chainEngines(

@@ -1,11 +1,11 @@
 /** This engine, in the ways in which it is measured. */
 import { builtins } from '../../plugins/index.ts'
 import { createEngine } from '../../src/index.ts'
-import { definePlug } from '../../src/plug.ts'
 import type { Subject } from '../subject.ts'
 import { chainRule, thresholdRule, type Conditions } from './bench-rules.ts'
 import { chainStep } from './chain-step.ts'
 import { clockScheduler } from './clock-scheduler.ts'
+import { countPlug } from './count-plug.ts'
 
 interface Variant {
   conditions: Conditions
@@ -17,15 +17,7 @@ interface Variant {
 
 function subject({ conditions, subscribed, why }: Variant): Subject {
   return async (workload, clock) => {
-    let firings = 0
-    const count = definePlug({
-      name: 'count',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute() {
-        firings++
-      },
-    })
+    const { plug: count, counted } = countPlug()
     const scheduler = clockScheduler(clock)
     const engine = createEngine({ plugs: [...builtins, chainStep, count], scheduler, why })
 
@@ -34,7 +26,7 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
     if (subscribed) {
       engine.events$.subscribe((event) => {
         events++
-        if (event.type === 'fired' && event.node === actuator) firedEvents++
+        if (event.type === 'fired' && event.node === 'count') firedEvents++
       })
     }
 
@@ -51,12 +43,12 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
         engine.receive(event)
       },
       waits: false,
-      fired: () => firings,
+      fired: counted,
       async finish() {
         await engine.settled()
         if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)
-        if (subscribed && firedEvents !== firings) {
-          throw new Error(`${firings} firings, but ${firedEvents} of the ${events} events say so`)
+        if (subscribed && firedEvents !== counted()) {
+          throw new Error(`${counted()} firings, but ${firedEvents} of the ${events} events say so`)
         }
         await engine.close()
       },

@@ -1,0 +1,95 @@
+/** `--against REF`: the working tree beside another state of the code, sample by sample in pairs. */
+import { digits, median } from './figures.ts'
+import type { Line, Section } from './measurement.ts'
+import { checkOut } from './other-checkout.ts'
+import { table } from './report.ts'
+import { ROOT } from './rounds.ts'
+
+/** What a line costs in both checkouts, a pair per round; lower is better. */
+export interface Comparison {
+  measurement: string
+  line: string
+  title: string
+  unit: string
+  pairs: { tree: number; ref: number }[]
+  failure?: string
+}
+
+export interface Against {
+  commit: string
+  comparisons: readonly Comparison[]
+}
+
+export async function compare(
+  sections: readonly Section[],
+  { ref, rounds }: { ref: string; rounds: number },
+  progress: (text: string) => void,
+): Promise<Against> {
+  const other = checkOut(ROOT, ref)
+  const stop = () => {
+    other.remove()
+    process.exit(1)
+  }
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  try {
+    const jobs = sections.flatMap((section) =>
+      section.lines.map((line) => {
+        const comparison: Comparison = {
+          measurement: section.name,
+          line: line.name,
+          title: line.title,
+          unit: section.costUnit,
+          pairs: [],
+        }
+        return { line, comparison }
+      }),
+    )
+    for (let round = 1; round <= rounds; round++) {
+      for (const { line, comparison } of jobs) {
+        if (comparison.failure !== undefined) continue
+        progress(`pair ${round} of ${rounds}: ${comparison.measurement}, ${line.title}`)
+        try {
+          // Who goes first changes, so that neither always follows the other.
+          comparison.pairs.push(await pairOf(line, other.root, round % 2 === 0))
+        } catch (error) {
+          comparison.failure = error instanceof Error ? error.message : String(error)
+        }
+      }
+    }
+    return { commit: other.commit, comparisons: jobs.map(({ comparison }) => comparison) }
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    other.remove()
+  }
+}
+
+async function pairOf(line: Line<unknown>, other: string, refFirst: boolean): Promise<{ tree: number; ref: number }> {
+  if (refFirst) {
+    const ref = line.cost(await line.sample(other))
+    return { ref, tree: line.cost(await line.sample(ROOT)) }
+  }
+  const tree = line.cost(await line.sample(ROOT))
+  return { tree, ref: line.cost(await line.sample(other)) }
+}
+
+/** Ratios above 1: the working tree is the better one. */
+export function againstReport(ref: string, { commit, comparisons }: Against): string {
+  const rows = comparisons.map(({ measurement, title, unit, pairs, failure }) => {
+    if (failure !== undefined) return [`${measurement}, ${title}`, 'FAILED']
+    const ratios = pairs.map((pair) => pair.ref / pair.tree)
+    const [low, high] = [Math.min(...ratios), Math.max(...ratios)]
+    return [
+      `${measurement}, ${title}`,
+      unit,
+      digits(median(pairs.map((pair) => pair.ref))),
+      digits(median(pairs.map((pair) => pair.tree))),
+      `x ${median(ratios).toFixed(3)}`,
+      `${low.toFixed(3)} .. ${high.toFixed(3)}`,
+      low > 1 ? 'better' : high < 1 ? 'worse' : 'within the noise',
+    ]
+  })
+  return table(`Working tree against ${ref} (${commit.slice(0, 10)}); above 1 the working tree is better`, [
+    ['what', 'unit', 'there', 'here', 'ratio', 'min .. max', ''],
+    ...rows,
+  ])
+}

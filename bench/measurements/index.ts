@@ -1,0 +1,17 @@
+/** The table of measurements, by the name that `--only` takes, in the order in which reports show them. */
+import type { Measurement } from '../measurement.ts'
+import { growth } from './growth.ts'
+import { fleet, memory } from './memory.ts'
+import { month, simulations } from './recordings.ts'
+import { throughput } from './throughput.ts'
+import { wide } from './wide.ts'
+
+export const measurements: ReadonlyMap<string, Measurement> = new Map(
+  [...throughput, wide, growth, simulations, month, memory, fleet].map((one) => [one.name, one]),
+)
+
+/** Short for several, where `--only` takes them. */
+export const groups: ReadonlyMap<string, readonly string[]> = new Map([
+  ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4']],
+  ['no-codegen', [...measurements.keys()].filter((name) => name.endsWith('-no-codegen'))],
+])

@@ -1,0 +1,104 @@
+/** One sample: what a running rule costs in memory, and what its start costs in time. Needs `--expose-gc`. */
+import { START_MS, resourceNames } from '../events.ts'
+import { subjectNamed } from '../subjects/index.ts'
+import { w1 } from '../workloads/w1.ts'
+import type { ThresholdWorkload } from '../workload.ts'
+import { cpuMs, heapUsed } from './spent.ts'
+
+export interface MemorySample {
+  rules: number
+  /** heap in use per rule, bytes, after a full collection */
+  heapPerRule: number
+  /** the same with the documents of the rules, when only the subject holds on to them */
+  heapWithDocument: number
+  /** CPU per start of a rule, microseconds */
+  microsPerStart: number
+  /** resident set of the process with all rules in it, bytes */
+  rss: number
+}
+
+/**
+ * `same`: one rule of this engine for all resources, as a template is; `different`: each with limits of its own.
+ * Anything else is the name of a subject, with different limits.
+ */
+export type MemoryKind = string
+
+interface Loaded {
+  /** Starts all rules. */
+  start(): Promise<void>
+  /** Forgets the documents. */
+  release(): void
+  /** what keeps the rules in memory, looked at last of all */
+  alive(): boolean
+}
+
+export async function memorySample(what: MemoryKind, rules: number): Promise<MemorySample> {
+  const load = what === 'same' || what === 'different' ? await ownRules(what) : await subjectRules(what)
+  const heapEmpty = heapUsed()
+  const loaded = load(rules)
+  const heapBefore = heapUsed()
+  const cpuBefore = cpuMs()
+  await loaded.start()
+  const cpu = cpuMs() - cpuBefore
+  const heap = heapUsed() - heapBefore
+  const rss = process.memoryUsage.rss()
+  loaded.release()
+  const heapWithDocument = (heapUsed() - heapEmpty) / rules
+  if (!loaded.alive()) throw new Error(`memory: not all of ${rules} rules run`)
+  return { rules, heapPerRule: heap / rules, heapWithDocument, microsPerStart: (cpu * 1000) / rules, rss }
+}
+
+/** Rules are made beforehand, so that their making is not in the time of a start. */
+async function ownRules(what: 'same' | 'different'): Promise<(rules: number) => Loaded> {
+  const { builtins } = await import('../../plugins/index.ts')
+  const { createEngine } = await import('../../src/index.ts')
+  const { thresholdRule } = await import('../subjects/bench-rules.ts')
+  const { clockScheduler } = await import('../subjects/clock-scheduler.ts')
+  const { countPlug } = await import('../subjects/count-plug.ts')
+  const plugs = [...builtins, countPlug().plug]
+  const engine = createEngine({ plugs, scheduler: clockScheduler({ now: START_MS }), why: false })
+  const workload = w1()
+  return (rules) => {
+    const documents = limitsOf(what === 'same' ? 1 : rules).map((limits) =>
+      thresholdRule({ ...limits, resource: '$' }, workload, 'streaming'),
+    )
+    const resources = [...resourceNames(rules)]
+    return {
+      async start() {
+        for (const [i, resource] of resources.entries()) {
+          const rule = documents[i % documents.length]
+          if (rule !== undefined) await engine.start(rule, { resource })
+        }
+      },
+      release() {
+        documents.length = 0
+        resources.length = 0
+      },
+      alive: () => engine.tasks.size === rules,
+    }
+  }
+}
+
+async function subjectRules(name: string): Promise<(rules: number) => Loaded> {
+  const subject = await subjectNamed(name).load()
+  const base = w1()
+  return (rules) => {
+    const workload: ThresholdWorkload = { ...base, limits: limitsOf(rules) }
+    let running: unknown
+    return {
+      async start() {
+        running = await subject(workload, { now: START_MS })
+      },
+      release() {
+        workload.limits = []
+      },
+      alive: () => running !== undefined,
+    }
+  }
+}
+
+function limitsOf(rules: number) {
+  return resourceNames(rules).map((resource, i) => {
+    return { resource, temperature: 20 + (i % 1000) / 10, humidity: 50 + (i % 21) }
+  })
+}

@@ -1,0 +1,45 @@
+/** What one fresh process measures, as the parent asks for it, and what it answers. */
+import type { FleetSample } from './fleet.ts'
+import type { MemoryKind, MemorySample } from './memory.ts'
+import type { MonthSample, MonthWay } from './month.ts'
+import type { SimulateSample } from './simulate.ts'
+import type { Feed, ThroughputSample } from './throughput.ts'
+import type { WideSample, WideSubject } from './wide.ts'
+
+export type SampleRequest =
+  | { kind: 'throughput'; workload: string; subject: string; feed: Feed; measureMs: number }
+  | { kind: 'simulate'; messages: number }
+  | { kind: 'month'; way: MonthWay }
+  | { kind: 'memory'; rules: number; what: MemoryKind }
+  | { kind: 'fleet'; tasks: number }
+  | { kind: 'wide'; subject: WideSubject; measureMs: number }
+
+export type SampleKind = SampleRequest['kind']
+
+/** The answer to each kind of request. */
+export interface Samples {
+  throughput: ThroughputSample
+  simulate: SimulateSample
+  month: MonthSample
+  memory: MemorySample
+  fleet: FleetSample
+  wide: WideSample
+}
+
+/** Modules are loaded when they are asked for: a sample of a peer must not pay for the engine's. */
+export async function takeSample(request: SampleRequest): Promise<Samples[SampleKind]> {
+  switch (request.kind) {
+    case 'throughput':
+      return (await import('./throughput.ts')).throughputSample(request)
+    case 'simulate':
+      return (await import('./simulate.ts')).simulateSample(request.messages)
+    case 'month':
+      return (await import('./month.ts')).monthSample(request.way)
+    case 'memory':
+      return (await import('./memory.ts')).memorySample(request.what, request.rules)
+    case 'fleet':
+      return (await import('./fleet.ts')).fleetSample(request.tasks)
+    case 'wide':
+      return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
+  }
+}

@@ -1,0 +1,93 @@
+/** A small plot as SVG text: x by powers of ten, y from zero. */
+
+export interface Plot {
+  title: string
+  /** what the axes show, with the unit */
+  x: string
+  y: string
+  series: readonly PlotSeries[]
+}
+
+export interface PlotSeries {
+  title: string
+  /** x above 0 */
+  points: readonly { x: number; y: number }[]
+  dashed: boolean
+}
+
+const WIDTH = 760
+const HEIGHT = 440
+const LEFT = 70
+const RIGHT = 20
+const TOP = 40
+const BOTTOM = 130
+const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2']
+
+/** An SVG document on white, with a legend below. */
+export function plotSvg({ title, x, y, series }: Plot): string {
+  const points = series.flatMap((one) => one.points)
+  const lowest = Math.floor(Math.log10(Math.min(...points.map((point) => point.x))))
+  const decades = Math.max(1, Math.ceil(Math.log10(Math.max(...points.map((point) => point.x)))) - lowest)
+  const step = roundStep(Math.max(...points.map((point) => point.y)) / 6)
+  const top = Math.ceil(Math.max(...points.map((point) => point.y)) / step) * step
+  const right = WIDTH - RIGHT
+  const bottom = HEIGHT - BOTTOM
+  const placeX = (value: number) => round(LEFT + ((Math.log10(value) - lowest) / decades) * (right - LEFT))
+  const placeY = (value: number) => round(bottom - (value / top) * (bottom - TOP))
+
+  const gridX = Array.from({ length: decades + 1 }, (_, i) => 10 ** (lowest + i)).flatMap((value) => [
+    line(placeX(value), TOP, placeX(value), bottom, '#ddd'),
+    text(placeX(value), bottom + 18, value.toLocaleString('en'), 'middle'),
+  ])
+  const gridY = Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step).flatMap((value) => [
+    line(LEFT, placeY(value), right, placeY(value), value === 0 ? '#333' : '#ddd'),
+    text(LEFT - 8, placeY(value) + 4, String(Number(value.toPrecision(6))), 'end'),
+  ])
+  const curves = series.flatMap((one, i) => {
+    const color = COLORS[i % COLORS.length] ?? '#000'
+    const dashes = one.dashed ? ' stroke-dasharray="6 4"' : ''
+    const path = one.points.map((point) => `${placeX(point.x)},${placeY(point.y)}`).join(' ')
+    const legend = bottom + 58 + i * 18
+    return [
+      `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"${dashes}/>`,
+      ...one.points.map((point) => `<circle cx="${placeX(point.x)}" cy="${placeY(point.y)}" r="3" fill="${color}"/>`),
+      `<line x1="${LEFT}" y1="${legend - 4}" x2="${LEFT + 30}" y2="${legend - 4}" stroke="${color}" stroke-width="2"${dashes}/>`,
+      text(LEFT + 38, legend, one.title, 'start'),
+    ]
+  })
+  const middle = round((TOP + bottom) / 2)
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
+    `<text x="${LEFT}" y="22" font-size="14" font-weight="bold">${escape(title)}</text>`,
+    ...gridX,
+    ...gridY,
+    text((LEFT + right) / 2, bottom + 38, x, 'middle'),
+    `<text x="18" y="${middle}" text-anchor="middle" transform="rotate(-90 18 ${middle})">${escape(y)}</text>`,
+    ...curves,
+    '</svg>\n',
+  ].join('\n')
+}
+
+/** The next of 1, 2, 5, 10 ... from `value`. */
+function roundStep(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value))
+  const factor = [1, 2, 5, 10].find((one) => one * power >= value) ?? 10
+  return factor * power
+}
+
+function line(x1: number, y1: number, x2: number, y2: number, color: string): string {
+  return `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${color}"/>`
+}
+
+function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escape(content)}</text>`
+}
+
+function escape(content: string): string {
+  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
