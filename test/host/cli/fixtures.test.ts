@@ -31,7 +31,7 @@ describe('the fixtures', () => {
       const messages = recording === undefined ? [] : ['--messages', `fixtures/${recording}`]
       return ['simulate', `fixtures/${rule}`, ...messages, ...options.split(' ')]
     })
-    expect(runs).toHaveLength(5)
+    expect(runs).toHaveLength(6)
     for (const args of runs) {
       const { code, stdout, stderr } = await cli(args)
       expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
