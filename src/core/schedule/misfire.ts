@@ -27,20 +27,21 @@ const MAX_CAP = 1000
 
 /**
  * What a clock missed strictly between its last tick and `now` (epoch ms), and what follows from the policy.
+ * `at`: the instant from which lateness counts, when it is not `now`.
  * Bounded: beyond 100,000 occurrences it stops counting. After a fixed delay at most one is missed.
  */
-export function missed(schedule: Schedule, lastTick: number, now: number, policy: MisfirePolicy): Missed {
+export function missed(schedule: Schedule, lastTick: number, now: number, policy: MisfirePolicy, at = now): Missed {
   if (schedule.fixedDelay) return missedDelay(schedule, lastTick, now, policy)
   const { count, isExact } = tallyBetween(schedule, lastTick, now)
   const wanted = policy.misfire === 'skip' ? 0 : policy.misfire === 'once' ? 1 : bounded(policy.cap)
-  const oldest = now - (policy.maxLatenessMs ?? Infinity)
+  const oldest = at - (policy.maxLatenessMs ?? Infinity)
   const run: number[] = []
   let before = now
   while (run.length < wanted) {
-    const at = latestBefore(schedule, before, lastTick)
-    if (at === null || at < oldest) break
-    run.unshift(at)
-    before = at
+    const latest = latestBefore(schedule, before, lastTick)
+    if (latest === null || latest < oldest) break
+    run.unshift(latest)
+    before = latest
   }
   return { run, skipped: count - run.length, isExact, next: schedule.next(now - 1) }
 }

@@ -71,7 +71,7 @@ export function ticks$(schedule: Schedule, scheduler: SchedulerLike, options: Ti
       }
       const latest = latestBefore(schedule, at + 1, first - 1) ?? first
       const isPunctual = at - latest <= graceMs
-      const gone = missed(schedule, first - 1, isPunctual ? latest : at + 1, policy)
+      const gone = missed(schedule, first - 1, isPunctual ? latest : at + 1, policy, at)
       due = schedule.next(latest)
       // The punctual one stands for what `once` would run late.
       const run = isPunctual && policy.misfire !== 'all' ? [] : gone.run

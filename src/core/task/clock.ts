@@ -84,10 +84,16 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
   if ((next === null || next > now) && isOnTime(run, scheduledAt)) {
     return { run: [scheduledAt], skipped: 0, isExact, next }
   }
-  const late = missed(schedule, scheduledAt - 1, now + 1, { misfire, maxLatenessMs, cap: maxMissed })
-  const latest = latestBefore(schedule, now + 1, scheduledAt - 1)
-  if (latest === null || !isOnTime(run, latest) || late.run.includes(latest)) return late
-  return { ...late, run: [...late.run, latest], skipped: late.skipped - 1 }
+  const latest = latestBefore(schedule, now + 1, scheduledAt - 1) ?? scheduledAt
+  const isPunctual = isOnTime(run, latest)
+  const policy = { misfire, maxLatenessMs, cap: maxMissed }
+  const gone = missed(schedule, scheduledAt - 1, isPunctual ? latest : now + 1, policy, now)
+  const following = schedule.next(now)
+  if (!isPunctual) return { ...gone, next: following }
+  // The punctual one stands for what `once` would run late.
+  const late = misfire === 'all' ? gone.run : []
+  const skipped = gone.skipped + gone.run.length - late.length
+  return { run: [...late, latest], skipped, isExact: gone.isExact, next: following }
 }
 
 function isOnTime(run: TaskRun, scheduledAt: number): boolean {

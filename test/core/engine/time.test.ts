@@ -1,0 +1,145 @@
+/** Clocks on the engine: ticks that meet work, schedules that are edited, and machines whose clock is not steady. */
+import { describe, expect, it } from 'vitest'
+import type { TickEvent } from '../../../src/core/engine/events.ts'
+import type { Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
+import { createEngine } from '../../../src/index.ts'
+import { JumpingClock } from '../../support/jumping-clock.ts'
+import { live, promisesSettled, TASK_ID } from '../../support/live-engine.ts'
+import { rule } from '../../support/rule-writing.ts'
+import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
+
+const everySecond: TaskSettings = { type: 'periodic', frequency: 1000 }
+
+describe.each<[string, Partial<Sensor>, TaskSettings]>([
+  ['a task', {}, everySecond],
+  ['a task by cron', {}, { type: 'scheduled', cron: '* * * * * ?' }],
+  ['a sensor', { pollingPeriod: 1000 }, { type: 'reactive' }],
+  ['a sensor by cron', { schedule: '* * * * * ?' }, { type: 'reactive' }],
+])('a tick of %s that meets an asynchronous plug at work', (_, sensor, task) => {
+  async function busy(overlap?: TaskSettings['overlap']) {
+    const t = await live(
+      rule({ sensors: { s: { name: 'switch', ...sensor } }, task: { ...task, ...(overlap && { overlap }) } }),
+      { script: (plugs) => plugs.say('s', LATER) },
+    )
+    t.to(1000)
+    t.clear()
+    t.to(3000)
+    const ticks = () => t.events.filter((event): event is TickEvent => event.type === 'tick')
+    return { ...t, due: () => ticks().map(({ time, scheduledAt }) => [scheduledAt, time]) }
+  }
+
+  it('calls nothing while it works, by default', async () => {
+    const t = await busy()
+    expect(t.lines('held').filter((text) => text.endsWith('held s overlap'))).toHaveLength(2)
+    expect(t.plugs.openCalls('s')).toBe(1)
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    t.to(4000)
+    expect(t.plugs.openCalls('s')).toBe(1)
+    expect(t.due().at(-1)).toEqual([4000, 4000])
+  })
+
+  it('waits for its turn with queue, and says when it was due and when it began', async () => {
+    const t = await busy('queue')
+    expect(t.due()).toEqual([])
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    const [[scheduledAt, time] = []] = t.due()
+    expect([1000, 2000]).toContain(scheduledAt)
+    expect(time).toBe(3000)
+    expect(t.plugs.openCalls('s')).toBe(1)
+    expect(t.lines('held')).toEqual([])
+  })
+
+  it('takes over with cancelPrevious: one call is open, those before were told to give up', async () => {
+    const t = await busy('cancelPrevious')
+    const signals = t.plugs.callsOf('s').map(({ context }) => context.signal.aborted)
+    expect(signals.slice(0, -1)).toEqual(signals.slice(0, -1).map(() => true))
+    expect(signals.length).toBeGreaterThan(2)
+    expect(signals.at(-1)).toBe(false)
+    expect(t.due()).toEqual([
+      [2000, 2000],
+      [3000, 3000],
+    ])
+  })
+})
+
+describe('a schedule that is edited', () => {
+  it.each<[string, TaskSettings, readonly number[]]>([
+    ['another cron', { type: 'scheduled', cron: '0/4 * * * * ?' }, [8, 12]],
+    ['a period', { type: 'periodic', frequency: 3000 }, [5, 8, 11]],
+    ['no clock at all', { type: 'reactive' }, []],
+  ])('leaves nothing of the old one behind: %s', async (_, task, seconds) => {
+    const sensors = { s: { name: 'switch', pollingPeriod: 1500 } }
+    const t = await live(rule({ sensors, task: { type: 'scheduled', cron: '0/2 * * * * ?' } }))
+    t.to(5000)
+    t.clear()
+    await t.engine.update(TASK_ID, rule({ sensors: { s: 'switch' }, task }))
+    t.to(13_000)
+    const ticks = t.events.filter((event): event is TickEvent => event.type === 'tick')
+    expect(ticks.map(({ scheduledAt }) => scheduledAt / 1000)).toEqual(seconds)
+    if (seconds.length === 0) expect(t.clock.nextAt()).toBeUndefined()
+  })
+
+  it('has one wake-up at most, and none when the task is stopped', async () => {
+    const clock = new JumpingClock()
+    const engine = createEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => TASK_ID, seed: 1 })
+    const task = (frequency: number) => rule({ sensors: { s: 'switch' }, task: { type: 'periodic', frequency } })
+    await engine.start(task(1000))
+    for (const frequency of [500, 70_000, 3000]) {
+      await engine.update(TASK_ID, task(frequency))
+      clock.sleep(0)
+      expect(clock.waiting).toBe(1)
+    }
+    await engine.stop(TASK_ID)
+    expect(clock.waiting).toBe(0)
+  })
+})
+
+describe('an engine on a clock that jumps', () => {
+  async function hourly(task: TaskSettings = {}) {
+    const clock = new JumpingClock(0)
+    const { plugs } = new ScriptedPlugs()
+    const engine = createEngine({ plugs, scheduler: clock, recheckMs: 60_000, ids: () => TASK_ID, seed: 1 })
+    const ticks: [scheduledAt: number, time: number][] = []
+    engine.events$.subscribe((event) => void (event.type === 'tick' && ticks.push([event.scheduledAt, event.time])))
+    const started = await engine.start(
+      rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0 0 * * * ?', ...task } }),
+    )
+    const minutes = (count: number) => {
+      for (let i = 0; i < count; i++) clock.sleep(60_000)
+    }
+    return { clock, ticks, started, minutes }
+  }
+
+  it('notices within a minute that the clock was put forward, and follows misfire', async () => {
+    const t = await hourly({ misfire: 'once' })
+    t.minutes(30)
+    t.clock.set(5.5 * 3_600_000)
+    t.minutes(1)
+    expect(t.ticks).toEqual([[5 * 3_600_000, 5.5 * 3_600_000 + 60_000]])
+    expect(t.started.info().skippedTicks).toBe(4)
+  })
+
+  it('is quiet after the clock was put back until it has caught up; nothing ticks twice', async () => {
+    const t = await hourly()
+    t.minutes(61)
+    expect(t.ticks).toHaveLength(1)
+    t.clock.set(30 * 60_000)
+    t.minutes(31)
+    expect(t.ticks).toHaveLength(1)
+    t.minutes(60)
+    expect(t.ticks.map(([scheduledAt]) => scheduledAt / 3_600_000)).toEqual([1, 2])
+  })
+})
+
+it('a fleet of one template reckons each occurrence once', async () => {
+  const t = await live(rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0/10 * * * * ?' } }))
+  const again = rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0/10 * * * * ?' } })
+  for (let i = 0; i < 100; i++) await t.engine.start(again, { id: `t${i}` })
+  t.clear()
+  t.to(10_000)
+  const ticks = t.events.filter((event) => event.type === 'tick')
+  expect(ticks.map(({ task }) => task)).toEqual([TASK_ID, ...Array.from({ length: 100 }, (_, i) => `t${i}`)])
+  expect(new Set(ticks.map(({ time }) => time))).toEqual(new Set([10_000]))
+})
