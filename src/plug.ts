@@ -7,8 +7,11 @@ export { compileExpression, type CompiledExpression } from './core/expression/ex
 export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
 export { readerOf } from './core/expression/reader.ts'
 export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
+export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat, type Calendar } from './core/plug/calendar.ts'
+export { callInner, type InnerResult } from './core/plug/call-inner.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
+export { parameterOf } from './core/plug/parameter-of.ts'
 export { lengthOf } from './core/plug/length-of.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
 export type {
@@ -43,4 +46,4 @@ export {
 export { deviation, type Summary } from './core/window/summary.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'
-export { isPlainObject } from './kernel/json.ts'
+export { FORBIDDEN_KEYS, isPlainObject, ownValue } from './kernel/json.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
 import { createRegistry } from '../../src/core/plug/registry.ts'
-import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { checkPlug, runPlugLater } from '../support/plug-context.ts'
 
 const named = builtins.map((plug) => [`${plug.kind} ${plug.name}`, plug] as const)
 
@@ -24,6 +24,7 @@ describe('the built-in plugs', () => {
   it('have names and states that rules rely on', () => {
     const table = builtins.map(({ kind, name, version, states }) => `${kind} ${name} ${version}: ${states.join(', ')}`)
     expect(table.toSorted()).toEqual([
+      'actuator TaskOutput 1.0.0: ',
       'actuator debugDialog 1.0.4: ',
       'actuator log 1.0.0: ',
       'sensor JSON 1.0.0: done, error',
@@ -31,21 +32,36 @@ describe('the built-in plugs', () => {
       'sensor alwaysONWithOFF 1.0.0: ON, OFF',
       'sensor bitflip 1.0.0: 0, 1',
       'sensor changedBy 1.0.0: Changed, Unchanged',
+      'sensor composite 1.0.0: Success, Error',
       'sensor condition 1.1.0: True, False',
       'sensor datetime 1.0.0: Data, Idle',
       'sensor debugDialog 1.0.4: Success, Error',
       'sensor delaySensor 1.0.0: Idle, Triggered',
       'sensor dice 1.0.1: ONE, TWO, THREE, FOUR, FIVE, SIX',
+      'sensor getWeekDay 1.0.0: Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday',
       'sensor helloWorld 1.0.0: Greeted, Nobody',
       'sensor holdsFor 1.0.0: Holds, Pending, No',
       'sensor hysteresis 1.0.0: On, Off',
       'sensor inRange 1.0.2: Above, In Range, Below',
       'sensor invokeCount 1.0.0: Incremented, Idle',
+      'sensor isBetweenTwoDates 1.0.0: Between, Before, After',
+      'sensor isDate 1.0.0: TRUE, FALSE',
+      'sensor isHour 1.0.0: TRUE, FALSE',
+      'sensor isMonth 1.0.0: TRUE, FALSE',
+      'sensor isParameterAvailable 1.0.0: YES, NO',
+      'sensor isParameterEqual 1.0.0: YES, NO',
+      'sensor isWeekday 1.0.0: TRUE, FALSE',
+      'sensor isWeekend 1.0.0: TRUE, FALSE',
+      'sensor iterate 1.0.0: Iterating, Done',
       'sensor noDataFor 1.0.0: Data, No Data',
+      'sensor objectInsideGeofence 1.0.0: IN, OUT',
+      'sensor pick 1.0.0: Collected, Not Collected',
       'sensor stream 1.0.0: Data, Idle',
       'sensor streamingDataSensor 1.0.0: Below, Equal, Above',
       'sensor streamingRangeSensor 1.0.0: In Range, Below, Above',
+      'sensor template 1.0.0: Success, Error',
       'sensor throttle 1.0.0: Trigger, No Trigger',
+      'sensor transformer 1.0.0: Success, Error',
       'sensor windowStats 1.0.0: Above, In Range, Below, Collecting',
     ])
   })
@@ -71,10 +87,10 @@ describe('the built-in plugs', () => {
     for (const field of Object.values(plug.output)) expect(field.description).toBeTruthy()
   })
 
-  it.each(named)('%s runs on its own examples and gives what it declares', (_, plug) => {
+  it.each(named)('%s runs on its own examples and gives what it declares', async (_, plug) => {
     const properties = examples(plug)
     expect(checkPlug(plug, properties)).toEqual([])
-    const ran = runPlug(plug, { properties, message: { temperature: 21 } })
+    const ran = await runPlugLater(plug, { properties, message: { temperature: 21 } })
     expect(plug.kind === 'sensor' ? plug.states : [undefined]).toContain(ran.state)
     if (!plug.openOutput)
       expect(Object.keys(plug.output)).toEqual(expect.arrayContaining(Object.keys(ran.rawData ?? {})))

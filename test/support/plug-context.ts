@@ -38,10 +38,24 @@ export function runPlug(plug: Plug, call: Call = {}): Ran {
   const log: string[] = []
   const answer = plug.execute(plugContext(call, finished.properties, prepared, log))
   if (answer instanceof Promise) throw new Error('the plug answered with a promise')
+  return ranOf(plug, answer, log)
+}
+
+function ranOf(plug: Plug, answer: unknown, log: readonly string[]): Ran {
   const read = readAnswer(plug, answer)
   if (!read.ok) throw new Error(read.error)
   const { rawData, internalState, message, after } = read
   return { state: plug.states[read.state], rawData, internalState, message, after, log }
+}
+
+/** The same for a plug that may answer with a promise. */
+export async function runPlugLater(plug: Plug, call: Call = {}): Promise<Ran> {
+  const finished = finishProperties(plug, call.properties ?? {})
+  if (finished.properties === undefined) throw new Error(finished.problems.map((problem) => problem.message).join('; '))
+  const log: string[] = []
+  const prepared = call.prepare === false ? undefined : plug.prepare?.(finished.properties)
+  const answer = await plug.execute(plugContext(call, finished.properties, prepared, log))
+  return ranOf(plug, answer, log)
 }
 
 /** The texts that a plug's own check has about constant properties. */

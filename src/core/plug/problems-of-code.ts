@@ -16,10 +16,10 @@ export function problemsOfCode<T>(
     return []
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (error.issues.length === 0) return [{ property, message: `${property}: ${error.message}` }]
+    if (error.issues.length === 0) return [{ property, message: error.message }]
     return error.issues.map(({ path, message, suggestion }) => ({
       property,
-      message: `${property}: ${path === '' ? message : `${path}: ${message}`}`,
+      message: path === '' ? message : `${path}: ${message}`,
       ...(suggestion === undefined ? {} : { suggestion }),
     }))
   }

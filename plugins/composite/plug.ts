@@ -1,0 +1,66 @@
+import { AppError, callInner, definePlug, isPlainObject, type Plug, problemsOfCode } from '../../src/plug.ts'
+
+const MAX_ITEMS = 1000
+
+/** A sensor that runs one of `plugs` once for each item of a list. */
+export function createComposite(plugs: readonly Plug[]): Plug {
+  const sensors = new Map(plugs.filter(({ kind }) => kind === 'sensor').map((plug) => [plug.name, plug]))
+  const sensorOf = (name: string): Plug => {
+    const plug = sensors.get(name)
+    if (plug !== undefined) return plug
+    throw new AppError('PLUG_FAILED', `there is no sensor "${name}"; there are ${[...sensors.keys()].join(', ')}`)
+  }
+  return definePlug({
+    name: 'composite',
+    version: '1.0.0',
+    kind: 'sensor',
+    description: 'Runs a sensor once for each item of a list of properties. Error when one of the runs failed.',
+    category: 'Logic',
+    states: ['Success', 'Error'],
+    input: {
+      sensor: { type: 'string', mandatory: true, description: 'the name of the sensor plug', example: 'inRange' },
+      propertyList: {
+        type: 'array',
+        mandatory: true,
+        description: 'the properties of each run, as a list of objects or its JSON text',
+        example: [{ value: 21, lowerLimit: 18, upperLimit: 24 }],
+      },
+    },
+    output: { response: { type: 'array', description: 'state and rawData, or error, of each run, in order' } },
+    check: ({ sensor, propertyList }) => [
+      ...problemsOfCode('sensor', sensor, sensorOf),
+      ...problemsOfCode('propertyList', propertyList, itemsOf),
+    ],
+    async execute(context) {
+      const plug = sensorOf(context.properties.sensor)
+      const items = itemsOf(context.properties.propertyList)
+      const memories: readonly unknown[] = Array.isArray(context.internalState) ? context.internalState : []
+      const response: unknown[] = []
+      const kept: unknown[] = []
+      let failed = false
+      // one after the other, so that chance and logs keep their order
+      for (const [index, item] of items.entries()) {
+        const result = await callInner(plug, context, item, memories[index] ?? undefined)
+        if ('error' in result) {
+          failed = true
+          response.push(result)
+          kept.push(memories[index] ?? null)
+          continue
+        }
+        const { internalState, ...shown } = result
+        response.push(shown)
+        kept.push(internalState ?? memories[index] ?? null)
+      }
+      return { state: failed ? 'Error' : 'Success', rawData: { response }, internalState: kept }
+    },
+  })
+}
+
+function itemsOf(list: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
+  if (list.length > MAX_ITEMS)
+    throw new AppError('PLUG_FAILED', `propertyList has ${list.length} items, at most ${MAX_ITEMS} are run`)
+  return list.map((item, index) => {
+    if (isPlainObject(item)) return item
+    throw new AppError('PLUG_FAILED', `item ${index} of propertyList is not an object; write one such as {"value": 21}`)
+  })
+}

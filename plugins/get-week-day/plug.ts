@@ -1,0 +1,21 @@
+import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
+
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
+
+/** The day of the week as state. */
+export const getWeekDay = definePlug({
+  name: 'getWeekDay',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'Gives the day of the week in a time zone as its state.',
+  category: 'Time',
+  states: DAYS,
+  input: { timeZone: ZONE_INPUT },
+  output: CALENDAR_OUTPUT,
+  check: ({ timeZone }) => problemsOfCode('timeZone', timeZone, zoneFormat),
+  prepare: ({ timeZone }) => zoneFormat(timeZone),
+  execute({ prepared, now }) {
+    const rawData = calendarOf(prepared, now)
+    return { state: DAYS.find((day) => day === rawData.dayString) ?? 'Monday', rawData }
+  },
+})

@@ -1,0 +1,19 @@
+import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
+
+/** `TRUE` from Monday to Friday. */
+export const isWeekday = definePlug({
+  name: 'isWeekday',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'TRUE when it is Monday to Friday in a time zone.',
+  category: 'Time',
+  states: ['TRUE', 'FALSE'],
+  input: { timeZone: ZONE_INPUT },
+  output: CALENDAR_OUTPUT,
+  check: ({ timeZone }) => problemsOfCode('timeZone', timeZone, zoneFormat),
+  prepare: ({ timeZone }) => zoneFormat(timeZone),
+  execute({ prepared, now }) {
+    const rawData = calendarOf(prepared, now)
+    return { state: !rawData.dayString.startsWith('S') ? 'TRUE' : 'FALSE', rawData }
+  },
+})

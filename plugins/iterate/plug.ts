@@ -1,0 +1,33 @@
+import { AppError, definePlug, problemsOfCode } from '../../src/plug.ts'
+
+/** Counts from one number to another, one step a run. */
+export const iterate = definePlug({
+  name: 'iterate',
+  version: '1.0.0',
+  kind: 'sensor',
+  description:
+    'Counts from one number to another, one step a run: Iterating with the next number, Done when all were given.',
+  category: 'Logic',
+  states: ['Iterating', 'Done'],
+  input: {
+    startIndex: { type: 'integer', defaultValue: 0, description: 'the first number', example: 0 },
+    stopIndex: { type: 'integer', mandatory: true, description: 'the last number', example: 9 },
+    step: { type: 'integer', defaultValue: 1, description: 'how far each run goes, not 0', example: 1 },
+  },
+  output: { value: { type: 'long', description: 'the number of this run; in state Done the last one' } },
+  check: ({ step }) => problemsOfCode('step', step, requireStep),
+  execute({ properties, internalState }) {
+    const { startIndex, stopIndex, step } = properties
+    requireStep(step)
+    const next = typeof internalState === 'number' ? internalState + step : startIndex
+    const over = step > 0 ? next > stopIndex : next < stopIndex
+    if (over)
+      return { state: 'Done', rawData: { value: typeof internalState === 'number' ? internalState : startIndex } }
+    return { state: 'Iterating', rawData: { value: next }, internalState: next }
+  },
+})
+
+function requireStep(step: number): void {
+  if (step === 0)
+    throw new AppError('PLUG_FAILED', 'step is 0, so it would never be done; write 1, or -1 to count down')
+}

@@ -1,0 +1,92 @@
+import { AppError, isPlainObject } from '../../src/plug.ts'
+
+/** Degrees. */
+export interface Place {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** An area: so many metres around a place, or what a line through places encloses. */
+export type Geofence =
+  | { readonly name: string; readonly type: 'circle'; readonly center: Place; readonly radius: number }
+  | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Place[] }
+
+const EARTH_RADIUS_M = 6_371_008.8
+const MAX_POINTS = 10_000
+
+/** Metres between two places on a sphere. */
+export function distanceM(a: Place, b: Place): number {
+  const radians = Math.PI / 180
+  const dLat = (b.latitude - a.latitude) * radians
+  const dLon = (b.longitude - a.longitude) * radians
+  const h =
+    Math.sin(dLat / 2) ** 2 + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * Math.sin(dLon / 2) ** 2
+  return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
+}
+
+export function isInside(place: Place, fence: Geofence): boolean {
+  if (fence.type === 'circle') return distanceM(place, fence.center) <= fence.radius
+  const line = unwrapped(fence.points)
+  return [-360, 0, 360].some((turn) => encloses(line, place.latitude, place.longitude + turn))
+}
+
+/** Whether a line crosses the way east from the place an odd number of times. */
+function encloses(line: readonly Place[], latitude: number, longitude: number): boolean {
+  let inside = false
+  let before = line.at(-1)
+  for (const point of line) {
+    if (before && point.latitude > latitude !== before.latitude > latitude) {
+      const part = (latitude - point.latitude) / (before.latitude - point.latitude)
+      if (longitude < point.longitude + (before.longitude - point.longitude) * part) inside = !inside
+    }
+    before = point
+  }
+  return inside
+}
+
+/** The same line without jumps where it crosses the date line; longitudes may then be beyond 180. */
+function unwrapped(points: readonly Place[]): readonly Place[] {
+  let last = points[0]?.longitude ?? 0
+  return points.map(({ latitude, longitude }) => {
+    last = longitude + 360 * Math.round((last - longitude) / 360)
+    return { latitude, longitude: last }
+  })
+}
+
+/** `{latitude, longitude}` (also `lat`, and `lon` or `lng`) or `[latitude, longitude]`. Throws `PLUG_FAILED`. */
+export function placeOf(value: unknown, what: string): Place {
+  const given: readonly unknown[] = Array.isArray(value)
+    ? value
+    : isPlainObject(value)
+      ? [value['latitude'] ?? value['lat'], value['longitude'] ?? value['lon'] ?? value['lng']]
+      : []
+  const [latitude, longitude] = [Number(given[0] ?? Number.NaN), Number(given[1] ?? Number.NaN)]
+  if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) return { latitude, longitude }
+  throw new AppError('PLUG_FAILED', `${what} is not a place; write {"latitude": 51.05, "longitude": 3.72}`)
+}
+
+/** The areas of a list. Throws `PLUG_FAILED` that names the first that is none. */
+export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
+  return list.map((value, index): Geofence => {
+    const what = `geofence ${index}`
+    const fields = isPlainObject(value) ? value : {}
+    const name = typeof fields['name'] === 'string' ? fields['name'] : String(index)
+    if (fields['type'] === 'circle') {
+      const radius = Number(fields['radius'] ?? Number.NaN)
+      if (radius >= 0)
+        return { name, type: 'circle', center: placeOf(fields['center'], `the center of ${what}`), radius }
+      throw new AppError(
+        'PLUG_FAILED',
+        `${what} has no radius in metres; write {"type": "circle", "center": {...}, "radius": 100}`,
+      )
+    }
+    const points: unknown = fields['points']
+    if (fields['type'] !== 'polygon' || !Array.isArray(points) || points.length < 3 || points.length > MAX_POINTS) {
+      throw new AppError(
+        'PLUG_FAILED',
+        `${what} is neither a circle nor a polygon of 3 to ${MAX_POINTS} points; write {"type": "polygon", "points": [[51, 3], [51, 4], [52, 4]]}`,
+      )
+    }
+    return { name, type: 'polygon', points: points.map((point, i) => placeOf(point, `point ${i} of ${what}`)) }
+  })
+}

@@ -1,0 +1,23 @@
+import { definePlug } from '../../src/plug.ts'
+
+/** A text with values filled in. */
+export const template = definePlug({
+  name: 'template',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'Fills raw data of nodes into a text.',
+  category: 'Data',
+  states: ['Success', 'Error'],
+  input: {
+    template: {
+      type: 'string',
+      mandatory: true,
+      format: { type: 'template' },
+      description: 'the text; {{<label>.<field>}} is replaced by raw data of a node, with {{#each}} and {{#if}}',
+      example: 'the temperature is {{stream_1.stream.temperature}}',
+    },
+  },
+  output: { result: { type: 'string', description: 'the text with everything filled in' } },
+  // What is filled in comes from the engine, which renders fields of this format before each call
+  execute: ({ properties }) => ({ state: 'Success', rawData: { result: properties.template } }),
+})

@@ -1,0 +1,68 @@
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { Plug, PlugContext } from './plug.ts'
+import { finishProperties } from './properties.ts'
+import { readAnswer } from './result.ts'
+
+/** What a sensor gave that another plug called; `error` when it failed. */
+export type InnerResult =
+  | { readonly state?: string; readonly rawData?: Readonly<Record<string, unknown>>; readonly internalState?: unknown }
+  | { readonly error: string }
+
+/**
+ * Calls a sensor from within the call of another plug, with properties of its own and the memory that the caller
+ * keeps for it; everything else it sees is the caller's. Results that should come later come at once. Never throws:
+ * a failure is a value.
+ */
+export async function callInner(
+  plug: Plug,
+  outer: PlugContext,
+  given: Readonly<Record<string, unknown>>,
+  internalState: unknown,
+): Promise<InnerResult> {
+  try {
+    const { properties, problems } = finishProperties(plug, given)
+    if (problems) throw new AppError('PLUG_FAILED', problems.map(({ message }) => message).join('; '))
+    const answer = readAnswer(plug, await plug.execute(innerContext(plug, outer, properties, internalState)))
+    if (!answer.ok) return { error: answer.error }
+    const state = plug.states[answer.state]
+    return {
+      ...(state !== undefined && { state }),
+      ...(answer.rawData && { rawData: answer.rawData }),
+      ...(answer.internalState !== undefined && { internalState: answer.internalState }),
+    }
+  } catch (error) {
+    return { error: messageOf(error) }
+  }
+}
+
+function innerContext(
+  plug: Plug,
+  outer: PlugContext,
+  properties: Readonly<Record<string, unknown>>,
+  internalState: unknown,
+): PlugContext {
+  return {
+    properties,
+    prepared: plug.prepare?.(properties),
+    internalState,
+    streamValue: (key) => outer.streamValue(key),
+    lookup: (path) => outer.lookup(path),
+    random: () => outer.random(),
+    get streamData() {
+      return outer.streamData
+    },
+    get rawData() {
+      return outer.rawData
+    },
+    get actuatorData() {
+      return outer.actuatorData
+    },
+    task: outer.task,
+    node: outer.node,
+    globalSettings: outer.globalSettings,
+    now: outer.now,
+    id: outer.id,
+    log: outer.log,
+    signal: outer.signal,
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { createComposite } from '../../plugins/composite/plug.ts'
+import { inRange } from '../../plugins/in-range/plug.ts'
+import { invokeCount } from '../../plugins/invoke-count/plug.ts'
+import { log } from '../../plugins/log/plug.ts'
+import { checkPlug, runPlugLater } from '../support/plug-context.ts'
+
+const composite = createComposite([inRange, invokeCount, log])
+const range = { lowerLimit: 18, upperLimit: 24 }
+
+describe('composite', () => {
+  it('runs the sensor for each item and gives all answers in order', async () => {
+    const propertyList = [
+      { value: 21, ...range },
+      { value: 30, ...range },
+    ]
+    expect(await runPlugLater(composite, { properties: { sensor: 'inRange', propertyList } })).toMatchObject({
+      state: 'Success',
+      rawData: { response: [{ state: 'In Range' }, { state: 'Above' }] },
+    })
+  })
+
+  it('is Error when one run failed, and still has the others', async () => {
+    const propertyList = JSON.stringify([{ value: 21, ...range }, { value: 1 }])
+    const ran = await runPlugLater(composite, { properties: { sensor: 'inRange', propertyList } })
+    expect(ran.state).toBe('Error')
+    expect(JSON.stringify(ran.rawData)).toContain('lowerLimit')
+    expect(JSON.stringify(ran.rawData)).toContain('In Range')
+  })
+
+  it('keeps a memory for each item', async () => {
+    const properties = { sensor: 'invokeCount', propertyList: [{}, {}] }
+    const first = await runPlugLater(composite, { properties })
+    const second = await runPlugLater(composite, { properties, internalState: first.internalState })
+    expect(second.rawData?.['response']).toEqual([
+      { state: 'Incremented', rawData: { count: 2 } },
+      { state: 'Incremented', rawData: { count: 2 } },
+    ])
+  })
+
+  it.each([
+    [{ sensor: 'log' }, 'there is no sensor "log"'],
+    [{ propertyList: [1] }, 'item 0 of propertyList'],
+    [{ propertyList: Array.from({ length: 1001 }, () => ({})) }, 'at most 1000'],
+  ])('refuses %j', (properties, text) => {
+    expect(checkPlug(composite, properties).join()).toContain(text)
+  })
+})

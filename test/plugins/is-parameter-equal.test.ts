@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { isParameterEqual } from '../../plugins/is-parameter-equal/plug.ts'
+import { runPlug } from '../support/plug-context.ts'
+
+const message = { t: 21.5, text: '21.50', on: true, list: [1, 2], word: 'open', zero: 0, empty: '' }
+
+describe('isParameterEqual', () => {
+  it.each([
+    ['t', 21.5, 'YES'],
+    ['t', '21.5', 'YES'],
+    ['text', 21.5, 'YES'],
+    ['t', 21.6, 'NO'],
+    ['on', true, 'YES'],
+    ['on', 'true', 'YES'],
+    ['on', 1, 'NO'],
+    ['word', 'open', 'YES'],
+    ['word', 'Open', 'NO'],
+    ['list', [1, 2], 'YES'],
+    ['zero', '', 'NO'],
+    ['empty', 0, 'NO'],
+  ])('%s beside %j is %s', (parameter, value, state) => {
+    expect(runPlug(isParameterEqual, { properties: { parameter, value }, message }).state).toBe(state)
+  })
+
+  it('reads another node', () => {
+    const properties = { node: 'n', parameter: 'v', value: 2 }
+    expect(runPlug(isParameterEqual, { properties, nodes: { n: { v: 2 } } })).toMatchObject({
+      state: 'YES',
+      rawData: { value: 2 },
+    })
+  })
+
+  it('fails when there is nothing to compare: what is unknown is not different', () => {
+    const properties = { node: 'n', parameter: 'v', value: 2 }
+    expect(() => runPlug(isParameterEqual, { properties })).toThrow('node "n" has no "v"')
+    expect(() => runPlug(isParameterEqual, { properties: { parameter: 'v', value: 2 } })).toThrow(
+      'the message has no "v"',
+    )
+  })
+})

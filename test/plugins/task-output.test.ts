@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { taskOutput } from '../../plugins/task-output/plug.ts'
+import { runPlug } from '../support/plug-context.ts'
+
+describe('TaskOutput', () => {
+  it('answers with the values that it was given', () => {
+    const values = { verdict: 'ok', count: 3 }
+    expect(runPlug(taskOutput, { properties: { values } })).toMatchObject({
+      rawData: values,
+      message: JSON.stringify(values),
+    })
+  })
+
+  it('takes JSON text', () => {
+    expect(runPlug(taskOutput, { properties: { values: '{"a":1}' } }).rawData).toEqual({ a: 1 })
+  })
+})

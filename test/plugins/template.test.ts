@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { startBuiltins } from '../support/builtin-task.ts'
+
+describe('template', () => {
+  it('gives the text with raw data filled in', async () => {
+    const live = await startBuiltins({
+      sensors: [
+        { label: 's', name: 'stream', resource: '$', sequence: 1 },
+        {
+          label: 't',
+          name: 'template',
+          resource: '$',
+          sequence: 2,
+          properties: { template: '{{s.stream.v}} of {{RESOURCE}}' },
+        },
+      ],
+    })
+    live.send({ v: 7 })
+    expect(live.states('t')).toEqual(['0 Success'])
+    expect(live.task.node('t').rawData).toEqual({ result: '7 of r' })
+  })
+})
