@@ -76,7 +76,7 @@ export class FiringMatcher {
     this.#of(node)
   }
 
-  /** Firings of one node in one run that the other did not have at that instant, or had too. */
+  /** Firings of one node that both runs have at one instant. */
   equal(node: string, count: number): void {
     const { tally } = this.#of(node)
     tally.old += count
@@ -84,15 +84,20 @@ export class FiringMatcher {
     tally.equal += count
   }
 
-  /** A firing that only one run has at its time. Times never go back. */
+  /** A firing that the other run does not have, unless it comes at the same instant. Times never go back. */
   single(side: Side, node: string, firing: DiffFiring): void {
     const destination = this.#of(node)
+    const others = destination[side === 'old' ? 'new' : 'old']
+    const last = others.findLastIndex(({ time }) => time === firing.time)
     destination.tally[side]++
-    destination[side].push(firing)
-    this.#match(node, destination, firing.time)
+    if (last === -1) destination[side].push(firing)
+    else {
+      others.splice(last, 1)
+      destination.tally.equal++
+    }
   }
 
-  /** Gives up on what is too old to be matched. */
+  /** Matches what lies before `now`, and gives up on what nothing to come can match. */
   settle(now: number): void {
     for (const [node, destination] of this.#byNode) {
       if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)
@@ -109,9 +114,11 @@ export class FiringMatcher {
   }
 
   #match(node: string, destination: Destination, now: number): void {
+    // At this very instant more may come.
+    const over = (firing: DiffFiring | undefined) => (firing !== undefined && firing.time < now ? firing : undefined)
     for (;;) {
-      const [before] = destination.old
-      const [after] = destination.new
+      const before = over(destination.old[0])
+      const after = over(destination.new[0])
       if (before !== undefined && after !== undefined && Math.abs(after.time - before.time) <= this.#tolerance) {
         this.#moved(node, destination, before, after)
         continue

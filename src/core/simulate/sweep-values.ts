@@ -19,11 +19,7 @@ export function sweepValues(text: string): readonly unknown[] {
   if (dots > 0 && !trimmed.includes(',')) return range(trimmed, dots)
   const values = trimmed.split(',').map((part) => part.trim())
   if (values.includes('')) throw new AppError('VALIDATION', `"${text}" has an empty place; ${FORMS}`)
-  return bounded(
-    values.length,
-    text,
-    values.map((value) => parsed(value) ?? value),
-  )
+  return bounded(values.length, text, values.map(jsonOrText))
 }
 
 function range(text: string, dots: number): readonly unknown[] {
@@ -65,6 +61,11 @@ function bounded(count: number, text: string, values: readonly unknown[]): reado
 function decimals(text: string): number {
   const point = text.indexOf('.')
   return point === -1 ? 0 : text.length - point - 1
+}
+
+function jsonOrText(text: string): unknown {
+  const value = parsed(text)
+  return value === undefined ? text : value
 }
 
 /** Undefined for text that is not JSON. */

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import type { Rule, Template } from '../../../src/core/rule/rule.ts'
+import { findTarget } from '../../../src/core/simulate/sweep-target.ts'
+
+const plugs = createRegistry(builtins)
+const rule: Rule = {
+  sensors: [
+    { label: 'hot', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
+    { label: 'hot.b', name: 'condition', resource: '$', properties: { condition: { '>': [{ var: 't' }, 5] } } },
+  ],
+  actuators: [{ label: 'alarm', name: 'log', properties: { message: '$limit' } }],
+  triggers: [
+    { sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'], invocationPolicy: 60 },
+    { sourceLabel: 'hot.b', destinationLabel: 'alarm', statesTrigger: ['True'] },
+  ],
+  task: { variables: { depth: 1 } },
+}
+const template: Template = { ...rule, name: 'T', variables: [{ name: 'limit', type: 'double' }] }
+
+function applied(to: Rule | Template, path: string, value: unknown): unknown {
+  const target = findTarget(to, path, plugs)
+  if ('message' in target) throw new Error(`${target.message}; ${target.suggestion}`)
+  return target.apply(to, value)
+}
+
+describe('findTarget', () => {
+  it('sets a property of a node and leaves the rule alone', () => {
+    const before = structuredClone(rule)
+    expect(applied(rule, 'hot.threshold', 75)).toMatchObject({ sensors: [{ properties: { threshold: 75 } }, {}] })
+    expect(rule).toEqual(before)
+  })
+
+  it('sets a value deep in a property, of the node with the longest label that fits', () => {
+    expect(applied(rule, 'hot.b.condition.>.1', 7)).toMatchObject({
+      sensors: [{}, { properties: { condition: { '>': [{ var: 't' }, 7] } } }],
+    })
+  })
+
+  it('sets a property that the plug declares and the rule leaves out', () => {
+    expect(applied(rule, 'alarm.level', 'WARN')).toMatchObject({ actuators: [{ properties: { level: 'WARN' } }] })
+  })
+
+  it('sets fields of a node beside its properties', () => {
+    expect(applied(rule, 'hot.evictionTime', 5000)).toMatchObject({ sensors: [{ evictionTime: 5000 }, {}] })
+  })
+
+  it('sets the cool-down of all triggers into a node', () => {
+    expect(applied(rule, 'alarm.invocationPolicy', 5)).toMatchObject({
+      triggers: [{ invocationPolicy: 5 }, { invocationPolicy: 5 }],
+    })
+  })
+
+  it.each([
+    ['a variable that the task has', rule, 'depth'],
+    ['a variable that only the text of the rule names', rule, 'limit'],
+  ])('sets %s', (_, to, path) => {
+    expect(applied(to, path, 3)).toMatchObject({ task: { variables: { [path]: 3 } } })
+  })
+
+  it('sets a declared variable of a template', () => {
+    expect(applied(template, 'limit', 3)).toMatchObject({ taskDefaults: { variables: { limit: 3 } } })
+  })
+
+  it.each([
+    ['hot.treshold', 'hot has no property "treshold"; did you mean hot.threshold?'],
+    ['hto.threshold', 'there is no node "hto"; did you mean hot.threshold?'],
+    ['alarm.invocationPolcy', 'alarm has no property "invocationPolcy"; did you mean alarm.invocationPolicy?'],
+    ['hot.b.condition.>.9', 'hot.b has no property "condition.>.9"; did you mean hot.b.condition?'],
+    ['dept', 'there is no variable "dept"; did you mean depth?'],
+    ['hot.properties.__proto__.x', '"hot.properties.__proto__.x" leads to a prototype'],
+    ['hot.constructor', '"hot.constructor" leads to a prototype'],
+  ])('refuses %s: %s', (path, message) => {
+    expect(() => applied(rule, path, 1)).toThrow(message)
+  })
+
+  it('refuses a node that the nodes of the task change, which would win', () => {
+    const nodes = [{ name: 'hot', properties: { cost: 1 } }]
+    expect(() => applied({ ...rule, task: { nodes } }, 'hot.threshold', 1)).toThrow(
+      "hot is changed by an entry of the task's nodes, which would win; change hot itself",
+    )
+  })
+})
