@@ -9,7 +9,7 @@ const medianCost = ({ samples }: Line<WideSample>) => median(samples.map(nanosPe
 
 export const wide = measurement<'wide'>({
   name: 'wide',
-  title: 'Wide: one rule of 1,000 nodes (500 sensors, 499 gates in a tree, an actuator)',
+  title: 'Wide: one rule of 1,000 nodes (500 sensors, 499 AND gates in a tree, an actuator)',
   lines: ({ measureMs }) =>
     ([CLOSURE, OWN] as const).map((name) => {
       return {

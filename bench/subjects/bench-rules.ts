@@ -65,8 +65,8 @@ export function wideAsRule({ sensors, gates, root }: WideRule): Rule {
   const holding = (label: string) => (sensorLabels.has(label) ? 'Above' : 'TRUE')
   return {
     sensors: sensors.map(({ label, parameter, limit }) => condition(label, parameter, limit, 'streaming')),
-    relations: gates.map(({ label, type, parents }) => {
-      return { label, type, parentLabels: [...parents], combinations: [parents.map(holding)] }
+    relations: gates.map(({ label, parents }) => {
+      return { label, type: 'AND' as const, parentLabels: [...parents], combinations: [parents.map(holding)] }
     }),
     actuators: [{ label: 'count', name: 'count' }],
     triggers: [{ sourceLabel: root, destinationLabel: 'count', statesTrigger: ['TRUE'] }],

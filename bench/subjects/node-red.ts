@@ -3,7 +3,7 @@
  * per sensor of the chain. Events are put straight into the rule's node where a resource has one rule, and into a
  * node that fans out where it has more.
  */
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subject } from '../subject.ts'
@@ -33,12 +33,15 @@ export const nodeRed: Subject = async (workload, clock) => {
     firings++
   }
   const { flow, entries } = flowOf(workload)
-  red.init(settings(flow, act))
+  const folder = mkdtempSync(join(tmpdir(), 'bench-node-red-'))
+  red.init(settings(flow, folder, act))
   const ready = new Promise<void>((resolve) => red.events.on('flows:started', resolve))
   await red.start()
   await ready
   const nodes = new Map<string, RunningNode>()
   for (const [resource, id] of entries) {
+    // It says that it has started a little before its nodes can be found.
+    for (let i = 0; i < 100 && red.nodes.getNode(id) === null; i++) await turn()
     const node = red.nodes.getNode(id)
     if (node === null) throw new Error(`node-red has not started ${id}`)
     nodes.set(resource, node)
@@ -49,12 +52,21 @@ export const nodeRed: Subject = async (workload, clock) => {
     },
     waits: false,
     fired: () => firings,
-    // A hop takes a turn of the loop, and the chain has most of them.
     async drain() {
-      for (let turn = 0; turn < 16; turn++) await new Promise((resolve) => setImmediate(resolve))
+      for (let i = 0; i < MOST_HOPS; i++) await turn()
     },
-    finish: () => red.stop(),
+    async finish() {
+      await red.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
+}
+
+/** Ten steps, the entry and the end, with some to spare: each hop takes a turn of the loop. */
+const MOST_HOPS = 16
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
 }
 
 function flowOf(workload: Workload): { flow: readonly FlowNode[]; entries: ReadonlyMap<string, string> } {
@@ -86,7 +98,8 @@ function flowOf(workload: Workload): { flow: readonly FlowNode[]; entries: Reado
 const TAB: FlowNode = { id: 'tab', type: 'tab', label: 'bench' }
 
 function functionNode(id: string, text: string, wires: readonly string[]): FlowNode {
-  const rest = { outputs: 1, timeout: 0, noerr: 0, initialize: '', finalize: '', libs: [] }
+  // Without a place it would pass for a configuration node.
+  const rest = { outputs: 1, timeout: 0, noerr: 0, initialize: '', finalize: '', libs: [], x: 0, y: 0 }
   return { id, type: 'function', z: 'tab', name: id, func: text, ...rest, wires: [wires] }
 }
 
@@ -106,20 +119,21 @@ context.set('notBefore', msg.on + ${coolDownMs})
 return msg`
 }
 
-function settings(flows: readonly FlowNode[], act: () => void): object {
+function settings(flows: readonly FlowNode[], userDir: string, act: () => void): object {
   const nothing = () => Promise.resolve({})
   return {
     httpAdminRoot: false,
     httpNodeRoot: false,
     disableEditor: true,
-    userDir: mkdtempSync(join(tmpdir(), 'bench-node-red-')),
+    credentialSecret: false,
+    userDir,
     logging: { console: { level: 'off', metrics: false, audit: false } },
     telemetry: { enabled: false, updateNotification: false },
     functionGlobalContext: { act },
     functionTimeout: 0,
     storageModule: {
       init: nothing,
-      getFlows: () => Promise.resolve({ flows, credentials: {}, rev: '1' }),
+      getFlows: () => Promise.resolve(flows),
       saveFlows: nothing,
       getCredentials: nothing,
       saveCredentials: nothing,

@@ -33,7 +33,7 @@ export const rools: Subject = async (workload, clock) => {
             ...rulesByResource(workload, ({ temperature, humidity }) => {
               const outcome = outcomeOf(workload, clock, act)
               const holds = (event: BenchEvent) => event.temperature > temperature && event.humidity > humidity
-              const name = `${temperature} ${humidity}`
+              const name = `above ${temperature} and ${humidity}`
               const met = (facts: Facts) => holds(facts as BenchEvent)
               if (workload.fires === 'every') return [{ name, when: met, then: () => outcome(true) }]
               return [
@@ -46,7 +46,7 @@ export const rools: Subject = async (workload, clock) => {
   const sets = new Map<string, RuleSet>()
   for (const [resource, rules] of definitions) {
     const set = new library.Rools({ logging: { error: false, debug: false } })
-    await set.register(rules.map((rule) => new library.Rule(rule)))
+    await set.register(rules.map((rule) => new library.Rule({ ...rule, when: distinct(rule) })))
     sets.set(resource, set)
   }
   return {
@@ -54,6 +54,11 @@ export const rools: Subject = async (workload, clock) => {
     waits: true,
     fired: () => firings,
   }
+}
+
+/** rools takes conditions of the same text for the same condition, whatever they enclose. */
+function distinct({ name, when }: RuleDefinition): RuleDefinition['when'] {
+  return Object.assign((facts: Facts) => when(facts), { toString: () => name })
 }
 
 /** Each step sets a fact that the next one waits for. */

@@ -1,4 +1,4 @@
-/** One rule of 1,000 nodes as plain facts: 500 sensors, 499 gates of two parents in a tree, an actuator. */
+/** One rule of 1,000 nodes as plain facts: 500 sensors, 499 AND gates of two parents in a tree, an actuator. */
 import { makeEvents, type BenchEvent } from '../events.ts'
 import { independentFirings } from '../workload.ts'
 
@@ -10,7 +10,6 @@ export interface WideSensor {
 
 export interface WideGate {
   label: string
-  type: 'AND' | 'OR'
   parents: readonly [string, string]
 }
 
@@ -26,16 +25,19 @@ type Condition = (event: BenchEvent) => boolean
 
 const SENSORS = 500
 
-/** Rows of nodes, joined in pairs until one is left, by AND and OR in turns. */
+/**
+ * Rows of nodes, joined in pairs until one is left. All gates are AND: one that some of its parents decide would fire
+ * again with each of the others, and the closure would have to do the same. Limits are low, so that half of the events fire.
+ */
 export function wideRule(): WideRule {
   const sensors = Array.from({ length: SENSORS }, (_, i): WideSensor =>
     i % 2 === 0
-      ? { label: `s${i}`, parameter: 'temperature', limit: (i % 50) / 2 }
-      : { label: `s${i}`, parameter: 'humidity', limit: 20 + (i % 60) },
+      ? { label: `s${i}`, parameter: 'temperature', limit: (i % 50) / 4 }
+      : { label: `s${i}`, parameter: 'humidity', limit: 20 + (i % 20) },
   )
   const gates: WideGate[] = []
   let row = sensors.map(({ label }) => label)
-  for (let level = 0; row.length > 1; level++) {
+  while (row.length > 1) {
     const next: string[] = []
     for (let i = 0; i < row.length; i += 2) {
       const [left = '', right] = row.slice(i, i + 2)
@@ -44,7 +46,7 @@ export function wideRule(): WideRule {
         continue
       }
       const label = `g${gates.length}`
-      gates.push({ label, type: level % 2 === 0 ? 'AND' : 'OR', parents: [left, right] })
+      gates.push({ label, parents: [left, right] })
       next.push(label)
     }
     row = next
@@ -57,10 +59,10 @@ export function wideCondition({ sensors, gates, root }: WideRule): Condition {
   const nodes = new Map<string, Condition>(
     sensors.map(({ label, parameter, limit }) => [label, (event) => event[parameter] > limit]),
   )
-  for (const { label, type, parents } of gates) {
+  for (const { label, parents } of gates) {
     const [left, right] = parents.map((parent) => nodes.get(parent))
     if (!left || !right) throw new Error(`wide: ${label} stands before its parents`)
-    nodes.set(label, type === 'AND' ? (event) => left(event) && right(event) : (event) => left(event) || right(event))
+    nodes.set(label, (event) => left(event) && right(event))
   }
   const condition = nodes.get(root)
   if (condition === undefined) throw new Error('wide: there is no root')
