@@ -62,10 +62,14 @@ export async function checkRule(
     crashes: crashPoints(options.maxLength ?? MAX_MESSAGES),
   })
   const { numRuns, seed, path } = options
+  // Not run again for its text: a plug that does not repeat itself may be what is wrong.
+  const found = new WeakMap<RunCase, Broken>()
   const details = await fc.check(
     fc.asyncProperty(cases, async (one) => {
       const broken = await firstBroken(one, properties, caseOptions)
-      if (broken !== undefined) throw broken.error
+      if (broken === undefined) return
+      found.set(one, broken)
+      throw broken.error
     }),
     {
       numRuns: numRuns ?? 100,
@@ -79,7 +83,7 @@ export async function checkRule(
     throw new AppError('PROPERTY', `no case could be made: ${messageOf(details.errorInstance)}`)
   const { writeTo } = options
   const written = writeTo === undefined ? undefined : await writeCase(writeTo, failing, caseOptions)
-  const broken = await firstBroken(failing, properties, caseOptions)
+  const broken = found.get(failing)
   const about = [
     `"${broken?.property.name ?? 'the property'}" does not hold (case ${details.numRuns}, made smaller ${details.numShrinks} times):`,
     `  ${messageOf(broken?.error ?? details.errorInstance)}`,
@@ -92,11 +96,18 @@ export async function checkRule(
   throw new PropertyError(about.join('\n'), failing, details.errorInstance)
 }
 
+interface Broken {
+  readonly property: RuleProperty
+  readonly error: unknown
+  /** whether it looked at the run with deaths */
+  readonly restarted: boolean
+}
+
 async function firstBroken(
   one: RunCase,
   properties: readonly RuleProperty[],
   options: CaseOptions,
-): Promise<{ property: RuleProperty; error: unknown; restarted: boolean } | undefined> {
+): Promise<Broken | undefined> {
   let restarted = false
   const plain = await runCase(one, options)
   const run: CheckedRun = {

@@ -46,7 +46,8 @@ const SPECIAL_DAYS = [
 export function readings(min: number, max: number, digits = 1): fc.Arbitrary<number> {
   const scale = 10 ** digits
   const inside = fc.integer({ min: Math.ceil(min * scale), max: Math.floor(max * scale) }).map((n) => n / scale)
-  return fc.oneof({ weight: 8, arbitrary: inside }, { weight: 1, arbitrary: fc.constantFrom(min, max) })
+  const limits = fc.constantFrom(min, max)
+  return fc.oneof({ withCrossShrink: true }, { weight: 8, arbitrary: inside }, { weight: 1, arbitrary: limits })
 }
 
 /** Streams for `simulate`, `checkRule` or a property of one's own; they shrink to few messages, then to tame ones. */

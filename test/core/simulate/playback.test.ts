@@ -125,7 +125,9 @@ describe('a playback', () => {
         closed = true
       }
     }
-    await expect(simulate({ ...chain, sensors: [] }, { plugs: slowPlugs, messages: recording() })).rejects.toThrow()
+    await expect(simulate({ ...chain, sensors: [] }, { plugs: slowPlugs, messages: recording() })).rejects.toThrow(
+      'first',
+    )
     expect(closed).toBe(true)
   })
 })

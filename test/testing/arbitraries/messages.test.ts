@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../../../src/index.ts'
+import { messageStreams, readings, type Disturbance, type StreamOptions } from '../../../src/testing/index.ts'
+
+const metrics = { t: readings(0, 100), on: fc.boolean() }
+
+function sample(options: Partial<StreamOptions>, count = 300): readonly (readonly Message[])[] {
+  return fc.sample(messageStreams({ metrics, ...options }), { numRuns: count, seed: 1 })
+}
+const time = ({ timestamp }: Message): number => Number(timestamp)
+const goesBack = (stream: readonly Message[]): boolean =>
+  stream.some((message, i) => i > 0 && time(message) < time(stream[i - 1] ?? message))
+
+describe('a stream without disturbances', () => {
+  it('goes forward in time and has every value, a number or a boolean', () => {
+    for (const stream of sample({ disturbances: [], maxLength: 20 })) {
+      expect(goesBack(stream)).toBe(false)
+      expect(stream.length).toBeLessThanOrEqual(20)
+      for (const message of stream) {
+        expect(Object.keys(message).toSorted()).toEqual(['on', 'resource', 't', 'timestamp'])
+        expect(Number.isFinite(message['t'])).toBe(true)
+        expect(message.resource).toBe('r1')
+      }
+    }
+  })
+
+  it('begins where it is told', () => {
+    for (const [first] of sample({ disturbances: [], start: '2025-01-01', every: '10s' }, 50))
+      expect(time(first as Message) - Date.parse('2025-01-01')).toBeLessThanOrEqual(20_000)
+  })
+})
+
+describe('a disturbance', () => {
+  const has: [Disturbance, (stream: readonly Message[]) => boolean][] = [
+    ['late', goesBack],
+    ['duplicate', (stream) => stream.some((message, i) => message === stream[i + 1])],
+    ['missing', (stream) => stream.some((message) => !('t' in message) || !('on' in message))],
+    ['nan', (stream) => stream.some((message) => Number.isNaN(message['t']))],
+    ['skew', goesBack],
+    [
+      'gap',
+      (stream) => stream.some((message, i) => i > 0 && time(message) - time(stream[i - 1] ?? message) >= 600_000),
+    ],
+    ['dst', (stream) => stream.some((message) => new Date(time(message)).toISOString().startsWith('2025-10-26'))],
+  ]
+
+  it.each(has)('%s is there when asked for, and not otherwise', (disturbance, seen) => {
+    const resources = ['a', 'b']
+    expect(sample({ resources, disturbances: [disturbance] }).some(seen)).toBe(true)
+    // Timestamps that lie also look like silence
+    const calm = has.map(([name]) => name).filter((name) => ![disturbance, 'late', 'skew'].includes(name))
+    expect(sample({ resources, disturbances: calm }).some(seen)).toBe(false)
+  })
+})
+
+describe('messageStreams', () => {
+  it('gives each resource its own metrics', () => {
+    const streams = sample({ resources: ['a', 'b'], byResource: { b: { level: fc.nat(3) } }, disturbances: [] }, 50)
+    for (const message of streams.flat()) expect('level' in message).toBe(message.resource === 'b')
+  })
+
+  it('shrinks to one tame message', () => {
+    const { counterexample } = fc.check(
+      fc.property(messageStreams({ metrics }), () => false),
+      { seed: 5 },
+    )
+    expect(counterexample).toMatchObject([[{ resource: 'r1', t: 0, on: false }]])
+    expect(counterexample?.[0]).toHaveLength(1)
+  })
+
+  it.each(['x', Number.NaN])('refuses to begin at %j', (start) => {
+    expect(() => messageStreams({ metrics, start })).toThrow('give epoch ms or an ISO 8601 time')
+  })
+})
+
+describe('readings', () => {
+  it('lie between the limits, in steps, and often on the limits', () => {
+    const drawn = fc.sample(readings(-1, 1, 2), { numRuns: 300, seed: 1 })
+    for (const value of drawn) {
+      expect(Math.abs(value)).toBeLessThanOrEqual(1)
+      expect(Number(value.toFixed(2))).toBe(value)
+    }
+    expect(drawn.filter((value) => Math.abs(value) === 1).length).toBeGreaterThan(10)
+  })
+})

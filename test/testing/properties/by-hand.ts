@@ -1,0 +1,46 @@
+/** A checked run made by hand, so that properties can be shown what the engine never does. */
+import type { EngineEvent, FiredEvent } from '../../../src/core/engine/events.ts'
+import type { CheckedRun, Moment } from '../../../src/testing/index.ts'
+import type { Rule } from '../../../src/index.ts'
+
+const rule: Rule = {
+  sensors: [{ label: 's', name: 'any' }],
+  relations: [{ label: 'g', type: 'AND', parentLabels: ['s'], combinations: [['On']] }],
+  actuators: [
+    { label: 'a', name: 'log' },
+    { label: 'b', name: 'log' },
+  ],
+  triggers: [
+    { sourceLabel: 'g', destinationLabel: 'a', statesTrigger: ['TRUE'], invocationPolicy: 10 },
+    { sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['On'] },
+    { sourceLabel: 's', destinationLabel: 'b', statesTrigger: ['On'] },
+  ],
+}
+
+export function fired(time: number, node = 'a', source = 'g', invocation = 1): FiredEvent {
+  return { time, task: 't', invocation, type: 'fired', node, source, effect: `${time}` }
+}
+
+export function result(time: number, node = 's', invocation = 1): EngineEvent {
+  return { time, task: 't', invocation, type: 'result', node, ok: true }
+}
+
+export function moment(time: number, state: string | null = null, ...firings: FiredEvent[]): Moment {
+  return { time, fired: firings, state: () => state, latest: () => undefined }
+}
+
+export function runOf(events: readonly EngineEvent[], more: Partial<CheckedRun> = {}): CheckedRun {
+  return {
+    rule,
+    messages: [],
+    crashes: [2],
+    events,
+    moments: [],
+    from: 0,
+    until: 0,
+    firings: (node) =>
+      events.filter((event) => event.type === 'fired').filter((event) => node === undefined || event.node === node),
+    restarted: () => Promise.resolve(runOf(events)),
+    ...more,
+  }
+}
