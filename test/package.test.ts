@@ -1,5 +1,5 @@
 /** What a user gets from npm: the tarball is built, packed and installed into an empty project, and used there. */
-import { readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filesUnder, readText, root } from './support/repository.ts'
@@ -170,5 +170,39 @@ describe('the package', () => {
       root,
     )
     expect(code, stdout).toBe(0)
+  })
+})
+
+describe('reflexarc/testing', () => {
+  const check = `
+import { builtins } from 'reflexarc/plugins'
+import { checkRule, coolDownRespected, readings, type CheckOptions } from 'reflexarc/testing'
+import type { Rule } from 'reflexarc'
+
+const rule: Rule = {
+  sensors: [{ label: 'hot', name: 'streamingDataSensor', resource: 'r', properties: { parameter: 't', threshold: 90 } }],
+  actuators: [{ label: 'alarm', name: 'log', properties: { message: 'hot' } }],
+  triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'], invocationPolicy: 60 }],
+}
+const options: CheckOptions = { plugs: builtins, resource: 'r', metrics: { t: readings(0, 100) }, seed: 1 }
+await checkRule(rule, coolDownRespected(), options)
+await checkRule(rule, (run) => run.firings().length === 0, { ...options, writeTo: 'failing/case' }).catch((e: Error) =>
+  console.log(e.message),
+)
+`
+
+  it('asks for fast-check, which only it needs, by name', () => {
+    const { code, stderr } = run(process.execPath, [inProject('check.ts', check)], library.project)
+    expect(code).toBe(1)
+    expect(stderr).toContain("Cannot find package 'fast-check'")
+  })
+
+  it('works with it, compiles with the strictest settings, and writes a case that the command line replays', () => {
+    for (const name of ['fast-check', 'pure-rand'])
+      cpSync(tool(name), join(library.project, 'node_modules', name), { recursive: true })
+    const printed = mustRun(process.execPath, [inProject('check.ts', check)], library.project)
+    expect(compile('check.ts', check)).toBe('')
+    const command = /^replay: (reflexarc .*)$/m.exec(printed)?.[1] ?? ''
+    expect(mustRun('bash', ['-c', `node_modules/.bin/${command}`], library.project)).toMatch(/ 1 firing,/)
   })
 })

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent, FiredEvent } from '../../src/core/engine/events.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
+import { coolDownOf, sensorsBehind } from '../../src/testing/rule-paths.ts'
 import { ruleArbitrary } from '../support/arbitraries/rules.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { caseArbitrary } from '../support/arbitraries/scripts.ts'
 import { gateTruth } from '../support/model/gate-truth.ts'
-import { gatesBelow, sensorsOf } from '../support/model/rule-reading.ts'
+import { sensorsOf } from '../support/model/rule-reading.ts'
 import { runEngine } from '../support/model/run-engine.ts'
 import type { Script } from '../support/model/script.ts'
 import { TEST_PLUGS } from '../support/model/test-plugs.ts'
@@ -25,21 +26,9 @@ async function always(law: (events: readonly EngineEvent[], rule: Rule) => void,
 
 const isFired = (event: EngineEvent): event is FiredEvent => event.type === 'fired'
 
-/** The shortest cool-down that can have let a firing through, in ms. */
-function coolDown(rule: Rule, { node, source }: FiredEvent): number {
-  const led = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
-  return Math.min(...led.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
-}
-
 function declared(rule: Rule, label: string): readonly string[] {
   const sensor = sensorsOf(rule).find((one) => one.label === label)
   return sensor ? (TEST_PLUGS[sensor.name]?.states ?? []) : ['TRUE', 'FALSE']
-}
-
-/** The sensors that a source follows from: itself, or all those behind a gate. */
-function behind(rule: Rule, source: string): string[] {
-  const labels = sensorsOf(rule).map((sensor) => sensor.label)
-  return labels.filter((label) => label === source || gatesBelow(rule, label).some((gate) => gate.label === source))
 }
 
 describe('a destination', () => {
@@ -50,7 +39,7 @@ describe('a destination', () => {
         if (event.type === 'started') last.clear()
         if (!isFired(event)) continue
         const since = event.time - (last.get(event.node) ?? -Infinity)
-        expect(since).toBeGreaterThanOrEqual(coolDown(rule, event))
+        expect(since).toBeGreaterThanOrEqual(coolDownOf(rule, event))
         last.set(event.node, event.time)
       }
     }))
@@ -59,7 +48,7 @@ describe('a destination', () => {
     always((events, rule) => {
       for (const [i, event] of events.entries()) {
         if (!isFired(event) || event.why?.input.kind === 'push') continue
-        const sensors = behind(rule, event.source)
+        const sensors = sensorsBehind(rule, event.source)
         const causes = events
           .slice(0, i)
           .filter((e) => e.type === 'result' && e.invocation === event.invocation && sensors.includes(e.node))
@@ -83,7 +72,7 @@ describe('why', () => {
     always((events, rule) => {
       const needsAll = rule.task?.gatesNeedFullObservation === true
       for (const { source, time, why } of events.filter(isFired)) {
-        expect(why?.sensors.map((sensor) => sensor.node)).toEqual(behind(rule, source))
+        expect(why?.sensors.map((sensor) => sensor.node)).toEqual(sensorsBehind(rule, source))
         const states = new Map([...(why?.sensors ?? []), ...(why?.gates ?? [])].map(({ node, state }) => [node, state]))
         for (const { node, state, row } of why?.gates ?? []) {
           const gate = rule.relations?.find((relation) => relation.label === node)
@@ -109,7 +98,7 @@ describe('why', () => {
       for (const { source, why } of events.filter(isFired)) {
         const destinations = (why?.via ?? []).map((step) => step.destination)
         const sources = [...(why?.via ?? []).map((step) => step.source), source]
-        for (const [i, label] of destinations.entries()) expect(behind(rule, sources[i + 1] ?? '')).toContain(label)
+        for (const [i, label] of destinations.entries()) expect(sensorsBehind(rule, sources[i + 1] ?? '')).toContain(label)
         for (const step of why?.via ?? []) {
           const led = events
             .filter(isFired)
