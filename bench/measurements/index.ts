@@ -3,11 +3,13 @@ import type { Measurement } from '../measurement.ts'
 import { growth } from './growth.ts'
 import { fleet, memory } from './memory.ts'
 import { month, simulations } from './recordings.ts'
+import { schedules } from './schedules.ts'
 import { throughput } from './throughput.ts'
+import { timers } from './timers.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
-  [...throughput, wide, growth, simulations, month, memory, fleet].map((one) => [one.name, one]),
+  [...throughput, wide, growth, simulations, month, memory, fleet, timers, schedules].map((one) => [one.name, one]),
 )
 
 /** Short for several, where `--only` takes them. */

@@ -4,6 +4,8 @@ import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
 import type { SimulateSample } from './simulate.ts'
 import type { Feed, ThroughputSample } from './throughput.ts'
+import type { SchedulesSample } from './schedules.ts'
+import type { TimersLoad, TimersSample } from './timers.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
@@ -12,6 +14,8 @@ export type SampleRequest =
   | { kind: 'month'; way: MonthWay }
   | { kind: 'memory'; rules: number; what: MemoryKind }
   | { kind: 'fleet'; tasks: number }
+  | { kind: 'timers'; subject: string; load: TimersLoad; tasks: number }
+  | { kind: 'schedules'; subject: string; expression: string }
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -23,6 +27,8 @@ export interface Samples {
   month: MonthSample
   memory: MemorySample
   fleet: FleetSample
+  timers: TimersSample
+  schedules: SchedulesSample
   wide: WideSample
 }
 
@@ -39,6 +45,10 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./memory.ts')).memorySample(request.what, request.rules)
     case 'fleet':
       return (await import('./fleet.ts')).fleetSample(request.tasks)
+    case 'timers':
+      return (await import('./timers.ts')).timersSample(request.subject, request.load, request.tasks)
+    case 'schedules':
+      return (await import('./schedules.ts')).schedulesSample(request.subject, request.expression)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

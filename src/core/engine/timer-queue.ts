@@ -5,7 +5,7 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { TimerKind } from '../task/input.ts'
-import { TimerTable, type TimerOwner } from './timer-table.ts'
+import { TimerTable, type Timer, type TimerOwner } from './timer-table.ts'
 
 export interface WakePolicy {
   /** ms after which the clock is looked at again while something waits; default 24 days */
@@ -55,21 +55,29 @@ export class TimerQueue {
   #dropUnwanted(): void {
     for (let top = this.#table.peek(); top !== undefined; top = this.#table.peek()) {
       if (top.owner.dueAt(top.kind, top.key) !== NEVER) return
-      this.#table.pop()
+      this.#table.take()
+      this.#table.release()
     }
   }
 
   /** Fires everything that is due, earliest first; `now` may not be behind an earlier call. */
   run(now: number): void {
     while (this.#table.earliest <= now) {
-      const timer = this.#table.pop()
+      const timer = this.#table.take()
       if (timer === undefined) break
-      const { owner, kind, key, at, place } = timer
-      const due = owner.dueAt(kind, key)
-      if (due <= now && due <= at) owner.fire(kind, key, now)
-      else if (due !== NEVER) this.#table.set(owner, kind, key, due, place)
+      try {
+        this.#act(timer, now)
+      } finally {
+        this.#table.release()
+      }
     }
     this.#dropUnwanted()
+  }
+
+  #act({ owner, kind, key, at, place }: Timer, now: number): void {
+    const due = owner.dueAt(kind, key)
+    if (due <= now && due <= at) owner.fire(kind, key, now)
+    else if (due !== NEVER) this.#table.set(owner, kind, key, due, place)
   }
 
   /** Sees to it that the scheduler wakes us for the earliest timer. */

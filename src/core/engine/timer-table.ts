@@ -5,6 +5,9 @@
  * T1 one row per thing (owner, kind, key), however often it is asked for.
  * T2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
  * T3 `#heap` is a permutation of all rows: those in use first, in heap order, then the free ones.
+ *
+ * The heap has four children a node and the times of its nodes side by side, so that a step down reads one line of the
+ * processor's cache. What fires keeps its row until it has fired: a clock that asks for its next tick moves it once.
  */
 import type { TimerKind } from '../task/input.ts'
 
@@ -34,6 +37,8 @@ export const NO_TIMER = -1
 const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick'] as const satisfies readonly TimerKind[]
 const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4 }
 const FIRST_CAPACITY = 16
+/** children of a node of the heap */
+const ARITY = 4
 /** Small tables double; large ones grow by half, since what is not used is paid for. */
 const LARGE = 4096
 
@@ -41,7 +46,6 @@ export class TimerTable {
   #size = 0
   #capacity = 0
   #owners: (TimerOwner | undefined)[] = []
-  #at = new Float64Array(0)
   #key = new Float64Array(0)
   #place = new Float64Array(0)
   #rank = new Uint8Array(0)
@@ -49,8 +53,12 @@ export class TimerTable {
   #next = new Int32Array(0)
   #previous = new Int32Array(0)
   #heap = new Int32Array(0)
+  /** when, in the order of the heap */
+  #at = new Float64Array(0)
   /** where in the heap a row stands */
   #position = new Int32Array(0)
+  /** what was taken and may be asked for again */
+  #taken = NO_TIMER
   /** rows by hash, plus one; 0 is empty. A power of two, at most three quarters full */
   #buckets = new Int32Array(0)
 
@@ -60,7 +68,7 @@ export class TimerTable {
 
   /** Infinity when there is none. */
   get earliest(): number {
-    return this.#size === 0 ? Number.POSITIVE_INFINITY : num(this.#at, num(this.#heap, 0))
+    return this.#size === 0 ? Number.POSITIVE_INFINITY : num(this.#at, 0)
   }
 
   /** Adds the timer, or brings it forward; one that is set to the same or an earlier time stays. */
@@ -68,16 +76,16 @@ export class TimerTable {
     const rank = RANK[kind]
     const known = this.#find(owner, rank, key)
     if (known !== NO_TIMER) {
-      if (num(this.#at, known) <= at) return
-      this.#at[known] = at
+      const position = num(this.#position, known)
+      if (known === this.#taken) this.#taken = NO_TIMER
+      else if (num(this.#at, position) <= at) return
       this.#place[known] = place
-      this.#up(num(this.#position, known), known)
+      this.#move(position, known, at)
       return
     }
     if (this.#size === this.#capacity) this.#grow()
     const row = num(this.#heap, this.#size)
     this.#owners[row] = owner
-    this.#at[row] = at
     this.#key[row] = key
     this.#place[row] = place
     this.#rank[row] = rank
@@ -86,21 +94,24 @@ export class TimerTable {
     if (owner.firstTimer !== NO_TIMER) this.#previous[owner.firstTimer] = row
     owner.firstTimer = row
     this.#enter(row)
-    this.#up(this.#size++, row)
+    this.#up(this.#size++, row, at)
   }
 
-  /** The earliest, which stays in. */
+  /** The earliest. */
   peek(): Timer | undefined {
     return this.#size === 0 ? undefined : this.#timer(num(this.#heap, 0))
   }
 
-  /** The earliest, which is taken out. */
-  pop(): Timer | undefined {
+  /** The earliest, which is out from now on unless it is set again before `release`. */
+  take(): Timer | undefined {
     if (this.#size === 0) return undefined
-    const row = num(this.#heap, 0)
-    const timer = this.#timer(row)
-    this.#remove(row)
-    return timer
+    this.#taken = num(this.#heap, 0)
+    return this.#timer(this.#taken)
+  }
+
+  /** What was taken and not set again leaves. */
+  release(): void {
+    if (this.#taken !== NO_TIMER) this.#remove(this.#taken)
   }
 
   /** Takes out all that the owner asked for. */
@@ -121,7 +132,7 @@ export class TimerTable {
       kind,
       key: num(this.#key, row),
       place: num(this.#place, row),
-      at: num(this.#at, row),
+      at: num(this.#at, num(this.#position, row)),
     }
   }
 
@@ -130,6 +141,7 @@ export class TimerTable {
   }
 
   #remove(row: number): void {
+    if (row === this.#taken) this.#taken = NO_TIMER
     const owner = this.#ownerOf(row)
     const next = num(this.#next, row)
     const previous = num(this.#previous, row)
@@ -140,16 +152,19 @@ export class TimerTable {
     this.#owners[row] = undefined
     const hole = num(this.#position, row)
     const last = num(this.#heap, --this.#size)
-    this.#heap[this.#size] = row
-    this.#position[row] = this.#size
-    if (last === row) return
-    this.#down(hole, last)
-    this.#up(num(this.#position, last), last)
+    const lastAt = num(this.#at, this.#size)
+    this.#put(this.#size, row, 0)
+    if (last !== row) this.#move(hole, last, lastAt)
   }
 
-  #isBefore(a: number, b: number): boolean {
-    const difference = num(this.#at, a) - num(this.#at, b)
-    if (difference !== 0) return difference < 0
+  /** Whether the row that is wanted at `at` comes before the one at a position of the heap. */
+  #isBefore(at: number, row: number, position: number): boolean {
+    const difference = at - num(this.#at, position)
+    return difference === 0 ? this.#isFirst(row, num(this.#heap, position)) : difference < 0
+  }
+
+  /** Among rows of one time. */
+  #isFirst(a: number, b: number): boolean {
     const order = this.#ownerOf(a).order - this.#ownerOf(b).order
     if (order !== 0) return order < 0
     const rank = num(this.#rank, a) - num(this.#rank, b)
@@ -158,32 +173,40 @@ export class TimerTable {
     return place === 0 ? num(this.#key, a) < num(this.#key, b) : place < 0
   }
 
-  #up(from: number, row: number): void {
+  #move(from: number, row: number, at: number): void {
+    if (from > 0 && this.#isBefore(at, row, parentOf(from))) this.#up(from, row, at)
+    else this.#down(from, row, at)
+  }
+
+  #up(from: number, row: number, at: number): void {
     let hole = from
     while (hole > 0) {
-      const parent = num(this.#heap, (hole - 1) >> 1)
-      if (!this.#isBefore(row, parent)) break
-      this.#put(hole, parent)
-      hole = (hole - 1) >> 1
+      const parent = parentOf(hole)
+      if (!this.#isBefore(at, row, parent)) break
+      this.#put(hole, num(this.#heap, parent), num(this.#at, parent))
+      hole = parent
     }
-    this.#put(hole, row)
+    this.#put(hole, row, at)
   }
 
-  #down(from: number, row: number): void {
+  #down(from: number, row: number, at: number): void {
     let hole = from
-    for (let child = 2 * hole + 1; child < this.#size; child = 2 * hole + 1) {
-      const right = child + 1
-      if (right < this.#size && this.#isBefore(num(this.#heap, right), num(this.#heap, child))) child = right
-      const smaller = num(this.#heap, child)
-      if (!this.#isBefore(smaller, row)) break
-      this.#put(hole, smaller)
-      hole = child
+    for (let child = ARITY * hole + 1; child < this.#size; child = ARITY * hole + 1) {
+      const end = Math.min(child + ARITY, this.#size)
+      let least = child
+      for (let other = child + 1; other < end; other++) {
+        if (this.#isBefore(num(this.#at, other), num(this.#heap, other), least)) least = other
+      }
+      if (this.#isBefore(at, row, least)) break
+      this.#put(hole, num(this.#heap, least), num(this.#at, least))
+      hole = least
     }
-    this.#put(hole, row)
+    this.#put(hole, row, at)
   }
 
-  #put(position: number, row: number): void {
+  #put(position: number, row: number, at: number): void {
     this.#heap[position] = row
+    this.#at[position] = at
     this.#position[row] = position
   }
 
@@ -237,13 +260,17 @@ export class TimerTable {
     this.#heap = resized(this.#heap, new Int32Array(capacity))
     this.#position = resized(this.#position, new Int32Array(capacity))
     this.#owners.length = Math.min(this.#owners.length, capacity)
-    for (let free = this.#capacity; free < capacity; free++) this.#put(free, free)
+    for (let free = this.#capacity; free < capacity; free++) this.#put(free, free, 0)
     this.#capacity = capacity
     const buckets = 2 ** Math.ceil(Math.log2((capacity * 4) / 3))
     if (buckets === this.#buckets.length) return
     this.#buckets = new Int32Array(buckets)
     for (let position = 0; position < this.#size; position++) this.#enter(num(this.#heap, position))
   }
+}
+
+function parentOf(position: number): number {
+  return Math.floor((position - 1) / ARITY)
 }
 
 type Column = Float64Array | Int32Array | Uint8Array
