@@ -1,4 +1,4 @@
-/** A small plot as SVG text: x by powers of ten, y from zero. */
+/** A small plot as SVG text: both axes by powers of ten, so that curves of equal relative slope run side by side. */
 
 export interface Plot {
   title: string
@@ -10,7 +10,7 @@ export interface Plot {
 
 export interface PlotSeries {
   title: string
-  /** x above 0 */
+  /** both above 0 */
   points: readonly { x: number; y: number }[]
   dashed: boolean
 }
@@ -26,22 +26,20 @@ const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2'
 /** An SVG document on white, with a legend below. */
 export function plotSvg({ title, x, y, series }: Plot): string {
   const points = series.flatMap((one) => one.points)
-  const lowest = Math.floor(Math.log10(Math.min(...points.map((point) => point.x))))
-  const decades = Math.max(1, Math.ceil(Math.log10(Math.max(...points.map((point) => point.x)))) - lowest)
-  const step = roundStep(Math.max(...points.map((point) => point.y)) / 6)
-  const top = Math.ceil(Math.max(...points.map((point) => point.y)) / step) * step
   const right = WIDTH - RIGHT
   const bottom = HEIGHT - BOTTOM
-  const placeX = (value: number) => round(LEFT + ((Math.log10(value) - lowest) / decades) * (right - LEFT))
-  const placeY = (value: number) => round(bottom - (value / top) * (bottom - TOP))
+  const across = decadesOf(points.map((point) => point.x))
+  const up = decadesOf(points.map((point) => point.y))
+  const placeX = (value: number) => round(LEFT + share(value, across) * (right - LEFT))
+  const placeY = (value: number) => round(bottom - share(value, up) * (bottom - TOP))
 
-  const gridX = Array.from({ length: decades + 1 }, (_, i) => 10 ** (lowest + i)).flatMap((value) => [
+  const gridX = ticksOf(across).flatMap((value) => [
     line(placeX(value), TOP, placeX(value), bottom, '#ddd'),
     text(placeX(value), bottom + 18, value.toLocaleString('en'), 'middle'),
   ])
-  const gridY = Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step).flatMap((value) => [
-    line(LEFT, placeY(value), right, placeY(value), value === 0 ? '#333' : '#ddd'),
-    text(LEFT - 8, placeY(value) + 4, String(Number(value.toPrecision(6))), 'end'),
+  const gridY = ticksOf(up).flatMap((value) => [
+    line(LEFT, placeY(value), right, placeY(value), '#ddd'),
+    text(LEFT - 8, placeY(value) + 4, value.toLocaleString('en'), 'end'),
   ])
   const curves = series.flatMap((one, i) => {
     const color = COLORS[i % COLORS.length] ?? '#000'
@@ -69,11 +67,24 @@ export function plotSvg({ title, x, y, series }: Plot): string {
   ].join('\n')
 }
 
-/** The next of 1, 2, 5, 10 ... from `value`. */
-function roundStep(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value))
-  const factor = [1, 2, 5, 10].find((one) => one * power >= value) ?? 10
-  return factor * power
+interface Decades {
+  /** exponents of ten */
+  from: number
+  to: number
+}
+
+function decadesOf(values: readonly number[]): Decades {
+  const from = Math.floor(Math.log10(Math.min(...values)))
+  return { from, to: Math.max(from + 1, Math.ceil(Math.log10(Math.max(...values)))) }
+}
+
+function ticksOf({ from, to }: Decades): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => 10 ** (from + i))
+}
+
+/** How far along the axis, 0 to 1. */
+function share(value: number, { from, to }: Decades): number {
+  return (Math.log10(value) - from) / (to - from)
 }
 
 function line(x1: number, y1: number, x2: number, y2: number, color: string): string {
