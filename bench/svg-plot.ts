@@ -18,7 +18,7 @@ export interface PlotSeries {
 const WIDTH = 760
 const HEIGHT = 440
 const LEFT = 70
-const RIGHT = 20
+const RIGHT = 40
 const TOP = 40
 const BOTTOM = 130
 const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2']

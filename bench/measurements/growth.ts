@@ -25,7 +25,7 @@ export const growth = measurement<'throughput'>({
           const workload = growthName(rules, hits)
           return {
             name: lineName(subject, hits, rules),
-            title: `${rules.toLocaleString('en')} rules, ${title}, ${subject}`,
+            title: `${rules.toLocaleString('en')} ${rules === 1 ? 'rule' : 'rules'}, ${title}, ${subject}`,
             request: { kind: 'throughput', workload, subject, feed: 'object', measureMs: measureMs / 2 },
             maxRounds: 2,
           }
