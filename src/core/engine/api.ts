@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly globalSettings?: Readonly<Record<string, unknown>>
   /** default true: `fired` events carry their why */
   readonly why?: boolean
+  /** default true; false: no `tick`, `data`, `state` and `gate`, and no `result` without an error, for who only counts */
+  readonly detail?: boolean
   /** ms that values of a message stay in reach of later executions; default 60,000 */
   readonly streamValidity?: number
   /** executions that one task may have in flight; default 1,000. More are held with reason `queue` */

@@ -61,6 +61,7 @@ export class CoreEngine implements Engine {
       timers: this.#timers,
       caller: { ports: this.#ports, globalSettings: options.globalSettings ?? {} },
       why: options.why ?? true,
+      detail: options.detail ?? true,
       listener: null,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),

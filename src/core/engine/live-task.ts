@@ -28,6 +28,7 @@ export interface TaskHost {
   readonly timers: TimerQueue
   readonly caller: Pick<Caller, 'ports' | 'globalSettings'>
   readonly why: boolean
+  readonly detail: boolean
   /** null while nobody listens */
   readonly listener: ((event: EngineEvent) => void) | null
   /** takes its turn after what is running now */
@@ -240,6 +241,9 @@ export class LiveTask implements Task, TimerOwner {
     return {
       get event() {
         return host.listener
+      },
+      get detail() {
+        return host.detail ? host.listener : null
       },
       why: host.why,
       timer: (kind, at, key, place = key) => host.timers.ask(this, kind, at, key, place),

@@ -64,6 +64,8 @@ export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
   /** whether all engines are thrown away and go on from what they saved, after that many messages */
   readonly restartAfter?: (messages: number) => boolean
+  /** as of an engine; default true */
+  readonly detail?: boolean
 }
 
 export interface Played {
@@ -243,6 +245,7 @@ class Playback {
         ...ports,
       },
       why: why ?? true,
+      detail: this.#hooks.detail ?? true,
       ...(logger && { logger }),
     })
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)

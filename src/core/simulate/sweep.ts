@@ -67,7 +67,7 @@ export async function sweep(rule: Rule | Template, options: SweepOptions): Promi
     name: variant.name,
     onEvent: (event: EngineEvent) => count(variant, event),
   }))
-  const { messages, late, from, until } = await play(lanes, { ...playback, why: false })
+  const { messages, late, from, until } = await play(lanes, { ...playback, why: false }, { detail: false })
   const destinations = destinationsOf(checked)
   const days = (until - from) / DAY_MS
   const rows = variants.map(({ values, fired, errors }): SweepRow => {

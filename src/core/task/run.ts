@@ -30,6 +30,8 @@ export interface TaskModel {
 export interface Sink {
   /** null when nobody listens: then no event is built */
   readonly event: ((event: EngineEvent) => void) | null
+  /** the same for what happens at every message: ticks, data, states, gates, and results without an error */
+  readonly detail: ((event: EngineEvent) => void) | null
   /** whether `fired` carries its why */
   readonly why: boolean
   /**

@@ -22,18 +22,18 @@ export function traceStopped(run: TaskRun, reason: 'finished' | 'stopped'): void
 }
 
 export function traceOrigin(run: TaskRun, origin: Origin): void {
-  if (!run.sink.event) return
+  if (!run.sink.detail) return
   const base = { time: run.now, task: run.model.id, invocation: run.state.invocations }
   if (origin.kind === 'data') {
-    run.sink.event({ ...base, type: 'data', resource: origin.resource ?? '', values: origin.values ?? {} })
+    run.sink.detail({ ...base, type: 'data', resource: origin.resource ?? '', values: origin.values ?? {} })
   } else if (origin.scheduledAt !== undefined) {
     const node = origin.node === undefined ? {} : { node: origin.node }
-    run.sink.event({ ...base, type: 'tick', ...node, scheduledAt: origin.scheduledAt })
+    run.sink.detail({ ...base, type: 'tick', ...node, scheduledAt: origin.scheduledAt })
   }
 }
 
 export function traceState(run: TaskRun, invocation: number, node: SensorNode, from: number, to: number): void {
-  run.sink.event?.({
+  run.sink.detail?.({
     time: run.now,
     task: run.model.id,
     invocation,
@@ -45,7 +45,7 @@ export function traceState(run: TaskRun, invocation: number, node: SensorNode, f
 }
 
 export function traceGate(run: TaskRun, invocation: number, gate: GateNode, from: number, to: number): void {
-  run.sink.event?.({
+  run.sink.detail?.({
     time: run.now,
     task: run.model.id,
     invocation,
@@ -82,9 +82,9 @@ export function traceHeld(
 }
 
 export function traceResult(run: TaskRun, execution: Execution, answer: Answer): void {
-  if (!run.sink.event) return
+  if (!run.sink.detail) return
   const node = execution.node
-  run.sink.event({
+  run.sink.detail({
     time: run.now,
     task: run.model.id,
     invocation: execution.invocation,

@@ -37,6 +37,23 @@ describe('rules side by side', () => {
   })
 })
 
+describe('an engine without detail', () => {
+  it('gives the same events but those of every message', async () => {
+    const isDetail = (event: EngineEvent): boolean =>
+      ['tick', 'data', 'state', 'gate'].includes(event.type) || (event.type === 'result' && event.ok)
+    await fc.assert(
+      fc.asyncProperty(ruleArbitrary(), streams, async (rule, messages) => {
+        const events: EngineEvent[] = []
+        const lane = { rule, onEvent: (event: EngineEvent) => void events.push(event) }
+        await play([lane], { plugs, messages }, { detail: false })
+        const { events: all } = await simulate(rule, { plugs, messages })
+        expect(events).toEqual(all.filter((event) => !isDetail(event)))
+      }),
+      runs(60),
+    )
+  })
+})
+
 describe('a playback', () => {
   /** Answers some promises later. */
   const slow = (name: string, kind: 'sensor' | 'actuator') =>
