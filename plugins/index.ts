@@ -1,5 +1,5 @@
 /** The built-in plugs (part 2, 2.1): one folder each, and this table. */
-import type { Plug } from '../src/plug.ts'
+import { type Plug, ScriptFence } from '../src/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
@@ -30,6 +30,7 @@ import { log } from './log/plug.ts'
 import { noDataFor } from './no-data-for/plug.ts'
 import { objectInsideGeofence } from './object-inside-geofence/plug.ts'
 import { pick } from './pick/plug.ts'
+import { createScript } from './script/plug.ts'
 import { stream } from './stream/plug.ts'
 import { streamingDataSensor } from './streaming-data-sensor/plug.ts'
 import { streamingRangeSensor } from './streaming-range-sensor/plug.ts'
@@ -83,17 +84,21 @@ const plain: readonly Plug[] = [
 
 const composite = createComposite(plain)
 
+const script = createScript(new ScriptFence())
+
 /** All of them, for `createEngine({ plugs: [...builtins, myPlug] })`. */
-export const builtins: readonly Plug[] = Object.freeze([...plain, composite])
+export const builtins: readonly Plug[] = Object.freeze([...plain, composite, script])
 
 export {
   composite,
+  script,
   alwaysON,
   alwaysONWithOFF,
   bitflip,
   changedBy,
   condition,
   createComposite,
+  createScript,
   datetime,
   debugDialog,
   debugDialogActuator,

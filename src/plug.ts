@@ -32,6 +32,8 @@ export type {
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
+export { ScriptFence, type ScriptInput, type ScriptLine, type ScriptResult } from './core/script/fence.ts'
+export { scriptFunction } from './core/script/script-source.ts'
 export { emptyTree, insert, percentileOf, remove, type OrderTree } from './core/window/order-tree.ts'
 export {
   emptyWindow,

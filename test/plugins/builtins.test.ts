@@ -56,6 +56,7 @@ describe('the built-in plugs', () => {
       'sensor noDataFor 1.0.0: Data, No Data',
       'sensor objectInsideGeofence 1.0.0: IN, OUT',
       'sensor pick 1.0.0: Collected, Not Collected',
+      'sensor script 1.0.0: Success, Error',
       'sensor stream 1.0.0: Data, Idle',
       'sensor streamingDataSensor 1.0.0: Below, Equal, Above',
       'sensor streamingRangeSensor 1.0.0: In Range, Below, Above',

@@ -25,6 +25,9 @@ const CORE_PACKAGES = [
   'typebox',
   // a parser for expressions
   'acorn',
+  // an interpreter of its own for scripts, so that they never run in ours
+  'quickjs-emscripten-core',
+  '@jitl/quickjs-singlefile-mjs-release-sync',
 ]
 
 /** The first row whose `from` fits a file is the one that counts. */
