@@ -5,6 +5,7 @@ import type { MonthSample, MonthWay } from './month.ts'
 import type { SimulateSample } from './simulate.ts'
 import type { Feed, ThroughputSample } from './throughput.ts'
 import type { SchedulesSample } from './schedules.ts'
+import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
@@ -12,6 +13,7 @@ export type SampleRequest =
   | { kind: 'throughput'; workload: string; subject: string; feed: Feed; measureMs: number }
   | { kind: 'simulate'; messages: number }
   | { kind: 'month'; way: MonthWay }
+  | { kind: 'sweep'; way: SweepWay }
   | { kind: 'memory'; rules: number; what: MemoryKind }
   | { kind: 'fleet'; tasks: number }
   | { kind: 'timers'; subject: string; load: TimersLoad; tasks: number }
@@ -25,6 +27,7 @@ export interface Samples {
   throughput: ThroughputSample
   simulate: SimulateSample
   month: MonthSample
+  sweep: SweepSample
   memory: MemorySample
   fleet: FleetSample
   timers: TimersSample
@@ -41,6 +44,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./simulate.ts')).simulateSample(request.messages)
     case 'month':
       return (await import('./month.ts')).monthSample(request.way)
+    case 'sweep':
+      return (await import('./sweep.ts')).sweepSample(request.way)
     case 'memory':
       return (await import('./memory.ts')).memorySample(request.what, request.rules)
     case 'fleet':
