@@ -98,7 +98,8 @@ describe('why', () => {
       for (const { source, why } of events.filter(isFired)) {
         const destinations = (why?.via ?? []).map((step) => step.destination)
         const sources = [...(why?.via ?? []).map((step) => step.source), source]
-        for (const [i, label] of destinations.entries()) expect(sensorsBehind(rule, sources[i + 1] ?? '')).toContain(label)
+        for (const [i, label] of destinations.entries())
+          expect(sensorsBehind(rule, sources[i + 1] ?? '')).toContain(label)
         for (const step of why?.via ?? []) {
           const led = events
             .filter(isFired)

@@ -42,6 +42,21 @@ describe('a firing', () => {
   })
 })
 
+describe('firings of one instant', () => {
+  it('are equal also when they come one after the other, before a move is looked for (I2)', () => {
+    const differences: Difference[] = []
+    const matcher = new FiringMatcher(TOLERANCE, (difference) => void differences.push(difference))
+    matcher.single('new', 'n', { time: 3, source: 's' })
+    matcher.settle(3)
+    matcher.single('old', 'n', { time: 5, source: 's' })
+    matcher.settle(5)
+    matcher.single('new', 'n', { time: 5, source: 's' })
+    matcher.settle(Number.POSITIVE_INFINITY)
+    expect(differences.map(told)).toEqual(['onlyNew 3'])
+    expect(matcher.tallies).toEqual([{ node: 'n', old: 1, new: 2, equal: 1, moved: 0, onlyOld: 0, onlyNew: 1 }])
+  })
+})
+
 describe('all firings', () => {
   const times = fc.array(fc.nat(60), { maxLength: 15 })
 
