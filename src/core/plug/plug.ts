@@ -3,7 +3,6 @@
  * A plug sees its context and nothing else. Time and randomness come from the context, so that a simulated
  * run repeats to the byte.
  */
-import type { Issue } from '../../kernel/errors.ts'
 
 export type FieldType = 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
 
@@ -184,4 +183,3 @@ export interface PlugRegistry {
   list(): readonly Plug[]
 }
 
-export type { Issue }
