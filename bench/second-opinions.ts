@@ -59,7 +59,8 @@ export async function secondOpinions(seed = 1, cases = 400): Promise<number> {
     }
   }
   process.stdout.write(`\n${cases} expressions, ${occurrences} occurrences, seed ${seed}\n`)
-  for (const [name, count] of [...classes].toSorted(([a], [b]) => (a < b ? -1 : 1))) process.stdout.write(`  ${count}  ${name}\n`)
+  for (const [name, count] of [...classes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    process.stdout.write(`  ${count}  ${name}\n`)
   process.stdout.write(unexplained === 0 ? 'nothing is unexplained\n' : `${unexplained} UNEXPLAINED\n`)
   return unexplained === 0 ? 0 : 1
 }
