@@ -3,6 +3,7 @@ import { type Plug, ScriptFence } from '../src/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
+import { createCallUrl } from './call-url/plug.ts'
 import { changedBy } from './changed-by/plug.ts'
 import { createComposite } from './composite/plug.ts'
 import { condition } from './condition/plug.ts'
@@ -10,6 +11,7 @@ import { datetime } from './datetime/plug.ts'
 import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
+import { functionSensor } from './function/plug.ts'
 import { getWeekDay } from './get-week-day/plug.ts'
 import { helloWorld } from './hello-world/plug.ts'
 import { holdsFor } from './holds-for/plug.ts'
@@ -47,6 +49,7 @@ const plain: readonly Plug[] = [
   streamingRangeSensor,
   condition,
   inRange,
+  functionSensor,
   hysteresis,
   changedBy,
   windowStats,
@@ -85,18 +88,21 @@ const plain: readonly Plug[] = [
 const composite = createComposite(plain)
 
 const script = createScript(new ScriptFence())
+const callURL = createCallUrl()
 
 /** All of them, for `createEngine({ plugs: [...builtins, myPlug] })`. */
-export const builtins: readonly Plug[] = Object.freeze([...plain, composite, script])
+export const builtins: readonly Plug[] = Object.freeze([...plain, composite, callURL, script])
 
 export {
   composite,
+  callURL,
   script,
   alwaysON,
   alwaysONWithOFF,
   bitflip,
   changedBy,
   condition,
+  createCallUrl,
   createComposite,
   createScript,
   datetime,
@@ -104,6 +110,7 @@ export {
   debugDialogActuator,
   delaySensor,
   dice,
+  functionSensor,
   getWeekDay,
   helloWorld,
   holdsFor,

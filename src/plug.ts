@@ -45,7 +45,7 @@ export {
   summaryOf,
   type SlidingWindow,
 } from './core/window/sliding-window.ts'
-export { deviation, type Summary } from './core/window/summary.ts'
+export { addTo, deviation, emptySummary, type Summary } from './core/window/summary.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'
 export { FORBIDDEN_KEYS, isPlainObject, ownValue } from './kernel/json.ts'

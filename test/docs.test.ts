@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtins } from '../plugins/index.ts'
+import { plugTable } from '../src/core/plug/plug-table.ts'
 import { ERRORS } from '../src/kernel/errors.ts'
 import { fencedBlocks, markedPart, relativeLinks } from './support/read-markdown.ts'
 import { readText, root } from './support/repository.ts'
@@ -69,6 +71,13 @@ describe('README.md', () => {
     const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => `| \`${name}\` | ${status} | ${meaning} |`)
     const table = ['| code | HTTP | meaning |', '|---|---|---|', ...rows].join('\n')
     expect(markedPart(readme, 'errors'), `between the marks errors:start and errors:end belongs:\n\n${table}\n`).toBe(
+      table,
+    )
+  })
+
+  it('has the table of plugs that the code has', () => {
+    const table = plugTable(builtins)
+    expect(markedPart(readme, 'plugs'), `between the marks plugs:start and plugs:end belongs:\n\n${table}\n`).toBe(
       table,
     )
   })

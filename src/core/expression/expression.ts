@@ -32,6 +32,9 @@ export interface CompiledExpression {
 /** Longer expressions are refused, characters. */
 export const MAX_EXPRESSION = 10_000
 
+/** More problems than this say nothing new. */
+const MAX_PROBLEMS = 20
+
 /**
  * Compiles an expression such as `temperature > 25 && nodes.door.state == "open"`. Placeholders in it are read where
  * they stand: `"${path}"` as text, `${path}` and `$${path}` as value. Throws `VALIDATION` with every problem, each
@@ -80,7 +83,7 @@ function problem(message: string, suggestion: string): Problem {
 }
 
 function refused(text: string, problems: readonly Problem[]): AppError {
-  const issues = problems.map(({ at, message, suggestion }): Issue => {
+  const issues = problems.slice(0, MAX_PROBLEMS).map(({ at, message, suggestion }): Issue => {
     const { words, line, column } = placeIn(text, at)
     return {
       path: '',

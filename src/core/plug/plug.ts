@@ -182,4 +182,3 @@ export interface PlugRegistry {
   /** for suggestions: what there is */
   list(): readonly Plug[]
 }
-

@@ -44,10 +44,18 @@ const MAX_MEMORY = 8_388_608
 const MAX_STACK = 131_072
 /** The interpreter asks about every 10,000 steps whether it may go on. */
 const MAX_QUESTIONS = 300
+/** Only with a clock of the host. */
+const MAX_MS = 1000
 
 /** Owns the interpreter; one is enough for an engine. */
 export class ScriptFence {
   #module: Promise<QuickJSWASMModule> | undefined
+  readonly #elapsed: (() => number) | undefined
+
+  /** `elapsed`: a clock of the host in ms, which stops what is slow in spite of its counts after a second */
+  constructor(elapsed?: () => number) {
+    this.#elapsed = elapsed
+  }
 
   /**
    * Runs the source of a function of (options, send), or the body of one. Its result is what it returns, what a
@@ -62,7 +70,7 @@ export class ScriptFence {
     }
     this.#module ??= newQuickJSWASMModuleFromVariant(variant)
     try {
-      return runIn(await this.#module, code, json)
+      return runIn(await this.#module, code, json, this.#elapsed)
     } catch (error) {
       if (error instanceof AppError) throw error
       this.#module = undefined
@@ -73,12 +81,13 @@ export class ScriptFence {
   }
 }
 
-function runIn(module: QuickJSWASMModule, code: string, input: string): ScriptResult {
+function runIn(module: QuickJSWASMModule, code: string, input: string, elapsed?: () => number): ScriptResult {
   const runtime = module.newRuntime()
   runtime.setMemoryLimit(MAX_MEMORY)
   runtime.setMaxStackSize(MAX_STACK)
   let questions = 0
-  runtime.setInterruptHandler(() => ++questions > MAX_QUESTIONS)
+  const end = (elapsed?.() ?? 0) + MAX_MS
+  runtime.setInterruptHandler(() => ++questions > MAX_QUESTIONS || (elapsed?.() ?? 0) > end)
   const context = runtime.newContext({
     intrinsics: {
       BaseObjects: true,

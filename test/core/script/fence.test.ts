@@ -107,6 +107,13 @@ describe('the fence around scripts', () => {
     expect(log[0]?.message).toHaveLength(1000)
   })
 
+  it('stops sooner when a clock of the host says so', async () => {
+    let asked = 0
+    const slow = new ScriptFence(() => 600 * asked++)
+    await expect(slow.run('for (;;);', { now: 0, seed: 0 })).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    expect(asked).toBeLessThan(5)
+  })
+
   it('does ordinary work', async () => {
     const source = `
       const list = []

@@ -1,0 +1,110 @@
+import { AppError } from '../../src/plug.ts'
+import { isAddress, isPublicAddress } from './address.ts'
+import type { OutboundResponse, Transport } from './transport.ts'
+
+export interface Exchange {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  readonly signal: AbortSignal
+}
+
+const TIMEOUT_MS = 10_000
+const MAX_BYTES = 1_000_000
+const MAX_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** Headers that must not reach another host than the one that they were written for. */
+const KEPT_ELSEWHERE = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+/** The URL of a call. Throws `PLUG_FAILED`; the text names no part of the URL, which may hold secrets. */
+export function urlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new AppError('PLUG_FAILED', 'url is not an http or https address; write one such as https://example.com/hook')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new AppError('PLUG_FAILED', 'url holds a user or password; put them into the header Authorization')
+  }
+  return url
+}
+
+/**
+ * Calls a URL and follows redirects; each host on the way must be public or named in `allowed`. Throws `PLUG_FAILED`
+ * with a text that names hosts at most.
+ */
+export async function exchange(
+  first: Exchange,
+  transport: Transport,
+  allowed: ReadonlySet<string>,
+): Promise<OutboundResponse> {
+  let { method, body } = first
+  let headers = first.headers
+  let url = urlOf(first.url)
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const address = await addressOf(url, transport, allowed)
+    const response = await send(url, { ...first, method, headers, body }, address, transport)
+    if (!REDIRECTS.has(response.status) || response.location === undefined) return bounded(response, url)
+    const next = URL.canParse(response.location, url.href) ? new URL(response.location, url.href).href : ''
+    const before = url
+    url = urlOf(next)
+    if (before.protocol === 'https:' && url.protocol === 'http:') {
+      throw new AppError(
+        'PLUG_FAILED',
+        `${before.hostname} redirects from https to http, which would show what is sent`,
+      )
+    }
+    if (url.host !== before.host) headers = harmless(headers)
+    if (response.status === 303 || (response.status < 303 && method === 'POST')) {
+      method = 'GET'
+      body = undefined
+    }
+  }
+  throw new AppError('PLUG_FAILED', `${url.hostname} is the end of more than ${MAX_REDIRECTS} redirects`)
+}
+
+async function addressOf(url: URL, transport: Transport, allowed: ReadonlySet<string>): Promise<string> {
+  const host = url.hostname
+  let addresses: readonly string[]
+  try {
+    addresses = isAddress(host) ? [host.replace(/^\[|\]$/g, '')] : await transport.resolve(host)
+  } catch {
+    throw new AppError('PLUG_FAILED', `the name ${host} cannot be resolved`)
+  }
+  const [address] = addresses
+  if (address === undefined) throw new AppError('PLUG_FAILED', `the name ${host} has no address`)
+  if (allowed.has(host) || addresses.every(isPublicAddress)) return address
+  throw new AppError('PLUG_FAILED', `${host} is not on the public internet; its host must allow it by name`)
+}
+
+async function send(url: URL, call: Exchange, address: string, transport: Transport): Promise<OutboundResponse> {
+  const { method, headers, body, signal } = call
+  try {
+    return await transport.send({
+      url: url.href,
+      address,
+      method,
+      headers,
+      body,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      signal,
+    })
+  } catch (error) {
+    // The text of a transport's error may repeat the URL or a header, so only its kind is told
+    const kind = error instanceof Error ? error.name : 'error'
+    throw new AppError(
+      'PLUG_FAILED',
+      `${url.hostname} gave no answer within ${TIMEOUT_MS} ms and ${MAX_BYTES} bytes (${kind})`,
+    )
+  }
+}
+
+function bounded(response: OutboundResponse, url: URL): OutboundResponse {
+  if (response.body.length <= MAX_BYTES) return response
+  throw new AppError('PLUG_FAILED', `${url.hostname} answered with more than ${MAX_BYTES} bytes`)
+}
+
+function harmless(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => KEPT_ELSEWHERE.has(name.toLowerCase())))
+}

@@ -1,0 +1,275 @@
+import { AppError, compileExpression, readerOf, type PlugContext } from '../../src/plug.ts'
+import { compileOperand, type Kept, type Operand } from './operand.ts'
+
+/** What a Function node keeps: plain JSON that changes in place. Of another formula it is worth nothing. */
+export interface Memory {
+  readonly formula: string
+  /** time of the last run, epoch ms */
+  last: number | null
+  readonly operands: Kept[]
+}
+
+type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'now'>
+
+interface Run {
+  readonly context: Context
+  readonly memory: Memory
+  readonly values: readonly unknown[]
+  /** seconds since the run before; null in the first */
+  readonly dt: number | null
+  /** something was asked for that needs an earlier run */
+  early: boolean
+}
+
+type Term = (run: Run) => number
+
+export interface Formula {
+  /** The value, or undefined while it needs more runs; always takes the values of this run into `memory`. */
+  evaluate(context: Context, memory: Memory): number | undefined
+  newMemory(): Memory
+}
+
+const FUNCTIONS = 'abs acos asin atan cbrt ceil cos cosh exp floor log log10 log2 sin sinh sqrt tan tanh'.split(' ')
+const EARTH_RADIUS_KM = 6371.0088
+const MAX_LENGTH = 10_000
+const MAX_DEPTH = 100
+const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
+const NAME = /[A-Za-z_][\w]*/y
+const LAG = /\s*\[\s*-\s*(\d{1,6})\s*\]/y
+
+/**
+ * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}`
+ * placeholders, `dt` and `distance(node1, node2)`. One without operands may also be an expression. Throws `VALIDATION`.
+ */
+export function compileFormula(text: string): Formula {
+  const reader = new FormulaReader(text)
+  let term: Term
+  try {
+    term = reader.read()
+  } catch (error) {
+    if (text.includes('<')) throw error
+    term = asExpression(text, error)
+  }
+  const { operands } = reader
+  return {
+    newMemory: () => ({ formula: text, last: null, operands: operands.map(() => ({})) }),
+    evaluate(context, memory) {
+      const { now } = context
+      const values = operands.map(({ read }) => read(context))
+      operands.forEach((operand, i) => operand.record(memory.operands[i] ?? {}, values[i], now))
+      const dt = memory.last === null ? null : (now - memory.last) / 1000
+      memory.last = now
+      const run: Run = { context, memory, values, dt, early: false }
+      const value = term(run)
+      return run.early ? undefined : value
+    },
+  }
+}
+
+function asExpression(text: string, otherwise: unknown): Term {
+  try {
+    const { evaluate } = compileExpression(text)
+    return ({ context }) => Number(evaluate(readerOf(context), context.now))
+  } catch {
+    throw otherwise
+  }
+}
+
+class FormulaReader {
+  readonly operands: Operand[] = []
+  readonly #text: string
+  #at = 0
+  #depth = 0
+
+  constructor(text: string) {
+    this.#text = text
+    if (text.length > MAX_LENGTH) throw this.#wrong(`it is longer than ${MAX_LENGTH} characters`)
+  }
+
+  read(): Term {
+    const term = this.#sum()
+    this.#space()
+    if (this.#at < this.#text.length)
+      throw this.#wrong(`"${this.#text.slice(this.#at, this.#at + 20)}" is not expected here`)
+    return term
+  }
+
+  #sum(): Term {
+    if (++this.#depth > MAX_DEPTH) throw this.#wrong('it nests too deep')
+    let left = this.#product()
+    for (;;) {
+      const [a, operator] = [left, this.#take('+-')]
+      if (operator === undefined) break
+      const b = this.#product()
+      left = operator === '+' ? (run) => a(run) + b(run) : (run) => a(run) - b(run)
+    }
+    this.#depth--
+    return left
+  }
+
+  #product(): Term {
+    let left = this.#unary()
+    for (;;) {
+      const [a, operator] = [left, this.#take('*/%')]
+      if (operator === undefined) return left
+      const b = this.#unary()
+      if (operator === '*') left = (run) => a(run) * b(run)
+      else left = operator === '/' ? (run) => a(run) / b(run) : (run) => a(run) % b(run)
+    }
+  }
+
+  #unary(): Term {
+    const sign = this.#take('+-')
+    if (sign === undefined) return this.#power()
+    if (++this.#depth > MAX_DEPTH) throw this.#wrong('it nests too deep')
+    const of = this.#unary()
+    this.#depth--
+    return sign === '-' ? (run) => -of(run) : of
+  }
+
+  #power(): Term {
+    const base = this.#atom()
+    if (this.#take('^') === undefined) return base
+    const exponent = this.#unary()
+    return (run) => base(run) ** exponent(run)
+  }
+
+  #atom(): Term {
+    this.#space()
+    if (this.#take('(') !== undefined) {
+      const inner = this.#sum()
+      this.#expect(')')
+      return inner
+    }
+    if (this.#text[this.#at] === '<') return this.#operand()
+    if (this.#text[this.#at] === '$') return this.#placeholder()
+    const number = this.#match(NUMBER)
+    if (number) {
+      const value = Number(number[0])
+      return () => value
+    }
+    const name = this.#match(NAME)?.[0]
+    if (name === undefined) throw this.#wrong('a number, a function or <node.field> is expected here')
+    if (name === 'dt') return dt
+    if (name === 'distance') return this.#distance()
+    if (!FUNCTIONS.includes(name)) {
+      throw this.#wrong(
+        `there is no "${name}"; there are dt, distance, ${FUNCTIONS.join(', ')}, and <node.field> for data`,
+      )
+    }
+    const apply = Math[name as 'abs'] // each of FUNCTIONS takes and gives one number
+    this.#expect('(')
+    const argument = this.#sum()
+    this.#expect(')')
+    return (run) => apply(argument(run))
+  }
+
+  #operand(): Term {
+    const end = this.#text.indexOf('>', this.#at)
+    if (end === -1) throw this.#wrong('< is never closed; write &gt; for a > inside of a filter')
+    const inner = this.#text
+      .slice(this.#at + 1, end)
+      .replaceAll(/&gt;?/g, '>')
+      .replaceAll(/&lt;?/g, '<')
+    this.#at = end + 1
+    const lag = Number(this.#match(LAG)?.[1] ?? 0)
+    const operand = compileOperand(inner, lag)
+    const index = this.operands.push(operand) - 1
+    return (run) => {
+      const value = operand.value(run.memory.operands[index] ?? {}, run.values[index])
+      if (value === undefined) run.early = true
+      return value ?? 0
+    }
+  }
+
+  #placeholder(): Term {
+    const end = this.#text.indexOf('}', this.#at)
+    if (end === -1) throw this.#wrong('the placeholder is never closed; close it with }')
+    const text = this.#text.slice(this.#at, end + 1)
+    this.#at = end + 1
+    const { evaluate } = compileExpression(text)
+    return ({ context }) => {
+      const value = Number(evaluate(readerOf(context), context.now) ?? Number.NaN)
+      if (Number.isFinite(value)) return value
+      throw new AppError('BINDING', `${text} has no number, so nothing can be said`)
+    }
+  }
+
+  #distance(): Term {
+    this.#expect('(')
+    const first = this.#node()
+    this.#expect(',')
+    const second = this.#node()
+    this.#expect(')')
+    return ({ context }) => distanceKm(placeOf(first, context), placeOf(second, context))
+  }
+
+  #node(): string {
+    this.#space()
+    const name = this.#match(NAME)?.[0]
+    if (name === undefined) throw this.#wrong('the label of a node is expected here')
+    return name
+  }
+
+  #take(characters: string): string | undefined {
+    this.#space()
+    const character = this.#text[this.#at]
+    if (character === undefined || !characters.includes(character)) return undefined
+    this.#at++
+    return character
+  }
+
+  #expect(character: string): void {
+    if (this.#take(character) === undefined) throw this.#wrong(`"${character}" is expected here`)
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at
+    const match = pattern.exec(this.#text)
+    if (match) this.#at += match[0].length
+    return match
+  }
+
+  #space(): void {
+    while (/\s/.test(this.#text.charAt(this.#at))) this.#at++
+  }
+
+  #wrong(what: string): AppError {
+    return new AppError('VALIDATION', `the formula is wrong at column ${this.#at + 1}: ${what}`)
+  }
+}
+
+function dt(run: Run): number {
+  if (run.dt === null) run.early = true
+  return run.dt ?? 1
+}
+
+interface Place {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** Fields of the raw data itself or of the message that a stream sensor keeps in it. */
+function placeOf(node: string, context: Context): Place {
+  const read = (...names: readonly string[]): number => {
+    for (const name of names) {
+      const found =
+        node === 'GLOBAL'
+          ? context.streamValue(name)
+          : (context.lookup(['nodes', node, 'rawData', name]) ??
+            context.lookup(['nodes', node, 'rawData', 'stream', name]))
+      if (found !== undefined && Number.isFinite(Number(found))) return Number(found)
+    }
+    throw new AppError('BINDING', `node "${node}" has no ${names[0]}, so there is no distance`)
+  }
+  return { latitude: read('latitude', 'lat'), longitude: read('longitude', 'lon', 'lng') }
+}
+
+function distanceKm(a: Place, b: Place): number {
+  const radians = Math.PI / 180
+  const dLat = (b.latitude - a.latitude) * radians
+  const dLon = (b.longitude - a.longitude) * radians
+  const h =
+    Math.sin(dLat / 2) ** 2 + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * Math.sin(dLon / 2) ** 2
+  return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)))
+}

@@ -1,0 +1,170 @@
+import {
+  addTo,
+  AppError,
+  deviation,
+  emptySummary,
+  emptyWindow,
+  MAX_SAMPLES,
+  oldestAt,
+  pushTo,
+  shiftFrom,
+  sizeOf,
+  summaryOf,
+  type Summary,
+  type SlidingWindow,
+} from '../../src/plug.ts'
+import { compilePath, single, type Reader } from './path.ts'
+
+/** What an operand keeps between runs: plain JSON that changes in place. */
+export interface Kept {
+  /** last values, the newest at the end */
+  recent?: unknown[]
+  window?: SlidingWindow
+  /** of everything seen */
+  all?: Summary
+}
+
+/** One `<...>` of a formula. */
+export interface Operand {
+  readonly label: string
+  readonly read: Reader
+  /** takes the value of this run into what is kept */
+  record(kept: Kept, value: unknown, now: number): void
+  /** the value for the formula; undefined while too little was seen */
+  value(kept: Kept, current: unknown): number | undefined
+}
+
+const UNITS: Readonly<Record<string, number>> = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 }
+const CALL = /^(max|min|avg|std|sum|count|sequence)\s*\(([^]*)\)$/
+const MAX_LAG = 1000
+
+/** Compiles what stands between < and >; `lag` is the n of `[-n]` behind it. Throws `VALIDATION`. */
+export function compileOperand(text: string, lag: number): Operand {
+  const call = CALL.exec(text.trim())
+  if (call) return compileCall(text, call[1] ?? '', splitArguments(call[2] ?? ''))
+  if (lag > MAX_LAG) throw wrong(text, `goes back ${lag} runs, at most ${MAX_LAG}`)
+  return {
+    label: text,
+    read: compilePath(text),
+    record(kept, value) {
+      if (lag > 0) remember(kept, value, lag + 1)
+    },
+    value: (kept, current) => (lag === 0 ? numberOf(text, current) : laggedNumber(text, kept, lag)),
+  }
+}
+
+function compileCall(text: string, name: string, args: readonly string[]): Operand {
+  const path = args.at(-1)
+  if (path === undefined) throw wrong(text, 'has no path')
+  const read = compilePath(path)
+  if (name === 'sequence') return sequence(text, read, args)
+  const counts = name === 'count'
+  const key = counts ? unquoted(args[0] ?? '') : ''
+  const rest = args.slice(counts ? 1 : 0, -1)
+  if (rest.length !== 0 && rest.length !== 2)
+    throw wrong(text, 'has a window that is not two arguments such as 5, minutes')
+  const sampleOf = (value: unknown) => (counts ? Number(String(value) === key) : numberOf(path, value))
+  const pickFrom = (summary: Summary) => statistic(counts ? 'sum' : name, summary)
+  const [length, unit] = rest
+  if (length === undefined || unit === undefined) {
+    return {
+      label: text,
+      read,
+      record: (kept, value) => addTo((kept.all ??= emptySummary()), sampleOf(value)),
+      value: ({ all }) => (all ? pickFrom(all) : undefined),
+    }
+  }
+  const reach = reachOf(text, Number(length), unit)
+  return {
+    label: text,
+    read,
+    record(kept, value, now) {
+      const window = (kept.window ??= emptyWindow())
+      pushTo(window, now, sampleOf(value))
+      while (sizeOf(window) > reach.samples || (oldestAt(window) ?? now) <= now - reach.duration) shiftFrom(window)
+    },
+    value: ({ window }) => (window ? pickFrom(summaryOf(window)) : undefined),
+  }
+}
+
+function sequence(text: string, read: Reader, args: readonly string[]): Operand {
+  const list = args.slice(0, -1).join(',').trim()
+  if (!list.startsWith('[') || !list.endsWith(']')) throw wrong(text, 'has no list of states such as [A,B]')
+  const wanted = list.slice(1, -1).split(',').map(unquoted)
+  if (wanted.length > MAX_LAG) throw wrong(text, `has more than ${MAX_LAG} states`)
+  return {
+    label: text,
+    read,
+    record: (kept, value) => remember(kept, value, wanted.length),
+    value: ({ recent = [] }) =>
+      Number(recent.length === wanted.length && recent.every((one, i) => String(one) === wanted[i])),
+  }
+}
+
+function remember(kept: Kept, value: unknown, most: number): void {
+  const recent = (kept.recent ??= [])
+  recent.push(single(value) ?? null)
+  if (recent.length > most) recent.shift()
+}
+
+function laggedNumber(text: string, { recent = [] }: Kept, lag: number): number | undefined {
+  return recent.length > lag ? numberOf(text, recent[recent.length - 1 - lag]) : undefined
+}
+
+function statistic(name: string, summary: Summary): number {
+  const [, mean, , least, most, sum] = summary
+  if (name === 'avg') return mean
+  if (name === 'sum') return sum
+  if (name === 'std') return deviation(summary)
+  return name === 'max' ? most : least
+}
+
+function reachOf(text: string, length: number, unit: string): { samples: number; duration: number } {
+  if (!(length > 0)) throw wrong(text, `has the window ${length}, which is not above 0`)
+  if (unit === 'samples') return { samples: Math.min(length, MAX_SAMPLES), duration: Number.POSITIVE_INFINITY }
+  const ms = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
+  if (ms === undefined) throw wrong(text, `has the unit "${unit}"; there are samples, ${Object.keys(UNITS).join(', ')}`)
+  return { samples: MAX_SAMPLES, duration: length * ms }
+}
+
+/** Arguments at commas outside of brackets. */
+function splitArguments(text: string): readonly string[] {
+  const parts: string[] = []
+  let depth = 0
+  let from = 0
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]
+    if (character === '[' || character === '(') depth++
+    else if (character === ']' || character === ')') depth--
+    else if (character === ',' && depth === 0) {
+      parts.push(text.slice(from, i).trim())
+      from = i + 1
+    }
+  }
+  return [...parts, text.slice(from).trim()].filter((part) => part !== '')
+}
+
+function unquoted(text: string): string {
+  const trimmed = text.trim()
+  return /^(?:'.*'|".*")$/s.test(trimmed) ? trimmed.slice(1, -1) : trimmed
+}
+
+function numberOf(label: string, given: unknown): number {
+  const value = single(given)
+  const number =
+    typeof value === 'string' && value.trim() !== ''
+      ? Number(value)
+      : typeof value === 'boolean'
+        ? Number(value)
+        : value
+  if (typeof number === 'number' && Number.isFinite(number)) return number
+  if (value === undefined) throw new AppError('BINDING', `<${label}> has no value, so nothing can be said`)
+  throw new AppError('PLUG_FAILED', `<${label}> must be a number, but is ${JSON.stringify(value)?.slice(0, 80)}`)
+}
+
+function wrong(text: string, what: string): AppError {
+  return new AppError(
+    'VALIDATION',
+    `"<${text}>" ${what}; write <avg(5, minutes, node.field)>, <count(key, node.state)> or <sequence([A,B], node.state)>`,
+  )
+}

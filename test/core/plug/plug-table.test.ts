@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { definePlug } from '../../../src/core/plug/define.ts'
+import { plugPage, plugTable } from '../../../src/core/plug/plug-table.ts'
+
+const siren = definePlug({
+  name: 'siren',
+  version: '1.0.0',
+  kind: 'actuator',
+  description: 'Wails.',
+  execute: () => ({}),
+})
+const range = definePlug({
+  name: 'Range',
+  version: '1.2.0',
+  kind: 'sensor',
+  description: 'Looks | at a\nrange.',
+  states: ['In', 'Out'],
+  input: {
+    value: { type: 'double', mandatory: true, description: 'the value', example: 2 },
+    unit: { type: 'string', defaultValue: 'm', description: 'its unit' },
+  },
+  output: { distance: { type: 'double', unit: 'm', description: 'how far' } },
+  openOutput: true,
+  execute: () => 'In',
+})
+
+describe('the table of plugs', () => {
+  it('has one row a plug, by name, with properties that may be left out in brackets', () => {
+    expect(plugTable([siren, range])).toBe(
+      [
+        '| plug | kind | states | properties | what it does |',
+        '|---|---|---|---|---|',
+        '| `Range` | sensor | `In`, `Out` | `value`, [`unit`] | Looks \\| at a range. |',
+        '| `siren` | actuator |  |  | Wails. |',
+      ].join('\n'),
+    )
+  })
+})
+
+describe('the page of a plug', () => {
+  it('says all that its declaration says', () => {
+    const page = plugPage(range)
+    expect(page).toContain('# Range\n\nsensor, version 1.2.0')
+    expect(page).toContain('| `value` | double | yes |  | `2` | the value |')
+    expect(page).toContain('| `unit` | string | no | `"m"` |  | its unit |')
+    expect(page).toContain('| `distance` | double | m | how far |')
+    expect(page).toContain('cannot be known beforehand')
+    expect(plugPage(siren)).toBe('# siren\n\nactuator, version 1.0.0\n\nWails.')
+  })
+})

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import { isPublicAddress } from '../../plugins/call-url/address.ts'
+import { createCallUrl, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
+import type { OutboundRequest, OutboundResponse } from '../../plugins/call-url/transport.ts'
+import { checkPlug, runPlugLater } from '../support/plug-context.ts'
+
+const SECRET = 'tok-8f3a'
+const names: Record<string, readonly string[]> = {
+  'example.com': ['93.184.216.34'],
+  'other.example': ['151.101.1.6'],
+  'inside.example': ['10.0.0.7'],
+  'both.example': ['93.184.216.34', '127.0.0.1'],
+  localhost: ['127.0.0.1'],
+}
+
+/** A callURL whose transport answers from a table and writes down what it was asked. */
+function outbound(answers: Record<string, Partial<OutboundResponse>>, options: CallUrlOptions = {}) {
+  const asked: OutboundRequest[] = []
+  const plug = createCallUrl({
+    ...options,
+    transport: {
+      resolve: async (host) => names[host] ?? Promise.reject(new Error(`no ${host}`)),
+      send: async (request) => {
+        asked.push(request)
+        const answer = answers[request.url]
+        if (answer === undefined)
+          throw new TypeError(`cannot reach ${request.url} with ${JSON.stringify(request.headers)}`)
+        return { status: 200, statusText: 'OK', body: '', ...answer }
+      },
+    },
+  })
+  const call = (properties: Record<string, unknown>) =>
+    runPlugLater(plug, { properties: { method: 'GET', ...properties } })
+  return { asked, call }
+}
+
+describe('callURL', () => {
+  it('gives status and data, and connects to the address that it checked', async () => {
+    const { call, asked } = outbound({ 'https://example.com/a': { body: '{"x":1}' } })
+    const ran = await call({ url: 'https://example.com/a', headers: { Authorization: SECRET } })
+    expect(ran).toMatchObject({ state: 'Success', rawData: { status: 200, statusText: 'OK', data: { x: 1 } } })
+    expect(asked[0]).toMatchObject({ address: '93.184.216.34', timeoutMs: 10_000, headers: { Authorization: SECRET } })
+  })
+
+  it('sends objects as JSON and texts as they are', async () => {
+    const { call, asked } = outbound({ 'https://example.com/': {} })
+    await call({ url: 'https://example.com/', method: 'POST', body: { t: 1 } })
+    await call({ url: 'https://example.com/', method: 'POST', body: 'plain' })
+    expect(asked.map(({ body, headers }) => [body, headers])).toEqual([
+      ['{"t":1}', { 'Content-Type': 'application/json' }],
+      ['plain', {}],
+    ])
+  })
+
+  it('is Error for a status that is no success, with what came', async () => {
+    const { call } = outbound({ 'https://example.com/': { status: 500, statusText: 'Oops', body: 'sorry' } })
+    expect(await call({ url: 'https://example.com/' })).toMatchObject({
+      state: 'Error',
+      rawData: { status: 500, statusText: 'Oops', data: 'sorry' },
+    })
+  })
+
+  it.each([
+    'http://127.0.0.1/',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://169.254.169.254/latest',
+    'http://inside.example/',
+    'http://both.example/',
+    'http://localhost/',
+    'https://nowhere.example/',
+  ])('does not call %s', async (url) => {
+    const { call, asked } = outbound({ [url]: {} })
+    expect((await call({ url })).state).toBe('Error')
+    expect(asked).toEqual([])
+  })
+
+  it('calls a private host that is allowed by name', async () => {
+    const { call } = outbound({ 'http://localhost/': {} }, { allow: ['localhost'] })
+    expect((await call({ url: 'http://localhost/' })).state).toBe('Success')
+  })
+
+  it('checks every redirect, and leaves secrets behind when it leads to another host', async () => {
+    const { call, asked } = outbound({
+      'https://example.com/1': { status: 302, location: 'https://other.example/2' },
+      'https://other.example/2': { status: 307, location: 'http://inside.example/' },
+    })
+    const ran = await call({ url: 'https://example.com/1', headers: { Authorization: SECRET, Accept: 'text/plain' } })
+    expect(ran.rawData?.['error']).toContain('from https to http')
+    expect(asked.map(({ headers }) => headers)).toEqual([
+      { Authorization: SECRET, Accept: 'text/plain' },
+      { Accept: 'text/plain' },
+    ])
+    const inner = outbound({ 'http://example.com/': { status: 302, location: 'http://inside.example/' } })
+    expect((await inner.call({ url: 'http://example.com/' })).rawData?.['error']).toContain(
+      'inside.example is not on the public internet',
+    )
+  })
+
+  it('counts redirects, and turns a redirected POST into a GET', async () => {
+    const loop = outbound({ 'https://example.com/': { status: 302, location: '/' } })
+    expect((await loop.call({ url: 'https://example.com/', method: 'POST', body: 'x' })).rawData?.['error']).toContain(
+      'more than 5 redirects',
+    )
+    expect(loop.asked).toHaveLength(6)
+    expect(loop.asked[1]).toMatchObject({ method: 'GET', body: undefined })
+  })
+
+  it('never shows secrets when something is wrong', async () => {
+    const { call } = outbound({})
+    const ran = await call({
+      url: `https://example.com/${SECRET}?key=${SECRET}`,
+      headers: { Authorization: SECRET },
+      body: SECRET,
+    })
+    expect(ran.state).toBe('Error')
+    expect(JSON.stringify(ran)).not.toContain(SECRET)
+    expect(checkPlug(createCallUrl(), { url: `ftp://${SECRET}` }).join()).not.toContain(SECRET)
+  })
+
+  it('refuses an answer that is too long', async () => {
+    const { call } = outbound({ 'https://example.com/': { body: 'x'.repeat(1_000_001) } })
+    expect((await call({ url: 'https://example.com/' })).rawData?.['error']).toContain('more than 1000000 bytes')
+  })
+
+  it('is offline unless a host gives it a way out', async () => {
+    const properties = { url: 'https://example.com/', method: 'GET' }
+    const ran = await runPlugLater(createCallUrl(), { properties })
+    expect(ran.state).toBe('Error')
+    expect(ran.rawData?.['error']).toContain('callURL is offline')
+  })
+
+  it.each([
+    [{ url: 'ftp://example.com' }, 'http or https'],
+    [{ url: 'https://user:pass@example.com' }, 'Authorization'],
+    [{ headers: { 'A b': '1' } }, 'cannot be set as a header'],
+    [{ headers: { Host: 'x' } }, 'cannot be set as a header'],
+    [{ headers: { A: 'x\r\nB: y' } }, 'one line'],
+  ])('refuses %j', (properties, text) => {
+    expect(checkPlug(createCallUrl(), properties).join()).toContain(text)
+  })
+
+  it.each([
+    ['8.8.8.8', true],
+    ['172.15.0.1', true],
+    ['172.16.0.1', false],
+    ['100.64.0.1', false],
+    ['192.168.1.1', false],
+    ['224.0.0.1', false],
+    ['255.255.255.255', false],
+    ['0.0.0.0', false],
+    ['2606:4700::1111', true],
+    ['::1', false],
+    ['::', false],
+    ['fe80::1%eth0', false],
+    ['fd00::1', false],
+    ['::ffff:8.8.8.8', false],
+    ['64:ff9b::a00:1', false],
+    ['2002:a00:1::', false],
+    ['2001:db8::1', false],
+    ['ff02::1', false],
+    ['1.2.3', false],
+    ['1:2', false],
+  ])('the address %s is public: %s', (address, isPublic) => {
+    expect(isPublicAddress(address)).toBe(isPublic)
+  })
+})

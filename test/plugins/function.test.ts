@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { functionSensor } from '../../plugins/function/plug.ts'
+import { checkPlug, runPlug } from '../support/plug-context.ts'
+
+const nodes = {
+  n: {
+    v: 6,
+    text: '2.5',
+    state: 'On',
+    list: [
+      { t: 1, name: 'x' },
+      { t: 5, name: 'y' },
+    ],
+    latitude: 51.05,
+    longitude: 3.72,
+  },
+  m: { stream: { latitude: 50.85, longitude: 4.35 }, formulaValue: 10 },
+}
+const value = (formula: string) =>
+  runPlug(functionSensor, { properties: { formula, threshold: 0 }, nodes, message: { t: 20 }, variables: { limit: 4 } })
+    .rawData?.['formulaValue']
+
+/** The values of a formula over one value after the other, one run in so many seconds. */
+function series(formula: string, values: readonly unknown[], seconds = 1): unknown[] {
+  let internalState: unknown
+  return values.map((v, i) => {
+    const ran = runPlug(functionSensor, {
+      properties: { formula, threshold: 0 },
+      nodes: { n: { v, state: String(v) } },
+      internalState,
+      now: i * seconds * 1000,
+    })
+    internalState = JSON.parse(JSON.stringify(ran.internalState))
+    return ran.rawData?.['formulaValue'] ?? null
+  })
+}
+
+describe('Function', () => {
+  it.each([
+    ['1 + 2 * 3 - 4 / 8 % 3', 6.5],
+    ['-2 ^ 2 + 2 ^ 3 ^ 2', 508],
+    ['(1 + 2) * -3', -9],
+    ['1.5e2 + .5', 150.5],
+    ['sqrt(16) + abs(-1) + floor(2.7) + log10(1000) + cbrt(27)', 13],
+    ['<n.v> * 2', 12],
+    ['<n.text> + <GLOBAL.t>', 22.5],
+    ['<m.formulaValue> / 4', 2.5],
+    ['${nodes.n.rawData.v} + $${variables.limit}', 10],
+    ['<n.list[0].t> + <n.list[(@.length-1)].t>', 6],
+    ["<n.list[?(@.name == 'y')].t>", 5],
+    ['<n.list[?(@.t &gt; 1)].t> + <n.list[?(@.t &lt;= 1)].t>', 6],
+    ['<n.list[count]>', 2],
+    ['<n.list[*].t[max]> - <n.list[*].t[min]>', 4],
+    ["<n.list[?(@.name != 'z')][count]>", 2],
+    ['nodes.n.rawData.v > 5 ? 1 : 0', 1],
+  ])('%s is %d', (formula, expected) => {
+    expect(value(formula)).toBeCloseTo(expected, 10)
+  })
+
+  it.each([
+    [7, 'Above'],
+    [6, 'Equal'],
+    [5, 'Below'],
+  ])('%d beside the threshold 6 is %s', (v, state) => {
+    expect(runPlug(functionSensor, { properties: { formula: '<n.v>', threshold: 6 }, nodes: { n: { v } } }).state).toBe(
+      state,
+    )
+  })
+
+  it.each<[string, readonly unknown[], readonly unknown[]]>([
+    ['<n.v> - <n.v>[-1]', [1, 4, 9], [null, 3, 5]],
+    ['<n.v>[-2]', [1, 4, 9, 16], [null, null, 1, 4]],
+    ['(<n.v> - <n.v>[-1]) / dt', [0, 20, 60], [null, 2, 4]],
+    ['<max(n.v)>', [3, 5, 1], [3, 5, 5]],
+    ['<avg(n.v)>', [1, 2, 6], [1, 1.5, 3]],
+    ['<avg(2, samples, n.v)>', [1, 3, 5], [1, 2, 4]],
+    ['<min(25, seconds, n.v)>', [1, 2, 3, 4], [1, 1, 1, 2]],
+    ['<sum(1, minutes, n.v)>', [1, 1, 1, 1, 1, 1, 1], [1, 2, 3, 4, 5, 6, 6]],
+    ['<std(n.v)>', [1, 1, 4], [0, 0, Math.sqrt(3)]],
+    ['<count(5, n.v)>', [5, 1, 5], [1, 1, 2]],
+    ['<count(A, 2, samples, n.state)>', ['A', 'A', 'B', 'B'], [1, 2, 1, 0]],
+    ['<sequence([A,B], n.state)>', ['A', 'B', 'B', 'A', 'B'], [0, 1, 0, 0, 1]],
+    ['<max(n.v)> - <n.v>', [5, 3], [0, 2]],
+  ])('%s over %j is %j', (formula, values, expected) => {
+    expect(series(formula, values, 10)).toEqual(
+      expected.map((one) => (one === null ? null : (expect.closeTo(one as number, 10) as unknown))),
+    )
+  })
+
+  it('measures kilometres between two nodes', () => {
+    expect(value('distance(n, m)')).toBeCloseTo(49.4, 0)
+  })
+
+  it('gives no state while it needs runs that are not there yet', () => {
+    const ran = runPlug(functionSensor, { properties: { formula: 'dt', threshold: 1 } })
+    expect(ran).toMatchObject({ state: undefined, rawData: {} })
+  })
+
+  it('begins anew with another formula', () => {
+    const first = runPlug(functionSensor, {
+      properties: { formula: '<max(n.v)>', threshold: 1 },
+      nodes: { n: { v: 9 } },
+    })
+    const second = { properties: { formula: '<max(n.v)> + 0', threshold: 1 }, nodes: { n: { v: 2 } } }
+    expect(runPlug(functionSensor, { ...second, internalState: first.internalState }).rawData).toEqual({
+      formulaValue: 2,
+    })
+  })
+
+  it.each([
+    ['<gone.v>', '<gone.v> has no value'],
+    ['<n.list>', 'must be a number'],
+    ['1 / 0', 'Infinity'],
+    ['${variables.gone}', 'no number'],
+    ['distance(n, gone)', 'no latitude'],
+  ])('%s fails: %s', (formula, text) => {
+    expect(() => value(formula)).toThrow(text)
+  })
+
+  it.each([
+    ['1 +', 'column 4'],
+    ['<n.v', 'never closed'],
+    ['<n>', '<node.field>'],
+    ['<n.v[?(@.x ~ 1)]>', 'cannot be read at'],
+    ['<avg(5, n.v)>', 'two arguments'],
+    ['<avg(5, weeks, n.v)>', 'the unit "weeks"'],
+    ['<avg(0, samples, n.v)>', 'not above 0'],
+    ['<sequence(A, n.v)>', 'no list'],
+    ['<n.v> + nonsense(3)', 'there is no "nonsense"'],
+    ['<n.v> 5', 'not expected'],
+    [`<n.v> + ${'('.repeat(200)}1${')'.repeat(200)}`, 'too deep'],
+  ])('refuses %s: %s', (formula, text) => {
+    expect(checkPlug(functionSensor, { formula }).join()).toContain(text)
+  })
+})
