@@ -14,8 +14,8 @@ import { sweep as sweepCore, type Sweep, type SweepOptions } from './core/simula
 /** Only `plugs` is needed; the rest has defaults for live use. */
 export type CreateEngineOptions = Partial<EngineOptions> & Pick<EngineOptions, 'plugs'>
 
-/** A clock that was put forward is noticed within a minute; a fleet wakes the process at most 125 times a second. */
-const LIVE_WAKING = { recheckMs: 60_000, restMs: 8 }
+/** A clock that was put forward is noticed within a minute; a fleet wakes the process at most 100 times a second. */
+const LIVE_WAKING = { recheckMs: 60_000, restMs: 10 }
 
 /** An engine on the machine's clock. Pass `scheduler`, `ids` and `seed` to take time, ids and chance into your own hands. */
 export function createEngine(options: CreateEngineOptions): Engine {

@@ -5,12 +5,14 @@ import type { TimersLoad } from '../samples/timers.ts'
 
 const TASKS = 100_000
 const SUBJECTS = [
+  { name: 'wakes', title: 'as many wake-ups for nothing' },
   { name: 'intervals', title: 'setInterval each' },
   { name: 'heap', title: 'one plain heap by hand' },
   { name: 'wheel', title: 'hashed wheel by hand, 10 ms' },
   { name: 'queue', title: 'the timers of the engine alone' },
   { name: 'engine', title: 'the whole engine, a tick each' },
 ]
+const VIRTUAL = { name: 'virtual', title: 'the whole engine in virtual time' }
 const LOADS: readonly { load: TimersLoad; title: string }[] = [
   { load: 'idle', title: 'near idle' },
   { load: 'busy', title: 'busy' },
@@ -21,7 +23,7 @@ export const timers = measurement<'timers'>({
   title: 'Timers: 100,000 periodic tasks at mixed periods, on the clock of the machine',
   lines: () =>
     LOADS.flatMap(({ load, title }) =>
-      SUBJECTS.map((subject): LinePlan<'timers'> => {
+      (load === 'busy' ? [...SUBJECTS, VIRTUAL] : SUBJECTS).map((subject): LinePlan<'timers'> => {
         return {
           name: `${subject.name}-${load}`,
           title: `${subject.title}, ${title}`,
@@ -34,15 +36,19 @@ export const timers = measurement<'timers'>({
   costUnit: '% of a core',
   head: ['timers', 'fires/s', 'CPU', 'us per fire', 'bytes per task', 'CPU to add all', 'late p50', 'late p99'],
   cells({ samples }) {
-    const middle = (of: (sample: (typeof samples)[number]) => number): number => median(samples.map(of))
+    // What a line does not measure is NaN.
+    const cell = (of: (sample: (typeof samples)[number]) => number, unit = ''): string => {
+      const middle = median(samples.map(of))
+      return Number.isNaN(middle) ? '-' : `${digits(middle)}${unit}`
+    }
     return [
-      digits(middle(({ firesPerSecond }) => firesPerSecond)),
-      `${digits(middle(({ cpuShare }) => cpuShare * 100))} %`,
-      digits(middle(({ cpuShare, firesPerSecond }) => (cpuShare * 1e6) / firesPerSecond)),
-      `${digits(middle(({ bytesPerTask }) => bytesPerTask))} B`,
-      `${digits(middle(({ addMs }) => addMs))} ms`,
-      `${digits(middle(({ latenessP50 }) => latenessP50))} ms`,
-      `${digits(middle(({ latenessP99 }) => latenessP99))} ms`,
+      cell(({ firesPerSecond }) => firesPerSecond),
+      cell(({ cpuShare }) => cpuShare * 100, ' %'),
+      cell(({ cpuShare, firesPerSecond }) => (cpuShare * 1e6) / firesPerSecond),
+      cell(({ bytesPerTask }) => bytesPerTask, ' B'),
+      cell(({ addMs }) => addMs, ' ms'),
+      cell(({ latenessP50 }) => latenessP50, ' ms'),
+      cell(({ latenessP99 }) => latenessP99, ' ms'),
     ]
   },
 })

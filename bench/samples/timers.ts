@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { timerSubjects, type Periodic } from '../subjects/timers.ts'
 import { cpuMs } from './spent.ts'
+import { virtualTicks } from './timers-virtual.ts'
 
 export interface TimersSample {
   tasks: number
@@ -30,6 +31,7 @@ const WARM_UP_MS = 1000
 const MEASURE_MS = 6000
 
 export async function timersSample(name: string, load: TimersLoad, tasks: number): Promise<TimersSample> {
+  if (name === 'virtual') return virtualSample(tasks)
   const subject = timerSubjects.get(name)
   if (subject === undefined) throw new Error(`timers: there is no subject "${name}"`)
   const periodics = mixed(tasks, load === 'busy' ? 1 : 60)
@@ -69,6 +71,13 @@ export async function timersSample(name: string, load: TimersLoad, tasks: number
     latenessP50: at(0.5),
     latenessP99: at(0.99),
   }
+}
+
+/** As if at 3,200 fires a second: what they would take of a core. */
+async function virtualSample(tasks: number): Promise<TimersSample> {
+  const { addMs, microsPerFire } = await virtualTicks(tasks)
+  const unknown = { bytesPerTask: Number.NaN, latenessP50: Number.NaN, latenessP99: Number.NaN }
+  return { ...unknown, tasks, addMs, cpuShare: (microsPerFire * 3200) / 1e6, firesPerSecond: 3200 }
 }
 
 /** Phases are even, as they are in a fleet that was started over a day. */

@@ -25,15 +25,23 @@ type Fired = (lateMs: number) => void
 export type TimersSubject = (periodics: readonly Periodic[], fired: Fired) => RunningTimers | Promise<RunningTimers>
 
 /** As `createEngine` sets them for live use. */
-const LIVE = { recheckMs: 60_000, restMs: 8 }
+const LIVE = { recheckMs: 60_000, restMs: 10 }
 
 export const timerSubjects: ReadonlyMap<string, TimersSubject> = new Map<string, TimersSubject>([
+  ['wakes', wakes],
   ['intervals', intervals],
   ['heap', plainHeap],
   ['wheel', hashedWheel],
   ['queue', ownQueue],
   ['engine', wholeEngine],
 ])
+
+/** As often as the others wake, and nothing to do: what the machine itself takes. */
+function wakes(periodics: readonly Periodic[], fired: Fired): RunningTimers {
+  const perSecond = periodics.reduce((sum, { periodMs }) => sum + 1000 / periodMs, 0)
+  const timer = setInterval(() => fired(0), Math.max(LIVE.restMs, 1000 / perSecond))
+  return { ownBytes: () => 0, close: () => clearInterval(timer) }
+}
 
 function intervals(periodics: readonly Periodic[], fired: Fired): RunningTimers {
   const timers: NodeJS.Timeout[] = []
