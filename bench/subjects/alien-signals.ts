@@ -15,8 +15,8 @@ export const alienSignals: Subject = async (workload, clock) => {
   const act = () => {
     firings++
   }
-  const nothing: BenchEvent = { resource: '', temperature: Number.NaN, humidity: Number.NaN }
-  const readings = new Map<string, ReturnType<typeof signal<BenchEvent>>>()
+  const nothing = { event: { resource: '', temperature: Number.NaN, humidity: Number.NaN } }
+  const readings = new Map<string, ReturnType<typeof signal<{ event: BenchEvent }>>>()
   const reading = (resource: string) => {
     const found = readings.get(resource) ?? signal(nothing)
     readings.set(resource, found)
@@ -24,7 +24,7 @@ export const alienSignals: Subject = async (workload, clock) => {
   }
   if (workload.kind === 'chain') {
     const last = reading(workload.resource)
-    let value = computed(() => last().temperature)
+    let value = computed(() => last().event.temperature)
     for (const { factor, offset } of workload.steps) {
       const before = value
       value = computed(() => before() * factor + offset)
@@ -36,8 +36,8 @@ export const alienSignals: Subject = async (workload, clock) => {
   } else {
     for (const { resource, temperature, humidity } of workload.limits) {
       const last = reading(resource)
-      const warm = computed(() => last().temperature > temperature)
-      const damp = computed(() => last().humidity > humidity)
+      const warm = computed(() => last().event.temperature > temperature)
+      const damp = computed(() => last().event.humidity > humidity)
       const outcome = outcomeOf(workload, clock, act)
       effect(() => {
         if (last() !== nothing) outcome(warm() && damp())
@@ -46,7 +46,8 @@ export const alienSignals: Subject = async (workload, clock) => {
   }
   return {
     handle(event) {
-      readings.get(event.resource)?.(event)
+      // In a holder of its own: the same event again would be no change, but it is a new one.
+      readings.get(event.resource)?.({ event })
     },
     waits: false,
     fired: () => firings,
