@@ -1,5 +1,6 @@
 /** The table of measurements, by the name that `--only` takes, in the order in which reports show them. */
 import type { Measurement } from '../measurement.ts'
+import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
 import { fleet, memory } from './memory.ts'
 import { month, simulations } from './recordings.ts'
@@ -10,7 +11,7 @@ import { timers } from './timers.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
-  [...throughput, wide, growth, simulations, month, sweep, memory, fleet, timers, schedules].map((one) => [
+  [...throughput, wide, growth, simulations, month, sweep, memory, fleet, timers, schedules, expressions].map((one) => [
     one.name,
     one,
   ]),

@@ -1,4 +1,5 @@
 /** What one fresh process measures, as the parent asks for it, and what it answers. */
+import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
 import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
@@ -18,6 +19,7 @@ export type SampleRequest =
   | { kind: 'fleet'; tasks: number }
   | { kind: 'timers'; subject: string; load: TimersLoad; tasks: number }
   | { kind: 'schedules'; subject: string; expression: string }
+  | { kind: 'expressions'; subject: ExpressionSubject; measureMs: number }
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -32,6 +34,7 @@ export interface Samples {
   fleet: FleetSample
   timers: TimersSample
   schedules: SchedulesSample
+  expressions: ExpressionsSample
   wide: WideSample
 }
 
@@ -54,6 +57,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./timers.ts')).timersSample(request.subject, request.load, request.tasks)
     case 'schedules':
       return (await import('./schedules.ts')).schedulesSample(request.subject, request.expression)
+    case 'expressions':
+      return (await import('./expressions.ts')).expressionsSample(request.subject, request.measureMs)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

@@ -22,6 +22,7 @@ export function looseEquals(a: unknown, b: unknown): boolean {
 
 /** Empty lists are false, everything else as in JavaScript. */
 export function isTruthy(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 

@@ -101,7 +101,9 @@ export class LogicCompiler {
     if (!operator) return this.unknown(name, place)
     const chooses = name === 'if' || name === '?:'
     const nodes = chooses ? this.choice(args, { ...inside, needed: place.needed }) : this.all(args, inside, listed)
-    return this.arity(name, args, operator.arity, inside) ? operator.build(nodes) : NOTHING
+    return this.arity(name, args, operator.arity, inside)
+      ? operator.build(nodes, (node) => this.constants.get(node))
+      : NOTHING
   }
 
   /** Of the arguments of `if` only the results are what the operator around it works on. */

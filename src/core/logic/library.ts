@@ -3,7 +3,7 @@ import { toPrimitive } from './coercion.ts'
 import { spend, type LogicNode } from './run.ts'
 
 /** Operators that json-logic-js itself carries out. */
-export const LIBRARY_OPERATORS = ['cat', 'substr', 'merge', 'min', 'max', '*', '%'] as const
+export const LIBRARY_OPERATORS = ['cat', 'substr', 'merge'] as const
 export type LibraryOperator = (typeof LIBRARY_OPERATORS)[number]
 
 /**
@@ -11,9 +11,6 @@ export type LibraryOperator = (typeof LIBRARY_OPERATORS)[number]
  * nothing to walk: its logic is the operator over numbered slots, and its data the list of arguments.
  */
 export function libraryNode(operator: LibraryOperator, args: readonly LogicNode[]): LogicNode {
-  const [only] = args
-  // one factor is given back as it is
-  if (operator === '*' && args.length === 1 && only) return only
   const logic = { [operator]: args.map((_, index) => ({ var: [String(index)] })) } as unknown as RulesLogic
   const prepare = operator === 'merge' ? (value: unknown) => value : toPrimitive
   return (run, item) => {

@@ -6,7 +6,8 @@ import type { LogicNode } from './run.ts'
 export interface Operator {
   /** how many arguments it takes */
   readonly arity: readonly [min: number, max: number]
-  build(args: readonly LogicNode[]): LogicNode
+  /** `fixed` gives the value of an argument that never changes, undefined for the others */
+  build(args: readonly LogicNode[], fixed: (node: LogicNode) => unknown): LogicNode
 }
 
 const MANY = Number.POSITIVE_INFINITY
@@ -18,31 +19,43 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator
   ['===', binary((a, b) => a === b)],
   ['!=', binary((a, b) => !looseEquals(a, b))],
   ['!==', binary((a, b) => a !== b)],
-  ['>', binary((a, b) => lessThan(b, a))],
-  ['>=', binary((a, b) => atMost(b, a))],
-  ['<', between(lessThan)],
-  ['<=', between(atMost)],
+  [
+    '>',
+    order(
+      (a, b) => a > b,
+      (a, b) => lessThan(b, a),
+      false,
+    ),
+  ],
+  [
+    '>=',
+    order(
+      (a, b) => a >= b,
+      (a, b) => atMost(b, a),
+      false,
+    ),
+  ],
+  ['<', order((a, b) => a < b, lessThan, true)],
+  ['<=', order((a, b) => a <= b, atMost, true)],
   ['!', unary((value) => !isTruthy(value))],
   ['!!', unary(isTruthy)],
   ['/', binary((a, b) => toNumber(a) / toNumber(b))],
   ['in', binary((value, list) => contains(list, value))],
+  ['%', binary((a, b) => toNumber(a) % toNumber(b))],
+  ['*', { arity: [1, MANY], build: product }],
+  ['min', { arity: [0, MANY], build: (args) => extreme(args, Math.min, Number.POSITIVE_INFINITY) }],
+  ['max', { arity: [0, MANY], build: (args) => extreme(args, Math.max, Number.NEGATIVE_INFINITY) }],
   ['+', { arity: [0, MANY], build: sum }],
   ['-', { arity: [1, 2], build: difference }],
-  ['and', { arity: [1, MANY], build: (args) => firstThat(args, (value) => !isTruthy(value)) }],
+  ['and', { arity: [1, MANY], build: (args) => firstThat(args, isFalsy) }],
   ['or', { arity: [1, MANY], build: (args) => firstThat(args, isTruthy) }],
   ['if', { arity: [0, MANY], build: choice }],
   ['?:', { arity: [0, MANY], build: choice }],
   ...LIBRARY_OPERATORS.map((name): [string, Operator] => [
     name,
-    { arity: libraryArity(name), build: (args) => libraryNode(name, args) },
+    { arity: name === 'substr' ? [2, 3] : [0, MANY], build: (args) => libraryNode(name, args) },
   ]),
 ])
-
-function libraryArity(name: (typeof LIBRARY_OPERATORS)[number]): readonly [number, number] {
-  if (name === '%') return [2, 2]
-  if (name === 'substr') return [2, 3]
-  return name === '*' ? [1, MANY] : [0, MANY]
-}
 
 function unary(apply: (value: unknown) => unknown): Operator {
   return {
@@ -62,13 +75,23 @@ function binary(apply: (a: unknown, b: unknown) => unknown): Operator {
   }
 }
 
-function between(inOrder: (a: unknown, b: unknown) => boolean): Operator {
-  const two = binary(inOrder)
+/** Comparing by size. Nearly all of it is a value beside a number that is written in the logic. */
+function order(
+  numbers: (a: number, b: number) => boolean,
+  inOrder: (a: unknown, b: unknown) => boolean,
+  between: boolean,
+): Operator {
   return {
-    arity: [2, 3],
-    build(args) {
-      const [low = NOTHING, middle = NOTHING, high] = args
-      if (!high) return two.build(args)
+    arity: [2, between ? 3 : 2],
+    build([low = NOTHING, middle = NOTHING, high], fixed) {
+      const limit = fixed(middle)
+      if (!high && typeof limit === 'number') {
+        return (run, item) => {
+          const value = low(run, item)
+          return typeof value === 'number' ? numbers(value, limit) : inOrder(value, limit)
+        }
+      }
+      if (!high) return (run, item) => inOrder(low(run, item), middle(run, item))
       return (run, item) => {
         const a = low(run, item)
         const b = middle(run, item)
@@ -87,6 +110,25 @@ function sum(args: readonly LogicNode[]): LogicNode {
   }
 }
 
+function product(args: readonly LogicNode[]): LogicNode {
+  const [first = NOTHING, ...others] = args
+  // one factor is given back as it is
+  if (others.length === 0) return first
+  return (run, item) => {
+    let result = toSummand(first(run, item))
+    for (const other of others) result *= toSummand(other(run, item))
+    return result
+  }
+}
+
+function extreme(args: readonly LogicNode[], choose: (a: number, b: number) => number, start: number): LogicNode {
+  return (run, item) => {
+    let best = start
+    for (const arg of args) best = choose(best, toNumber(arg(run, item)))
+    return best
+  }
+}
+
 function difference(args: readonly LogicNode[]): LogicNode {
   const [left = NOTHING, right] = args
   if (!right) return (run, item) => -toNumber(left(run, item))
@@ -94,6 +136,13 @@ function difference(args: readonly LogicNode[]): LogicNode {
 }
 
 function firstThat(args: readonly LogicNode[], decides: (value: unknown) => boolean): LogicNode {
+  const [first, second] = args
+  if (args.length === 2 && first && second) {
+    return (run, item) => {
+      const value = first(run, item)
+      return decides(value) ? value : second(run, item)
+    }
+  }
   return (run, item) => {
     let value: unknown = null
     for (const arg of args) {
@@ -102,6 +151,10 @@ function firstThat(args: readonly LogicNode[], decides: (value: unknown) => bool
     }
     return value
   }
+}
+
+function isFalsy(value: unknown): boolean {
+  return !isTruthy(value)
 }
 
 function choice(args: readonly LogicNode[]): LogicNode {
