@@ -1,4 +1,4 @@
-import { parseExpressionAt, tokenizer, type AnyNode, type Expression, type Options } from 'acorn'
+import { parseExpressionAt, tokenizer, type Expression, type Options } from 'acorn'
 import type { Source, Problem } from './source.ts'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'module', preserveParens: true }
@@ -35,8 +35,6 @@ export function placeIn(text: string, at: number): { readonly line: number; read
   const column = (before.at(-1)?.length ?? 0) + 1
   return { line, column, words: text.includes('\n') ? `line ${line}, column ${column}` : `column ${column}` }
 }
-
-export type { AnyNode }
 
 function failure(error: unknown, text: string): Problem {
   if (error instanceof RangeError) {
