@@ -59,7 +59,8 @@ export class CoreEngine implements Engine {
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#host = {
       timers: this.#timers,
-      caller: { ports: this.#ports, globalSettings: options.globalSettings ?? {} },
+      ports: this.#ports,
+      globalSettings: options.globalSettings ?? {},
       why: options.why ?? true,
       detail: options.detail ?? true,
       listener: null,

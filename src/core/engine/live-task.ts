@@ -9,28 +9,21 @@ import type { Input, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
 import type { Message } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
-import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
+import type { TaskModel, TaskRun } from '../task/run.ts'
 import { saveState } from '../task/save.ts'
 import type { SavedState } from '../task/saved.ts'
 import { emptyState, type Execution, type TaskState, type TaskStatus } from '../task/state.ts'
 import { dueAt, step } from '../task/step.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
-import { callPlug, type Caller, type Outcome } from './call-plug.ts'
-import type { EngineEvent } from './events.ts'
+import { callPlug, type Outcome } from './call-plug.ts'
 import type { Prepared } from './prepare.ts'
 import { OpenCalls } from './open-calls.ts'
+import { TaskCaller, TaskSink, type SharedHooks } from './task-hooks.ts'
 import { nodeView, taskInfo } from './task-view.ts'
-import type { TimerQueue } from './timer-queue.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 
 /** What a task needs of its engine. */
-export interface TaskHost {
-  readonly timers: TimerQueue
-  readonly caller: Pick<Caller, 'ports' | 'globalSettings'>
-  readonly why: boolean
-  readonly detail: boolean
-  /** null while nobody listens */
-  readonly listener: ((event: EngineEvent) => void) | null
+export interface TaskHost extends SharedHooks {
   /** takes its turn after what is running now */
   enqueue(work: (now: number) => void): void
   now(): number
@@ -54,7 +47,7 @@ export class LiveTask implements Task, TimerOwner {
   #state: TaskState | undefined
   readonly #host: TaskHost
   readonly #calls = new OpenCalls()
-  #caller: Caller
+  #caller: TaskCaller | undefined
   #failed = false
 
   constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
@@ -63,7 +56,6 @@ export class LiveTask implements Task, TimerOwner {
     this.createTime = createTime
     this.prepared = prepared
     this.#host = host
-    this.#caller = this.#makeCaller()
   }
 
   get name(): string {
@@ -100,7 +92,6 @@ export class LiveTask implements Task, TimerOwner {
   /** Another rule for the same task: counters stay, node states are those of a task that never ran. */
   replace(prepared: Prepared): void {
     this.prepared = prepared
-    this.#caller = this.#makeCaller()
     this.#run = undefined
     this.#state = this.#freshState(prepared.graph, 0)
   }
@@ -213,21 +204,13 @@ export class LiveTask implements Task, TimerOwner {
     }
   }
 
-  #makeCaller(): Caller {
-    return {
-      ...this.#host.caller,
-      streamVariables: this.prepared.overrides.byStream,
-      dataVariables: this.prepared.overrides.byData,
-      signalOf: (execution, call) => this.#signalOf(execution, call),
-    }
-  }
-
   #open(model: TaskModel): void {
     this.#failed = false
     this.error = undefined
     const state = this.#freshState(model.graph, model.resources.length)
     this.#state = state
-    this.#run = { model, state, sink: this.#sink(), now: this.#host.now() }
+    this.#run = { model, state, sink: new TaskSink(this, this.#host, this.#calls), now: this.#host.now() }
+    this.#caller = new TaskCaller(this.#host, state, this.#calls, this.prepared.overrides)
   }
 
   #freshState(graph: Graph, resourceCount: number): TaskState {
@@ -236,24 +219,11 @@ export class LiveTask implements Task, TimerOwner {
     return Object.assign(state, { run, invocations, executions, failures })
   }
 
-  #sink(): Sink {
-    const host = this.#host
-    return {
-      get event() {
-        return host.listener
-      },
-      get detail() {
-        return host.detail ? host.listener : null
-      },
-      why: host.why,
-      timer: (kind, at, key, place = key) => host.timers.ask(this, kind, at, key, place),
-      cancelled: (execution) => this.#calls.abort(execution),
-    }
-  }
-
   #callAll(run: TaskRun): void {
+    const caller = this.#caller
+    if (caller === undefined) return
     for (let execution = nextCall(run); execution !== undefined; execution = nextCall(run)) {
-      const outcome = callPlug(run, execution, this.#caller)
+      const outcome = callPlug(run, execution, caller)
       if (outcome instanceof Promise) this.#await(run, execution, outcome)
       else this.#settle(run, run.now, execution, outcome)
     }
@@ -284,14 +254,6 @@ export class LiveTask implements Task, TimerOwner {
     this.#calls.end(execution)
     if (outcome.ok) step(run, now, { kind: 'answer', execution, answer: outcome })
     else step(run, now, { kind: 'error', execution, message: outcome.error })
-  }
-
-  /** A call that is over has an aborted signal, also when the plug asks for it only then. */
-  #signalOf(execution: Execution, call: number): AbortSignal {
-    if (!this.#state?.inFlight.has(execution) || execution.phase !== 'called' || execution.calls !== call) {
-      return AbortSignal.abort()
-    }
-    return this.#calls.signalOf(execution)
   }
 
   #node(label: string): GraphNode {

@@ -8,14 +8,15 @@ interface OpenCall {
 }
 
 export class OpenCalls {
-  readonly #calls = new Map<Execution, OpenCall>()
+  /** made with the first call that is not answered at once: most tasks never have one */
+  #calls: Map<Execution, OpenCall> | undefined
 
   /** The plug answers later. Gives what ends this very call; another call of the same execution stays open. */
   opened(execution: Execution, close: () => void): () => void {
     const call = this.#call(execution)
     call.close = close
     return () => {
-      if (this.#calls.get(execution) === call) this.end(execution)
+      if (this.#calls?.get(execution) === call) this.end(execution)
     }
   }
 
@@ -27,23 +28,24 @@ export class OpenCalls {
 
   /** The plug has answered. */
   end(execution: Execution): void {
-    const call = this.#calls.get(execution)
+    const call = this.#calls?.get(execution)
     if (call === undefined) return
-    this.#calls.delete(execution)
+    this.#calls?.delete(execution)
     call.close?.()
   }
 
   /** Nobody wants the answer any more. */
   abort(execution: Execution): void {
-    this.#calls.get(execution)?.abort?.abort()
+    this.#calls?.get(execution)?.abort?.abort()
     this.end(execution)
   }
 
   abortAll(): void {
-    for (const execution of this.#calls.keys()) this.abort(execution)
+    for (const execution of this.#calls?.keys() ?? []) this.abort(execution)
   }
 
   #call(execution: Execution): OpenCall {
+    this.#calls ??= new Map()
     let call = this.#calls.get(execution)
     if (call === undefined) this.#calls.set(execution, (call = { abort: undefined, close: undefined }))
     return call

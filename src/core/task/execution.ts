@@ -130,7 +130,7 @@ export function startGroups(
     return
   }
   const group: Group = { id: invocation, invocation, groups, position: -1, open: 0, origins }
-  run.state.groups.add(group)
+  run.state.groups.push(group)
   advance(run, group)
 }
 
@@ -139,7 +139,7 @@ function advance(run: TaskRun, group: Group): void {
     group.position++
     const sensors = group.groups[group.position]
     if (sensors === undefined) {
-      run.state.groups.delete(group)
+      run.state.groups = run.state.groups.filter((one) => one !== group)
       return
     }
     group.open = startSensors(run, group.invocation, sensors, group.origins, group)

@@ -89,7 +89,7 @@ export function restoreState(run: TaskRun, given: SavedState): void {
       state.streams[place] = { values: stream.values, at: stream.at, carried: carried ? new Map(carried) : null }
   }
   const groups = new Map((saved.groups ?? []).map((one) => [one.id, restoreGroup(one, names)]))
-  for (const group of groups.values()) state.groups.add(group)
+  state.groups = [...groups.values()]
   for (const one of saved.executing ?? []) restoreExecution(run, one, groups, names)
   askForTimers(run)
 }

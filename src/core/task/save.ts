@@ -95,8 +95,8 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
         return stream ? [[resource, saveStream(stream)] as const] : []
       }),
     ),
-    ...(state.groups.size > 0 && {
-      groups: [...state.groups].map((group) => ({
+    ...(state.groups.length > 0 && {
+      groups: state.groups.map((group) => ({
         id: group.id,
         invocation: group.invocation,
         groups: group.groups.map((sensors) => sensors.map((sensor) => sensor.label)),

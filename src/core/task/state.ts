@@ -199,7 +199,7 @@ export interface TaskState {
   streams: (Stream | null)[]
   /** everything in flight, oldest first */
   readonly inFlight: InFlight<Execution>
-  groups: Set<Group>
+  groups: Group[]
   /** executions to call next: those of triggers before those of groups */
   readonly cascades: CallQueue<Execution>
   readonly roots: CallQueue<Execution>
@@ -229,7 +229,7 @@ export function emptyState(graph: Graph, resourceCount: number): TaskState {
     observed: [],
     streams: [],
     inFlight: new InFlight(),
-    groups: new Set(),
+    groups: [],
     cascades: new CallQueue(),
     roots: new CallQueue(),
   }
@@ -253,7 +253,7 @@ export function forgetNodes(state: TaskState, graph: Graph, resourceCount: numbe
   state.nextTickAt = Number.POSITIVE_INFINITY
   state.waitingTicks = []
   state.inFlight.clear()
-  state.groups.clear()
+  state.groups = []
   state.cascades.clear()
   state.roots.clear()
 }
