@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
+import * as nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
@@ -13,6 +14,9 @@ import { defineSweep } from './cli/sweep.ts'
 import { processTerminal } from './cli/terminal.ts'
 
 const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate, defineDiff, defineSweep, defineNext]
+
+// From the second start on, what the commands load is read as compiled code. Node 20 does not know this.
+if ('enableCompileCache' in nodeModule) nodeModule.enableCompileCache()
 
 const terminal = processTerminal()
 const program = new Command('reflexarc')
