@@ -44,7 +44,8 @@ function range(text: string, dots: number): readonly unknown[] {
     steps + 1,
     text,
     steps < MAX_SWEEP_RUNS
-      ? Array.from({ length: steps + 1 }, (_, i) => Number((first + sign * i * width).toFixed(digits)))
+      ? // 0 is added so that no value is -0
+        Array.from({ length: steps + 1 }, (_, i) => Number((first + sign * i * width).toFixed(digits)) + 0)
       : [],
   )
 }

@@ -37,6 +37,11 @@ describe('sweepValues', () => {
     expect(() => sweepValues(text)).toThrow(message)
   })
 
+  it('a range over zero has a plain zero', () => {
+    expect(sweepValues('-0.7..0.7/0.7')).toEqual([-0.7, 0, 0.7])
+    expect(sweepValues('-35.7..0/0.7').at(-1)).toBe(0)
+  })
+
   it('a range has both ends and equal steps', () => {
     fc.assert(
       fc.property(fc.integer({ min: -500, max: 500 }), fc.nat(99), fc.integer({ min: 1, max: 50 }), (from, n, step) => {
