@@ -1,8 +1,5 @@
 /** All properties of a test run start from FC_SEED when it is set; the gate sets it, so that it tests a change and not luck. */
-const { FC_SEED } = process.env
-if (FC_SEED) {
-  const { configureGlobal, readConfigureGlobal } = await import('fast-check')
-  configureGlobal({ ...readConfigureGlobal(), seed: Number(FC_SEED) })
-}
+import { configureGlobal, readConfigureGlobal } from 'fast-check'
 
-export {}
+const { FC_SEED } = process.env
+if (FC_SEED) configureGlobal({ ...readConfigureGlobal(), seed: Number(FC_SEED) })
