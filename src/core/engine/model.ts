@@ -1,4 +1,4 @@
-/** Task start: placeholders of resources are resolved, the clocks are read (part 2, 2.2; reference 5.3). */
+/** Task start: placeholders of resources are resolved, the clocks are read (part 2, 2.2). */
 import type { Graph, Plan, SensorNode } from '../graph/graph.ts'
 import { makePlan } from '../graph/plan.ts'
 import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'

@@ -1,6 +1,6 @@
 import type { GateNode, Graph, Plan, SensorNode } from './graph.ts'
 
-/** What an invocation over `sensors` runs and forgets (reference 2.3, and Q1: what is renewed plus what follows from it). */
+/** What an invocation over `sensors` runs and forgets: what is renewed, and what follows from it. */
 export function makePlan(sensors: readonly SensorNode[]): Plan {
   const ordered = sensors.toSorted((a, b) => a.sequence - b.sequence || a.slot - b.slot)
   const groups: SensorNode[][] = []

@@ -1,5 +1,5 @@
 /**
- * The exact probability of a gate when some sensors are not observed (reference 2.6): an unobserved sensor has each
+ * The exact probability of a gate when some sensors are not observed: an unobserved sensor has each
  * of its states with equal probability. Gates whose parents have no unobserved sensor in common are products; sensors
  * that are shared are enumerated, so shared ancestors are exact too. For display; decisions use relations.ts.
  */

@@ -1,5 +1,5 @@
 /**
- * Three-valued gates (reference 2.6): a gate is certain as soon as its known parents decide it. One function a
+ * Three-valued gates: a gate is certain as soon as its known parents decide it. One function a
  * relation type, in one table. Each takes the current states of sensors and gates by index.
  */
 import type { RelationType } from '../rule/rule.ts'

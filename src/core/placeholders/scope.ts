@@ -1,5 +1,5 @@
 /**
- * What a placeholder can see at the moment a node runs (reference 2.11). Everything is answered without waiting:
+ * What a placeholder can see at the moment a node runs. Everything is answered without waiting:
  * the engine fetches metadata and secrets that a graph declares in `Needs` before it asks.
  */
 export interface Scope {

@@ -1,5 +1,5 @@
 /**
- * What a plug is: a versioned function behind a sensor or an actuator (rules part 2, 2.1; reference 7).
+ * What a plug is: a versioned function behind a sensor or an actuator (rules part 2, 2.1).
  * A plug sees its context and nothing else. Time and randomness come from the context, so that a simulated
  * run repeats to the byte.
  */
@@ -74,7 +74,7 @@ export interface PlugLog {
 }
 
 /**
- * What a call may know (reference 7.3). Valid during the call; an async plug may keep it until its promise settles.
+ * What a call may know. Valid during the call; an async plug may keep it until its promise settles.
  * Its methods want their context: call `context.random()`, do not take `random` out of it.
  */
 export interface PlugContext<Properties = Record<string, unknown>, Prepared = unknown> {

@@ -1,4 +1,4 @@
-/** When a trigger holds, and what firing it does (reference 2.7, 2.8). */
+/** When a trigger holds, and what firing it does. */
 import { ANY, UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
 import { begin, cancel } from './execution.ts'
 import type { Origin } from './origin.ts'

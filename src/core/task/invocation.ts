@@ -1,4 +1,4 @@
-/** How ticks, data, pushes and manual runs begin a wave of work (reference 2.2 to 2.4). */
+/** How ticks, data, pushes and manual runs begin a wave of work. */
 import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
 import { executed } from './result.ts'

@@ -7,7 +7,7 @@ import type { TaskRun } from './run.ts'
 import { observedState, sensorState, type Link, type Observed } from './state.ts'
 import { traceEvicted, traceGate, traceState } from './trace.ts'
 
-/** A sensor shows a certain state: remember it, recompute its gates, evaluate the triggers (reference 2.5 to 2.7). */
+/** A sensor shows a certain state: remember it, recompute its gates, evaluate the triggers. */
 export function observe(
   run: TaskRun,
   node: SensorNode,
@@ -49,7 +49,7 @@ function settle(observed: Observed, state: number, now: number): void {
   observed.memory = state
 }
 
-/** Forgets the observations of a plan, but keeps the memory of each (Q1 and Q36). Nothing fires. */
+/** Forgets the observations of a plan, but keeps the memory of each. Nothing fires. */
 export function reset(run: TaskRun, plan: Plan): void {
   for (const node of plan.reset) forget(sensorState(run.state, node), run.now)
   for (const gate of plan.resetGates) {

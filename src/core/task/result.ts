@@ -1,4 +1,4 @@
-/** What becomes of a plug's answer or failure (reference 2.5, 2.13). */
+/** What becomes of a plug's answer or failure. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { cancel, end, enqueue, pause, wakeAt } from './execution.ts'
@@ -158,7 +158,7 @@ function countFailure(run: TaskRun, invocation: number): void {
   while (failures.length > 0 && (failures[0] ?? 0) <= oldest) failures.shift()
 }
 
-/** Failed invocations among the last 64 (reference 2.1). */
+/** Failed invocations among the last 64. */
 export function health(state: TaskRun['state']): { errorsCount: number; errorsRate: number } {
   const oldest = state.invocations - HEALTH_WINDOW
   const errorsCount = state.failures.filter((invocation) => invocation > oldest).length

@@ -159,7 +159,7 @@ export interface WaitingTick {
   readonly at: number
 }
 
-/** Values of the messages of one resource (reference 2.10). */
+/** Values of the messages of one resource. */
 export interface Stream {
   values: Readonly<Record<string, unknown>>
   at: number

@@ -131,7 +131,7 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   traceStopped(run, reason)
 }
 
-/** A onetime task is over when its tick came and nothing is in flight or pending (reference 2.15). */
+/** A onetime task is over when its tick came and nothing is in flight or pending. */
 function finishOnetime(run: TaskRun): void {
   const { state, model } = run
   if (model.settings.type !== 'onetime' || state.inFlight.size > 0) return

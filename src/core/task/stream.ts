@@ -1,4 +1,4 @@
-/** The message context of a node (reference 2.10): what came last for its resource, each value for a while. */
+/** The message context of a node: what came last for its resource, each value for a while. */
 import { ownValue } from '../../kernel/json.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Message } from './origin.ts'

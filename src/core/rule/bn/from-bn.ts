@@ -31,7 +31,7 @@ const PLACED_IN_ACTION = new Set([
 ])
 
 /**
- * The rule that a `bn` form describes (reference 6.5). Gates may call their states as they like; in the rule they are
+ * The rule that a `bn` form describes. Gates may call their states as they like; in the rule they are
  * TRUE and FALSE. Tables with anything but 0 and 1, or of the wrong length, are refused with an issue. Never throws.
  */
 export function fromBn(bn: BnGraph): FromBn {

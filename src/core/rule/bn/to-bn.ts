@@ -27,7 +27,7 @@ const PLACED = new Set(['label', 'name', 'version', 'properties', 'sequence'])
 const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions'])
 
 /**
- * A checked rule in the `bn` form (reference 6.5). Read back by `fromBn` it is the same rule, but for: conditions and
+ * A checked rule in the `bn` form. Read back by `fromBn` it is the same rule, but for: conditions and
  * limits that say nothing (`[]`, `""`, 0), which are left out; the order of actuators and of GENERAL rows, and rows
  * given twice; a GENERAL with the table of another type keeps its type. Never throws; an unknown plug, an unknown label
  * or tables above `MAX_CELLS` numbers are issues.

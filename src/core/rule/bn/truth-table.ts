@@ -1,5 +1,5 @@
 /**
- * Relations as truth tables and back (reference 6.5). A table is looked at by its TRUE rows: one flag per combination
+ * Relations as truth tables and back. A table is looked at by its TRUE rows: one flag per combination
  * of parent states, in row-major order with the last parent fastest.
  */
 import type { RelationType } from '../rule.ts'
