@@ -29,13 +29,6 @@ export class Heap<T> {
     items[hole] = item
   }
 
-  /** Drops every item that `keep` does not want. Linear. */
-  retain(keep: (item: T) => boolean): void {
-    const kept = this.#items.filter(keep)
-    this.#items.length = 0
-    for (const item of kept) this.push(item)
-  }
-
   pop(): T | undefined {
     const items = this.#items
     const top = items[0]
