@@ -37,6 +37,11 @@ describe('a local time', () => {
     expect(placeLocal(noon, apia, { gap: 'skip' })).toEqual([])
   })
 
+  it('at the first minute after a gap is the change itself', () => {
+    const local = Date.UTC(1979, 9, 1, 1)
+    expect(placeLocal(local, new Zones().parse('Pacific/Enderbury'))).toEqual([Date.UTC(1979, 9, 1, 12)])
+  })
+
   it('is where luxon puts it, in every zone', () => {
     const zones = new Zones()
     fc.assert(
@@ -47,7 +52,11 @@ describe('a local time', () => {
           const local = minute * 60_000
           const { year, month, day, hour, minute: ofHour } = DateTime.fromMillis(local, { zone: 'UTC' })
           const luxon = DateTime.fromObject({ year, month, day, hour, minute: ofHour }, { zone }).toMillis()
-          expect(placeLocal(local, zones.parse(zone), { overlap: 'both' })).toContain(luxon)
+          const placed = placeLocal(local, zones.parse(zone), { overlap: 'both' })
+          // luxon puts the first minute after some gaps an hour late (Pacific/Enderbury, 1 October 1979, 01:00)
+          const shows = (at: number) => at + DateTime.fromMillis(at, { zone }).offset * 60_000 === local
+          if (!shows(luxon) && placed.some(shows)) return
+          expect(placed).toContain(luxon)
         },
       ),
       runs(1000),
