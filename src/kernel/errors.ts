@@ -19,6 +19,12 @@ export const ERRORS = {
   SCHEDULE: { status: 400, meaning: 'a cron, rrule, frequency or time zone cannot be used' },
   SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
   TOO_LARGE: { status: 400, meaning: 'an input or question is above a declared bound' },
+  CONFLICT: { status: 409, meaning: 'something else was written meanwhile: read again, then write again' },
+  CLOSED: { status: 503, meaning: 'the store or host is shut down or shutting down' },
+  STORE: {
+    status: 500,
+    meaning: 'the data folder or database cannot be used: rights, space, or a newer version wrote it',
+  },
   PROPERTY: {
     status: 400,
     meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',

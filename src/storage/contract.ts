@@ -1,0 +1,181 @@
+/**
+ * What every service asks of storage: documents (`Collection`), samples and messages by time (`Series`), the durable
+ * order of inputs (`Log`), objects by path (`Blobs`), and units of work over documents and logs that commit whole.
+ *
+ * Not in here: SQL, joins, media, tenants crossing each other, and any knowledge of what a document means.
+ *
+ * A store belongs to one tenant; ids of two tenants never meet. Nothing is answered before it is durable. Documents
+ * and bodies are plain JSON, copied on the way in and on the way out. Every list has a bound.
+ *
+ * S1  a commit applies all of its writes or none, and readers see all of them or none
+ * S2  a version is never used twice for an id, not even after a delete: a writer that expects it never overwrites another's work
+ * S3  positions of a log partition are 1, 2, 3 ... without gaps, in the order of commits
+ * S4  what was answered is there after `kill -9`
+ * S5  a reader sees its own writes as soon as they are answered
+ */
+import type { Json } from '../kernel/json.ts'
+import type { Blobs } from './blobs.ts'
+import type { Series } from './series.ts'
+
+/** One medium, opened. Two of them may be open in one process. */
+export interface Storage {
+  /** The store of one tenant: 1 to 64 characters of `a-z A-Z 0-9 . _ -`, else `VALIDATION`. */
+  tenant(id: string): Store
+  /** Tenants that have stored something, by name. */
+  tenants(): Promise<readonly string[]>
+  /** What was written so far is durable and everything is let go. Safe to call twice; later calls are refused with `CLOSED`. */
+  close(): Promise<void>
+  /** Live figures for /metrics. */
+  stats(): StorageStats
+}
+
+export interface StorageStats {
+  /** writes that wait for a commit */
+  readonly queued: number
+  readonly commits: number
+  /** ms that the last commit took, from hand-over to durable */
+  readonly lastCommitMs: number
+}
+
+/** Everything of one tenant. */
+export interface Store {
+  /** The collection of a specification; the same name must always come with the same specification. */
+  collection<D extends Document>(spec: CollectionSpec<D>): Collection<D>
+  log(name: string): Log
+  readonly series: Series
+  readonly blobs: Blobs
+  /**
+   * Commits documents and log entries whole (S1). Rejects with `CONFLICT` when a version is not the expected one;
+   * then nothing was written, and the error's issues name each such write by its place.
+   * Commits of one turn of the event loop share one transaction of the medium; each still succeeds or fails alone.
+   */
+  commit(writes: readonly Write[]): Promise<Committed>
+}
+
+/** Plain JSON: no functions, dates or cycles; members that are `undefined` are left out. */
+export type Document = object
+
+/** A collection's name and what can be searched in it. Fields are read when a document is written. */
+export interface CollectionSpec<D extends Document> {
+  /** lower-case letters, digits and `_`, at most 40 */
+  readonly name: string
+  /** raise it when `fields` change: documents are then read again when the store is opened */
+  readonly version: number
+  readonly fields: { readonly [field: string]: Field<D> }
+}
+
+/** What can be asked about a field, and how it is read off a document; `undefined` or an empty list: not there. */
+export type Field<D extends Document> =
+  | { readonly type: 'text'; readonly of: (document: D) => string | undefined }
+  | { readonly type: 'number'; readonly of: (document: D) => number | undefined }
+  /** several texts, such as tags; asked with `eq` and `in`, one that matches is enough */
+  | { readonly type: 'texts'; readonly of: (document: D) => readonly string[] }
+  /** a place, asked with `box`; degrees */
+  | { readonly type: 'place'; readonly of: (document: D) => { readonly lat: number; readonly lng: number } | undefined }
+
+export interface Stored<D extends Document> {
+  readonly id: string
+  /** counts the writes of this id, from 1 */
+  readonly version: number
+  readonly value: D
+}
+
+export interface Collection<D extends Document> {
+  readonly spec: CollectionSpec<D>
+  get(id: string): Promise<Stored<D> | undefined>
+  /** Those that exist, in the order asked; at most 1,000 ids. */
+  getMany(ids: readonly string[]): Promise<readonly Stored<D>[]>
+  find(query: Query): Promise<readonly Stored<D>[]>
+  /** As `find`, ids only. */
+  ids(query: Query): Promise<readonly string[]>
+  count(where?: readonly Condition[]): Promise<number>
+  /** How many there are of each value of a text field. */
+  countBy(field: string, where?: readonly Condition[]): Promise<ReadonlyMap<string, number>>
+  /** One write alone; `expect` as in `Write`. Gives the new version. */
+  put(id: string, value: D, expect?: Expectation): Promise<number>
+  /** True when there was one. */
+  delete(id: string, expect?: Expectation): Promise<boolean>
+  /** The same as data, for a unit of work. */
+  putting(id: string, value: D, expect?: Expectation): Write
+  deleting(id: string, expect?: Expectation): Write
+}
+
+/** The version that must be there: a number, `'absent'`, or `'any'` (the default). */
+export type Expectation = number | 'absent' | 'any'
+
+export interface Query {
+  /** all must hold */
+  readonly where?: readonly Condition[]
+  /** ties go by id, ascending; default: by id. Documents without the field come last in either direction */
+  readonly sort?: readonly { readonly field: string; readonly descending?: boolean }[]
+  readonly offset?: number
+  /** 0 to 10,000; default 1,000 */
+  readonly limit?: number
+  /** only ids after this one; for walking a whole collection, without `sort` */
+  readonly afterId?: string
+}
+
+/** `field` is a declared one or `id`. Unknown fields and operators that do not fit the type are `VALIDATION`. */
+export type Condition =
+  | { readonly field: string; readonly op: 'eq' | 'ne'; readonly value: string | number }
+  | { readonly field: string; readonly op: 'in'; readonly values: readonly (string | number)[] }
+  | { readonly field: string; readonly op: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: string | number }
+  | { readonly field: string; readonly op: 'exists'; readonly value: boolean }
+  /** text somewhere inside, by Unicode lower case */
+  | { readonly field: string; readonly op: 'contains'; readonly value: string }
+  | { readonly field: string; readonly op: 'startsWith'; readonly value: string }
+  /** `*` is any text, everything else is itself; case counts */
+  | { readonly field: string; readonly op: 'like'; readonly pattern: string }
+  /** edges included; `west > east` crosses the date line */
+  | {
+      readonly field: string
+      readonly op: 'box'
+      readonly south: number
+      readonly west: number
+      readonly north: number
+      readonly east: number
+    }
+  /** one of these lists holds; at most two levels deep */
+  | { readonly any: readonly (readonly Condition[])[] }
+
+/** Part of a unit of work: made by `Collection.putting`, `Collection.deleting` and `Log.appending`. */
+export type Write =
+  | {
+      readonly kind: 'put'
+      readonly collection: CollectionSpec<never>
+      readonly id: string
+      readonly value: Document
+      readonly expect: Expectation
+    }
+  | {
+      readonly kind: 'delete'
+      readonly collection: CollectionSpec<never>
+      readonly id: string
+      readonly expect: Expectation
+    }
+  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly bodies: readonly Json[] }
+
+export interface Committed {
+  /** by place of the write: a put's new version, an append's last position, 1 or 0 for a delete that found one or none */
+  readonly results: readonly number[]
+}
+
+/** The durable order of inputs, in numbered partitions. */
+export interface Log {
+  readonly name: string
+  /** Gives the position of the last. */
+  append(partition: number, bodies: readonly Json[]): Promise<number>
+  appending(partition: number, bodies: readonly Json[]): Write
+  /** Entries after a position, oldest first, at most `limit` (1 to 10,000, default 1,000). */
+  read(partition: number, after: number, limit?: number): Promise<readonly LogEntry[]>
+  /** First and last position that are kept; `{ first: n + 1, last: n }` when none is. */
+  bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
+  partitions(): Promise<readonly number[]>
+  /** Forgets entries up to and with a position. Positions are never used again (S3). */
+  trim(partition: number, upTo: number): Promise<void>
+}
+
+export interface LogEntry {
+  readonly position: number
+  readonly body: Json
+}
