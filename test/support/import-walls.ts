@@ -68,7 +68,12 @@ export const WALLS: readonly Wall[] = [
     packages: ANYTHING,
     pure: false,
   },
-  { from: 'src/storage/contract.ts', files: ['src/kernel/**'], packages: ['typebox'], pure: true },
+  {
+    from: 'src/storage/contract.ts',
+    files: ['src/storage/series.ts', 'src/storage/blobs.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
   {
     from: 'src/storage/**',
     files: ['src/storage/contract.ts', 'src/storage/**', 'src/kernel/**'],
