@@ -1,0 +1,145 @@
+/**
+ * What the rules service asks of the engine behind it. The durable runner implements it over the core engine, an
+ * input log and an outbox; tests do it over a bare engine.
+ *
+ * A change of a stored task is made in three steps: `plan` (may look things up, changes nothing), one commit with the
+ * service's document and the plan's writes, then `apply` (tells the engine). When the process dies after the commit,
+ * `resume` does at the next start what `apply` would have done.
+ *
+ * Not in here: names, tags, users, templates by name, listings (the service's documents), and any HTTP.
+ *
+ * R1  `plan` leaves no trace when its writes are never committed
+ * R2  what `push`, `command` and `receive` acknowledged is in the log before they resolve
+ * R3  counts and states are those of one epoch; a new epoch begins with none
+ * R4  an effect's id contains the epoch (or a run number that never comes twice), so that no two runs share an id
+ * R5  no method reaches a task of another tenant
+ */
+import type { Observable } from 'rxjs'
+import type { NodeView, TaskInfo } from '../../core/engine/api.ts'
+import type { EngineEvent } from '../../core/engine/events.ts'
+import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
+import type { Explanation } from '../../core/task/explain.ts'
+import type { Message } from '../../core/task/origin.ts'
+import type { Write } from '../../storage/contract.ts'
+
+/** A stored task by name. */
+export interface TaskRef {
+  readonly tenant: string
+  readonly id: string
+}
+
+/** A stored task that runs or is about to. */
+export interface RunnableTask extends TaskRef {
+  /** counts the starts of the task, from 1; state of another epoch is not its state */
+  readonly epoch: number
+  /** epoch ms of the document */
+  readonly createTime: number
+  /** the template or rule with all plug versions written out; one object for all tasks of a template's version */
+  readonly source: Template | Rule
+  /** what the task itself brings, node overrides included; never with `start` */
+  readonly settings: TaskSettings
+}
+
+export type TaskChange =
+  /** a run begins, over whatever ran before under this id */
+  | { readonly kind: 'begin'; readonly task: RunnableTask }
+  /** the run ends; its last states may be shown until the task is forgotten */
+  | { readonly kind: 'end'; readonly task: TaskRef; readonly epoch: number }
+  /** the task is deleted; nothing of it may stay */
+  | { readonly kind: 'forget'; readonly task: TaskRef }
+
+export interface PlannedChange {
+  /** to be committed together with the service's document */
+  readonly writes: readonly Write[]
+  /** for `begin`: every resource that a node is bound to, placeholders resolved */
+  readonly resourceIds: readonly string[]
+  /** After the commit. Never rejects for what `plan` can find out; what happens later is an `ended` report. */
+  apply(): Promise<void>
+}
+
+export interface TaskRunner {
+  /** For `begin`: `VALIDATION` (all problems at once) and `RESOLUTION` when it could not start. */
+  plan(change: TaskChange): Promise<PlannedChange>
+  /**
+   * At start, in portions: goes on with these where their state was, or begins those that have none. One that cannot
+   * go on is reported as ended with `failed`. Resolves when they take inputs.
+   */
+  resume(tasks: readonly RunnableTask[]): Promise<void>
+  readonly nodes: NodeControl
+  readonly intake: DataIntake
+  readonly reports: RunReports
+}
+
+/** A look into one running task, and inputs for it. `NOT_FOUND` for a task that this runner does not hold. */
+export interface NodeControl {
+  /** counts and times of this epoch; undefined for a task that has no run here */
+  info(task: TaskRef): TaskInfo | undefined
+  /** every node in the order of the rule, or the one asked for; empty when there is no run */
+  view(task: TaskRef, label?: string): readonly NodeView[]
+  /** Observes a state, sets raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`, `VALIDATION`. */
+  push(
+    task: TaskRef,
+    node: string,
+    value: { readonly state?: string; readonly rawData?: Record<string, unknown> },
+  ): Promise<void>
+  /** `start` runs a sensor now; `resume` lets a paused node go on. `NOT_FOUND`, `WRONG_STATUS`. */
+  command(task: TaskRef, node: string, operation: 'start' | 'resume'): Promise<void>
+  explain(task: TaskRef, node: string): Explanation
+  /** Calls of a task's actuators, newest first. */
+  deliveries(task: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]>
+}
+
+export interface DeliveryQuery {
+  readonly limit: number
+  readonly status?: DeliveryStatus
+  /** only older than the delivery of that id */
+  readonly before?: string
+}
+
+export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'dead'
+
+/** One effect on its way out. Times are epoch ms. */
+export interface Delivery {
+  /** the effect's id, the same on every attempt */
+  readonly id: string
+  readonly node: string
+  /** `name:version` */
+  readonly plug: string
+  readonly status: DeliveryStatus
+  readonly attempts: number
+  readonly createTime: number
+  readonly lastAttemptTime?: number
+  readonly nextAttemptTime?: number
+  readonly message?: string
+  readonly error?: string
+}
+
+export interface DataIntake {
+  /** An array is one invocation. True when some running task takes it. */
+  receive(tenant: string, messages: Message | readonly Message[]): Promise<boolean>
+}
+
+/** What the runner tells on its own account. */
+export interface RunReports {
+  /** All events of all running tasks. Never errors; completes when the runner is closed. */
+  readonly events$: Observable<TenantEvent>
+  /**
+   * Runs that ended by themselves: a onetime task that finished, a task that could not go on. Told at least once;
+   * told again after a crash until the task is begun anew or forgotten.
+   */
+  readonly ended$: Observable<EndedRun>
+}
+
+export interface TenantEvent {
+  readonly tenant: string
+  readonly event: EngineEvent
+}
+
+export interface EndedRun {
+  readonly task: TaskRef
+  readonly epoch: number
+  readonly status: 'stopped' | 'failed'
+  /** epoch ms */
+  readonly finishedTime: number
+  readonly error?: string
+}

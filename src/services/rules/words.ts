@@ -1,0 +1,20 @@
+/** The fixed words of the rules interface (part 2, 2.1, 2.4 and 3). */
+export const TASK_STATUSES = ['running', 'stopped', 'failed'] as const
+export const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic'] as const
+export const GRAPH_FORMATS = ['bn', 'simplified'] as const
+export const ISSUE_SEVERITIES = ['ERROR', 'WARNING'] as const
+export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
+
+/** `stopAndDelete` is an addition of this host. */
+export const BATCH_ACTIONS = [
+  'updatePlugins',
+  'updateProperties',
+  'delete',
+  'start',
+  'restart',
+  'stop',
+  'reload',
+  'stopAndDelete',
+] as const
+export type BatchAction = (typeof BATCH_ACTIONS)[number]
+export type LogLevel = (typeof LOG_LEVELS)[number]
