@@ -1,0 +1,20 @@
+/**
+ * Where a service or the runner says what it does, for /metrics. Cheap: each call adds to a number. Totals count since
+ * the start of the process.
+ */
+export interface Gauges {
+  /** messages and pushes that tasks took */
+  inputs(count: number): void
+  steps(count: number): void
+  firings(count: number): void
+  /** firings that a cool-down or an overlap held back */
+  held(count: number): void
+  /** ms that one call of a plug took */
+  plugTook(ms: number): void
+  /** ms that one commit of storage took */
+  commitTook(ms: number): void
+  /** asked at each scrape: how many tasks there are by status */
+  watchTasks(read: () => Readonly<Record<string, number>>): void
+  /** asked at each scrape: how many things wait in the named queue */
+  watchQueue(name: string, read: () => number): void
+}

@@ -1,0 +1,43 @@
+/**
+ * What a service gives to the host: the frame that every service stands in. The host adds what is the same for all:
+ * authentication, limits, body reading, validation, error handling, the API page, metrics and a graceful stop.
+ *
+ * Not in here: what a service stores or whom it calls. Both are given to it where it is made, in compose.ts.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { ErrorBody } from './failure.ts'
+
+export interface HostedService {
+  /** lower-case, as `--only` takes it; also its tag on the API page */
+  readonly name: string
+  /** one line for the API page */
+  readonly description: string
+  /** a path that answers GET with something to see; the host's first curl line asks it */
+  readonly example?: string
+  /** Adds the routes with the full paths of the specification. `app` is the service's own scope: hooks stay inside. */
+  routes(app: FastifyInstance): void | Promise<void>
+  /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
+  readonly errorBody?: ErrorBody
+  /** Before the first request. The signal aborts when the host stops taking requests: streams that never end must end then. */
+  start(closing: AbortSignal): Promise<void>
+  /** After the last answer: finish, flush, let go. Called once, also after a `start` that failed. */
+  stop(): Promise<void>
+}
+
+/**
+ * Who may call a route: `key` (the default) whoever has credentials, `loopback` whoever is on this machine without a
+ * proxy in between, `public` anybody: the route checks for itself whatever has to be checked.
+ */
+export type Access = 'key' | 'loopback' | 'public'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** of the credentials; empty on routes that need none */
+    tenant: string
+    /** the API key, or the subject of a token */
+    user: string
+  }
+  interface FastifyContextConfig {
+    access?: Access
+  }
+}
