@@ -1,0 +1,225 @@
+/**
+ * The rules service as others see it: what may be asked and what comes back (part 2, 2.1 to 2.4, 3 and 4.1).
+ * The same over HTTP (`routes.ts`) and over fetch (`client.ts`).
+ *
+ * Errors are AppErrors: `NOT_FOUND`, `VALIDATION` (all problems at once), `WRONG_STATUS`, `RESOLUTION`,
+ * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `CONFLICT` (two writers at once, tried again in vain) and `CLOSED`.
+ * Whatever comes from outside is read by the service itself: a specification may be any JSON.
+ */
+import type { Explanation } from '../../core/task/explain.ts'
+import type { Page } from '../../kernel/page.ts'
+import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batch-schema.ts'
+import type {
+  EventStreamOptions,
+  NodeCommand,
+  NodePush,
+  RuntimeNode,
+  StreamEvent,
+  TaskLogPage,
+  TaskLogQuery,
+} from './inspection-schema.ts'
+import type { Delivery, DeliveryQuery } from './runner.ts'
+import type { Caller, GraphFormat } from './shared-schema.ts'
+import type {
+  CreatedTask,
+  CreateOptions,
+  RemoveOptions,
+  ShowOptions,
+  TaskEntity,
+  TaskFilter,
+  TaskPreview,
+  TaskQuery,
+  TaskRunRecord,
+  TaskSpecification,
+} from './task-schema.ts'
+import type {
+  CreatedTemplate,
+  TemplateEntity,
+  TemplateFilter,
+  TemplateQuery,
+  TemplateSpecification,
+  TemplateUpgrade,
+  UpgradedTemplates,
+} from './template-schema.ts'
+import type {
+  DataPush,
+  InvocationReport,
+  NextRunsAnswer,
+  NextRunsQuery,
+  PlugCall,
+  PlugEntity,
+  PlugFamily,
+  PlugOutcome,
+  PushOutcome,
+  Simulation,
+  SimulationResult,
+  TemplateRun,
+  TemplateRunOptions,
+} from './tools-schema.ts'
+
+/** The service of one host. */
+export interface RulesService {
+  /** Everything as that caller may see it. Cheap: ask for each request. */
+  as(caller: Caller): RulesApi
+  /** Goes on with what ran and with batches that were under way. Resolves when tasks take inputs. */
+  start(): Promise<void>
+  /** No new work; batches go on at the next start. Running tasks stay as they are stored. */
+  stop(): Promise<void>
+  gauges(): RulesGauges
+}
+
+/** Figures for /metrics. */
+export interface RulesGauges {
+  readonly openBatches: number
+  readonly eventStreams: number
+}
+
+/** What one caller can do. */
+export interface RulesApi {
+  readonly tasks: TaskApi
+  readonly templates: TemplateApi
+  readonly batches: BatchApi
+  readonly inspection: InspectionApi
+  readonly tools: ToolApi
+}
+
+/** Tasks one by one, and lists of them. */
+export interface TaskApi {
+  /** Nothing is stored when the rule or its start is refused. */
+  create(specification: TaskSpecification, options?: CreateOptions): Promise<CreatedTask>
+  /** Keeps the id; a task that ran runs again, unless the specification says otherwise. */
+  replace(id: string, specification: TaskSpecification): Promise<TaskEntity>
+  remove(id: string, options?: RemoveOptions): Promise<void>
+  start(id: string): Promise<TaskEntity>
+  stop(id: string): Promise<TaskEntity>
+  /** Stops a task that runs, and starts it. */
+  restart(id: string): Promise<TaskEntity>
+  get(id: string, options?: ShowOptions): Promise<TaskEntity>
+  /** What was posted, in the form asked for; the form it was posted in, when none is. */
+  conf(id: string, format?: GraphFormat): Promise<TaskSpecification>
+  list(query: TaskQuery, options?: ShowOptions & { readonly withoutGraph?: boolean }): Promise<Page<TaskEntity>>
+  count(where: TaskFilter): Promise<number>
+  /** Runs of a task, newest first; the last 20. */
+  runs(id: string): Promise<readonly TaskRunRecord[]>
+}
+
+export interface TemplateApi {
+  create(specification: TemplateSpecification): Promise<CreatedTemplate>
+  /** Tasks made of it stay as they are until they are reloaded. */
+  replace(name: string, specification: TemplateSpecification): Promise<TemplateEntity>
+  /** `WRONG_STATUS` while tasks use it. */
+  remove(name: string): Promise<void>
+  copy(name: string, newName: string): Promise<TemplateEntity>
+  get(name: string, format?: GraphFormat): Promise<TemplateEntity>
+  list(query: TemplateQuery): Promise<Page<TemplateEntity>>
+  upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
+  /** The template that discovery uses; `NOT_FOUND` when none is marked. */
+  discovery(format?: GraphFormat): Promise<TemplateEntity>
+  setDiscovery(name: string): Promise<void>
+  /** Runs a stored template, or the graph of the body, in virtual time; nothing is stored. */
+  run(name: string | undefined, run: TemplateRun, options?: TemplateRunOptions): AsyncIterable<InvocationReport>
+}
+
+/** Operations on many tasks. */
+export interface BatchApi {
+  queue(request: BatchRequest): Promise<QueuedBatch>
+  preview(request: BatchRequest): Promise<BatchPreview>
+  get(id: string): Promise<BatchStatus>
+  /** What the reload of one task would change. */
+  previewReload(id: string): Promise<TaskPreview>
+  /** Does it at once: one task made anew from its template of now. */
+  reload(id: string): Promise<TaskEntity>
+}
+
+export interface InspectionApi {
+  node(id: string, node: string): Promise<RuntimeNode>
+  /** The states that a node can have; none for an actuator. */
+  states(id: string, node: string): Promise<readonly string[]>
+  push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
+  command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
+  explain(id: string, node: string): Promise<Explanation>
+  log(query: TaskLogQuery): Promise<TaskLogPage>
+  /** From now on, or after `lastEventId`; ends with the signal, or when the task is deleted. */
+  events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
+  deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+}
+
+/** What needs no task. */
+export interface ToolApi {
+  plugs(family: PlugFamily): Promise<readonly PlugEntity[]>
+  /** The newest version when none is given. */
+  plug(family: PlugFamily, name: string, version?: string): Promise<PlugEntity>
+  versions(family: PlugFamily, name: string): Promise<readonly PlugEntity[]>
+  /** Runs one plug once. That it fails is an ordinary outcome. */
+  call(family: PlugFamily, name: string, version: string | undefined, call: PlugCall): Promise<PlugOutcome>
+  push(data: DataPush): Promise<PushOutcome>
+  simulate(simulation: Simulation): Promise<SimulationResult>
+  nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+}
+
+export type { Explanation } from '../../core/task/explain.ts'
+export type { Page } from '../../kernel/page.ts'
+export type {
+  BatchEntry,
+  BatchOperation,
+  BatchPreview,
+  BatchRequest,
+  BatchStatus,
+  PluginUpdate,
+  PropertiesUpdate,
+  QueuedBatch,
+} from './batch-schema.ts'
+export type {
+  EventStreamOptions,
+  GapEvent,
+  NodeCommand,
+  NodePush,
+  RuntimeNode,
+  StreamEvent,
+  TaskLogLine,
+  TaskLogPage,
+  TaskLogQuery,
+} from './inspection-schema.ts'
+export type { Delivery, DeliveryQuery, DeliveryStatus } from './runner.ts'
+export type { Caller, ErrorBody, GraphFormat, TaskStatusName, WireIssue } from './shared-schema.ts'
+export type {
+  CreatedTask,
+  CreateOptions,
+  RemoveOptions,
+  ShowOptions,
+  TagFilter,
+  TaskEntity,
+  TaskFilter,
+  TaskPreview,
+  TaskQuery,
+  TaskRunRecord,
+  TaskSpecification,
+} from './task-schema.ts'
+export type {
+  CreatedTemplate,
+  TemplateEntity,
+  TemplateFilter,
+  TemplateQuery,
+  TemplateSpecification,
+  TemplateUpgrade,
+  UpgradedTemplates,
+} from './template-schema.ts'
+export type {
+  DataPush,
+  InvocationReport,
+  NextRunsAnswer,
+  NextRunsQuery,
+  NodeReport,
+  PlugCall,
+  PlugEntity,
+  PlugFamily,
+  PlugOutcome,
+  PushedValue,
+  PushOutcome,
+  RunLogLine,
+  Simulation,
+  SimulationResult,
+  TemplateRun,
+  TemplateRunOptions,
+} from './tools-schema.ts'
+export type { BatchAction, LogLevel } from './words.ts'

@@ -1,0 +1,213 @@
+/** Bodies and queries of tasks (part 2, 2.1, 2.2, 3 and 4.1). */
+import { Type, type Static } from 'typebox'
+import { BnGraphSchema } from '../../core/rule/bn/bn-graph.ts'
+import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'
+import { RuleSchema, TaskFromTemplateSchema, TaskSettingsSchema } from '../../core/rule/rule-schema.ts'
+import type { Rule, TaskFromTemplate, TaskSettings } from '../../core/rule/rule.ts'
+import { AnyObject, EpochMs, pagedSchema, TaskStatusSchema, TaskTypeSchema, WireIssueSchema } from './shared-schema.ts'
+import type { GraphFormat, TaskStatusName, WireIssue } from './shared-schema.ts'
+import type { TaskType } from '../../core/rule/rule.ts'
+
+/** The old form: settings at the top, the graph in `bn` form under `network`. */
+export const NetworkTaskSchema = Type.Object(
+  { network: BnGraphSchema, ...TaskSettingsSchema.properties },
+  { title: 'task with network' },
+)
+
+/** A rule whose graph is in `bn` form, settings under `task`. */
+export const BnTaskSchema = Type.Object(
+  { ...BnGraphSchema.properties, task: Type.Optional(TaskSettingsSchema) },
+  { title: 'rule in bn form' },
+)
+
+/** The body of POST and PUT: any of the four forms, told apart by `template`, `network` and `nodes`. */
+export const TaskSpecificationSchema = Type.Union(
+  [RuleSchema, TaskFromTemplateSchema, BnTaskSchema, NetworkTaskSchema],
+  { description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network' },
+)
+
+export type BnTask = BnGraph & { task?: TaskSettings }
+export type NetworkTask = TaskSettings & { network: BnGraph }
+export type TaskSpecification = Rule | TaskFromTemplate | BnTask | NetworkTask
+
+/** What creation answers. */
+export const CreatedTaskSchema = Type.Object(
+  { ID: Type.String(), warnings: Type.Optional(Type.Array(WireIssueSchema)) },
+  { title: 'CreatedTask' },
+)
+export type CreatedTask = Static<typeof CreatedTaskSchema>
+
+export interface CreateOptions {
+  /** warnings of the rule refuse it, as errors do */
+  readonly failOnWarning?: boolean
+  /** the answer lists the warnings */
+  readonly returnWarnings?: boolean
+}
+
+export const HealthSchema = Type.Object(
+  {
+    errorsCount: Type.Integer({ minimum: 0, description: 'failed among the last 64 invocations' }),
+    errorsRate: Type.Number({ minimum: 0, maximum: 1 }),
+  },
+  { title: 'Health' },
+)
+
+/** A task as GET, PUT, start and stop give it. */
+export const TaskEntitySchema = Type.Object(
+  {
+    ID: Type.String(),
+    name: Type.String(),
+    status: TaskStatusSchema,
+    user: Type.String(),
+    createTime: EpochMs,
+    lastUpdateTime: Type.Optional(EpochMs),
+    template: Type.Optional(Type.String({ description: 'absent for a task whose rule came with the request' })),
+    resource: Type.Optional(Type.String()),
+    resourceIds: Type.Array(Type.String()),
+    type: TaskTypeSchema,
+    frequency: Type.Optional(Type.Number({ description: 'ms, of a periodic task' })),
+    cron: Type.Optional(Type.String()),
+    rrule: Type.Optional(Type.String()),
+    timeZone: Type.Optional(Type.String()),
+    misfire: Type.Optional(Type.String()),
+    overlap: Type.Optional(Type.String()),
+    resetObservations: Type.Boolean(),
+    parallel: Type.Boolean(),
+    gatesNeedFullObservation: Type.Boolean(),
+    tags: AnyObject,
+    variables: Type.Optional(AnyObject),
+    startTime: Type.Optional(EpochMs),
+    lastExecutionTime: Type.Optional(EpochMs),
+    finishedTime: Type.Optional(EpochMs),
+    nextTick: Type.Optional(EpochMs),
+    invocationCount: Type.Integer({ minimum: 0 }),
+    error: Type.Optional(Type.String({ description: 'why the task failed' })),
+    health: Type.Optional(HealthSchema),
+    network: Type.Optional(AnyObject),
+    nodes: Type.Optional(Type.Array(AnyObject, { description: 'bn only: nodes with their states of now' })),
+  },
+  { title: 'Task' },
+)
+
+export interface TaskEntity {
+  readonly ID: string
+  readonly name: string
+  readonly status: TaskStatusName
+  readonly user: string
+  readonly createTime: number
+  readonly lastUpdateTime?: number
+  readonly template?: string
+  readonly resource?: string
+  readonly resourceIds: readonly string[]
+  readonly type: TaskType
+  readonly frequency?: number
+  readonly cron?: string
+  readonly rrule?: string
+  readonly timeZone?: string
+  readonly misfire?: string
+  readonly overlap?: string
+  readonly resetObservations: boolean
+  readonly parallel: boolean
+  readonly gatesNeedFullObservation: boolean
+  readonly tags: Readonly<Record<string, unknown>>
+  readonly variables?: Readonly<Record<string, unknown>>
+  readonly startTime?: number
+  readonly lastExecutionTime?: number
+  readonly finishedTime?: number
+  readonly nextTick?: number
+  readonly invocationCount: number
+  readonly error?: string
+  readonly health?: Static<typeof HealthSchema>
+  readonly network?: Readonly<Record<string, unknown>>
+  readonly nodes?: readonly Readonly<Record<string, unknown>>[]
+}
+
+export const PagedTasksSchema = pagedSchema(TaskEntitySchema, 'PagedTasks')
+
+/** One run of a task, newest first. */
+export const TaskRunSchema = Type.Object(
+  {
+    run: Type.Integer({ minimum: 1 }),
+    startTime: EpochMs,
+    finishedTime: Type.Optional(EpochMs),
+    status: TaskStatusSchema,
+    error: Type.Optional(Type.String()),
+  },
+  { title: 'TaskRun' },
+)
+export type TaskRunRecord = Static<typeof TaskRunSchema>
+
+/** What a listing and the query of a batch select by. All that are given must hold. */
+export interface TaskFilter {
+  /** `*` is any text */
+  readonly name?: string
+  /** the task's resource or one of its nodes' */
+  readonly resource?: string
+  readonly type?: TaskType
+  readonly status?: TaskStatusName
+  readonly ids?: readonly string[]
+  /** `name`, `name:version` or `name@version` */
+  readonly plugin?: string
+  /** null: tasks without a template */
+  readonly template?: string | null
+  readonly user?: string
+  /** epoch ms */
+  readonly finishedBefore?: number
+  readonly createdAfter?: number
+  readonly createdBefore?: number
+  /** one of these is enough; without a value the key is enough */
+  readonly tags?: readonly TagFilter[]
+  /** words that stand somewhere in name, id, resource, template, user or tags; not in a batch */
+  readonly filter?: string
+}
+
+export interface TagFilter {
+  readonly key: string
+  readonly value?: string
+}
+
+export interface TaskQuery {
+  readonly where: TaskFilter
+  /** 0 to 100 */
+  readonly hits: number
+  readonly startIndex: number
+}
+
+export interface ShowOptions {
+  readonly format: GraphFormat
+  readonly includeHealth?: boolean
+}
+
+export interface RemoveOptions {
+  /** a running task is stopped first */
+  readonly forceStop?: boolean
+}
+
+/** What `reload` would change, or did. */
+export const ReloadPreviewSchema = Type.Object(
+  {
+    ID: Type.String(),
+    name: Type.String(),
+    changed: Type.Boolean(),
+    changes: Type.Array(
+      Type.Object({ path: Type.String(), from: Type.Optional(Type.Unknown()), to: Type.Optional(Type.Unknown()) }),
+    ),
+    error: Type.Optional(Type.String({ description: 'why it would fail' })),
+  },
+  { title: 'TaskPreview' },
+)
+/** `path`: JSON pointer into the task with its simplified graph; an absent `from` or `to` means there is nothing. */
+export interface TaskPreview {
+  readonly ID: string
+  readonly name: string
+  readonly changed: boolean
+  readonly changes: readonly DocumentChange[]
+  readonly error?: string
+}
+export interface DocumentChange {
+  readonly path: string
+  readonly from?: unknown
+  readonly to?: unknown
+}
+
+export type TaskWarnings = readonly WireIssue[]
