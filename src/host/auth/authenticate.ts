@@ -1,0 +1,110 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { AppError, type ErrorCode } from '../../kernel/errors.ts'
+import { TokenBuckets } from '../rate-limit.ts'
+import type { CheckedCaller } from './caller.ts'
+import { presentedBy, type Credentials, type Presented } from './credentials.ts'
+import type { KeyPairs } from './key-pairs.ts'
+import { RememberedChecks } from './remembered-checks.ts'
+import type { Tokens } from './tokens.ts'
+
+/** ms that a check is remembered */
+const REMEMBERED = 60_000
+/** wrong attempts on one key from one address: this many at once, then one a second */
+const WRONG_BURST = 20
+
+export interface Doors {
+  readonly keyPairs: KeyPairs
+  readonly tokens: Tokens
+  /** epoch ms */
+  readonly now: () => number
+}
+
+/**
+ * A hook for `onRequest` that lets in who may call the route, and writes down who it is. `UNAUTHORIZED` without good
+ * credentials, `FORBIDDEN` for a route of another tenant (one with a parameter `tenant`) or from another machine,
+ * `RATE_LIMITED` after too many wrong attempts.
+ */
+export function authenticate({ keyPairs, tokens, now }: Doors) {
+  const remembered = new RememberedChecks(now)
+  const wrong = new TokenBuckets({ perSecond: 1, burst: WRONG_BURST, mostKeys: 10_000, now })
+
+  const check = async (request: FastifyRequest, presented: Presented): Promise<CheckedCaller> => {
+    const credentials = presented.read()
+    const attempt = `${request.ip} ${credentials?.kind === 'pair' ? credentials.key.slice(0, 64) : ''}`
+    const wait = wrong.wait(attempt)
+    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
+    try {
+      const caller = await callerOf(credentials)
+      remembered.remember(presented.text, caller)
+      return caller
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAUTHORIZED') wrong.take(attempt)
+      throw error
+    }
+  }
+
+  const callerOf = async (credentials: Credentials | undefined): Promise<CheckedCaller> => {
+    const trusted = now() + REMEMBERED
+    if (credentials?.kind === 'token') {
+      const caller = await tokens.check(credentials.token)
+      return { ...caller, until: Math.min(caller.until, trusted) }
+    }
+    const caller = credentials && (await keyPairs.check(credentials.key, credentials.secret))
+    if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
+    return { ...caller, until: trusted }
+  }
+
+  const checked = async (request: FastifyRequest, reply: FastifyReply, presented: Presented) => {
+    try {
+      return admitted(request, await check(request, presented))
+    } catch (error) {
+      return refused(reply, error as Error)
+    }
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    const { access = 'key' } = request.routeOptions.config
+    if (access === 'public') return done()
+    if (access === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
+    const presented = presentedBy(request)
+    if (presented === undefined) return done(refused(reply, nothing()))
+    const caller = remembered.get(presented.text)
+    // Nearly every request ends here, without a promise.
+    if (caller !== undefined) return done(admitted(request, caller))
+    void (async () => done(await checked(request, reply, presented)))()
+  }
+}
+
+function admitted(request: FastifyRequest, { tenant, user }: CheckedCaller): AppError | undefined {
+  request.tenant = tenant
+  request.user = user
+  const named = (request.params as Readonly<Record<string, string>> | undefined)?.['tenant']
+  if (named === undefined || named === tenant) return undefined
+  return new AppError('FORBIDDEN', 'You are not authorized to perform this action')
+}
+
+function nothing(): AppError {
+  return new AppError('UNAUTHORIZED', 'Credentials are missing; send an API key and secret (basic) or a bearer token')
+}
+
+function elsewhere(): AppError {
+  return new AppError('FORBIDDEN', 'This path answers only to the machine that the host runs on')
+}
+
+/** With the headers that tell a client what to do. */
+function refused(reply: FastifyReply, error: Error): Error {
+  const code: ErrorCode | undefined = error instanceof AppError ? error.code : undefined
+  if (code === 'UNAUTHORIZED') {
+    reply.header('www-authenticate', ['Basic realm="reflexarc", charset="UTF-8"', 'Bearer realm="reflexarc"'])
+  }
+  if (code === 'RATE_LIMITED') reply.header('retry-after', 1)
+  return error
+}
+
+/** A proxy on this machine speaks for others, who are then not here. */
+function isFromHere(request: FastifyRequest): boolean {
+  const { forwarded, 'x-forwarded-for': via } = request.headers
+  if (forwarded !== undefined || via !== undefined) return false
+  const address = request.raw.socket.remoteAddress ?? ''
+  return address === '::1' || /^(?:::ffff:)?127\./.test(address)
+}

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { Collection, CollectionSpec } from '../../storage/contract.ts'
+import type { Caller } from './caller.ts'
+import { fitsSecret, hashSecret, type SecretHash } from './secret-hash.ts'
+
+/** An API key, its secret, and whose it is. The only time that a secret is seen is when the pair is made. */
+export interface KeyPair {
+  readonly key: string
+  readonly secret: string
+  readonly tenant: string
+}
+
+/** What is stored of a pair, under the key. */
+export interface KeyRecord extends SecretHash {
+  readonly tenant: string
+  /** ISO 8601 */
+  readonly createTime: string
+}
+
+export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
+  name: 'key_pairs',
+  version: 1,
+  fields: { tenant: { type: 'text', of: (record) => record.tenant } },
+}
+
+/** Hashing is made to be slow: this many at once, and no more than this many that wait. */
+const MOST_AT_ONCE = 2
+const MOST_WAITING = 100
+
+/** The key pairs of all tenants. */
+export class KeyPairs {
+  readonly #records: Collection<KeyRecord>
+  readonly #now: () => number
+  readonly #waiting: (() => void)[] = []
+  #working = 0
+  #decoy: Promise<SecretHash> | undefined
+
+  /** `now`: epoch ms */
+  constructor(records: Collection<KeyRecord>, now: () => number) {
+    this.#records = records
+    this.#now = now
+  }
+
+  count(): Promise<number> {
+    return this.#records.count()
+  }
+
+  /** A new random pair. */
+  async make(tenant: string): Promise<KeyPair> {
+    const pair = {
+      key: randomBytes(9).toString('base64url'),
+      secret: randomBytes(24).toString('base64url'),
+      tenant,
+    }
+    await this.add(pair)
+    return pair
+  }
+
+  /** Stores a pair that was chosen elsewhere; one with the same key is replaced. */
+  async add({ key, secret, tenant }: KeyPair): Promise<void> {
+    const createTime = new Date(this.#now()).toISOString()
+    await this.#records.put(key, { ...(await hashSecret(secret)), tenant, createTime })
+  }
+
+  /** True when there was one. A check that is still remembered lives out its minute. */
+  remove(key: string): Promise<boolean> {
+    return this.#records.delete(key)
+  }
+
+  /** Undefined when the two do not belong together. `RATE_LIMITED` when too many are being checked already. */
+  async check(key: string, secret: string): Promise<Caller | undefined> {
+    const stored = await this.#records.get(key)
+    // An unknown key must not answer faster than a known one.
+    const fits = await this.#inTurn(async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
+    return fits && stored !== undefined ? { tenant: stored.value.tenant, user: key } : undefined
+  }
+
+  #anyHash(): Promise<SecretHash> {
+    this.#decoy ??= hashSecret(randomBytes(24).toString('base64url'))
+    return this.#decoy
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#working >= MOST_AT_ONCE) {
+      if (this.#waiting.length >= MOST_WAITING) {
+        throw new AppError('RATE_LIMITED', 'Too many credentials are being checked at the moment; try again')
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#working++
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#working--
+      else next()
+    }
+  }
+}

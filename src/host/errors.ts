@@ -1,0 +1,60 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, ERRORS, type ErrorCode, type Issue } from '../kernel/errors.ts'
+import type { ErrorBody, Failure } from './failure.ts'
+import { schemaIssues } from './schema-issues.ts'
+
+/** What Fastify throws by itself, as one of our codes. */
+const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'MEDIA_TYPE'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'NOT_JSON'],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', 'NOT_JSON'],
+  ['FST_ERR_HANDLER_TIMEOUT', 'TIMED_OUT'],
+])
+
+/**
+ * What to answer for anything that was thrown. Texts of our own errors go out as they are, unless they speak of the
+ * inside (500): such a text, and that of an unknown error, stays in the log, under the id that the answer names.
+ */
+export function failureOf(thrown: unknown, id: string): Failure {
+  if (thrown instanceof AppError) {
+    const { code, message, issues } = thrown
+    if (thrown.status !== 500) return { statusCode: thrown.status, error: message, code, issues }
+    return hidden(code, id)
+  }
+  if (!isFastifyError(thrown)) return hidden('INTERNAL', id)
+  if (thrown.validation !== undefined) {
+    return invalid(schemaIssues(thrown.validation, thrown.validationContext ?? 'body'))
+  }
+  const code = FASTIFY_CODES.get(thrown.code)
+  if (code !== undefined) return { statusCode: ERRORS[code].status, error: thrown.message, code, issues: [] }
+  const { statusCode = 500 } = thrown
+  // Other refusals of the framework, such as a bad URL, name nothing of the inside.
+  if (thrown.code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
+    return { statusCode, error: thrown.message, code: 'VALIDATION', issues: [] }
+  }
+  return hidden('INTERNAL', id)
+}
+
+/** The error handler of a scope whose errors have the given shape. */
+export function errorHandler(errorBody: ErrorBody) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const failure = failureOf(thrown, request.id)
+    if (failure.statusCode === 500) request.log.error({ err: thrown, id: request.id }, 'request failed')
+    else request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
+    return reply.code(failure.statusCode).type('application/json').send(errorBody(failure))
+  }
+}
+
+function invalid(issues: readonly Issue[]): Failure {
+  const error = issues.map(({ path, message }) => `${path || '/'} <- ${message}`).join('\n')
+  return { statusCode: 400, error, code: 'VALIDATION', issues }
+}
+
+function hidden(code: ErrorCode, id: string): Failure {
+  return { statusCode: 500, error: `Something went wrong inside; the log has it under id ${id}`, code, issues: [] }
+}
+
+function isFastifyError(thrown: unknown): thrown is FastifyError {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+}

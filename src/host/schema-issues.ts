@@ -1,0 +1,59 @@
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import type { Issue } from '../kernel/errors.ts'
+
+/** More are not shown: a body can be wrong in as many places as it has bytes. */
+const MOST_ISSUES = 100
+
+/** What a schema found, as problems with a place. `part` is where the value came from: body, querystring, params, headers. */
+export function schemaIssues(errors: readonly FastifySchemaValidationError[], part: string): readonly Issue[] {
+  const issues = errors.filter(({ keyword }) => !SILENT.has(keyword)).map((error) => issueOf(error, part))
+  const shown = issues.length > 0 ? issues : errors.map((error) => issueOf(error, part))
+  const distinct = new Map(shown.map((issue) => [`${issue.path} ${issue.message}`, issue]))
+  return [...distinct.values()].slice(0, MOST_ISSUES)
+}
+
+/** They only say that what stands beside them failed. */
+const SILENT: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'if'])
+
+function issueOf(error: FastifySchemaValidationError, part: string): Issue {
+  const { keyword, instancePath, params } = error
+  const issue = (path: string, message: string, suggestion?: string): Issue => ({
+    path,
+    message,
+    severity: 'ERROR',
+    type: 'SCHEMA',
+    ...(suggestion !== undefined && { suggestion }),
+  })
+  switch (keyword) {
+    case 'required':
+      return issue(`${instancePath}/${pointerPart(params['missingProperty'])}`, 'is missing')
+    case 'additionalProperties':
+      return issue(`${instancePath}/${pointerPart(params['additionalProperty'])}`, `is not known here${of(part)}`)
+    case 'type':
+      return issue(instancePath, `${article(params['type'])} is expected`)
+    case 'enum':
+      return issue(instancePath, `must be one of ${listed(params['allowedValues'])}`)
+    case 'const':
+      return issue(instancePath, `must be ${JSON.stringify(params['allowedValue'])}`)
+    default:
+      return issue(instancePath, error.message ?? `does not fit "${keyword}"`)
+  }
+}
+
+function of(part: string): string {
+  return part === 'querystring' ? ', in the query' : part === 'headers' ? ', in the headers' : ''
+}
+
+function article(type: unknown): string {
+  const types = Array.isArray(type) ? type.map(String) : [String(type)]
+  const named = types.map((one) => (one === 'null' ? 'null' : `${/^[aio]/.test(one) ? 'an' : 'a'} ${one}`))
+  return named.join(' or ')
+}
+
+function listed(values: unknown): string {
+  return Array.isArray(values) ? values.map(String).join(', ') : String(values)
+}
+
+function pointerPart(key: unknown): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+}
