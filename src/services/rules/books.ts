@@ -1,0 +1,45 @@
+/** The collections of one tenant, opened once. */
+import type { Collection, Storage, Store, Write } from '../../storage/contract.ts'
+import { BATCHES, BATCH_PARTS, type BatchPart, type BatchRecord } from './batch-record.ts'
+import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './task-record.ts'
+import { TEMPLATES, type TemplateRecord } from './template-record.ts'
+
+export interface Books {
+  readonly tenant: string
+  readonly tasks: Collection<TaskRecord>
+  readonly templates: Collection<TemplateRecord>
+  readonly sources: Collection<SourceRecord>
+  readonly batches: Collection<BatchRecord>
+  readonly parts: Collection<BatchPart>
+  commit(writes: readonly Write[]): ReturnType<Store['commit']>
+}
+
+export class Library {
+  readonly #storage: Storage
+  readonly #books = new Map<string, Books>()
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  of(tenant: string): Books {
+    const known = this.#books.get(tenant)
+    if (known) return known
+    const store = this.#storage.tenant(tenant)
+    const books: Books = {
+      tenant,
+      tasks: store.collection(TASKS),
+      templates: store.collection(TEMPLATES),
+      sources: store.collection(SOURCES),
+      batches: store.collection(BATCHES),
+      parts: store.collection(BATCH_PARTS),
+      commit: (writes) => store.commit(writes),
+    }
+    this.#books.set(tenant, books)
+    return books
+  }
+
+  tenants(): Promise<readonly string[]> {
+    return this.#storage.tenants()
+  }
+}

@@ -1,0 +1,73 @@
+/** The shape in which the rules service reports errors: `{ statusCode, error, code?, details? }`. */
+import type { AppError, ErrorCode, Issue } from '../../kernel/errors.ts'
+import { DUPLICATE_TEMPLATE, issuesText, NAME_MISMATCH } from './error-texts.ts'
+import type { ErrorBody, WireIssue } from './shared-schema.ts'
+
+/** What a host knows of a refusal. */
+export interface Refusal {
+  readonly statusCode: number
+  readonly error: string
+  readonly code: ErrorCode
+  readonly issues: readonly Issue[]
+}
+
+/** The body of a refused request. */
+export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): ErrorBody {
+  if (issues.length === 0) return { statusCode, error, code }
+  const first = issues.find(({ severity }) => severity === 'ERROR') ?? issues[0]
+  const { text, name } = headline(first, error, issues)
+  return { statusCode, error: text, code: name ?? code, details: issues.map(wireIssue) }
+}
+
+export function refusalOf(error: AppError): Refusal {
+  return { statusCode: error.status, error: error.message, code: error.code, issues: error.issues }
+}
+
+/** The text of a refusal in one line, as batch results and lists of failures carry it. */
+export function refusalText(error: AppError): string {
+  return rulesErrorBody(refusalOf(error)).error
+}
+
+export function wireIssue(issue: Issue): WireIssue {
+  const { type, message, severity, path, details, suggestion } = issue
+  return {
+    type: type === 'PLUG' ? 'PLUGIN' : type,
+    message,
+    severity,
+    ...(path !== '' && { path }),
+    ...(details !== undefined && { details }),
+    ...(suggestion !== undefined && { suggestion }),
+  }
+}
+
+/** Some problems have a text and a code that clients know; of the others all are told. */
+function headline(
+  first: Issue | undefined,
+  error: string,
+  issues: readonly Issue[],
+): { readonly text: string; readonly name?: string } {
+  switch (first?.type) {
+    case 'PLUG': {
+      const plugin = pluginOf(first)
+      return plugin === undefined ? { text: error } : { text: `Plugin ${plugin} not found`, name: 'TRANSFORMATION' }
+    }
+    case 'VARIABLE':
+      return first.message.startsWith('Variable ') ? { text: first.message } : { text: issuesText(issues) }
+    case 'BINDING':
+      return { text: `Binding error at ${issuesText([first])}` }
+    case DUPLICATE_TEMPLATE:
+      return { text: first.message, name: 'ERR_DUPLICATE_TEMPLATE_NAME' }
+    case NAME_MISMATCH:
+    case 'TEMPLATE':
+      return { text: first.message }
+    default:
+      return { text: issuesText(issues) }
+  }
+}
+
+function pluginOf({ details }: Issue): string | undefined {
+  const plugin: unknown = details?.['plugin']
+  if (typeof plugin !== 'object' || plugin === null) return undefined
+  const { name, version }: { name?: unknown; version?: unknown } = plugin
+  return `${String(name)}:${String(version)}`
+}

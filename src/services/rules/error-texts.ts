@@ -1,0 +1,100 @@
+/** Every refusal of the rules service in one place: its text and its code. */
+import { AppError, type Issue } from '../../kernel/errors.ts'
+import type { PlugFamily } from './tools-schema.ts'
+import { BATCH_ACTIONS } from './words.ts'
+
+/** The issue types from which the body of an error takes its code. */
+export const DUPLICATE_TEMPLATE = 'TEMPLATE_NAME'
+export const NAME_MISMATCH = 'NAME_MISMATCH'
+
+export function taskNotFound(id: string): AppError {
+  return new AppError('NOT_FOUND', `Task with id ${id} not found`)
+}
+
+/** In a batch the text differs from that of a single request. */
+export function noTaskWithId(id: string): AppError {
+  return new AppError('NOT_FOUND', `No task with id ${id}`)
+}
+
+export function templateNotFound(name: string): AppError {
+  return new AppError('NOT_FOUND', `No template with name ${name}`)
+}
+
+/** A body that names a template which is not there is a bad body, not a wrong address. */
+export function unknownTemplate(name: string): AppError {
+  return invalid(`No template with name ${name}`, 'TEMPLATE', '/template')
+}
+
+export function duplicateTemplate(name: string): AppError {
+  return invalid(`A template with name '${name}' already exists`, DUPLICATE_TEMPLATE, '/name')
+}
+
+export function nameMismatch(): AppError {
+  return invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
+}
+
+export function templateInUse(name: string, tasks: number): AppError {
+  return new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
+}
+
+export function notPossible(action: 'start' | 'stop', status: string): AppError {
+  return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${status}`)
+}
+
+export function removeRefused(status: string): AppError {
+  return new AppError('WRONG_STATUS', `Not possible to remove task in status ${status}`)
+}
+
+export function reloadRefused(id: string): AppError {
+  return new AppError('WRONG_STATUS', `Not possible to reload task ${id}: it was not made from a template`)
+}
+
+export function badPushedData(): AppError {
+  return new AppError('VALIDATION', 'Expecting json array or object')
+}
+
+export function plugNotFound(family: PlugFamily, name: string, version?: string): AppError {
+  const kind = family === 'sensors' ? 'Sensor' : 'Actuator'
+  return new AppError('NOT_FOUND', `${kind} ${name}${version === undefined ? '' : `:${version}`} not found`)
+}
+
+export function noBatch(id: string): AppError {
+  return new AppError('NOT_FOUND', `No batch operation with id '${id}'`)
+}
+
+export function noDiscoveryTemplate(): AppError {
+  return new AppError('NOT_FOUND', 'No discovery template is set')
+}
+
+/** `problem` in the style of all problems of bodies: the place, what is wrong, what would be right. */
+export function unknownAction(action: unknown): Issue {
+  return {
+    type: 'TYPE',
+    severity: 'ERROR',
+    path: '/action',
+    message: `unknown action ${typeof action === 'string' ? action : JSON.stringify(action)}, we support ${BATCH_ACTIONS.join(', ')}`,
+  }
+}
+
+/** Several problems of one body or query at once. */
+export function refuse(subject: string, issues: readonly Issue[]): AppError {
+  return new AppError('VALIDATION', `${subject}: ${issuesText(issues)}`, { issues })
+}
+
+/** `/path <- what is wrong; what would be right`, at most 20 of them. */
+export function issuesText(issues: readonly Issue[]): string {
+  const errors = issues.filter(({ severity }) => severity === 'ERROR')
+  const told = errors.length === 0 ? issues : errors
+  const lines = told.slice(0, MAX_TOLD).map(({ path, message, suggestion }) => {
+    const hint = suggestion === undefined ? '' : ` (${suggestion})`
+    return `${path === '' ? '/' : path} <- ${message}${hint}`
+  })
+  const more = told.length - lines.length
+  return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+const MAX_TOLD = 20
+
+function invalid(message: string, type: string, path: string): AppError {
+  return new AppError('VALIDATION', message, { issues: [{ type, severity: 'ERROR', path, message }] })
+}

@@ -1,0 +1,38 @@
+/** A rule's graph in the form asked for, made once for all tasks that share it (part 2, 4.1 `format`). */
+import type { PlugRegistry } from '../../core/plug/plug.ts'
+import { toBn } from '../../core/rule/bn/to-bn.ts'
+import { applyOverrides } from '../../core/rule/overrides.ts'
+import type { NodeOverride, RuleGraph } from '../../core/rule/rule.ts'
+import { Report } from '../../core/rule/check/report.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { GraphFormat } from './shared-schema.ts'
+
+export type WireGraph = Readonly<Record<string, unknown>>
+
+export class GraphForms {
+  readonly #plugs: PlugRegistry
+  readonly #made = new WeakMap<RuleGraph, Partial<Record<GraphFormat, WireGraph>>>()
+
+  constructor(plugs: PlugRegistry) {
+    this.#plugs = plugs
+  }
+
+  /** The graph as it runs, with the overrides in it. Throws `VALIDATION` for a graph that has no `bn` form. */
+  of(graph: RuleGraph, overrides: readonly NodeOverride[], format: GraphFormat): WireGraph {
+    if (overrides.length > 0) return this.#make(applyOverrides(graph, overrides, '/nodes', new Report()), format)
+    let forms = this.#made.get(graph)
+    if (forms === undefined) {
+      forms = {}
+      this.#made.set(graph, forms)
+    }
+    return (forms[format] ??= this.#make(graph, format))
+  }
+
+  #make(graph: RuleGraph, format: GraphFormat): WireGraph {
+    const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = graph
+    if (format === 'simplified') return { sensors, actuators, relations, triggers, notes }
+    const { bn, issues } = toBn({ sensors, actuators, relations, triggers, notes }, this.#plugs)
+    if (bn) return { ...bn }
+    throw new AppError('VALIDATION', 'the rule has no bn form; ask for format=simplified', { issues })
+  }
+}

@@ -1,0 +1,68 @@
+/** Versions of plugs in a rule: written out when a task is made, raised by `updatePlugins`. */
+import type { PlugKind, PlugRegistry } from '../../core/plug/plug.ts'
+import type { PlugNode, RuleGraph } from '../../core/rule/rule.ts'
+import type { Issue } from '../../kernel/errors.ts'
+import type { PluginUpdate } from './batch-schema.ts'
+
+/**
+ * The rule with an exact version for every plug that there is, so that a newer plug does not change a task that
+ * exists. The same object when nothing had to be written.
+ */
+export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegistry): G {
+  return mapPlugs(graph, (node, kind) => {
+    if (node.version !== undefined && node.version !== 'latest') return node.version
+    return plugs.find(kind, node.name)?.version ?? node.version
+  })
+}
+
+/** `sensor:name:version` of each node, each once. */
+export function plugsOf(graph: RuleGraph): readonly string[] {
+  const found = new Set<string>()
+  for (const { name, version } of graph.sensors ?? []) found.add(`sensor:${name}:${version ?? 'latest'}`)
+  for (const { name, version } of graph.actuators ?? []) found.add(`actuator:${name}:${version ?? 'latest'}`)
+  return [...found]
+}
+
+/**
+ * The rule with the updates applied: per node the first that names its plug and its version counts, exact versions
+ * before `any`. The same object when none fits.
+ */
+export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonly PluginUpdate[]): G {
+  const ordered = updates.toSorted((a, b) => Number(a.fromVersion === 'any') - Number(b.fromVersion === 'any'))
+  return mapPlugs(graph, (node) => {
+    const update = ordered.find(
+      ({ name, fromVersion }) => name === node.name && (fromVersion === 'any' || fromVersion === node.version),
+    )
+    return update === undefined ? node.version : update.toVersion
+  })
+}
+
+/** Versions that are to be used and do not exist. */
+export function missingVersions(updates: readonly PluginUpdate[], plugs: PlugRegistry): readonly Issue[] {
+  return updates.flatMap(({ name, toVersion }, i) => {
+    if (plugs.find('sensor', name, toVersion) ?? plugs.find('actuator', name, toVersion)) return []
+    const path = `/actionParameters/updates/${i}/toVersion`
+    return [{ type: 'TYPE', severity: 'ERROR' as const, path, message: `${name}:${toVersion} does not exist` }]
+  })
+}
+
+function mapPlugs<G extends RuleGraph>(graph: G, versionOf: (node: PlugNode, kind: PlugKind) => string | undefined): G {
+  const sensors = mapNodes(graph.sensors, (node) => versionOf(node, 'sensor'))
+  const actuators = mapNodes(graph.actuators, (node) => versionOf(node, 'actuator'))
+  if (sensors === graph.sensors && actuators === graph.actuators) return graph
+  return { ...graph, ...(sensors && { sensors }), ...(actuators && { actuators }) }
+}
+
+function mapNodes<N extends PlugNode>(
+  nodes: readonly N[] | undefined,
+  versionOf: (node: N) => string | undefined,
+): readonly N[] | undefined {
+  let changed = false
+  const mapped = nodes?.map((node) => {
+    const version = versionOf(node)
+    if (version === undefined || version === node.version) return node
+    changed = true
+    return { ...node, version }
+  })
+  return changed ? mapped : nodes
+}

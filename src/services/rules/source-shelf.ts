@@ -1,0 +1,100 @@
+/**
+ * Templates as tasks run them: plug versions written out, stored once under the hash of their text, shared by all
+ * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
+ */
+import { createHash } from 'node:crypto'
+import type { PlugRegistry } from '../../core/plug/plug.ts'
+import type { Template } from '../../core/rule/rule.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Stored, Write } from '../../storage/contract.ts'
+import type { Books } from './books.ts'
+import { withExactVersions } from './plug-versions.ts'
+import type { TemplateRecord } from './template-record.ts'
+
+export interface Source {
+  readonly id: string
+  readonly document: Template
+}
+
+const MOST_KEPT = 2000
+const TOUCH_MS = 3_600_000
+const UNUSED_MS = 86_400_000
+
+export class SourceShelf {
+  readonly #plugs: PlugRegistry
+  readonly #now: () => number
+  /** by tenant, template and version of its document */
+  readonly #ofTemplate = new Map<string, Source>()
+  /** by tenant and id */
+  readonly #byId = new Map<string, Source>()
+  /** when it was stored or renewed last, by tenant and id; epoch ms */
+  readonly #touched = new Map<string, number>()
+
+  constructor(plugs: PlugRegistry, now: () => number) {
+    this.#plugs = plugs
+    this.#now = now
+  }
+
+  /** The source that a task made of this template now would have. */
+  ofTemplate(books: Books, { id, version, value }: Stored<TemplateRecord>): Source {
+    const key = `${books.tenant}\n${version}\n${id}`
+    const known = this.#ofTemplate.get(key)
+    if (known) return known
+    const source = this.of(books, withExactVersions(value.document, this.#plugs))
+    remember(this.#ofTemplate, key, source)
+    return source
+  }
+
+  /** The source of a document; equal documents give one object. */
+  of(books: Books, document: Template): Source {
+    const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
+    const key = `${books.tenant}\n${id}`
+    const known = this.#byId.get(key)
+    if (known) return known
+    const source = { id, document }
+    remember(this.#byId, key, source)
+    return source
+  }
+
+  async load(books: Books, id: string): Promise<Source> {
+    const known = this.#byId.get(`${books.tenant}\n${id}`)
+    if (known) return known
+    const stored = await books.sources.get(id)
+    if (stored === undefined) throw new AppError('INTERNAL', `the source ${id} of a task is not stored`)
+    return this.of(books, stored.value.document)
+  }
+
+  /** What has to be committed with a task that uses the source. */
+  writes(books: Books, { id, document }: Source): readonly Write[] {
+    const touched = this.#touched.get(`${books.tenant}\n${id}`)
+    const now = this.#now()
+    if (touched !== undefined && now - touched < TOUCH_MS) return []
+    return [books.sources.putting(id, { document, touched: now })]
+  }
+
+  /** After that commit. */
+  written(books: Books, { id }: Source): void {
+    const key = `${books.tenant}\n${id}`
+    const touched = this.#touched.get(key)
+    if (touched === undefined || this.#now() - touched >= TOUCH_MS) remember(this.#touched, key, this.#now())
+  }
+
+  /** At start: removes what no task has used for a day. */
+  async tidy(books: Books): Promise<void> {
+    const used = await books.tasks.countBy('source')
+    for (let afterId: string | undefined; ;) {
+      const portion = await books.sources.find({ limit: 100, ...(afterId !== undefined && { afterId }) })
+      for (const { id, version, value } of portion) {
+        if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await books.sources.delete(id, version)
+      }
+      afterId = portion.at(-1)?.id
+      if (portion.length < 100 || afterId === undefined) return
+    }
+  }
+}
+
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  const oldest = map.size >= MOST_KEPT ? map.keys().next().value : undefined
+  if (oldest !== undefined) map.delete(oldest)
+  map.set(key, value)
+}

@@ -1,0 +1,292 @@
+/**
+ * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
+ * engine told afterwards. Single requests and batches go through here alike.
+ */
+import { resolveResources } from '../../core/engine/model.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { Stored, Write } from '../../storage/contract.ts'
+import type { PluginUpdate, PropertiesUpdate } from './batch-schema.ts'
+import type { Books } from './books.ts'
+import { notPossible, reloadRefused, removeRefused, taskNotFound, unknownTemplate } from './error-texts.ts'
+import { Lanes } from './lanes.ts'
+import { withUpdatedPlugs } from './plug-versions.ts'
+import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from './runner.ts'
+import type { SourceShelf } from './source-shelf.ts'
+import { runnable, type Draft, type Parts, type TaskMaker } from './task-maker.ts'
+import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
+import type { TaskRecord } from './task-record.ts'
+import { withPinnedVersions, withProperties } from './task-settings-update.ts'
+
+export interface ChangeOptions {
+  /** the batch operation that asks */
+  readonly batch?: string
+}
+
+/** What a change leaves behind; `undefined`: nothing, the task is gone. */
+interface Decision {
+  readonly next: TaskRecord | undefined
+  readonly changes: readonly TaskChange[]
+  /** parts of the next record, when a run of it begins or they are new */
+  readonly parts?: Parts
+}
+
+const MOST_TRIES = 3
+
+export class TaskChanges {
+  readonly #maker: TaskMaker
+  readonly #shelf: SourceShelf
+  readonly #runner: TaskRunner
+  readonly #now: () => number
+  readonly #lanes = new Lanes()
+
+  constructor(maker: TaskMaker, shelf: SourceShelf, runner: TaskRunner, now: () => number) {
+    this.#maker = maker
+    this.#shelf = shelf
+    this.#runner = runner
+    this.#now = now
+  }
+
+  create(books: Books, id: string, user: string, draft: Draft): Promise<TaskRecord> {
+    return this.#lanes.run(laneOf(books, id), async () => {
+      const now = this.#now()
+      const record = newRecord(id, user, now, draft)
+      const parts = { source: draft.source, rule: draft.fields.rule, settings: draft.fields.settings }
+      if (draft.start === false) {
+        const next = { ...record, resourceIds: await this.#resources(id, draft) }
+        await this.#commit(books, 'absent', { next, changes: [], parts }, [])
+        return next
+      }
+      const task = runnable({ tenant: books.tenant, id }, 1, now, parts)
+      const change: TaskChange = { kind: 'begin', task }
+      const plan = await this.#runner.plan(change)
+      const next = begun(record, now, plan.resourceIds)
+      await this.#commit(books, 'absent', { next, changes: [change], parts }, [plan])
+      return next
+    })
+  }
+
+  start(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) => {
+      if (task.status === 'running') throw notPossible('start', task.status)
+      return this.#beginning(books, task, await this.#maker.parts(books, task))
+    })
+  }
+
+  stop(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, (task) => {
+      if (task.status !== 'running') throw notPossible('stop', task.status)
+      return Promise.resolve({ next: this.#stopped(books, task), changes: [ending(books, task)] })
+    })
+  }
+
+  restart(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#beginning(books, this.#stopped(books, task), await this.#maker.parts(books, task)),
+    )
+  }
+
+  async remove(books: Books, id: string, options: ChangeOptions & { readonly force?: boolean } = {}): Promise<void> {
+    await this.#change(books, id, options, (task) => {
+      if (task.status === 'running' && options.force !== true) throw removeRefused(task.status)
+      return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: refOf(books, id) }] })
+    })
+  }
+
+  /** Another specification for the same task; it runs when it ran before or when the specification says so. */
+  replace(books: Books, id: string, draft: Draft): Promise<TaskRecord> {
+    return this.#change(books, id, {}, (task) => Promise.resolve(this.#remade(books, task, draft, draft.start)))
+  }
+
+  reload(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#remade(books, task, await this.reloaded(books, task), undefined),
+    )
+  }
+
+  updatePlugs(
+    books: Books,
+    id: string,
+    updates: readonly PluginUpdate[],
+    options: ChangeOptions = {},
+  ): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#remade(books, task, await this.withUpdates(books, task, updates), undefined),
+    )
+  }
+
+  updateProperties(
+    books: Books,
+    id: string,
+    update: PropertiesUpdate,
+    options: ChangeOptions = {},
+  ): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#remade(books, task, await this.withProperties(books, task, update), undefined),
+    )
+  }
+
+  /** A run that ended by itself; told twice it counts once. */
+  async noteEnd(books: Books, run: EndedRun): Promise<void> {
+    try {
+      await this.#change(books, run.task.id, {}, (task) => {
+        const stands = task.epoch === run.epoch && task.status === 'running'
+        if (!stands) return Promise.resolve({ next: task, changes: [] })
+        return Promise.resolve({ next: ended(task, run, this.#runner.nodes.info(run.task)), changes: [] })
+      })
+    } catch (error) {
+      // a task that is gone needs no end
+      if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+    }
+  }
+
+  /** What a task would be after a reload. Throws `WRONG_STATUS` for a task without a template. */
+  async reloaded(books: Books, task: TaskRecord): Promise<Draft> {
+    if (task.template === undefined) throw reloadRefused(task.id)
+    const stored = await books.templates.get(task.template)
+    if (stored === undefined) throw unknownTemplate(task.template)
+    const source = this.#shelf.ofTemplate(books, stored)
+    return this.#maker.remake(task, { source, rule: undefined, settings: task.settings })
+  }
+
+  async withUpdates(books: Books, task: TaskRecord, updates: readonly PluginUpdate[]): Promise<Draft> {
+    const { source, rule, settings } = await this.#maker.parts(books, task)
+    const parts = {
+      source: source && this.#shelf.of(books, withUpdatedPlugs(source.document, updates)),
+      rule: rule && withUpdatedPlugs(rule, updates),
+      settings: withPinnedVersions(settings, updates),
+    }
+    return this.#maker.remake(task, parts)
+  }
+
+  async withProperties(books: Books, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
+    const parts = await this.#maker.parts(books, task)
+    return this.#maker.remake(task, { ...parts, settings: withProperties(parts.settings, task.effective.tags, update) })
+  }
+
+  /** Resolves when all changes asked so far are done. */
+  idle(): Promise<void> {
+    return this.#lanes.idle()
+  }
+
+  #change(
+    books: Books,
+    id: string,
+    { batch }: ChangeOptions,
+    decide: (task: TaskRecord) => Promise<Decision>,
+  ): Promise<TaskRecord> {
+    return this.#lanes.run(laneOf(books, id), async () => {
+      for (let tries = 1; ; tries++) {
+        const stored = await books.tasks.get(id)
+        if (stored === undefined) throw taskNotFound(id)
+        const decision = await decide(stored.value)
+        if (decision.next === stored.value) return stored.value
+        try {
+          return await this.#carryOut(books, stored, decision, batch)
+        } catch (error) {
+          if (!isConflict(error) || tries === MOST_TRIES) throw error
+        }
+      }
+    })
+  }
+
+  async #carryOut(
+    books: Books,
+    stored: Stored<TaskRecord>,
+    decision: Decision,
+    batch: string | undefined,
+  ): Promise<TaskRecord> {
+    const { changes, parts } = decision
+    let plans: readonly PlannedChange[]
+    try {
+      plans = await Promise.all(changes.map((change) => this.#runner.plan(change)))
+    } catch (error) {
+      await this.#noteFailure(books, stored, decision, error)
+      throw error
+    }
+    const begins = changes.findIndex(({ kind }) => kind === 'begin')
+    const resourceIds = plans[begins]?.resourceIds
+    const next = decision.next && {
+      ...decision.next,
+      ...(resourceIds && { resourceIds }),
+      ...(batch !== undefined && { batch }),
+    }
+    await this.#commit(books, stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
+    return next ?? stored.value
+  }
+
+  /** A stopped task that cannot start is failed from now on; one that runs goes on as it was. */
+  async #noteFailure(books: Books, stored: Stored<TaskRecord>, { next }: Decision, error: unknown): Promise<void> {
+    const task = stored.value
+    const starts = next?.status === 'running' && task.status !== 'running'
+    if (!starts || !(error instanceof AppError) || error.status >= 500) return
+    await books.tasks.put(task.id, failedToStart(task, this.#now(), messageOf(error)), stored.version)
+  }
+
+  async #commit(
+    books: Books,
+    expect: number | 'absent',
+    { next, parts }: Decision,
+    plans: readonly PlannedChange[],
+    id = next?.id ?? '',
+  ): Promise<void> {
+    const writes: Write[] = [
+      next === undefined ? books.tasks.deleting(id, expect) : books.tasks.putting(id, next, expect),
+      ...(parts?.source ? this.#shelf.writes(books, parts.source) : []),
+      ...plans.flatMap((plan) => plan.writes),
+    ]
+    await books.commit(writes)
+    if (parts?.source) this.#shelf.written(books, parts.source)
+    for (const plan of plans) await plan.apply()
+  }
+
+  #beginning(books: Books, task: TaskRecord, parts: Parts): Decision {
+    const next = begun(task, this.#now(), task.resourceIds)
+    const change: TaskChange = {
+      kind: 'begin',
+      task: runnable(refOf(books, task.id), next.epoch, task.createTime, parts),
+    }
+    return { next, changes: [change], parts }
+  }
+
+  #stopped(books: Books, task: TaskRecord): TaskRecord {
+    if (task.status !== 'running') return task
+    const info = this.#runner.nodes.info(refOf(books, task.id))
+    return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
+  }
+
+  #remade(books: Books, task: TaskRecord, draft: Draft, start: boolean | undefined): Decision {
+    const { source, fields } = draft
+    const parts: Parts = { source, rule: fields.rule, settings: fields.settings }
+    const ran = task.status === 'running'
+    const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
+    if (start ?? ran) return this.#beginning(books, stopped, parts)
+    return { next: stopped, changes: ran ? [ending(books, task)] : [], parts }
+  }
+
+  /** What a task that is not started is bound to, as far as it can be known. */
+  async #resources(id: string, { prepared }: Draft): Promise<readonly string[]> {
+    try {
+      return [...new Set(await resolveResources(id, prepared, {}))]
+    } catch (error) {
+      // resolved when it is started
+      if (error instanceof AppError) return []
+      throw error
+    }
+  }
+}
+
+function laneOf(books: Books, id: string): string {
+  return `${books.tenant}\n${id}`
+}
+
+function refOf(books: Books, id: string): TaskRef {
+  return { tenant: books.tenant, id }
+}
+
+function ending(books: Books, { id, epoch }: TaskRecord): TaskChange {
+  return { kind: 'end', task: refOf(books, id), epoch }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'CONFLICT'
+}

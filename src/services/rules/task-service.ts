@@ -1,0 +1,93 @@
+/** Tasks one by one, and lists of them (part 2, 2.1, 2.2, 3 and 4.1). */
+import type { TaskApi } from './contract.ts'
+import type { Books } from './books.ts'
+import { wireIssue } from './error-body.ts'
+import { removeRefused, taskNotFound } from './error-texts.ts'
+import type { GraphForms } from './graph-forms.ts'
+import { readSpecification } from './read-specification.ts'
+import type { Caller, GraphFormat } from './shared-schema.ts'
+import type { TaskChanges } from './task-changes.ts'
+import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
+import { refuseWarnings, type TaskMaker } from './task-maker.ts'
+import type { TaskRecord } from './task-record.ts'
+import type { TaskSpecification } from './task-schema.ts'
+import type { TaskShow } from './task-show.ts'
+
+/** What the parts of the service share. */
+export interface TaskParts {
+  readonly maker: TaskMaker
+  readonly changes: TaskChanges
+  readonly show: TaskShow
+  readonly forms: GraphForms
+  readonly newId: () => string
+}
+
+const BN = { format: 'bn' } as const
+
+export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi {
+  const { maker, changes, show, forms, newId } = parts
+  return {
+    create: async (specification, options = {}) => {
+      const draft = await maker.make(books, specification)
+      if (options.failOnWarning === true) refuseWarnings(draft.warnings)
+      const { id } = await changes.create(books, newId(), caller.user, draft)
+      return options.returnWarnings === true ? { ID: id, warnings: draft.warnings.map(wireIssue) } : { ID: id }
+    },
+    replace: async (id, specification) => {
+      await taskOf(books, id)
+      const draft = await maker.make(books, specification)
+      return show.whole(books, await changes.replace(books, id, draft), BN)
+    },
+    remove: async (id, options = {}) => {
+      await changes.remove(books, id, { force: options.forceStop === true })
+    },
+    start: async (id) => show.whole(books, await changes.start(books, id), BN),
+    stop: async (id) => show.whole(books, await changes.stop(books, id), BN),
+    restart: async (id) => show.whole(books, await changes.restart(books, id), BN),
+    get: async (id, options = BN) => show.whole(books, await taskOf(books, id), options),
+    conf: async (id, format) => confOf(await taskOf(books, id), format, maker, forms),
+    list: async ({ where, hits, startIndex }, options = BN) => {
+      const conditions = taskConditions(where)
+      const [found, total] = await Promise.all([
+        hits === 0 ? [] : books.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
+        books.tasks.count(conditions),
+      ])
+      const values = found.map(({ value }) =>
+        options.withoutGraph === true ? show.withoutGraph(books, value, options) : show.listed(books, value, options),
+      )
+      return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
+    },
+    count: (where) => books.tasks.count(taskConditions(where)),
+    runs: async (id) => (await taskOf(books, id)).runs,
+  }
+}
+
+/** Throws `NOT_FOUND`. */
+export async function taskOf(books: Books, id: string): Promise<TaskRecord> {
+  const stored = await books.tasks.get(id)
+  if (stored === undefined) throw taskNotFound(id)
+  return stored.value
+}
+
+/** For the removal of several at once: refuses all when one of them runs. */
+export async function refuseRunning(books: Books, ids: readonly string[]): Promise<void> {
+  for (const { value } of await books.tasks.getMany(ids)) {
+    if (value.status === 'running') throw removeRefused(value.status)
+  }
+}
+
+/** The body that was posted; a rule in the other form is converted, a request of a template never. */
+function confOf(
+  task: TaskRecord,
+  format: GraphFormat | undefined,
+  maker: TaskMaker,
+  forms: GraphForms,
+): TaskSpecification {
+  const posted = task.conf as TaskSpecification
+  const isBn = task.form === 'bn' || task.form === 'network'
+  if (format === undefined || task.form === 'template' || isBn === (format === 'bn')) return posted
+  const read = readSpecification(task.conf, maker.plugs)
+  if (read.form === 'template') return posted
+  const { task: settings, ...graph } = read.rule
+  return { ...forms.of(graph, [], format), ...(settings && { task: settings }) } as TaskSpecification
+}
