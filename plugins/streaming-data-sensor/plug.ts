@@ -37,6 +37,10 @@ export const streamingDataSensor = definePlug({
       },
     ]
   },
+  steps({ parameter, threshold }) {
+    const cut = typeof threshold === 'number' ? threshold : numberOfText(threshold)
+    return cut === undefined ? undefined : { parameter, cuts: [cut], states: ['Below', 'Equal', 'Above'] }
+  },
   execute(context) {
     const { parameter } = context.properties
     const given = context.properties.threshold

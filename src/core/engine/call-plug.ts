@@ -4,8 +4,10 @@
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import type { Needs } from '../placeholders/scope.ts'
+import type { PlugCall } from '../graph/graph.ts'
+import type { Needs, Scope } from '../placeholders/scope.ts'
 import { finishProperties } from '../plug/properties.ts'
+import type { Plug } from '../plug/plug.ts'
 import { readAnswer, type Answer, type BadAnswer } from '../plug/result.ts'
 import type { Ports } from '../ports.ts'
 import type { TaskRun } from '../task/run.ts'
@@ -17,6 +19,9 @@ export interface Caller extends CallSurroundings {
   /** names of variables that the last stored value replaces */
   readonly dataVariables: readonly string[]
 }
+
+/** A context whose properties are not known yet. */
+export type Fillable = Scope & { properties: Readonly<Record<string, unknown>>; prepared: unknown }
 
 export type Outcome = Answer | BadAnswer
 
@@ -33,7 +38,8 @@ export function callPlug(run: TaskRun, execution: Execution, caller: Caller): Ou
   }
 }
 
-async function settle(outcome: PromiseLike<Outcome>): Promise<Outcome> {
+/** A promise that never rejects. */
+export async function settle(outcome: PromiseLike<Outcome>): Promise<Outcome> {
   try {
     return await outcome
   } catch (error) {
@@ -42,27 +48,37 @@ async function settle(outcome: PromiseLike<Outcome>): Promise<Outcome> {
 }
 
 function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | PromiseLike<Outcome> {
-  const { plug, properties, constant, prepared, loop } = execution.node.call
+  const { plug, loop } = execution.node.call
   const context = new CallContext(run, execution, caller, fetched)
   if (loop !== undefined && execution.items === null) {
     const items = loopItems(loop.evaluate(context))
     if (items.length === 0) return readAnswer(plug, undefined)
     execution.items = items
   }
+  const refused = fillProperties(execution.node.call, context)
+  return refused ?? outcomeOf(plug, plug.execute(context))
+}
+
+/** What `execute` gave, as an outcome. The promise of it may reject. */
+export function outcomeOf(plug: Plug, given: unknown): Outcome | PromiseLike<Outcome> {
+  return isPromise(given) ? given.then((answer) => readAnswer(plug, answer)) : readAnswer(plug, given)
+}
+
+/** Gives a call's context its properties; the outcome of the call when they cannot be used. */
+export function fillProperties(call: PlugCall, context: Fillable): BadAnswer | undefined {
+  const { plug, properties, constant, prepared } = call
   if (constant !== undefined) {
     context.properties = constant
     context.prepared = prepared
-  } else {
-    const finished = finishProperties(plug, properties.evaluate(context))
-    if (finished.problems) {
-      return { ok: false, error: finished.problems.map((one) => `${one.property}: ${one.message}`).join('; ') }
-    }
-    context.properties = finished.properties
-    context.prepared = plug.prepare?.(finished.properties)
+    return undefined
   }
-  const given = plug.execute(context)
-  if (isPromise(given)) return given.then((answer) => readAnswer(plug, answer))
-  return readAnswer(plug, given)
+  const finished = finishProperties(plug, properties.evaluate(context))
+  if (finished.problems) {
+    return { ok: false, error: finished.problems.map((one) => `${one.property}: ${one.message}`).join('; ') }
+  }
+  context.properties = finished.properties
+  context.prepared = plug.prepare?.(finished.properties)
+  return undefined
 }
 
 function loopItems(value: unknown): readonly unknown[] {
@@ -83,7 +99,7 @@ function parseItems(text: string): unknown {
   }
 }
 
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 

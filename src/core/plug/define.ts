@@ -9,9 +9,9 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 const MAX_STATES = 1000
 const TEXTS = ['description', 'category'] as const
-const FUNCTIONS = ['check', 'prepare'] as const
+const FUNCTIONS = ['check', 'steps', 'prepare'] as const
 const KEYS: readonly string[] =
-  'name version kind description category states input output openOutput check prepare execute'.split(' ')
+  'name version kind description category states input output openOutput check steps prepare execute'.split(' ')
 
 /**
  * Checks the declaration of a plug and gives it in the form that an engine takes (part 2, 2.1). The types of
@@ -35,6 +35,7 @@ export function definePlug(definition: PlugDefinition): Plug {
   return Object.freeze({
     // Absent functions are written out, so that all plugs have one shape and calls stay fast.
     check: undefined,
+    steps: undefined,
     prepare: undefined,
     ...definition,
     states: Object.freeze([...(definition.states ?? [])]),

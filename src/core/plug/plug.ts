@@ -136,6 +136,16 @@ export type PropertiesOf<Input extends Readonly<Record<string, InputField>>> = {
   readonly [K in keyof Input]: Present<Input[K]> extends true ? FieldValue<Input[K]> : FieldValue<Input[K]> | undefined
 }
 
+/** A state that depends on one number of the message alone, by where that number lies. */
+export interface Steps<State extends string = string> {
+  /** the parameter of the message */
+  readonly parameter: string
+  /** finite, ascending; 1 to 8 */
+  readonly cuts: readonly number[]
+  /** 2 * cuts + 1: below the first cut, at it, between it and the next ... above the last */
+  readonly states: readonly State[]
+}
+
 export interface PlugDefinition<
   Input extends Readonly<Record<string, InputField>> = Readonly<Record<string, InputField>>,
   State extends string = string,
@@ -155,6 +165,12 @@ export interface PlugDefinition<
   openOutput?: boolean
   /** finds problems in the constant properties, before anything runs */
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
+  /**
+   * For a sensor that only compares one number of the message with fixed limits: the comparison as data, or undefined
+   * when these properties want more. The engine then may find the state without a call, and calls `execute` only when
+   * somebody looks. Whenever the parameter is a finite number, `execute` must give the same state and have no effect.
+   */
+  steps?(properties: PropertiesOf<Input>): Steps<NoInfer<State>> | undefined
   /** once per graph, when all properties are constant, `logic` or `code`: turns them into something fast */
   prepare?(properties: PropertiesOf<Input>): Prepared
   execute(
@@ -164,12 +180,13 @@ export interface PlugDefinition<
 
 /** A registered plug; its declaration is checked and frozen. Made by definePlug. */
 export type Plug = Readonly<
-  Omit<PlugDefinition, 'states' | 'input' | 'output' | 'openOutput' | 'check' | 'prepare' | 'execute'> & {
+  Omit<PlugDefinition, 'states' | 'input' | 'output' | 'openOutput' | 'check' | 'steps' | 'prepare' | 'execute'> & {
     states: readonly string[]
     input: Readonly<Record<string, InputField>>
     output: Readonly<Record<string, OutputField>>
     openOutput: boolean
     check: ((properties: Readonly<Record<string, unknown>>) => readonly PropertyProblem[]) | undefined
+    steps: ((properties: Readonly<Record<string, unknown>>) => Steps | undefined) | undefined
     prepare: ((properties: Readonly<Record<string, unknown>>) => unknown) | undefined
     execute(context: PlugContext): PlugAnswer | PromiseLike<PlugAnswer>
   }

@@ -37,7 +37,8 @@ function evaluate(run: TaskRun, gate: GateNode): number {
   return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
 }
 
-function settle(observed: Observed, state: number, now: number): void {
+/** Takes a node's newly evaluated state. */
+export function settle(observed: Observed, state: number, now: number): void {
   observed.previous = observed.state
   observed.before = observed.state === UNKNOWN ? observed.memory : observed.state
   observed.state = state

@@ -11,7 +11,9 @@ export function snapshot(state: TaskState, trigger: TriggerEdge): readonly Seen[
 
 function see(state: TaskState, node: ObservableNode): Seen {
   const observed = observedState(state, node)
-  const origin = node.kind === 'sensor' ? sensorState(state, node).origin : null
+  // What made a state that is forgotten explains nothing.
+  const isKnownSensor = node.kind === 'sensor' && observed.state !== UNKNOWN
+  const origin = isKnownSensor ? sensorState(state, node).origin : null
   return { node, state: observed.state, since: observed.since, origin }
 }
 
