@@ -11,10 +11,13 @@ export interface Gauges {
   held(count: number): void
   /** ms that one call of a plug took */
   plugTook(ms: number): void
-  /** ms that one commit of storage took */
-  commitTook(ms: number): void
   /** asked at each scrape: how many tasks there are by status */
-  watchTasks(read: () => Readonly<Record<string, number>>): void
+  watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   /** asked at each scrape: how many things wait in the named queue */
   watchQueue(name: string, read: () => number): void
+  /** asked at each scrape: commits of storage since the start, and the ms that the last one took */
+  watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
+
+/** How many of something there are, by the name of their status. */
+export type ByStatus = Readonly<Record<string, number>>

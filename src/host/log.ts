@@ -14,7 +14,7 @@ const SECRET_QUERY = /([?&](?:apikey|apisecret|token|access_token|signature|x-am
 const SECRET_FIELDS = ['authorization', 'cookie', 'secret', 'apiSecret', 'password', 'token']
 
 /** Structured lines (one JSON object each) to a stream, without anything that opens a door. */
-export function logOptions(level: LogLevel, stream: LogStream): FastifyServerOptions['logger'] {
+export function logOptions(level: LogLevel, stream: LogStream): NonNullable<FastifyServerOptions['logger']> {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`])
   return {
     level,

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { fastify, type FastifyInstance } from 'fastify'
+import { logOptions, type LogLevel, type LogStream } from './log.ts'
+import { mount, type Mounting } from './mount.ts'
+
+/** ms: a connection that asks nothing is kept this long, longer than proxies keep theirs */
+const KEEP_ALIVE = 72_000
+/** ms in which a request must have arrived whole */
+const ARRIVAL = 30_000
+/** ms in which its headers must have */
+const HEADERS = 10_000
+
+export interface AppOptions extends Omit<Mounting, 'alone'> {
+  readonly log: { readonly level: LogLevel; readonly stream: LogStream }
+}
+
+/** A server of our own with the whole API on it, ready to listen or to be asked by `inject`. */
+export async function createApp({ log, ...mounting }: AppOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: logOptions(log.level, log.stream),
+    disableRequestLogging: true,
+    genReqId: requestId,
+    requestTimeout: ARRIVAL,
+    keepAliveTimeout: KEEP_ALIVE,
+    http: { headersTimeout: HEADERS },
+    // Names of templates and resources may be long.
+    routerOptions: { maxParamLength: 1024 },
+    clientErrorHandler: answerBrokenRequest,
+    // Services start here, and take what they left the last time up again.
+    pluginTimeout: 0,
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  await app.register(async (scope) => mount(scope, { ...mounting, alone: true }))
+  await app.ready()
+  return app
+}
+
+/** The caller's own id when it is harmless in a log, else a new one. */
+function requestId(request: Pick<IncomingMessage, 'headers'>): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
+}
+
+const BROKEN: ReadonlyMap<string, readonly [number, string, string]> = new Map([
+  ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large', 'The headers are too large']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout', 'The request did not arrive in time']],
+])
+
+/** What came over the socket is no request: there is nothing that a route could answer. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [400, 'Bad Request', 'This is no HTTP request']
+  const body = JSON.stringify({ statusCode, error: text })
+  const head = [
+    `HTTP/1.1 ${statusCode} ${status}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}

@@ -1,0 +1,215 @@
+import { resolve } from 'node:path'
+import { AppError } from '../kernel/errors.ts'
+import type { ForeignIssuer } from './auth/tokens.ts'
+import { LOG_LEVELS, type LogLevel } from './log.ts'
+import type { Limits } from './mount.ts'
+
+/** What a host is started with. */
+export interface Config {
+  /** 0: the system picks one */
+  readonly port: number
+  readonly host: string
+  /** absolute path of the data folder */
+  readonly data: string
+  readonly store: StoreChoice
+  /** the first tenant's pair when it was chosen by whoever starts the host */
+  readonly pair: { readonly key: string; readonly secret: string } | undefined
+  /** whose the first pair is */
+  readonly tenant: string
+  /** names of the services to serve; undefined: all */
+  readonly only: readonly string[] | undefined
+  /** whether an empty store gets something to look at */
+  readonly demo: boolean
+  readonly logLevel: LogLevel
+  readonly limits: Limits
+  readonly issuer: ForeignIssuer | undefined
+}
+
+export type StoreChoice =
+  { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
+
+/** An option as people give it: by its flag, else in the environment, else its default. */
+export interface Option {
+  /** as in `--log-level` */
+  readonly flag: string
+  readonly env: string
+  /** how help names the value; absent for a switch */
+  readonly value?: string
+  readonly default?: string
+  readonly help: string
+}
+
+export const OPTIONS = {
+  port: { flag: 'port', env: 'PORT', value: 'number', default: '8080', help: '0 picks a free one' },
+  host: { flag: 'host', env: 'REFLEXARC_HOST', value: 'address', default: '127.0.0.1', help: 'where to listen' },
+  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'where everything is kept' },
+  store: {
+    flag: 'store',
+    env: 'REFLEXARC_STORE',
+    value: 'medium',
+    default: 'sqlite:',
+    help: 'sqlite: in the data folder, memory: for nothing that lasts, or an address postgres://...',
+  },
+  key: { flag: 'key', env: 'REFLEXARC_API_KEY', value: 'key', help: 'API key of the first tenant, with its secret' },
+  secret: {
+    flag: 'secret',
+    env: 'REFLEXARC_API_SECRET',
+    value: 'secret',
+    help: 'its secret; better given in the environment, where other users of the machine do not see it',
+  },
+  tenant: { flag: 'tenant', env: 'REFLEXARC_TENANT', value: 'name', default: 'default', help: 'the first tenant' },
+  only: { flag: 'only', env: 'REFLEXARC_ONLY', value: 'services', help: 'serve a part, such as rules,alarms' },
+  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
+  logLevel: {
+    flag: 'log-level',
+    env: 'REFLEXARC_LOG_LEVEL',
+    value: 'level',
+    default: 'info',
+    help: `${LOG_LEVELS.join(', ')}; debug has a line for each request`,
+  },
+  rateLimit: {
+    flag: 'rate-limit',
+    env: 'REFLEXARC_RATE_LIMIT',
+    value: 'number',
+    default: '10000',
+    help: 'requests a second of one key; 0 for no limit',
+  },
+  bodyLimit: {
+    flag: 'body-limit',
+    env: 'REFLEXARC_BODY_LIMIT',
+    value: 'bytes',
+    default: '1048576',
+    help: 'of a request',
+  },
+  timeLimit: {
+    flag: 'time-limit',
+    env: 'REFLEXARC_TIME_LIMIT',
+    value: 'ms',
+    default: '30000',
+    help: 'of a request; streams have none',
+  },
+  jwks: {
+    flag: 'jwks',
+    env: 'REFLEXARC_JWKS',
+    value: 'address',
+    help: 'public keys of an issuer whose bearer tokens are good here',
+  },
+  issuer: { flag: 'issuer', env: 'REFLEXARC_ISSUER', value: 'name', help: 'what `iss` of those tokens must be' },
+  audience: { flag: 'audience', env: 'REFLEXARC_AUDIENCE', value: 'name', help: 'what `aud` of those tokens must be' },
+  tenantClaim: {
+    flag: 'tenant-claim',
+    env: 'REFLEXARC_TENANT_CLAIM',
+    value: 'name',
+    default: 'tenant',
+    help: 'the claim of those tokens that names the tenant',
+  },
+} as const satisfies Record<string, Option>
+
+export type OptionName = keyof typeof OPTIONS
+/** Values as they were given; `true` for a switch. */
+export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | undefined>>>
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Everything that is wrong is thrown at once, as `USAGE`. `services`: the names that `--only` may have. */
+export function readConfig(given: Given, env: Environment, services: readonly string[]): Config {
+  const problems: string[] = []
+  /** the text of an option, and how to call it when it is wrong; a variable that is empty is not set */
+  const look = (name: OptionName): { text: string | undefined; named: string } => {
+    const option: Option = OPTIONS[name]
+    const flag = given[name]
+    if (flag !== undefined) return { text: String(flag), named: `--${option.flag}` }
+    return { text: env[option.env] || option.default, named: env[option.env] ? option.env : `--${option.flag}` }
+  }
+  const read = <T>(name: OptionName, parse: (text: string) => T | undefined, right: string): T | undefined => {
+    const { text, named } = look(name)
+    if (text === undefined) return undefined
+    const value = parse(text)
+    // What may be a secret is never repeated.
+    const shown = name === 'secret' || name === 'store' ? 'this value' : `"${text}"`
+    if (value === undefined) problems.push(`${named}: ${shown} cannot be used; ${right}`)
+    return value
+  }
+  const text = (name: OptionName) => look(name).text
+
+  const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
+  const host = read('host', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
+  const store = read('store', storeOf, 'write sqlite:, memory: or postgres://user@host/database')
+  const tenant = read('tenant', tenantOf, 'write 1 to 64 letters, digits, dots, - or _, and no _ at the start')
+  const only = read('only', (list) => servicesOf(list, services), `there are ${services.join(', ') || 'none'}`)
+  const logLevel = read('logLevel', (level) => LOG_LEVELS.find((one) => one === level), LOG_LEVELS.join(', '))
+  const rate = read('rateLimit', wholeUpTo(1e9), 'write a whole number, 0 for no limit')
+  const bytes = read('bodyLimit', wholeUpTo(1e9), 'write a number of bytes, at most 1000000000')
+  const ms = read('timeLimit', wholeUpTo(3_600_000), 'write ms, 1 to 3600000')
+  if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
+  if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
+
+  const key = read('key', keyOf, 'write visible characters without a colon, at most 128')
+  const secret = read('secret', secretOf, 'write visible characters, at most 256')
+  if ((text('key') === undefined) !== (text('secret') === undefined)) {
+    problems.push('--key and --secret: one is given without the other; give both, or none and a pair is made')
+  }
+  const jwks = read('jwks', jwksOf, 'write an https address, or http on this machine')
+  if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
+    problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
+  }
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+
+  const issuer = text('issuer')
+  const audience = text('audience')
+  return {
+    port: port ?? 0,
+    host: host ?? '',
+    data: resolve(text('data') ?? ''),
+    store: store ?? { medium: 'memory' },
+    pair: key !== undefined && secret !== undefined ? { key, secret } : undefined,
+    tenant: tenant ?? '',
+    only,
+    demo: !['true', '1'].includes(text('empty') ?? ''),
+    logLevel: logLevel ?? 'info',
+    limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
+    issuer: jwks && {
+      jwks,
+      tenantClaim: text('tenantClaim') ?? '',
+      ...(issuer !== undefined && { issuer }),
+      ...(audience !== undefined && { audience }),
+    },
+  }
+}
+
+function wholeUpTo(most: number): (text: string) => number | undefined {
+  return (text) => (/^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined)
+}
+
+function nonEmpty(text: string): string | undefined {
+  return text.trim() === '' ? undefined : text
+}
+
+function storeOf(text: string): StoreChoice | undefined {
+  if (text === 'sqlite:') return { medium: 'sqlite' }
+  if (text === 'memory:') return { medium: 'memory' }
+  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined
+}
+
+function tenantOf(text: string): string | undefined {
+  return /^[A-Za-z0-9.-][\w.-]{0,63}$/.test(text) ? text : undefined
+}
+
+function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {
+  const names = [...new Set(list.split(',').map((name) => name.trim()))]
+  return names.every((name) => known.includes(name)) ? names : undefined
+}
+
+function keyOf(text: string): string | undefined {
+  return /^[!-9;-~]{1,128}$/.test(text) ? text : undefined
+}
+
+function secretOf(text: string): string | undefined {
+  return /^[!-~]{1,256}$/.test(text) ? text : undefined
+}
+
+function jwksOf(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere) ? url : undefined
+}

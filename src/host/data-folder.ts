@@ -1,0 +1,76 @@
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { AppError, messageOf } from '../kernel/errors.ts'
+
+const KEY_BYTES = 32
+
+/** Makes the folder when it is not there, for its owner alone, and tries to write. `STORE` when that cannot be done. */
+export function openDataFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    rmdirSync(mkdtempSync(join(path, '.try-')))
+  } catch (error) {
+    throw unusable(path, error)
+  }
+}
+
+/** The secret key of this host's bearer tokens, from the data folder; made there when it has none. `STORE`. */
+export function tokenKey(folder: string): Uint8Array {
+  const path = join(folder, 'token.key')
+  try {
+    const found = readIfThere(path) ?? makeKey(folder, path)
+    const key = Buffer.from(found.trim(), 'base64url')
+    if (key.length >= KEY_BYTES) return key
+  } catch (error) {
+    throw unusable(folder, error)
+  }
+  throw new AppError(
+    'STORE',
+    `${path} is not a key; take it away and a new one is made (tokens of the old one then end)`,
+  )
+}
+
+export function randomKey(): Uint8Array {
+  return randomBytes(KEY_BYTES)
+}
+
+/** Whoever comes first makes it, and never half of it: the name appears only when the bytes are there. */
+function makeKey(folder: string, path: string): string {
+  const drafts = mkdtempSync(join(folder, '.key-'))
+  try {
+    const draft = join(drafts, 'token.key')
+    writeFileSync(draft, Buffer.from(randomKey()).toString('base64url'), { mode: 0o600, flush: true })
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(drafts, { recursive: true, force: true })
+  }
+  return readFileSync(path, 'utf8')
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'this user has no right to write there'],
+  ['EPERM', 'this user has no right to write there'],
+  ['EROFS', 'it is on a disk that cannot be written'],
+  ['ENOTDIR', 'a part of the path is a file'],
+  ['EEXIST', 'a file has that name'],
+  ['ENOSPC', 'the disk is full'],
+])
+
+function unusable(path: string, cause: unknown): AppError {
+  const reason = REASONS.get((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause)
+  return new AppError('STORE', `The data folder ${path} cannot be used: ${reason}; name another one with --data`, {
+    cause,
+  })
+}

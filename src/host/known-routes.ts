@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../kernel/errors.ts'
+import type { ErrorBody } from './failure.ts'
+import { plainErrorBody } from './failure.ts'
+import { errorHandler } from './errors.ts'
+
+interface KnownRoute {
+  readonly path: RegExp
+  readonly methods: Set<string>
+  readonly errorBody: ErrorBody
+}
+
+/**
+ * Remembers the routes of a scope and of those inside it, so that a path with a wrong method is answered 405 with
+ * `Allow`, in the shape of its service, and only a path that nobody has is answered 404.
+ */
+export class KnownRoutes {
+  readonly #routes = new Map<string, KnownRoute>()
+
+  /** To be called in a scope before its routes are added. */
+  watch(app: FastifyInstance, errorBody: ErrorBody): void {
+    app.addHook('onRoute', ({ url, method }) => {
+      const methods = Array.isArray(method) ? method : [method]
+      const known = this.#routes.get(url) ?? { path: pathPattern(url), methods: new Set(), errorBody }
+      for (const one of methods) known.methods.add(one)
+      this.#routes.set(url, known)
+    })
+  }
+
+  readonly handler = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const known = [...this.#routes.values()].filter((route) => route.path.test(path))
+    const [first] = known
+    if (first === undefined) {
+      const missing = new AppError('NOT_FOUND', `There is nothing at ${request.method} ${path.slice(0, 200)}`)
+      return errorHandler(plainErrorBody)(missing, request, reply)
+    }
+    const allowed = [...new Set(known.flatMap((route) => [...route.methods]))].sort().join(', ')
+    const wrong = new AppError('METHOD', `${path.slice(0, 200)} has no ${request.method}; it has ${allowed}`)
+    return errorHandler(first.errorBody)(wrong, request, reply.header('allow', allowed))
+  }
+}
+
+/** A pattern such as `/api/tasks/:id/nodes/*` as an expression without anything that could be slow. */
+function pathPattern(url: string): RegExp {
+  const parts = url.split(/(:\w+(?:\([^)]*\))?\??|\*)/)
+  const source = parts.map((part) => {
+    if (part === '*') return '.*'
+    if (part.startsWith(':')) return '[^/]+'
+    return part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+  })
+  return new RegExp(`^${source.join('')}$`)
+}

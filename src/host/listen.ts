@@ -1,0 +1,51 @@
+import { createServer, type AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { AppError, messageOf } from '../kernel/errors.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** Tries an address and lets it go again, before anything is written. `LISTEN` when it cannot be had. */
+export async function tryAddress({ host, port }: Address): Promise<void> {
+  const server = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host, port, exclusive: true }, resolve)
+    })
+    await new Promise((resolve) => server.close(resolve))
+  } catch (error) {
+    throw cannotListen({ host, port }, error)
+  }
+}
+
+/** Listens, and gives the base URL. `LISTEN` when the address cannot be had. */
+export async function listen(app: FastifyInstance, address: Address): Promise<string> {
+  try {
+    await app.listen(address)
+  } catch (error) {
+    throw cannotListen(address, error)
+  }
+  const { port } = app.server.address() as AddressInfo
+  return `http://${named(address.host)}:${port}`
+}
+
+/** An address that means "anywhere" is no address to call. */
+function named(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'something listens there already; choose another --port, or 0 for any'],
+  ['EACCES', 'this user may not listen there; choose a --port from 1024'],
+  ['EADDRNOTAVAIL', 'this machine has no such address; choose another --host'],
+  ['ENOTFOUND', 'no machine has that name; choose another --host'],
+])
+
+function cannotListen({ host, port }: Address, cause: unknown): AppError {
+  const reason = REASONS.get((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause)
+  return new AppError('LISTEN', `Cannot listen on ${host}:${port}: ${reason}`, { cause })
+}

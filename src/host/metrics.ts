@@ -1,0 +1,187 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Gauges } from './gauges.ts'
+
+type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
+
+/** ms between two looks at the loop; what a look is late beyond them is lag */
+const LOOK = 10
+const SHORT = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10]
+const REQUEST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+const COUNTED = {
+  inputs: 'Messages and pushes that tasks took',
+  steps: 'Steps of tasks',
+  firings: 'Firings of triggers',
+  held: 'Firings that were held back',
+} as const
+
+/** The figures of one host, as Prometheus reads them. Two hosts of one process have figures of their own. */
+export class Metrics {
+  readonly gauges: Gauges
+  readonly #registry = new Registry()
+  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #lag: LoopDelay = monitorEventLoopDelay({ resolution: LOOK })
+
+  constructor() {
+    const registers = [this.#registry]
+    this.#requests = new Histogram({
+      name: 'reflexarc_http_request_seconds',
+      help: 'Time from the first byte of a request to the last of its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: REQUEST,
+      registers,
+    })
+    this.gauges = makeGauges(this.#registry)
+    processFigures(this.#registry, this.#lag)
+    this.#lag.enable()
+  }
+
+  /** The text that Prometheus scrapes. */
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  /** The look at the loop ends, which would keep the process. */
+  stop(): void {
+    this.#lag.disable()
+  }
+
+  /** Counts every request of a scope. */
+  watch(app: FastifyInstance): void {
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, routeOptions } = request
+      // The pattern, not the path: paths are endless.
+      const labels = { method, route: routeOptions.url ?? 'none', status: reply.statusCode }
+      this.#requests.observe(labels, reply.elapsedTime / 1000)
+      done()
+    })
+  }
+}
+
+/** `GET /metrics`, for this machine alone. */
+export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
+  app.get('/metrics', { config: { access: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
+    return reply.type(metrics.contentType).send(await metrics.text())
+  })
+}
+
+function makeGauges(registry: Registry): Gauges {
+  const registers = [registry]
+  const counter = (name: keyof typeof COUNTED) => {
+    return new Counter({ name: `reflexarc_${name}_total`, help: COUNTED[name], registers })
+  }
+  const [inputs, steps, firings, held] = [counter('inputs'), counter('steps'), counter('firings'), counter('held')]
+  const plugs = new Histogram({
+    name: 'reflexarc_plug_seconds',
+    help: 'Time that one call of a plug took',
+    buckets: SHORT,
+    registers,
+  })
+  const queues = new Map<string, () => number>()
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_queue_depth',
+      help: 'Things that wait in a queue',
+      labelNames: ['queue'],
+      registers: [],
+      collect() {
+        for (const [queue, read] of queues) this.set({ queue }, read())
+      },
+    }),
+  )
+  return {
+    inputs: (count) => inputs.inc(count),
+    steps: (count) => steps.inc(count),
+    firings: (count) => firings.inc(count),
+    held: (count) => held.inc(count),
+    plugTook: (ms) => plugs.observe(ms / 1000),
+    watchTasks: (read) => watchTasks(registry, read),
+    watchQueue: (name, read) => void queues.set(name, read),
+    watchCommits: (read) => watchCommits(registry, read),
+  }
+}
+
+function watchTasks(registry: Registry, read: Parameters<Gauges['watchTasks']>[0]): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_tasks',
+      help: 'Tasks by status',
+      labelNames: ['status'],
+      registers: [],
+      async collect() {
+        const counts = await read()
+        this.reset()
+        for (const [status, count] of Object.entries(counts)) this.set({ status }, count)
+      },
+    }),
+  )
+}
+
+function watchCommits(registry: Registry, read: Parameters<Gauges['watchCommits']>[0]): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'reflexarc_commits_total',
+      help: 'Commits of storage',
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(read().commits)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_last_commit_seconds',
+      help: 'Time that the last commit of storage took',
+      registers: [],
+      collect() {
+        this.set(read().lastCommitMs / 1000)
+      },
+    }),
+  )
+}
+
+function processFigures(registry: Registry, lag: LoopDelay): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_loop_lag_seconds',
+      help: 'How late the event loop came to its work, since the last scrape',
+      labelNames: ['quantile'],
+      registers: [],
+      collect() {
+        for (const quantile of [50, 99, 100]) {
+          const late = lag.count === 0 ? 0 : lag.percentile(quantile) / 1e9 - LOOK / 1000
+          this.set({ quantile: String(quantile / 100) }, Math.max(0, late))
+        }
+        lag.reset()
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: 'process_resident_memory_bytes',
+      help: 'Resident memory of the process',
+      registers: [],
+      collect() {
+        this.set(process.memoryUsage.rss())
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: 'process_cpu_seconds_total',
+      help: 'CPU time of the process, user and system',
+      registers: [],
+      collect() {
+        const { user, system } = process.cpuUsage()
+        this.reset()
+        this.inc((user + system) / 1e6)
+      },
+    }),
+  )
+}

@@ -1,0 +1,110 @@
+/**
+ * The whole API on a Fastify server, or on a part of one that somebody else owns: everything stays in the scope that
+ * it is given, so that what the owner has beside it is not touched, and two of them live in one process.
+ *
+ * M1  every route asks for credentials, unless its `config.access` says otherwise
+ * M2  a failed request is answered in the shape of its service, and tells nothing of the inside
+ * M3  no body is larger, deeper or of another type than its route reads
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { AppError } from '../kernel/errors.ts'
+import { authenticate, type Doors } from './auth/authenticate.ts'
+import { errorHandler } from './errors.ts'
+import { plainErrorBody } from './failure.ts'
+import { healthRoute } from './health.ts'
+import { readJsonBodies } from './json-body.ts'
+import { KnownRoutes } from './known-routes.ts'
+import { metricsRoute, type Metrics } from './metrics.ts'
+import { describeApi } from './openapi.ts'
+import { TokenBuckets } from './rate-limit.ts'
+import type { HostedService } from './service.ts'
+import { validateStrictly } from './validation.ts'
+import { ownVersion } from './version.ts'
+
+export interface Limits {
+  /** bytes of a body, unless its route says otherwise */
+  readonly bodyBytes: number
+  /** ms that a request may take, unless its route says otherwise */
+  readonly requestMs: number
+  /** requests a second of one key, twice as many at once; 0: no limit */
+  readonly ratePerKey: number
+}
+
+export interface Mounting {
+  readonly services: readonly HostedService[]
+  readonly doors: Doors
+  readonly metrics: Metrics
+  readonly limits: Limits
+  /** rejects when the store does not answer */
+  probe(): Promise<unknown>
+  /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
+  readonly alone: boolean
+}
+
+export async function mount(app: FastifyInstance, mounting: Mounting): Promise<void> {
+  const { services, doors, metrics, limits } = mounting
+  const known = new KnownRoutes()
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
+
+  for (const name of ['tenant', 'user']) if (!app.hasRequestDecorator(name)) app.decorateRequest(name, '')
+  readJsonBodies(app)
+  app.setErrorHandler(errorHandler(plainErrorBody))
+  setLimits(app, limits)
+  metrics.watch(app)
+  logRequests(app)
+  app.addHook('onRequest', authenticate(doors))
+  app.addHook('onRequest', limitRate(limits.ratePerKey, doors.now))
+  if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
+
+  await describeApi(app, services)
+  await app.register(async (own) => {
+    known.watch(own, plainErrorBody)
+    healthRoute(own, () => mounting.probe())
+    metricsRoute(own, metrics)
+    rootRoute(own, services)
+  })
+  for (const service of services) {
+    await app.register(async (scope) => {
+      const { errorBody = plainErrorBody } = service
+      known.watch(scope, errorBody)
+      validateStrictly(scope)
+      scope.setErrorHandler(errorHandler(errorBody))
+      await service.routes(scope)
+    })
+  }
+  for (const service of services) await service.start(closing.signal)
+}
+
+function setLimits(app: FastifyInstance, { bodyBytes, requestMs }: Limits): void {
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit ??= bodyBytes
+    if (route.config?.endless !== true) route.handlerTimeout ??= requestMs
+  })
+}
+
+function limitRate(perSecond: number, now: () => number) {
+  const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: 10_000, now })
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    const wait = request.user === '' ? 0 : buckets.take(request.user)
+    if (wait === 0) return done()
+    reply.header('retry-after', wait)
+    done(new AppError('RATE_LIMITED', `More than ${perSecond} requests a second of one key; go on in ${wait} s`))
+  }
+}
+
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { log, method, routeOptions, tenant } = request
+    if (log.level === 'debug' || log.level === 'trace') {
+      const { statusCode, elapsedTime } = reply
+      log.debug({ req: request, route: routeOptions.url, method, tenant, statusCode, ms: elapsedTime }, 'answered')
+    }
+    done()
+  })
+}
+
+function rootRoute(app: FastifyInstance, services: readonly HostedService[]): void {
+  const about = { name: 'reflexarc', version: ownVersion(), services: services.map(({ name }) => name) }
+  app.get('/', { schema: { summary: 'What this host serves', tags: ['host'] } }, () => about)
+}
