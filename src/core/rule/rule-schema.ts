@@ -96,7 +96,8 @@ const PlugOverrideSchema = Type.Object(
   { title: 'plug override' },
 )
 
-const NodeOverrideSchema = Type.Object(
+/** One entry of `nodes` (part 2, 2.2). */
+export const NodeOverrideSchema = Type.Object(
   {
     name: Label,
     properties: Type.Object(

@@ -4,7 +4,6 @@ import { toBn } from '../../core/rule/bn/to-bn.ts'
 import { applyOverrides } from '../../core/rule/overrides.ts'
 import type { NodeOverride, RuleGraph } from '../../core/rule/rule.ts'
 import { Report } from '../../core/rule/check/report.ts'
-import { AppError } from '../../kernel/errors.ts'
 import type { GraphFormat } from './shared-schema.ts'
 
 export type WireGraph = Readonly<Record<string, unknown>>
@@ -17,7 +16,7 @@ export class GraphForms {
     this.#plugs = plugs
   }
 
-  /** The graph as it runs, with the overrides in it. Throws `VALIDATION` for a graph that has no `bn` form. */
+  /** The graph as it runs, with the overrides in it. One without a `bn` form (a plug of it is gone) stays simplified. */
   of(graph: RuleGraph, overrides: readonly NodeOverride[], format: GraphFormat): WireGraph {
     if (overrides.length > 0) return this.#make(applyOverrides(graph, overrides, '/nodes', new Report()), format)
     let forms = this.#made.get(graph)
@@ -30,9 +29,9 @@ export class GraphForms {
 
   #make(graph: RuleGraph, format: GraphFormat): WireGraph {
     const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = graph
-    if (format === 'simplified') return { sensors, actuators, relations, triggers, notes }
-    const { bn, issues } = toBn({ sensors, actuators, relations, triggers, notes }, this.#plugs)
-    if (bn) return { ...bn }
-    throw new AppError('VALIDATION', 'the rule has no bn form; ask for format=simplified', { issues })
+    const simplified = { sensors, actuators, relations, triggers, notes }
+    if (format === 'simplified') return simplified
+    const { bn } = toBn(simplified, this.#plugs)
+    return bn ? { ...bn } : simplified
   }
 }

@@ -73,6 +73,11 @@ export class TaskShow {
     }
   }
 
+  /** The rule of a stored task as it runs, in simplified form. */
+  rule(books: Books, task: TaskRecord): Promise<WireGraph> {
+    return this.#network(books, task, 'simplified')
+  }
+
   /** The rule of a stored task, overrides not yet in it. */
   async graph(books: Books, task: TaskRecord): Promise<RuleGraph> {
     if (task.rule !== undefined) return task.rule

@@ -1,0 +1,119 @@
+/** Operations on many tasks: queued and followed, or only looked at (part 2, 2.4 and 4.1). */
+import { setImmediate } from 'node:timers/promises'
+import type { BatchRecord } from './batch-record.ts'
+import type { BatchEntry, BatchOperation, BatchRequest, BatchStatus, ReadBatch } from './batch-schema.ts'
+import type { BatchWorker } from './batch-worker.ts'
+import type { Books } from './books.ts'
+import type { BatchApi } from './contract.ts'
+import { noBatch, noTaskWithId } from './error-texts.ts'
+import { describeBatch, readBatch } from './read-batch.ts'
+import type { Caller } from './shared-schema.ts'
+import { entryOf, preview } from './task-action.ts'
+import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
+import { taskOf, type TaskParts } from './task-service.ts'
+import type { TaskFilter, TaskPreview } from './task-schema.ts'
+
+const MOST_PREVIEWED = 1000
+const IDS_AT_ONCE = 10_000
+const NAMED_AT_ONCE = 500
+
+export function batchApi(
+  parts: TaskParts & { readonly worker: BatchWorker; readonly now: () => number },
+  books: Books,
+  caller: Caller,
+): BatchApi {
+  const { maker, changes, show, newId, worker, now } = parts
+  return {
+    queue: async (request) => {
+      const read = readBatch(request, maker.plugs)
+      const { ids, missing } = await selected(books, read.where)
+      const id = newId()
+      const operation = operationOf(request, read)
+      const queueTime = now()
+      await worker.queue(books, { id, user: caller.user, operation, action: read.action, queueTime, missing }, ids)
+      const entity = { id, user: caller.user, queueTime: new Date(queueTime).toISOString(), operation }
+      return { statusCode: 202, uri: `/api/batch/${id}`, entity }
+    },
+    preview: async (request) => {
+      const read = readBatch(request, maker.plugs)
+      const where = taskConditions(read.where)
+      const [found, total] = await Promise.all([
+        books.tasks.find({ where, sort: NEWEST_FIRST, limit: MOST_PREVIEWED }),
+        books.tasks.count(where),
+      ])
+      const tasks: TaskPreview[] = []
+      for (const { value } of found) {
+        tasks.push(await preview(changes, show, books, value, read.action))
+        if (tasks.length % 20 === 0) await setImmediate()
+      }
+      return { dryRun: true, operation: operationOf(request, read), total, tasks }
+    },
+    get: async (id) => {
+      const stored = await books.batches.get(id)
+      if (stored === undefined) throw noBatch(id)
+      return statusOf(books, stored.value, worker)
+    },
+    previewReload: async (id) => preview(changes, show, books, await taskOf(books, id), { action: 'reload' }),
+    reload: async (id) => show.whole(books, await changes.reload(books, id), { format: 'bn' }),
+  }
+}
+
+function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOperation {
+  return { entity: 'task', action: action.action, description: describeBatch(action.action, query) }
+}
+
+/** The tasks as they are when the operation is queued; of ids that are asked for, those that do not exist. */
+async function selected(
+  books: Books,
+  where: TaskFilter,
+): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
+  if (where.ids === undefined) return { ids: await allIds(books, where), missing: [] }
+  const { ids: asked, ...others } = where
+  const ids: string[] = []
+  const missing: string[] = []
+  for (let from = 0; from < asked.length; from += NAMED_AT_ONCE) {
+    const some = asked.slice(from, from + NAMED_AT_ONCE)
+    const existing = new Set(await books.tasks.ids({ where: taskConditions({ ids: some }), limit: NAMED_AT_ONCE }))
+    const conditions = taskConditions({ ...others, ids: some })
+    const fitting =
+      conditions.length === 1 ? existing : new Set(await books.tasks.ids({ where: conditions, limit: NAMED_AT_ONCE }))
+    for (const id of some) if (fitting.has(id)) ids.push(id)
+    for (const id of some) if (!existing.has(id)) missing.push(id)
+    await setImmediate()
+  }
+  return { ids, missing }
+}
+
+async function allIds(books: Books, where: TaskFilter): Promise<readonly string[]> {
+  const found: string[] = []
+  for (let afterId: string | undefined; ;) {
+    const portion = await books.tasks.ids({
+      where: taskConditions(where),
+      limit: IDS_AT_ONCE,
+      ...(afterId !== undefined && { afterId }),
+    })
+    found.push(...portion)
+    afterId = portion.at(-1)
+    if (portion.length < IDS_AT_ONCE || afterId === undefined) return found
+    await setImmediate()
+  }
+}
+
+async function statusOf(books: Books, batch: BatchRecord, worker: BatchWorker): Promise<BatchStatus> {
+  const { id, user, operation, queueTime, finishedTime, missing } = batch
+  const head = { id, user, operation, queueTime: new Date(queueTime).toISOString() }
+  if (finishedTime === undefined) return head
+  const success = emptyEntries()
+  const failure = emptyEntries()
+  for (const absent of missing) failure[absent] = entryOf(noTaskWithId(absent))
+  for (const [task, entry] of await worker.results(books, batch)) {
+    if (entry.statusCode < 400) success[task] = entry
+    else failure[task] = entry
+  }
+  return { ...head, finishedTime: new Date(finishedTime).toISOString(), results: { success, failure } }
+}
+
+/** Ids are text from outside: no prototype. */
+function emptyEntries(): Record<string, BatchEntry> {
+  return Object.create(null) as Record<string, BatchEntry>
+}

@@ -1,0 +1,26 @@
+import type { DocumentChange } from './task-schema.ts'
+
+const MOST_CHANGES = 1000
+
+/** What differs between two JSON documents, by JSON pointer; lists are compared place by place. */
+export function documentChanges(from: object, to: object): readonly DocumentChange[] {
+  const found: DocumentChange[] = []
+  collect(from, to, '', found)
+  return found
+}
+
+function collect(from: unknown, to: unknown, path: string, found: DocumentChange[]): void {
+  if (from === to || found.length >= MOST_CHANGES) return
+  if (isTree(from) && isTree(to) && Array.isArray(from) === Array.isArray(to)) {
+    for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
+      const step = key.replaceAll('~', '~0').replaceAll('/', '~1')
+      collect(from[key], to[key], `${path}/${step}`, found)
+    }
+    return
+  }
+  found.push({ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) })
+}
+
+function isTree(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,241 @@
+/** Templates: kept by name, never bound to a resource (part 2, 2.3). Their tasks change only by `reload`. */
+import type { Template } from '../../core/rule/rule.ts'
+import { isBnDocument } from '../../core/rule/bn/read-bn.ts'
+import { validateTemplate } from '../../core/rule/validate.ts'
+import { AppError, validationError } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { Condition, Stored } from '../../storage/contract.ts'
+import type { PluginUpdate } from './batch-schema.ts'
+import type { Books } from './books.ts'
+import type { TemplateApi } from './contract.ts'
+import { refusalText } from './error-body.ts'
+import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, templateNotFound } from './error-texts.ts'
+import type { GraphForms, WireGraph } from './graph-forms.ts'
+import { Lanes } from './lanes.ts'
+import { missingVersions, plugsOf, withUpdatedPlugs } from './plug-versions.ts'
+import type { Caller, GraphFormat } from './shared-schema.ts'
+import { nameCondition, tagCondition, wordConditions } from './task-conditions.ts'
+import type { TaskMaker } from './task-maker.ts'
+import type { TemplateRecord } from './template-record.ts'
+import type { TemplateEntity, TemplateFilter, UpgradedTemplates } from './template-schema.ts'
+
+export interface TemplateParts {
+  readonly maker: TaskMaker
+  readonly forms: GraphForms
+  readonly now: () => number
+  /** one change of a template at a time */
+  readonly lanes: Lanes
+  readonly run: (books: Books, template: Template | undefined) => TemplateApi['run']
+  /** reloads every task of a template */
+  readonly reloadTasks: (books: Books, template: string) => Promise<void>
+}
+
+const MOST_UPGRADED = 1000
+
+export function templateApi(parts: TemplateParts, books: Books, caller: Caller): TemplateApi {
+  const { maker, forms, now, lanes } = parts
+  const show = (record: TemplateRecord, format: GraphFormat | undefined): TemplateEntity => ({
+    ...metadata(record),
+    ...(format && graphOf(record.document, format, forms)),
+  })
+  const change = <T>(name: string, work: () => Promise<T>): Promise<T> => lanes.run(`${books.tenant}\n${name}`, work)
+  const read = (specification: unknown): { document: Template; isProtected: boolean | undefined } => {
+    const { template, issues } = validateTemplate(specification, maker.plugs)
+    if (template === undefined) throw validationError('the template', issues)
+    const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
+    return { document, isProtected: typeof isProtected === 'boolean' ? isProtected : undefined }
+  }
+
+  return {
+    create: async (specification) => {
+      const { document, isProtected } = read(specification)
+      const { name } = document
+      const record: TemplateRecord = {
+        document,
+        user: caller.user,
+        createTime: now(),
+        lastUpdateTime: now(),
+        ...(isProtected !== undefined && { protected: isProtected }),
+        plugs: plugsOf(document),
+      }
+      await change(name, async () => {
+        if ((await books.templates.get(name)) !== undefined) throw duplicateTemplate(name)
+        await putNew(books, name, record)
+      })
+      const isBn = isPlainObject(specification) && isBnDocument(specification)
+      const entity = show(record, isBn ? 'bn' : 'simplified')
+      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity }
+    },
+    replace: (name, specification) =>
+      change(name, async () => {
+        const stored = await templateOf(books, name)
+        const { document, isProtected } = read(specification)
+        if (document.name !== name) throw nameMismatch()
+        const next: TemplateRecord = {
+          ...stored.value,
+          document,
+          lastUpdateTime: now(),
+          ...(isProtected !== undefined && { protected: isProtected }),
+          plugs: plugsOf(document),
+        }
+        await books.templates.put(name, next, stored.version)
+        return show(next, 'simplified')
+      }),
+    remove: (name) =>
+      change(name, async () => {
+        const { version } = await templateOf(books, name)
+        const tasks = await books.tasks.count([{ field: 'template', op: 'eq', value: name }])
+        if (tasks > 0) throw templateInUse(name, tasks)
+        await books.templates.delete(name, version)
+      }),
+    copy: async (name, newName) => {
+      const { value } = await templateOf(books, name)
+      const { discoveryTemplate: _mark, ...kept } = value
+      const record: TemplateRecord = {
+        ...kept,
+        document: { ...value.document, name: newName },
+        user: caller.user,
+        createTime: now(),
+        lastUpdateTime: now(),
+      }
+      await change(newName, async () => {
+        if ((await books.templates.get(newName)) !== undefined) throw duplicateTemplate(newName)
+        await putNew(books, newName, record)
+      })
+      return show(record, 'simplified')
+    },
+    get: async (name, format = 'bn') => show((await templateOf(books, name)).value, format),
+    list: async ({ where, hits, startIndex, format, includeGraph }) => {
+      const conditions = templateConditions(where)
+      const [found, total] = await Promise.all([
+        hits === 0 ? [] : books.templates.find({ where: conditions, offset: startIndex, limit: hits }),
+        books.templates.count(conditions),
+      ])
+      const values = found.map(({ value }) => show(value, includeGraph ? format : undefined))
+      return { values, skip: startIndex, limit: hits, total }
+    },
+    upgrade: async (where, { updates, reloadTasks }) => {
+      const wrong = missingVersions(updates, maker.plugs)
+      if (wrong.length > 0) throw validationError('the upgrade', wrong)
+      const found = await books.templates.find({ where: templateConditions(where), limit: MOST_UPGRADED })
+      const outcome = await upgradeAll(
+        found.map(({ value }) => value.document.name),
+        (name) => change(name, () => upgradeOne(books, name, updates, read, now())),
+      )
+      if (reloadTasks === true) for (const name of outcome.successful) await parts.reloadTasks(books, name)
+      return outcome
+    },
+    discovery: async (format = 'bn') => {
+      const marked = await discoveryTemplates(books)
+      const [first] = marked
+      if (first === undefined) throw noDiscoveryTemplate()
+      return show(first.value, format)
+    },
+    setDiscovery: (name) =>
+      change(name, async () => {
+        const stored = await templateOf(books, name)
+        const others = (await discoveryTemplates(books)).filter(({ id }) => id !== name)
+        const unmarked = others.map(({ id, version, value: { discoveryTemplate: _mark, ...kept } }) =>
+          books.templates.putting(id, kept, version),
+        )
+        const marked = books.templates.putting(name, { ...stored.value, discoveryTemplate: true }, stored.version)
+        await books.commit([...unmarked, marked])
+      }),
+    run: (name, run, options) => runLater(books, parts, name, run, options),
+  }
+}
+
+/** Throws `NOT_FOUND`. */
+export async function templateOf(books: Books, name: string): Promise<Stored<TemplateRecord>> {
+  const stored = await books.templates.get(name)
+  if (stored === undefined) throw templateNotFound(name)
+  return stored
+}
+
+async function* runLater(
+  books: Books,
+  parts: TemplateParts,
+  ...[name, run, options]: Parameters<TemplateApi['run']>
+): ReturnType<TemplateApi['run']> {
+  const template = name === undefined ? undefined : (await templateOf(books, name)).value.document
+  yield* parts.run(books, template)(name, run, options)
+}
+
+/** Another host may have been faster. */
+async function putNew(books: Books, name: string, record: TemplateRecord): Promise<void> {
+  try {
+    await books.templates.put(name, record, 'absent')
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFLICT') throw duplicateTemplate(name)
+    throw error
+  }
+}
+
+async function upgradeAll(
+  names: readonly string[],
+  upgrade: (name: string) => Promise<void>,
+): Promise<UpgradedTemplates> {
+  const successful: string[] = []
+  const failed: { templateName: string; error: string }[] = []
+  for (const name of names) {
+    try {
+      await upgrade(name)
+      successful.push(name)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error
+      failed.push({ templateName: name, error: refusalText(error) })
+    }
+  }
+  return failed.length === 0 ? { successful } : { successful, failed }
+}
+
+async function upgradeOne(
+  books: Books,
+  name: string,
+  updates: readonly PluginUpdate[],
+  read: (document: unknown) => { document: Template },
+  now: number,
+): Promise<void> {
+  const { value, version } = await templateOf(books, name)
+  const updated = withUpdatedPlugs(value.document, updates)
+  if (updated === value.document) return
+  const { document } = read(updated)
+  await books.templates.put(name, { ...value, document, lastUpdateTime: now, plugs: plugsOf(document) }, version)
+}
+
+function discoveryTemplates(books: Books): Promise<readonly Stored<TemplateRecord>[]> {
+  return books.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
+}
+
+export function templateConditions(where: TemplateFilter): readonly Condition[] {
+  const conditions: Condition[] = []
+  if (where.ids !== undefined) conditions.push({ field: 'id', op: 'in', values: where.ids })
+  if (where.name !== undefined) conditions.push(nameCondition(where.name))
+  if (where.plugin !== undefined) {
+    conditions.push({ field: 'plug', op: 'eq', value: where.plugin.replace('@', ':') })
+  }
+  if (where.tags !== undefined) conditions.push(tagCondition(where.tags))
+  return [...conditions, ...wordConditions(where.filter)]
+}
+
+function metadata({ document, ...record }: TemplateRecord): TemplateEntity {
+  const { name, description, iconURL, tags = {}, variables, taskDefaults } = document
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(iconURL !== undefined && { iconURL }),
+    tags,
+    ...(variables && { variables }),
+    ...(taskDefaults && { taskDefaults: { ...taskDefaults } }),
+    ...(record.protected !== undefined && { protected: record.protected }),
+    discoveryTemplate: record.discoveryTemplate === true,
+    user: record.user,
+    createTime: record.createTime,
+    lastUpdateTime: record.lastUpdateTime,
+  }
+}
+
+function graphOf(document: Template, format: GraphFormat, forms: GraphForms): WireGraph {
+  const { name: _name, ...graph } = forms.of(document, [], format)
+  return graph
+}
