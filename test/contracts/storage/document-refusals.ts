@@ -1,0 +1,165 @@
+/** Documents, ids, specifications and tenants that are refused: the code, and that nothing is written. */
+import { expect } from 'vitest'
+import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
+import { expectCode, failureOf, storeFact, type Suite } from './medium.ts'
+import { THINGS, withSamples, type Thing } from './things.ts'
+
+/** What no document may hold; made late, because some of it cannot be written as a literal. */
+const BAD_DOCUMENTS: readonly (readonly [string, () => unknown])[] = [
+  ['NaN', () => ({ extra: Number.NaN })],
+  ['Infinity', () => ({ extra: [1, -Infinity] })],
+  ['a big integer', () => ({ extra: 1n })],
+  ['a function', () => ({ extra: () => 1 })],
+  ['a symbol', () => ({ extra: Symbol('s') })],
+  ['a date', () => ({ extra: new Date(0) })],
+  ['a map', () => ({ extra: new Map() })],
+  ['a hole in a list', () => ({ extra: [1, undefined, 2] })],
+  ['the key __proto__', () => ({ extra: JSON.parse('{"__proto__":{"a":1}}') as unknown })],
+  ['the key constructor', () => ({ extra: { constructor: 1 } })],
+  ['the key prototype', () => ({ extra: [{ prototype: 1 }] })],
+  ['a list as document', () => [1]],
+  ['null as document', () => null],
+  ['a text as document', () => 'text'],
+  ['a field of the wrong type', () => ({ name: 5 })],
+  ['a number field that is not finite', () => ({ size: Number.NaN })],
+  ['a place that is none', () => ({ at: { lat: 91, lng: 0 } })],
+  ['tags that are no texts', () => ({ tags: ['a', 1] })],
+  ['a NUL in a field', () => ({ name: 'a\0b' })],
+  ['half a surrogate pair in a field', () => ({ tags: ['\ud83d'] })],
+]
+
+export function definesRefusals(suite: Suite<Storage>): void {
+  const fact = storeFact(suite)
+
+  for (const [what, make] of BAD_DOCUMENTS) {
+    fact(`${what} is VALIDATION, and nothing is written`, async (store) => {
+      const things = store.collection(THINGS)
+      await expectCode(() => things.put('x', make() as Thing), 'VALIDATION')
+      expect(await things.get('x')).toBeUndefined()
+    })
+  }
+
+  fact('a document that holds itself, is nested too deep or unfolds without end is refused', async (store) => {
+    const things = store.collection(THINGS)
+    const self: Record<string, unknown> = {}
+    self['self'] = self
+    let deep: unknown = 1
+    for (let i = 0; i < 5_000; i += 1) deep = [deep]
+    let wide: unknown = 'x'
+    for (let i = 0; i < 60; i += 1) wide = [wide, wide]
+    for (const extra of [self, deep, wide]) {
+      await expectCode(() => things.put('x', { extra } as Thing), 'TOO_LARGE')
+    }
+    expect(await things.get('x')).toBeUndefined()
+  })
+
+  fact('100 levels are not too deep', async (store) => {
+    const things = store.collection(THINGS)
+    let deep: Thing['extra'] = 1
+    for (let i = 0; i < 98; i += 1) deep = [deep]
+    await things.put('x', { extra: deep })
+    expect((await things.get('x'))?.value.extra).toEqual(deep)
+  })
+
+  fact('all problems of a document come at once, each with its place', async (store) => {
+    const things = store.collection(THINGS)
+    const bad = { extra: { a: Number.NaN, 'b/c': [() => 1] }, size: 'big' } as unknown as Thing
+    const { issues } = await failureOf(() => things.put('', bad))
+    const paths = issues.map((issue) => issue.path)
+    for (const path of ['/0/id', '/0/value/extra/a', '/0/value/extra/b~1c/0']) expect(paths).toContain(path)
+  })
+
+  fact('ids that cannot be stored are refused', async (store) => {
+    const things = store.collection(THINGS)
+    for (const id of ['', 'a\0b', '\ud800']) {
+      await expectCode(() => things.put(id, {}), 'VALIDATION')
+      await expectCode(() => things.delete(id), 'VALIDATION')
+    }
+    await expectCode(() => things.put('x'.repeat(513), {}), 'TOO_LARGE')
+    await expectCode(() => things.put('é'.repeat(257), {}), 'TOO_LARGE')
+    await expectCode(() => things.put(5 as unknown as string, {}), 'VALIDATION')
+  })
+
+  fact('a field of 2,000 bytes can be searched, a longer one is TOO_LARGE', async (store) => {
+    const things = store.collection(THINGS)
+    const name = '😀'.repeat(500)
+    await things.put('x', { name, tags: [name] })
+    expect(await things.ids({ where: [{ field: 'name', op: 'eq', value: name }] })).toEqual(['x'])
+    expect(await things.ids({ where: [{ field: 'tags', op: 'eq', value: name }] })).toEqual(['x'])
+    await expectCode(() => things.put('y', { name: `${name}x` }), 'TOO_LARGE')
+    await expectCode(() => things.put('y', { tags: [`${name}x`] }), 'TOO_LARGE')
+  })
+
+  fact('getMany takes 1,000 ids and no more', async (store) => {
+    const things = await withSamples(store)
+    const ids = Array.from({ length: 1_000 }, (_, i) => (i === 999 ? 'a' : `no-${i}`))
+    expect(await things.getMany(ids)).toHaveLength(1)
+    await expectCode(() => things.getMany([...ids, 'b']), 'TOO_LARGE')
+  })
+
+  fact('an expectation is a version, absent or any', async (store) => {
+    const things = store.collection(THINGS)
+    for (const expect of [0, -1, 1.5, Number.NaN, 'present', null]) {
+      await expectCode(() => things.put('x', {}, expect as number), 'VALIDATION', String(expect))
+    }
+  })
+
+  const specs: readonly (readonly [string, Partial<CollectionSpec<Thing>>])[] = [
+    ['no name', { name: '' }],
+    ['a capital in its name', { name: 'Things' }],
+    ['a name of 41 characters', { name: 'x'.repeat(41) }],
+    ['a quote in its name', { name: 'a"b' }],
+    ['version 0', { version: 0 }],
+    ['version 1.5', { version: 1.5 }],
+    ['a field called id', { fields: { id: { type: 'text', of: () => 'x' } } }],
+    ['a field with a blank in its name', { fields: { 'a b': { type: 'text', of: () => 'x' } } }],
+    ['a field called __proto__', { fields: { ['__proto__']: { type: 'text', of: () => 'x' } } }],
+    [
+      'two fields that differ only in case',
+      { fields: { ab: { type: 'text', of: () => 'x' }, aB: { type: 'text', of: () => 'x' } } },
+    ],
+    ['a field of an unknown type', { fields: { a: { type: 'date', of: () => 'x' } as never } }],
+  ]
+  for (const [what, part] of specs) {
+    fact(`a specification with ${what} is VALIDATION`, async (store) => {
+      await expectCode(() => store.collection({ ...THINGS, ...part }).get('x'), 'VALIDATION')
+    })
+  }
+
+  suite.fact('one name with two specifications is VALIDATION, for every tenant', async ({ storage, tenant }) => {
+    const first: CollectionSpec<Thing> = {
+      name: 'twice',
+      version: 1,
+      fields: { name: { type: 'text', of: (t) => t.name } },
+    }
+    await storage.tenant(tenant).collection(first).put('x', { name: 'n' })
+    const same = storage.tenant(tenant).collection({ ...first })
+    expect(await same.get('x')).toMatchObject({ value: { name: 'n' } })
+    const others: readonly CollectionSpec<Thing>[] = [
+      { ...first, version: 2 },
+      { ...first, fields: {} },
+      { ...first, fields: { name: { type: 'number', of: (t) => t.size } } },
+    ]
+    for (const other of others) {
+      await expectCode(() => storage.tenant(`${tenant}-b`).collection(other).get('x'), 'VALIDATION')
+    }
+  })
+
+  suite.fact('a tenant is 1 to 64 characters of a-z A-Z 0-9 . _ -', async ({ storage }) => {
+    for (const bad of ['', 'x'.repeat(65), 'a/b', 'a b', 'ä', 'a\n', "a'b", '\0', 5]) {
+      await expectCode(
+        () =>
+          storage
+            .tenant(bad as string)
+            .collection(THINGS)
+            .get('x'),
+        'VALIDATION',
+      )
+    }
+    for (const good of ['x'.repeat(64), '.', '..', '-', '__proto__', 'constructor', 'CON']) {
+      const things = storage.tenant(good).collection(THINGS)
+      await things.put('x', { name: good })
+      expect(await things.get('x')).toMatchObject({ value: { name: good } })
+    }
+  })
+}

@@ -1,0 +1,345 @@
+/**
+ * Conformance of samples and messages by time. `describeSeries(name, medium)` runs everything: samples, buckets,
+ * messages, and random histories against a model.
+ */
+import { expect } from 'vitest'
+import type { Storage } from '../../../src/storage/contract.ts'
+import type { Sample, SampleValue } from '../../../src/storage/series.ts'
+import { definesBuckets } from './bucket-facts.ts'
+import { describeMedium, expectCode, failureOf, START, storeFact, type Medium, type Suite } from './medium.ts'
+import { definesMessages } from './message-facts.ts'
+import { definesSeriesHistories } from './series-histories.ts'
+
+export function describeSeries(name: string, medium: Medium): void {
+  describeMedium(`samples on ${name}`, medium, (suite) => {
+    definesSamples(suite)
+    definesExpiry(suite)
+    definesProgress(suite)
+    definesRefusals(suite)
+  })
+  describeMedium(`buckets on ${name}`, medium, definesBuckets)
+  describeMedium(`messages on ${name}`, medium, definesMessages)
+  describeMedium(`random histories of samples on ${name}`, medium, definesSeriesHistories)
+}
+
+const sample = (time: number, value: SampleValue, more: Partial<Sample> = {}): Sample => ({
+  resource: 'r',
+  metric: 'm',
+  time,
+  value,
+  ...more,
+})
+
+function definesSamples(suite: Suite<Storage>): void {
+  const fact = storeFact(suite)
+
+  fact('samples come back by time, whatever the order in which they came', async ({ series }) => {
+    await series.append({ samples: [sample(30, 3), sample(10, 1)] })
+    await series.append({ samples: [sample(20, 2)] })
+    await series.append({ samples: [sample(-5, 0)] })
+    const all = [sample(-5, 0), sample(10, 1), sample(20, 2), sample(30, 3)]
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual(all)
+    expect(await series.range({ resources: ['r'], metric: 'm', descending: true })).toEqual([...all].reverse())
+    expect(await series.range({ resources: ['r'], metric: 'm', limit: 2 })).toEqual(all.slice(0, 2))
+    expect(await series.range({ resources: ['r'], metric: 'm', limit: 1, descending: true })).toEqual(all.slice(3))
+  })
+
+  fact('both ends of a range are in it', async ({ series }) => {
+    await series.append({ samples: [10, 20, 30].map((time) => sample(time, time)) })
+    const times = async (from?: number, until?: number) =>
+      (
+        await series.range({
+          resources: ['r'],
+          metric: 'm',
+          ...(from !== undefined && { from }),
+          ...(until !== undefined && { until }),
+        })
+      ).map((one) => one.time)
+    expect(await times(10, 20)).toEqual([10, 20])
+    expect(await times(11)).toEqual([20, 30])
+    expect(await times(undefined, 29)).toEqual([10, 20])
+    expect(await times(20, 20)).toEqual([20])
+    expect(await times(21, 20)).toEqual([])
+  })
+
+  fact('a value is a number, a text or a truth value, and comes back as it was', async ({ series }) => {
+    const values = [0, 1, 2.5, -1e300, 5e-324, 2 ** 53 + 2, 2 ** 62, '', '1', 'true', 'ä😀\n', true, false]
+    await series.append({ samples: values.map((value, time) => sample(time, value)) })
+    const read = await series.range({ resources: ['r'], metric: 'm' })
+    expect(read.map((one) => one.value)).toStrictEqual(values)
+    await series.append({ samples: [sample(0, -0)] })
+    expect((await series.range({ resources: ['r'], metric: 'm', limit: 1 }))[0]?.value).toBe(0)
+  })
+
+  fact('the later write at the same resource, metric and time wins, in one batch too', async ({ series }) => {
+    await series.append({ samples: [sample(1, 'old'), sample(2, 1), sample(2, 2)] })
+    await series.append({ samples: [sample(1, 7)] })
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 7), sample(2, 2)])
+    expect(await series.latest('r')).toEqual([sample(2, 2)])
+    await series.append({ samples: [sample(2, true)] })
+    expect(await series.latest('r')).toEqual([sample(2, true)])
+  })
+
+  fact('appending the same again changes nothing', async ({ series }) => {
+    const batch = { samples: [sample(1, 1), sample(2, 'b'), sample(1, 3, { metric: 'n' })] }
+    await series.append(batch)
+    await series.append(batch)
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual(batch.samples.slice(0, 2))
+    expect((await series.buckets({ resources: ['r'], metric: 'm', from: 0, until: 10, width: 10 }))[0]?.count).toBe(2)
+  })
+
+  fact('samples of several resources are pooled by time, then by name', async ({ series }) => {
+    const names = ['b', 'a', '😀', '～']
+    await series.append({
+      samples: names.flatMap((resource) => [sample(10, resource, { resource }), sample(20, resource, { resource })]),
+    })
+    await series.append({ samples: [sample(15, 'not asked', { resource: 'c' })] })
+    const ask = { resources: ['😀', 'b', 'a', '～', 'b', 'nobody'], metric: 'm' }
+    const order = ['a', 'b', '～', '😀']
+    const values = (samples: readonly Sample[]) => samples.map((one) => one.value)
+    expect(values(await series.range(ask))).toEqual([...order, ...order])
+    expect(values(await series.range({ ...ask, descending: true }))).toEqual([...order, ...order].reverse())
+    expect(values(await series.range({ ...ask, limit: 5 }))).toEqual([...order, 'a'])
+    expect(values(await series.range({ ...ask, from: 11, limit: 2 }))).toEqual(['a', 'b'])
+  })
+
+  fact('names are any text; nothing of one meets another', async ({ series }) => {
+    const odd = ['a', 'A', 'a/b', 'a b', '__proto__', "o'x", '%', '*', '1', 'ä', '😀', 'x'.repeat(512)]
+    await series.append({
+      samples: odd.flatMap((resource) =>
+        odd.map((metric, time) => sample(time, `${resource}|${metric}`, { resource, metric })),
+      ),
+    })
+    for (const resource of odd) {
+      const latest = await series.latest(resource)
+      expect(new Set(latest.map((one) => one.value))).toEqual(new Set(odd.map((metric) => `${resource}|${metric}`)))
+      expect(await series.range({ resources: [resource], metric: 'a b' })).toMatchObject([{ value: `${resource}|a b` }])
+    }
+  })
+
+  fact('latest gives the newest of each metric, by name, or of one', async ({ series }) => {
+    expect(await series.latest('r')).toEqual([])
+    const newest = [
+      sample(5, 1, { metric: 'Z' }),
+      sample(9, 'x', { metric: 'a' }),
+      sample(1, 2, { metric: '～' }),
+      sample(2, 3, { metric: '😀' }),
+    ]
+    await series.append({
+      samples: [...newest, sample(3, 0, { metric: 'a' }), sample(4, 0, { metric: 'Z' })].reverse(),
+    })
+    expect(await series.latest('r')).toEqual(newest)
+    expect(await series.latest('r', 'a')).toEqual([sample(9, 'x', { metric: 'a' })])
+    expect(await series.latest('r', 'none')).toEqual([])
+  })
+
+  fact('two tenants do not meet', async ({ series }, { storage, tenant }) => {
+    const other = storage.tenant(`${tenant}.b`).series
+    await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', partition: 0, position: 3 } })
+    await other.append({ samples: [sample(1, 2), sample(2, 2)] })
+    await other.remove({ resource: 'r', from: 2 })
+    expect(await other.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 2)])
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 1)])
+    expect(await other.applied('inputs', 0)).toBe(0)
+  })
+
+  fact('remove forgets a range, or some metrics of it, and only of that resource', async ({ series }) => {
+    const samples = ['m', 'n', 'o'].flatMap((metric) => [1, 2, 3].map((time) => sample(time, time, { metric })))
+    await series.append({ samples: [...samples, sample(2, 'other', { resource: 's' })] })
+    await series.remove({ resource: 'r', from: 2, until: 2 })
+    await series.remove({ resource: 'r', metrics: ['n', 'none'], from: 3, only: 'samples' })
+    await series.remove({ resource: 'r', metrics: ['o'], only: 'samples' })
+    await series.remove({ resource: 'r', metrics: [], only: 'samples' })
+    const times = async (metric: string) => (await series.range({ resources: ['r'], metric })).map((one) => one.time)
+    expect([await times('m'), await times('n'), await times('o')]).toEqual([[1, 3], [1], []])
+    expect(await series.latest('s')).toEqual([sample(2, 'other', { resource: 's' })])
+    await series.append({ samples: [sample(2, 'again')] })
+    expect(await times('m')).toEqual([1, 2, 3])
+    await series.remove({ resource: 'r' })
+    expect(await series.latest('r')).toEqual([])
+  })
+
+  fact('10,000 samples come where no limit is given', async ({ series }) => {
+    const samples = Array.from({ length: 10_050 }, (_, time) => sample(time, time))
+    await series.append({ samples })
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toHaveLength(10_000)
+    expect(await series.range({ resources: ['r'], metric: 'm', limit: 1_000_000 })).toHaveLength(10_050)
+  })
+
+  suite.alone('samples, messages and progress are there after opening again', async (opened) => {
+    const { series } = opened.storage.tenant('acme')
+    await series.append({
+      samples: [sample(2, 'b'), sample(1, 1)],
+      messages: [{ resource: 'r', stream: 'events', time: 1, body: { a: 1 } }],
+      applies: { log: 'inputs', partition: 2, position: 9 },
+    })
+    await series.append({ samples: [sample(1, 5, { expires: START + 10 })] })
+    const again = (await opened.reopen()).tenant('acme').series
+    expect(await again.range({ resources: ['r'], metric: 'm' })).toEqual([
+      sample(1, 5, { expires: START + 10 }),
+      sample(2, 'b'),
+    ])
+    expect(await again.messages({ resource: 'r', stream: 'events' })).toHaveLength(1)
+    expect(await again.applied('inputs', 2)).toBe(9)
+    expect(await again.applied('inputs', 1)).toBe(0)
+  })
+}
+
+function definesExpiry(suite: Suite<Storage>): void {
+  const fact = storeFact(suite)
+
+  fact('a sample is gone for every reader from the moment at which it expires', async ({ series }, { clock }) => {
+    await series.append({
+      samples: [
+        sample(1, 1),
+        sample(2, 2, { expires: START + 100 }),
+        sample(1, 1, { metric: 'n', expires: START + 50 }),
+      ],
+    })
+    const see = async () => [
+      (await series.range({ resources: ['r'], metric: 'm' })).map((one) => one.value),
+      (await series.latest('r')).map((one) => one.value),
+      (await series.buckets({ resources: ['r'], metric: 'm', from: 0, until: 10, width: 10 })).map((one) => [
+        one.count,
+        one.last,
+      ]),
+    ]
+    expect(await see()).toEqual([[1, 2], [2, 1], [[2, 2]]])
+    clock.now = START + 99
+    expect(await see()).toEqual([[1, 2], [2], [[2, 2]]])
+    clock.now = START + 100
+    expect(await see()).toEqual([[1], [1], [[1, 1]]])
+  })
+
+  fact('what a later write replaced does not come back when that one expires', async ({ series }, { clock }) => {
+    await series.append({ samples: [sample(1, 'old')] })
+    await series.append({ samples: [sample(1, 'new', { expires: START + 10 })] })
+    await series.append({ samples: [sample(2, 'old', { expires: START + 10 })] })
+    await series.append({ samples: [sample(2, 'new')] })
+    clock.now = START + 10
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(2, 'new')])
+    expect(await series.latest('r')).toEqual([sample(2, 'new')])
+    await series.expire(clock.now)
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(2, 'new')])
+    await series.append({ samples: [sample(1, 'again')] })
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 'again'), sample(2, 'new')])
+  })
+
+  fact('expire lets go of samples and messages and says of how many', async ({ series }, { clock }) => {
+    const expires = START + 10
+    await series.append({
+      samples: [sample(1, 1, { expires }), sample(2, 2, { expires: expires + 1 }), sample(3, 3)],
+      messages: [
+        { resource: 'r', stream: 'events', time: 1, body: {}, expires },
+        { resource: 'r', stream: 'events', time: 2, body: {} },
+      ],
+    })
+    expect(await series.expire(expires - 1)).toBe(0)
+    expect(await series.expire(expires)).toBe(2)
+    expect(await series.expire(expires)).toBe(0)
+    clock.now = START - 1
+    expect((await series.range({ resources: ['r'], metric: 'm' })).map((one) => one.time)).toEqual([2, 3])
+    expect(await series.messages({ resource: 'r', stream: 'events' })).toHaveLength(1)
+  })
+}
+
+function definesProgress(suite: Suite<Storage>): void {
+  const fact = storeFact(suite)
+
+  fact('applied gives the position that came with the last batch, by log and partition', async ({ series }) => {
+    expect(await series.applied('inputs', 0)).toBe(0)
+    await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', partition: 0, position: 4 } })
+    await series.append({ applies: { log: 'inputs', partition: 1, position: 2 } })
+    await series.append({ samples: [sample(2, 2)] })
+    expect([
+      await series.applied('inputs', 0),
+      await series.applied('inputs', 1),
+      await series.applied('other', 0),
+    ]).toEqual([4, 2, 0])
+    await series.append({ applies: { log: 'inputs', partition: 0, position: 9 } })
+    expect(await series.applied('inputs', 0)).toBe(9)
+  })
+
+  fact(
+    'a batch of a position that was applied is passed over, so that an old value never wins again',
+    async ({ series }) => {
+      const at = (position: number, value: number) => ({
+        samples: [sample(1, value)],
+        messages: [{ resource: 'r', stream: 'events', time: 1, body: { value } }],
+        applies: { log: 'inputs', partition: 0, position },
+      })
+      await series.append(at(1, 1))
+      await series.append(at(2, 2))
+      await series.append(at(1, 1))
+      await series.append(at(2, 2))
+      expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 2)])
+      expect(await series.messages({ resource: 'r', stream: 'events' })).toHaveLength(2)
+      expect(await series.applied('inputs', 0)).toBe(2)
+    },
+  )
+
+  fact('batches of one turn are applied in the order of the calls', async ({ series }) => {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        series.append({ samples: [sample(1, i)], applies: { log: 'inputs', partition: 0, position: i + 1 } }),
+      ),
+    )
+    expect(await series.latest('r')).toEqual([sample(1, 19)])
+    expect(await series.applied('inputs', 0)).toBe(20)
+  })
+}
+
+function definesRefusals(suite: Suite<Storage>): void {
+  const fact = storeFact(suite)
+
+  fact('a bad sample is named, and nothing of its batch is written', async ({ series }) => {
+    const bad: readonly Partial<Record<keyof Sample, unknown>>[] = [
+      { value: Number.NaN },
+      { value: Infinity },
+      { value: null },
+      { value: { a: 1 } },
+      { value: 'a\0b' },
+      { time: 1.5 },
+      { time: Number.NaN },
+      { time: 9e15 },
+      { expires: 0.5 },
+      { resource: '' },
+      { resource: 'a\0b' },
+      { metric: '' },
+      { metric: '\ud800' },
+      { metric: 5 },
+    ]
+    for (const part of bad) {
+      const name = JSON.stringify(part)
+      const samples = [sample(1, 1), { ...sample(2, 2), ...part } as Sample]
+      const failure = await failureOf(() =>
+        series.append({ samples, applies: { log: 'inputs', partition: 0, position: 1 } }),
+      )
+      expect([name, failure.code]).toEqual([name, 'VALIDATION'])
+      expect(failure.issues.map((issue) => issue.path)).toEqual([`/samples/1/${Object.keys(part)[0]}`])
+    }
+    await expectCode(() => series.append({ samples: [sample(1, 1, { resource: 'x'.repeat(513) })] }), 'TOO_LARGE')
+    await expectCode(() => series.append({ samples: [sample(1, 'x'.repeat(65_537))] }), 'TOO_LARGE')
+    expect(await series.latest('r')).toEqual([])
+    expect(await series.applied('inputs', 0)).toBe(0)
+  })
+
+  fact('a bad question is refused', async ({ series }) => {
+    const ask = { resources: ['r'], metric: 'm' }
+    await expectCode(() => series.range({ ...ask, resources: [] }), 'VALIDATION')
+    await expectCode(() => series.range({ ...ask, limit: 0 }), 'VALIDATION')
+    await expectCode(() => series.range({ ...ask, limit: 1.5 }), 'VALIDATION')
+    await expectCode(() => series.range({ ...ask, from: Number.NaN }), 'VALIDATION')
+    await expectCode(() => series.range({ ...ask, limit: 1_000_001 }), 'TOO_LARGE')
+    await expectCode(() => series.range({ ...ask, resources: Array.from({ length: 1_001 }, String) }), 'TOO_LARGE')
+    expect(await series.range({ ...ask, resources: Array.from({ length: 1_000 }, String) })).toEqual([])
+    await expectCode(() => series.append({ applies: { log: 'inputs', partition: 0, position: 0 } }), 'VALIDATION')
+    await expectCode(() => series.append({ applies: { log: 'In puts', partition: 0, position: 1 } }), 'VALIDATION')
+    await expectCode(() => series.append({ applies: { log: 'inputs', partition: -1, position: 1 } }), 'VALIDATION')
+    await expectCode(() => series.remove({ resource: 'r', from: 0.5 }), 'VALIDATION')
+    await expectCode(() => series.remove({ resource: 'r', metrics: ['m'], only: 'messages' }), 'VALIDATION')
+    await expectCode(() => series.expire(Number.NaN), 'VALIDATION')
+    await expectCode(() => series.latest(''), 'VALIDATION')
+    await series.append({})
+  })
+}
