@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { fastify, type FastifyInstance } from 'fastify'
+import { fastify, LogController, type FastifyInstance } from 'fastify'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
 import { mount, type Mounting } from './mount.ts'
 
@@ -13,14 +13,16 @@ const ARRIVAL = 30_000
 const HEADERS = 10_000
 
 export interface AppOptions extends Omit<Mounting, 'alone'> {
+  /** after the last answer */
+  close(): Promise<void>
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
 
-/** A server of our own with the whole API on it, ready to listen or to be asked by `inject`. */
+/** A server of our own with the whole API on it, ready to listen or to be asked by `inject`. When it cannot be made, `close` was called. */
 export async function createApp({ log, ...mounting }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: logOptions(log.level, log.stream),
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     requestTimeout: ARRIVAL,
     keepAliveTimeout: KEEP_ALIVE,
@@ -35,8 +37,14 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     reply.header('x-request-id', request.id)
     done()
   })
+  app.addHook('onClose', () => mounting.close())
   await app.register(async (scope) => mount(scope, { ...mounting, alone: true }))
-  await app.ready()
+  try {
+    await app.ready()
+  } catch (error) {
+    await app.close()
+    throw error
+  }
   return app
 }
 

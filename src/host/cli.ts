@@ -1,19 +1,27 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineNext } from './cli/next.ts'
+import { defineServe } from './cli/serve.ts'
 import { defineSimulate } from './cli/simulate.ts'
 import { defineSweep } from './cli/sweep.ts'
 import { processTerminal } from './cli/terminal.ts'
+import { defineToken } from './cli/token.ts'
+import { ownVersion } from './version.ts'
 
-const COMMANDS: readonly DefineCommand[] = [defineCheck, defineSimulate, defineDiff, defineSweep, defineNext]
+const COMMANDS: readonly DefineCommand[] = [
+  defineServe,
+  defineCheck,
+  defineSimulate,
+  defineDiff,
+  defineSweep,
+  defineNext,
+  defineToken,
+]
 
 // From the second start on, what the commands load is read as compiled code. Node 20 does not know this.
 if ('enableCompileCache' in nodeModule) nodeModule.enableCompileCache()
@@ -55,13 +63,4 @@ function report(error: unknown): number {
   else terminal.err(`unexpected error: ${messageOf(error).split('\n')[0]}${debug ? '' : ' (--debug shows where)'}\n`)
   if (debug && error instanceof Error) terminal.err(`${error.stack}\n`)
   return 1
-}
-
-/** From the package.json above this file, wherever the build has put it. */
-function ownVersion(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const path = join(folder, 'package.json')
-    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
-    if (folder === dirname(folder)) return 'unknown'
-  }
 }

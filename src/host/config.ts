@@ -3,6 +3,7 @@ import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import type { Limits } from './mount.ts'
+import { isTenant } from './tenant.ts'
 
 /** What a host is started with. */
 export interface Config {
@@ -134,9 +135,17 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
   const host = read('host', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
   const store = read('store', storeOf, 'write sqlite:, memory: or postgres://user@host/database')
-  const tenant = read('tenant', tenantOf, 'write 1 to 64 letters, digits, dots, - or _, and no _ at the start')
+  const tenant = read(
+    'tenant',
+    (name) => (isTenant(name) ? name : undefined),
+    'write 1 to 64 letters, digits, dots, - or _, and no _ at the start',
+  )
   const only = read('only', (list) => servicesOf(list, services), `there are ${services.join(', ') || 'none'}`)
-  const logLevel = read('logLevel', (level) => LOG_LEVELS.find((one) => one === level), LOG_LEVELS.join(', '))
+  const logLevel = read(
+    'logLevel',
+    (level) => LOG_LEVELS.find((one) => one === level),
+    `write one of ${LOG_LEVELS.join(', ')}`,
+  )
   const rate = read('rateLimit', wholeUpTo(1e9), 'write a whole number, 0 for no limit')
   const bytes = read('bodyLimit', wholeUpTo(1e9), 'write a number of bytes, at most 1000000000')
   const ms = read('timeLimit', wholeUpTo(3_600_000), 'write ms, 1 to 3600000')
@@ -188,10 +197,6 @@ function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }
   return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined
-}
-
-function tenantOf(text: string): string | undefined {
-  return /^[A-Za-z0-9.-][\w.-]{0,63}$/.test(text) ? text : undefined
 }
 
 function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {

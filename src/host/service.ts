@@ -20,7 +20,7 @@ export interface HostedService {
   readonly errorBody?: ErrorBody
   /** Before the first request. The signal aborts when the host stops taking requests: streams that never end must end then. */
   start(closing: AbortSignal): Promise<void>
-  /** After the last answer: finish, flush, let go. Called once, also after a `start` that failed. */
+  /** After the last answer: finish, flush, let go. Called once, even when `start` failed or never came. */
   stop(): Promise<void>
 }
 

@@ -24,26 +24,38 @@ export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
   fields: { tenant: { type: 'text', of: (record) => record.tenant } },
 }
 
+/** What this needs of the collection. */
+export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
+
 /** Hashing is made to be slow: this many at once, and no more than this many that wait. */
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 100
 
 /** The key pairs of all tenants. */
 export class KeyPairs {
-  readonly #records: Collection<KeyRecord>
+  readonly #records: Records
   readonly #now: () => number
   readonly #waiting: (() => void)[] = []
+  readonly #cost: number | undefined
   #working = 0
   #decoy: Promise<SecretHash> | undefined
 
-  /** `now`: epoch ms */
-  constructor(records: Collection<KeyRecord>, now: () => number) {
+  /** `now`: epoch ms. `cost`: of hashing, scrypt's N; tests take a small one. */
+  constructor(records: Records, now: () => number, cost?: number) {
     this.#records = records
     this.#now = now
+    this.#cost = cost
   }
 
-  count(): Promise<number> {
-    return this.#records.count()
+  /** A key of a tenant; undefined when it has none. */
+  async anyOf(tenant: string): Promise<string | undefined> {
+    const [first] = await this.#records.ids({ where: [{ field: 'tenant', op: 'eq', value: tenant }], limit: 1 })
+    return first
+  }
+
+  /** The tenant of a key; undefined for an unknown one. */
+  async ownerOf(key: string): Promise<string | undefined> {
+    return (await this.#records.get(key))?.value.tenant
   }
 
   /** A new random pair. */
@@ -60,7 +72,7 @@ export class KeyPairs {
   /** Stores a pair that was chosen elsewhere; one with the same key is replaced. */
   async add({ key, secret, tenant }: KeyPair): Promise<void> {
     const createTime = new Date(this.#now()).toISOString()
-    await this.#records.put(key, { ...(await hashSecret(secret)), tenant, createTime })
+    await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
   }
 
   /** True when there was one. A check that is still remembered lives out its minute. */
@@ -77,7 +89,7 @@ export class KeyPairs {
   }
 
   #anyHash(): Promise<SecretHash> {
-    this.#decoy ??= hashSecret(randomBytes(24).toString('base64url'))
+    this.#decoy ??= hashSecret(randomBytes(24).toString('base64url'), this.#cost)
     return this.#decoy
   }
 

@@ -26,8 +26,8 @@ export async function fitsSecret(secret: string, stored: SecretHash): Promise<bo
 }
 
 function derive(secret: string, salt: Buffer, cost: number): Promise<Buffer> {
-  // The memory it takes is 128 * N * r bytes; Node refuses more than it is told.
-  const options: ScryptOptions = { N: cost, r: BLOCK, p: 1, maxmem: 256 * cost * BLOCK }
+  // It takes 128 * N * r bytes and a little; Node refuses to take more than it is told.
+  const options: ScryptOptions = { N: cost, r: BLOCK, p: 1, maxmem: 256 * cost * BLOCK + 65_536 }
   return new Promise((resolve, reject) => {
     scrypt(secret, salt, BYTES, options, (error, hash) => (error === null ? resolve(hash) : reject(error)))
   })

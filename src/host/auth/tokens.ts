@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { AppError } from '../../kernel/errors.ts'
+import { isTenant } from '../tenant.ts'
 import type { CheckedCaller } from './caller.ts'
 
 /** What tokens of this host say of who made them. */
@@ -100,7 +101,7 @@ function isOwn(token: string): boolean {
 
 function callerOf(payload: JWTPayload, tenantClaim: string): CheckedCaller {
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined
-  if (typeof tenant !== 'string' || !/^[A-Za-z0-9.-][\w.-]{0,63}$/.test(tenant)) {
+  if (typeof tenant !== 'string' || !isTenant(tenant)) {
     throw new AppError('FORBIDDEN', `The bearer token names no tenant in its claim "${tenantClaim}"`)
   }
   return { tenant, user: payload.sub ?? '', until: (payload.exp ?? 0) * 1000 }

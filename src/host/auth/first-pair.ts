@@ -1,0 +1,27 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { KeyPair, KeyPairs } from './key-pairs.ts'
+
+/** How the first tenant's key came to be: `made` here just now, `given` by whoever starts the host, or `found` in the store. */
+export type FirstPair =
+  { readonly origin: 'made'; readonly pair: KeyPair } | { readonly origin: 'given' | 'found'; readonly key: string }
+
+export interface Wanted {
+  readonly tenant: string
+  /** a pair that is to be there; undefined: one is made when the store has none at all */
+  readonly pair: { readonly key: string; readonly secret: string } | undefined
+}
+
+/** Sees to it that the first tenant has a pair. `USAGE` when the given key belongs to another tenant. */
+export async function firstPair(pairs: KeyPairs, { tenant, pair }: Wanted): Promise<FirstPair> {
+  if (pair === undefined) {
+    const known = await pairs.anyOf(tenant)
+    return known === undefined ? { origin: 'made', pair: await pairs.make(tenant) } : { origin: 'found', key: known }
+  }
+  const owner = await pairs.ownerOf(pair.key)
+  if (owner !== undefined && owner !== tenant) {
+    throw new AppError('USAGE', `--key: the key "${pair.key}" belongs to the tenant "${owner}"; choose another key`)
+  }
+  const fits = owner !== undefined && (await pairs.check(pair.key, pair.secret)) !== undefined
+  if (!fits) await pairs.add({ ...pair, tenant })
+  return { origin: 'given', key: pair.key }
+}

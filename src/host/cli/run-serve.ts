@@ -1,0 +1,48 @@
+import { readConfig, type Given } from '../config.ts'
+import { startHost, type RunningHost } from '../running-host.ts'
+import { SERVICES } from '../services.ts'
+import type { Terminal } from './terminal.ts'
+
+/** ms from the signal to the end, whatever hangs */
+const LAST_CALL = 9_500
+
+/** Serves until the process is told to stop. Throws `USAGE`, `LISTEN` or `STORE` when it cannot start. */
+export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
+  const config = readConfig(given, process.env, [...SERVICES.keys()])
+  const told = stopSignal()
+  const host = await startHost(config, { write: (line) => terminal.err(line) })
+  terminal.out(`reflexarc listening on ${host.url}\n${curlLine(host)}\n`)
+  await told
+  // Should anything keep the process although all is done, it ends all the same; and it ends when something hangs.
+  const late = setTimeout(() => {
+    terminal.err('error: not everything could be finished in time\n')
+    process.exit(1)
+  }, LAST_CALL)
+  late.unref()
+  await host.stop()
+  clearTimeout(late)
+  setTimeout(() => process.exit(0), 200).unref()
+  return 0
+}
+
+/** Works as it stands when the pair was made just now; else curl asks for the secret, which only its owner knows. */
+function curlLine({ url, first, example }: RunningHost): string {
+  const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
+  return `curl -u ${quoted(user)} ${url}${example}`
+}
+
+function quoted(text: string): string {
+  return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** Resolves at the first signal; a second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1))
+        resolve()
+      })
+    }
+  })
+}

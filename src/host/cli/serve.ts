@@ -1,0 +1,26 @@
+import { OPTIONS, type Given, type Option } from '../config.ts'
+import type { DefineCommand } from './command.ts'
+
+/** `reflexarc serve`: everything on one port until it is told to stop. */
+export const defineServe: DefineCommand = (program, start) => {
+  const command = program
+    .command('serve')
+    .summary('serve the whole API on one port')
+    .description(
+      'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and a curl line\n' +
+        'to try. On the first start it makes an API key and secret, which that line shows once.\n' +
+        'Each option can also come from the environment; an option on the command line wins.',
+    )
+  const options: readonly Option[] = Object.values(OPTIONS)
+  for (const { flag, env, value, help, default: usual } of options) {
+    const notes = [env, ...(usual === undefined ? [] : [`default ${usual}`])].join(', ')
+    command.option(`--${flag}${value === undefined ? '' : ` <${value}>`}`, `${help} (${notes})`)
+  }
+  command.addHelpText('after', '\nExample:\n  reflexarc serve --port 8080 --data ./data').action((given: Given) => {
+    return start(async (terminal) => {
+      // Only when it is asked for, so that help comes at once.
+      const { runServe } = await import('./run-serve.ts')
+      return runServe(given, terminal)
+    })
+  })
+}

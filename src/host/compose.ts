@@ -1,0 +1,82 @@
+/** The only place that creates things: storage, services, and what lets people in. */
+import type { Storage } from '../storage/contract.ts'
+import { KEY_RECORDS, KeyPairs } from './auth/key-pairs.ts'
+import { Tokens } from './auth/tokens.ts'
+import type { Config } from './config.ts'
+import { openDataFolder, randomKey, tokenKey } from './data-folder.ts'
+import { Metrics } from './metrics.ts'
+import type { Mounting } from './mount.ts'
+import { openMedium } from './open-medium.ts'
+import type { HostedService } from './service.ts'
+import { SERVICES, type Parts, type ServiceTable } from './services.ts'
+
+export interface Composed extends Omit<Mounting, 'alone'> {
+  readonly keyPairs: KeyPairs
+  /** Stops the services that were started and lets the store go, whatever fails on the way. */
+  close(): Promise<void>
+}
+
+/** The tenant under which the host keeps what is its own; no name of a tenant begins like that. */
+const HOST_TENANT = '_host'
+
+/** What compose() takes from elsewhere; tests give their own. */
+export interface Making {
+  readonly services?: ServiceTable
+  /** epoch ms */
+  readonly now?: () => number
+  readonly openStorage?: (config: Config) => Promise<Storage>
+  /** how hard secrets are hashed, scrypt's N */
+  readonly hashCost?: number
+}
+
+/** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
+export async function compose(config: Config, making: Making = {}): Promise<Composed> {
+  const { services = SERVICES, now = Date.now, openStorage = openMedium } = making
+  const lasting = config.store.medium !== 'memory'
+  if (lasting) openDataFolder(config.data)
+  const storage = await openStorage(config)
+  try {
+    const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
+    const keyPairs = new KeyPairs(records, now, making.hashCost)
+    const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
+    const metrics = new Metrics()
+    metrics.gauges.watchQueue('storage', () => storage.stats().queued)
+    metrics.gauges.watchCommits(() => storage.stats())
+    const made = await makeServices(services, { storage, gauges: metrics.gauges, config, now })
+    return {
+      services: made,
+      keyPairs,
+      doors: { keyPairs, tokens, now },
+      metrics,
+      limits: config.limits,
+      probe: () => records.get('-'),
+      close: () =>
+        closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),
+    }
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+async function makeServices(table: ServiceTable, parts: Omit<Parts, 'other'>): Promise<readonly HostedService[]> {
+  const made = new Map<string, HostedService>()
+  for (const [name, make] of table) {
+    if (parts.config.only?.includes(name) === false) continue
+    made.set(name, await make({ ...parts, other: (other) => made.get(other) }))
+  }
+  return [...made.values()]
+}
+
+/** One after the other, all of them; the first failure is thrown at the end. */
+async function closeAll(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0] as Error
+}

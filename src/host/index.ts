@@ -1,0 +1,44 @@
+/** What `import 'reflexarc/host'` gives: the whole API as a plugin for a Fastify server of somebody else's. */
+import type { FastifyInstance } from 'fastify'
+import { firstPair } from './auth/first-pair.ts'
+import type { KeyPair } from './auth/key-pairs.ts'
+import { compose, type Making } from './compose.ts'
+import { readConfig, type Given } from './config.ts'
+import { mount } from './mount.ts'
+import { SERVICES } from './services.ts'
+
+/**
+ * The options of `reflexarc serve` but those of listening and logging, which the server's owner has:
+ * `data`, `store`, `key`, `secret`, `tenant`, `only`, `empty`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ...
+ * The environment is not read. A `prefix` puts everything below a path.
+ */
+export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel'> {
+  readonly prefix?: string
+  /** Told once, when a first pair was made because none was given and the store had none: nobody sees its secret again. */
+  readonly onFirstPair?: (pair: KeyPair) => void
+}
+
+/**
+ * `await app.register(host, { data: './data', prefix: '/rules' })`. It opens its store when the server becomes ready
+ * and closes it with the server. Rejects with `USAGE` or `STORE`.
+ */
+export function host(app: FastifyInstance, options: HostOptions): Promise<void> {
+  return mountHost(app, options, {})
+}
+
+/** As `host`, with parts from elsewhere. */
+export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
+  const { onFirstPair, prefix: _prefix, ...given } = options
+  const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
+  const composed = await compose(config, making)
+  app.addHook('onClose', () => composed.close())
+  const first = await firstPair(composed.keyPairs, config)
+  if (first.origin === 'made') {
+    if (onFirstPair === undefined)
+      app.log.warn('a first key pair was made, but there is no `onFirstPair` to tell it to')
+    else onFirstPair(first.pair)
+  }
+  await mount(app, { ...composed, alone: false })
+}
+
+export type { KeyPair } from './auth/key-pairs.ts'

@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify'
+import { createApp } from './app.ts'
+import { firstPair, type FirstPair } from './auth/first-pair.ts'
+import { compose, type Making } from './compose.ts'
+import type { Config } from './config.ts'
+import { listen, tryAddress } from './listen.ts'
+import type { LogStream } from './log.ts'
+
+export interface RunningHost {
+  /** base address of everything */
+  readonly url: string
+  readonly first: FirstPair
+  /** a path that shows something */
+  readonly example: string
+  readonly app: FastifyInstance
+  /** Stops taking, finishes what it has, flushes. Rejects when something could not be flushed. */
+  stop(): Promise<void>
+}
+
+/** ms after which a request that does not end is cut off, so that there is time left to flush */
+const PATIENCE = 7_000
+
+/**
+ * A host that listens. `LISTEN`, `STORE` or `USAGE` when it cannot; then nothing is left open, and when the address or
+ * the folder is to blame, nothing was written. The first pair is made last of all: only who sees the ready line has a
+ * use for it.
+ */
+export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
+  await tryAddress(config)
+  const composed = await compose(config, making)
+  const log = { level: config.logLevel, stream: logStream }
+  const app = await createApp({ ...composed, log })
+  try {
+    const url = await listen(app, config)
+    const first = await firstPair(composed.keyPairs, config)
+    const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
+    return { url, first, example, app, stop: () => stop(app) }
+  } catch (error) {
+    await stop(app)
+    throw error
+  }
+}
+
+async function stop(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), PATIENCE)
+  try {
+    await app.close()
+  } finally {
+    clearTimeout(cut)
+  }
+}

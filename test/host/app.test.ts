@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest'
+import { basic, sampleHost } from './sample-host.ts'
+
+const json = { 'content-type': 'application/json' }
+
+describe('a request that fails', () => {
+  it.each([
+    ['GET', '/sample/coded', 400, 'the thing does not run'],
+    ['GET', '/sample/nowhere', 404, undefined],
+    ['DELETE', '/sample/things', 405, '/sample/things has no DELETE; it has GET, HEAD, POST'],
+  ] as const)('%s %s is %i in JSON', async (method, url, status, problem) => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ method, url })
+    expect(answer.statusCode).toBe(status)
+    expect(answer.headers['content-type']).toMatch(/^application\/json/)
+    if (problem !== undefined) expect(answer.json()).toMatchObject({ problem, status })
+  })
+
+  it('outside all services has the plain shape', async () => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ method: 'GET', url: '/nowhere?apiSecret=x' })
+    const error = 'There is nothing at GET /nowhere'
+    expect(answer.json()).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
+  })
+
+  it('with a wrong method names those that the path has', async () => {
+    await using host = await sampleHost()
+    expect((await host.ask({ method: 'PATCH', url: '/sample/small' })).headers.allow).toBe('PUT')
+  })
+
+  it.each(['/sample/inside', '/sample/broken'])(
+    'inside, %s, gives an id that the log has, and nothing else',
+    async (url) => {
+      await using host = await sampleHost()
+      const answer = await host.ask({ method: 'GET', url })
+      const { problem, status } = answer.json<{ problem: string; status: number }>()
+      expect(status).toBe(500)
+      expect(answer.body).not.toContain('secret')
+      const [, id = '?'] = /under id ([\w-]+)$/.exec(problem) ?? []
+      expect(host.log.filter((line) => line.includes(id) && line.includes('/secret/place'))).toHaveLength(1)
+      expect(answer.headers['x-request-id']).toBe(id)
+    },
+  )
+
+  it('takes too long: it is answered 503', async () => {
+    await using host = await sampleHost()
+    expect((await host.ask({ method: 'GET', url: '/sample/stuck' })).statusCode).toBe(503)
+  })
+})
+
+describe('a body', () => {
+  const post = { method: 'POST', url: '/sample/things' } as const
+
+  it('that fits is taken as it is', async () => {
+    await using host = await sampleHost()
+    const payload = { name: 'a', tags: ['x'] }
+    const answer = await host.ask({ ...post, payload })
+    expect([answer.statusCode, answer.json()]).toEqual([201, payload])
+  })
+
+  it.each([
+    [
+      'with several problems lists all',
+      '{"size":"5","more":1,"tags":[1]}',
+      400,
+      ['/name', '/more', '/size', '/tags/0'],
+    ],
+    ['of no JSON is refused', '{"name":', 400, []],
+    ['with a key of a prototype names its place', '{"name":"a","tags":[{"__proto__":1}]}', 400, ['/tags/0/__proto__']],
+    ['with such a key in disguise is refused', String.raw`{"constr\u0075ctor":1}`, 400, ['/constructor']],
+    ['that nests too deep is refused', `${'['.repeat(200)}${']'.repeat(200)}`, 400, []],
+    ['that is missing is refused', '', 400, ['']],
+  ])('%s', async (_what, payload, status, paths) => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ ...post, payload, headers: json })
+    expect(answer.statusCode).toBe(status)
+    expect(new Set(answer.json<{ paths: string[] }>().paths)).toEqual(new Set(paths))
+  })
+
+  it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp'])(
+    'of %s is not read',
+    async (type) => {
+      await using host = await sampleHost()
+      const answer = await host.ask({ ...post, payload: '{}', headers: { 'content-type': type } })
+      expect([answer.statusCode, answer.json<{ status: number }>().status]).toEqual([415, 415])
+    },
+  )
+
+  it('of a JSON type with a charset or a suffix is read', async () => {
+    await using host = await sampleHost()
+    for (const type of ['application/json; charset=utf-8', 'application/merge-patch+json']) {
+      const answer = await host.ask({ ...post, payload: '{"name":"a"}', headers: { 'content-type': type } })
+      expect(answer.statusCode, type).toBe(201)
+    }
+  })
+
+  it('above the limit of its route, or of all, is refused', async () => {
+    await using host = await sampleHost({ bodyLimit: 1000 })
+    const ask = (url: string, method: 'PUT' | 'POST', size: number) =>
+      host.ask({ method, url, payload: JSON.stringify('x'.repeat(size)), headers: json })
+    expect((await ask('/sample/small', 'PUT', 20)).statusCode).toBe(413)
+    expect((await ask('/sample/things', 'POST', 20)).statusCode).toBe(400)
+    expect((await ask('/sample/things', 'POST', 1000)).json()).toMatchObject({ status: 413 })
+  })
+
+  it('that is empty counts as none where a client names a type all the same', async () => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ method: 'PUT', url: '/sample/small', payload: '', headers: json })
+    expect([answer.statusCode, answer.json()]).toEqual([200, {}])
+  })
+
+  it('with a million problems costs no more than one', async () => {
+    await using host = await sampleHost()
+    const payload = JSON.stringify({ name: 'a', tags: Array.from({ length: 200_000 }, () => 1) })
+    const answer = await host.ask({ ...post, payload, headers: json })
+    expect(answer.json()).toMatchObject({ paths: ['/tags/0'] })
+  })
+})
+
+describe('a query', () => {
+  it.each([
+    ['?hits=5', 200],
+    ['?hits=five', 400],
+    ['?hits=101', 400],
+    ['?hits=1&hits=2', 400],
+    ['?hitz=1', 400],
+  ])('%s is answered %i', async (query, status) => {
+    await using host = await sampleHost()
+    expect((await host.ask({ method: 'GET', url: `/sample/search${query}` })).statusCode).toBe(status)
+  })
+})
+
+describe('every route', () => {
+  const OPEN = ['/docs', '/health', '/metrics', '/sample/open']
+
+  it('asks for credentials, but the few that are meant for anybody', async () => {
+    await using host = await sampleHost()
+    const tree = host.app.printRoutes({ commonPrefix: false, includeHooks: false })
+    const routes = routesOf(tree)
+    expect(routes.length).toBeGreaterThan(15)
+    const open = new Set<string>()
+    for (const { method, path } of routes) {
+      const answer = await host.app.inject({ method, url: path.replaceAll(/:\w+|\*/g, 'one') })
+      if (answer.statusCode !== 401) open.add(path)
+    }
+    const odd = [...open].filter((path) => !OPEN.some((one) => path === one || path.startsWith('/docs/')))
+    expect(odd).toEqual([])
+    expect([...open]).toEqual(expect.arrayContaining(OPEN))
+  })
+
+  it('and what is no route, too', async () => {
+    await using host = await sampleHost()
+    expect((await host.app.inject({ method: 'GET', url: '/nowhere' })).statusCode).toBe(401)
+  })
+})
+
+describe('a host', () => {
+  it('starts its services before the first request, tells them that it closes, then stops them', async () => {
+    const host = await sampleHost()
+    expect(host.service.life).toEqual(['start'])
+    expect(host.service.closing()?.aborted).toBe(false)
+    await host.app.close()
+    expect(host.service.closing()?.aborted).toBe(true)
+    expect(host.service.life).toEqual(['start', 'stop'])
+    expect(host.store.closed).toBe(true)
+  })
+
+  it('says what it serves', async () => {
+    await using host = await sampleHost()
+    expect((await host.ask({ method: 'GET', url: '/' })).json()).toMatchObject({
+      name: 'reflexarc',
+      services: ['sample'],
+    })
+  })
+
+  it('takes over the id of a request when it is harmless in a log', async () => {
+    await using host = await sampleHost()
+    const ids = ['abc-1', 'a b\n', 'x'.repeat(65)].map(async (id) => {
+      const answer = await host.ask({ method: 'GET', url: '/', headers: { 'x-request-id': id } })
+      return answer.headers['x-request-id'] === id
+    })
+    expect(await Promise.all(ids)).toEqual([true, false, false])
+  })
+
+  it('lets one key ask so often a second, and tells when to go on', async () => {
+    await using host = await sampleHost({ rateLimit: 2 })
+    const ask = async () => (await host.ask({ method: 'GET', url: '/' })).statusCode
+    expect([await ask(), await ask(), await ask(), await ask(), await ask()]).toEqual([200, 200, 200, 200, 429])
+    expect((await host.ask({ method: 'GET', url: '/' })).headers['retry-after']).toBe('1')
+    host.clock.now += 500
+    expect([await ask(), await ask()]).toEqual([200, 429])
+    await host.keyPairs.add({ key: 'other', secret: 'secret', tenant: 'one' })
+    const other = await host.app.inject({
+      method: 'GET',
+      url: '/',
+      headers: { authorization: basic('other', 'secret') },
+    })
+    expect(other.statusCode).toBe(200)
+  })
+})
+
+/** Methods and paths in the order of a printed tree without common prefixes. */
+function routesOf(tree: string): readonly { method: 'GET' | 'POST' | 'PUT'; path: string }[] {
+  const levels: string[] = []
+  return tree.split('\n').flatMap((line) => {
+    const match = /^([│ ]*)[├└]── (\S*)(?: \((.*)\))?$/.exec(line)
+    if (match === null) return []
+    const [, indent = '', part = '', methods] = match
+    const level = indent.length / 4
+    levels.splice(level, levels.length, part)
+    const path = levels.join('')
+    return (methods ?? '')
+      .split(', ')
+      .flatMap((method) => (/^(?:GET|POST|PUT)$/.test(method) ? [{ method: method as 'GET', path }] : []))
+  })
+}

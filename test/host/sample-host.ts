@@ -1,0 +1,61 @@
+/** A whole host with a sample service, without a socket: a store in memory, a clock that stands, a log to read. */
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { createApp } from '../../src/host/app.ts'
+import type { KeyPairs } from '../../src/host/auth/key-pairs.ts'
+import type { Tokens } from '../../src/host/auth/tokens.ts'
+import { compose } from '../../src/host/compose.ts'
+import { readConfig, type Given } from '../../src/host/config.ts'
+import type { LogLevel } from '../../src/host/log.ts'
+import { sampleService, type SampleService } from './sample-service.ts'
+import { smallStore } from './small-store.ts'
+
+export interface SampleHost extends AsyncDisposable {
+  readonly app: FastifyInstance
+  readonly service: SampleService
+  readonly keyPairs: KeyPairs
+  readonly tokens: Tokens
+  /** lines of the log */
+  readonly log: readonly string[]
+  readonly clock: { now: number }
+  readonly store: ReturnType<typeof smallStore>
+  /** headers with the credentials of the tenant `one` */
+  readonly headers: { readonly authorization: string }
+  /** asks with those credentials */
+  ask(options: InjectOptions): Promise<LightMyRequestResponse>
+}
+
+export const PAIR = { key: 'key-1', secret: 'open-sesame', tenant: 'one' }
+
+export async function sampleHost(given: Given = {}, level: LogLevel = 'debug'): Promise<SampleHost> {
+  const clock = { now: Date.UTC(2026, 0, 1) }
+  const log: string[] = []
+  const service = sampleService()
+  const store = smallStore()
+  const services = new Map([[service.name, () => service]])
+  const config = readConfig({ store: 'memory:', ...given }, {}, [...services.keys()])
+  const composed = await compose(config, {
+    services,
+    now: () => clock.now,
+    openStorage: async () => store,
+    hashCost: 2,
+  })
+  const app = await createApp({ ...composed, log: { level, stream: { write: (line) => void log.push(line) } } })
+  await composed.keyPairs.add(PAIR)
+  const headers = { authorization: basic(PAIR.key, PAIR.secret) }
+  return {
+    app,
+    service,
+    keyPairs: composed.keyPairs,
+    tokens: composed.doors.tokens,
+    log,
+    clock,
+    store,
+    headers,
+    ask: ({ headers: more = {}, ...options }) => app.inject({ ...options, headers: { ...headers, ...more } }),
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+export function basic(key: string, secret: string): string {
+  return `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
+}

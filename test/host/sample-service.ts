@@ -1,0 +1,87 @@
+/** A service that does nothing much: what the frame does with any service can be seen on it. */
+import type { HostedService } from '../../src/host/service.ts'
+import { AppError } from '../../src/kernel/errors.ts'
+
+export interface SampleService extends HostedService {
+  /** what the host did with it, in order */
+  readonly life: string[]
+  /** lets `GET /sample/slow` answer */
+  release(): void
+  /** how many wait in `GET /sample/slow` */
+  readonly waiting: () => number
+  readonly closing: () => AbortSignal | undefined
+}
+
+const THING = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    size: { type: 'integer' },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['name'],
+  additionalProperties: false,
+} as const
+
+export function sampleService(name = 'sample'): SampleService {
+  const life: string[] = []
+  const waiters: (() => void)[] = []
+  let closing: AbortSignal | undefined
+  return {
+    name,
+    description: 'Things to try the frame on',
+    example: `/${name}/things`,
+    life,
+    closing: () => closing,
+    waiting: () => waiters.length,
+    release: () => waiters.splice(0).forEach((go) => go()),
+    errorBody: ({ statusCode, error, issues }) => ({
+      problem: error,
+      status: statusCode,
+      paths: issues.map((i) => i.path),
+    }),
+    async start(signal) {
+      closing = signal
+      life.push('start')
+    },
+    async stop() {
+      life.push('stop')
+    },
+    routes(app) {
+      app.get(`/${name}/things`, ({ tenant, user }) => ({ tenant, user }))
+      app.post(`/${name}/things`, { schema: { body: THING } }, async (request, reply) =>
+        reply.code(201).send(request.body),
+      )
+      app.get(
+        `/${name}/search`,
+        {
+          schema: {
+            querystring: {
+              type: 'object',
+              properties: { hits: { type: 'integer', maximum: 100 } },
+              additionalProperties: false,
+            },
+          },
+        },
+        ({ query }) => query,
+      )
+      app.put(`/${name}/small`, { bodyLimit: 10 }, async ({ body }) => ({ body }))
+      app.get(`/${name}/of/:tenant`, ({ tenant }) => ({ tenant }))
+      app.get(`/${name}/open`, { config: { access: 'public' } }, ({ user }) => ({ user }))
+      app.get(`/${name}/coded`, () => {
+        throw new AppError('WRONG_STATUS', 'the thing does not run')
+      })
+      app.get(`/${name}/inside`, () => {
+        throw new AppError('STORE', 'the file /secret/place is broken')
+      })
+      app.get(`/${name}/broken`, () => {
+        throw new TypeError('x is not a function at /secret/place')
+      })
+      app.get(`/${name}/slow`, async () => {
+        await new Promise<void>((resolve) => waiters.push(resolve))
+        return { done: true }
+      })
+      app.get(`/${name}/stuck`, { handlerTimeout: 20 }, () => new Promise(() => {}))
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/** As much of a store as the host itself needs, in memory. */
+import type { Storage, Stored } from '../../src/storage/contract.ts'
+
+export function smallStore(): Storage & { closed: boolean } {
+  const shelves = new Map<string, Map<string, Stored<object>>>()
+  const shelf = (name: string) => {
+    const found = shelves.get(name) ?? new Map<string, Stored<object>>()
+    shelves.set(name, found)
+    return found
+  }
+  const store = {
+    closed: false,
+    tenant: (tenant: string) => ({
+      collection(spec: { name: string }) {
+        const documents = shelf(`${tenant} ${spec.name}`)
+        return {
+          get: async (id: string) => documents.get(id),
+          ids: async ({ where = [] }: { where?: readonly { field: string; value: string }[] }) =>
+            [...documents.values()]
+              .filter(({ value }) => where.every((one) => (value as Record<string, unknown>)[one.field] === one.value))
+              .map(({ id }) => id),
+          async put(id: string, value: object) {
+            const version = (documents.get(id)?.version ?? 0) + 1
+            documents.set(id, { id, version, value })
+            return version
+          },
+          delete: async (id: string) => documents.delete(id),
+        }
+      },
+    }),
+    tenants: async () => [],
+    async close() {
+      store.closed = true
+    },
+    stats: () => ({ queued: 3, commits: 7, lastCommitMs: 2 }),
+  }
+  return store as unknown as Storage & { closed: boolean }
+}
