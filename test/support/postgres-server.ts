@@ -23,6 +23,8 @@ export interface CuttableWay {
   /** Drops all connections; later ones are refused until `mend`. */
   cut(): void
   mend(): void
+  /** Drops all connections on the client's side only: the server goes on to believe in them. Later ones are let through. */
+  strand(): void
   /** Calls back with each piece of bytes from a client before it goes on; true cuts the way instead. */
   watch(spy: ((bytes: Buffer) => boolean) | undefined): void
   /** Holds back what the server answers, for ever: it is lost with the next `cut`. */
@@ -118,6 +120,8 @@ export async function startPostgres(binaries: string): Promise<PostgresServer> {
 export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> {
   const folder = new URL(server.url).searchParams.get('host') ?? ''
   const open = new Set<Socket>()
+  const ways = new Map<Socket, Socket>()
+  const stranded: Socket[] = []
   let down = false
   let muffled = false
   let spy: ((bytes: Buffer) => boolean) | undefined
@@ -137,9 +141,10 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
       one.on('error', () => other.destroy())
       one.on('close', () => {
         open.delete(one)
-        other.destroy()
+        if (!stranded.includes(other)) other.destroy()
       })
     }
+    ways.set(client, upstream)
     client.on('data', (bytes: Buffer) => {
       if (spy?.(bytes) === true) cut()
       else upstream.write(bytes)
@@ -156,6 +161,13 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
       down = false
       muffled = false
     },
+    strand: () => {
+      for (const [client, upstream] of ways) {
+        if (!open.has(client)) continue
+        stranded.push(upstream)
+        client.destroy()
+      }
+    },
     watch: (next) => {
       spy = next
     },
@@ -164,6 +176,7 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
     },
     close: async () => {
       cut()
+      for (const socket of stranded) socket.destroy()
       await new Promise((resolve) => listener.close(resolve))
     },
   }

@@ -1,0 +1,86 @@
+/** What PostgreSQL and the way to it say, as coded errors. */
+import { AppError, messageOf, type Issue } from '../../kernel/errors.ts'
+
+/**
+ * What became of a write that failed, for programs: the `type` of the error's only issue.
+ * `UNKNOWN_OUTCOME`: the connection was lost while it was committed, and could not be had again to ask.
+ */
+export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'
+
+/** What would be right, by the server's code. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['28P01', 'give the right user and password'],
+  ['28000', 'give a user who may connect'],
+  ['3D000', 'create the database, or name another'],
+  ['42501', "let the database's user create and use the schema"],
+  ['42P01', 'a newer version has taken over this collection: start this host again with the newer version'],
+  ['25006', 'this server is a copy for reading: connect to the one that may be written'],
+  ['53100', 'make room on its disk'],
+  ['53300', 'raise its max_connections, or open fewer hosts'],
+  ['57014', 'ask for less, or raise the time limit'],
+  ['ECONNREFUSED', 'start the server there, or give its right address'],
+  ['ENOENT', 'start the server there, or give the right folder of its socket'],
+  ['ENOTFOUND', 'give the right host name'],
+])
+
+/** Transactions that stepped on each other's toes: the same again is right. */
+const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
+
+/** A failure as `STORE`, naming the place and what would be right. Our own errors stay what they are. */
+export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
+  if (thrown instanceof AppError) return thrown
+  const hint = HINTS.get(codeOf(thrown) ?? '')
+  const what = textOf(thrown)
+  const outcome = { NOT_WRITTEN: 'nothing was written', UNKNOWN_OUTCOME: 'whether it was written is not known' }
+  const parts = [`${place}: ${what}`, ...(fate === undefined ? [] : [outcome[fate]]), ...(hint ? [hint] : [])]
+  const issues: Issue[] =
+    fate === undefined ? [] : [{ path: '', message: outcome[fate], severity: 'ERROR', type: fate }]
+  return new AppError('STORE', parts.join('; '), { issues, cause: thrown })
+}
+
+/** True when the server did not answer, or ended the connection with its answer. */
+export function isConnectionLoss(thrown: unknown): boolean {
+  if (thrown instanceof AppError) return false
+  const code = codeOf(thrown)
+  if (!isServerError(thrown)) return true
+  return code?.startsWith('08') === true || code?.startsWith('57P') === true || code === '25P03'
+}
+
+/** True when the statement may well work when it is tried once more. */
+export function isRace(thrown: unknown): boolean {
+  return AGAIN.has(codeOf(thrown) ?? '')
+}
+
+/** True of a failed write that the server answered: it did not want it. */
+export function isRefusal(thrown: unknown): boolean {
+  const cause = causeOf(thrown)
+  return isServerError(cause) && !isConnectionLoss(cause)
+}
+
+/** True when the table is not there: another host has replaced it. */
+export function isLostTable(thrown: unknown): boolean {
+  return codeOf(causeOf(thrown)) === '42P01'
+}
+
+/** True when a result is too great or too small for a number. */
+export function isArithmeticFailure(thrown: unknown): boolean {
+  return codeOf(causeOf(thrown)) === '22003'
+}
+
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof AppError ? thrown.cause : thrown
+}
+
+function isServerError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'severity' in thrown && typeof thrown.severity === 'string'
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
+}
+
+/** Several addresses that all refuse come as one error without a text of its own. */
+function textOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join(', ')
+  return messageOf(thrown)
+}

@@ -1,0 +1,144 @@
+/**
+ * The way to one schema of one PostgreSQL database: a pool for whatever stands alone, and the settings for connections
+ * that somebody keeps. Knows no table.
+ */
+import { Client, Pool, types, type PoolConfig } from 'pg'
+import { AppError } from '../../kernel/errors.ts'
+import { isConnectionLoss, storeError } from './database-errors.ts'
+import { identifier } from './sql-text.ts'
+
+export interface DatabaseOptions {
+  /** `postgresql://user:password@host:port/database`; a socket's folder as `?host=/folder` */
+  readonly url?: string | undefined
+  /** the settings of package pg, beside or instead of the URL */
+  readonly config?: PoolConfig | undefined
+  /** everything lies in this schema */
+  readonly schema: string
+}
+
+export interface Statement {
+  readonly text: string
+  readonly values?: unknown[]
+  /** a statement with a name is prepared once for a connection */
+  readonly name?: string
+}
+
+export interface Answer<Row> {
+  readonly rows: readonly Row[]
+  readonly count: number
+}
+
+const INT8 = 20
+const READERS = 8
+/** ms without an answer after which a connection counts as lost */
+const SILENCE = 60_000
+const CONNECT = 10_000
+
+export class Database {
+  readonly schemaName: string
+  /** the schema as SQL reads it */
+  readonly schema: string
+  /** where it is, for people; without the password */
+  readonly place: string
+  readonly #config: PoolConfig
+  readonly #pool: Pool
+
+  constructor({ url, config, schema }: DatabaseOptions) {
+    this.schemaName = schema
+    this.schema = identifier(schema)
+    this.#config = {
+      application_name: 'reflexarc',
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: CONNECT,
+      query_timeout: SILENCE,
+      ...config,
+      ...(url === undefined ? {} : { connectionString: url }),
+      types: { getTypeParser },
+    }
+    this.place = placeOf(this.#config)
+    this.#pool = new Pool({ max: READERS, ...this.#config })
+    // A connection that dies while nobody uses it is replaced by the pool; without a listener it would end the process
+    this.#pool.on('error', () => undefined)
+  }
+
+  /** One statement, a transaction of its own. */
+  async query<Row extends object>(statement: Statement): Promise<Answer<Row>> {
+    try {
+      const { rows, rowCount } = await this.#pool.query<Row>(statement)
+      return { rows, count: rowCount ?? 0 }
+    } catch (error) {
+      throw storeError(this.place, error)
+    }
+  }
+
+  /** A statement that changes nothing: where the connection turns out to be dead, it is asked once more on another. */
+  async read<Row extends object>(statement: Statement): Promise<readonly Row[]> {
+    try {
+      return (await this.#pool.query<Row>(statement)).rows
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw storeError(this.place, error)
+      return (await this.query<Row>(statement)).rows
+    }
+  }
+
+  /** Statements that stand or fall together, on one connection. */
+  async transaction<R>(work: (query: Database['query']) => Promise<R>): Promise<R> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw storeError(this.place, error)
+    })
+    let broken: Error | undefined
+    // A connection that falls while it is lent out says so here, beside the statement that waits
+    const onError = (error: Error): void => void (broken = error)
+    client.on('error', onError)
+    try {
+      await client.query('begin')
+      const result = await work(async <Row extends object>(statement: Statement) => {
+        const { rows, rowCount } = await client.query<Row>(statement)
+        return { rows, count: rowCount ?? 0 }
+      })
+      await client.query('commit')
+      return result
+    } catch (error) {
+      // Closed rather than rolled back: nothing can be left over
+      broken ??= error instanceof Error ? error : new Error('failed')
+      throw storeError(this.place, error)
+    } finally {
+      client.off('error', onError)
+      client.release(broken)
+    }
+  }
+
+  /** A connection that the caller keeps, on which statements are sent without waiting for each other. */
+  async connect(name: string, onLoss: (client: Client) => void): Promise<Client> {
+    const client = new Client({ ...this.#config, application_name: name, pipeline: true })
+    client.on('error', () => onLoss(client))
+    client.on('end', () => onLoss(client))
+    await client.connect()
+    return client
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+/** Whole numbers of eight bytes as numbers: versions, positions and times stay far below 2^53. */
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: unknown) =>
+  oid === INT8 ? Number : (types.getTypeParser as (oid: number, format?: unknown) => unknown)(oid, format)
+
+function placeOf(config: PoolConfig): string {
+  try {
+    const { host, port, database } = new Client(config)
+    const where = host.startsWith('/') ? host : `${host}:${port}`
+    return `PostgreSQL at ${where}, database ${database ?? ''}`
+  } catch (error) {
+    throw new AppError(
+      'STORE',
+      'the address of the database cannot be read; it is postgresql://user:password@host:5432/database',
+      {
+        cause: error,
+      },
+    )
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Work that is gathered while earlier work is under way, and done together. What is handed over in one turn of the event
+ * loop is done together too.
+ */
+export class Gathering<Item extends { readonly size: number }> {
+  readonly #work: (items: readonly Item[]) => Promise<void>
+  readonly #mostItems: number
+  readonly #mostSize: number
+  readonly #waiting: Item[] = []
+  readonly #whenIdle: (() => void)[] = []
+  #underWay = 0
+  #running = false
+
+  /** `work` never rejects: it answers its items itself. */
+  constructor(
+    work: (items: readonly Item[]) => Promise<void>,
+    limits: { readonly items: number; readonly size: number },
+  ) {
+    this.#work = work
+    this.#mostItems = limits.items
+    this.#mostSize = limits.size
+  }
+
+  /** those that wait and those under way */
+  get queued(): number {
+    return this.#waiting.length + this.#underWay
+  }
+
+  add(item: Item): void {
+    this.#waiting.push(item)
+    if (this.#running) return
+    this.#running = true
+    setImmediate(() => void this.#run())
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  idle(): Promise<void> {
+    return this.#running ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const items = this.#waiting.splice(0, this.#fitting())
+      this.#underWay = items.length
+      await this.#work(items)
+      this.#underWay = 0
+    }
+    this.#running = false
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  }
+
+  /** how many of those that wait go together; one goes whatever its size */
+  #fitting(): number {
+    let size = 0
+    let count = 0
+    for (const item of this.#waiting) {
+      size += item.size
+      if (count === this.#mostItems || (count > 0 && size > this.#mostSize)) break
+      count += 1
+    }
+    return count
+  }
+}

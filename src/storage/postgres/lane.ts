@@ -1,0 +1,182 @@
+/**
+ * One connection on which transactions run one after the other.
+ *
+ * Duty: what `run` answers is committed. A transaction takes two journeys to the server: one that begins and looks (and
+ * locks), one that writes and commits. Each transaction leaves its number in the lane's own row; when the connection is
+ * lost while a commit is under way, the number tells on a new connection whether it came through.
+ *
+ * L1  nothing is answered as done unless the server said COMMIT, or the row says it after a loss
+ * L2  before the row is asked, the old connection's transaction has ended: its hold on the row is waited for
+ * L3  what was not yet told to commit has not been written
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from 'pg'
+import type { Answer, Database, Statement } from './database.ts'
+import { isConnectionLoss, isRace, storeError } from './database-errors.ts'
+
+/** Asks, and locks, inside a transaction, before anything is written. */
+export type Look = <Row extends object>(statement: Statement) => Promise<Answer<Row>>
+
+/** What a transaction writes once it has looked; no statements: nothing to write. */
+export interface Finish<R> {
+  readonly statements: readonly Statement[]
+  /** known before it is written, so that it is not lost with the connection */
+  readonly result: R
+}
+
+type Attempt<R> = { readonly result: R } | { readonly error: unknown; readonly told: boolean; readonly lost: boolean }
+
+/** How long to look for the server again before a commit's outcome counts as unknown, ms. */
+const PATIENCE = 10_000
+/** A host that died in the middle of a transaction holds others up for this long at most, ms. */
+const IDLE_LIMIT = 30_000
+const MOST_RACES = 50
+
+export class Lane {
+  readonly #database: Database
+  readonly #patience: number
+  readonly #id = randomUUID()
+  #client: Client | undefined
+  #batch = 0
+
+  constructor(database: Database, patience = PATIENCE) {
+    this.#database = database
+    this.#patience = patience
+  }
+
+  /**
+   * Looks, writes and commits. `work` may be called several times: other hosts may come in between, and a connection
+   * may be found dead. Never call it while another `run` is under way.
+   * `STORE` with an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`.
+   */
+  async run<R>(work: (look: Look) => Promise<Finish<R>>): Promise<R> {
+    const { place } = this.#database
+    for (let races = 0, losses = 0; ;) {
+      const attempt = await this.#attempt(work)
+      if ('result' in attempt) return attempt.result
+      const { error, told, lost } = attempt
+      if (lost && told) throw storeError(place, error, 'UNKNOWN_OUTCOME')
+      // A connection that died unnoticed since it was last used deserves a second one
+      if (lost && losses === 0) losses += 1
+      else if (!lost && isRace(error) && races < MOST_RACES) races += 1
+      else throw storeError(place, error, 'NOT_WRITTEN')
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    if (client === undefined) return
+    await client.query({ text: `delete from ${this.#database.schema}.lanes where id = $1`, values: [this.#id] }).catch(
+      // Only tidying: a row that stays behind harms nobody
+      () => undefined,
+    )
+    await client.end().catch(() => undefined)
+  }
+
+  async #attempt<R>(work: (look: Look) => Promise<Finish<R>>): Promise<Attempt<R>> {
+    let client: Client
+    try {
+      client = await this.#connected()
+    } catch (error) {
+      return { error, told: false, lost: true }
+    }
+    this.#batch += 1
+    const batch = this.#batch
+    const opening = client.query(
+      `begin isolation level read committed read write;
+       insert into ${this.#database.schema}.lanes values ('${this.#id}', ${batch}, now())
+       on conflict (id) do update set batch = excluded.batch, seen = excluded.seen`,
+    )
+    const [opened, looked] = await Promise.allSettled([opening, work((statement) => ask(client, statement))])
+    const early = [opened, looked].find((one) => one.status === 'rejected')
+    if (early !== undefined || looked.status === 'rejected') return this.#undo(client, early?.reason)
+    const { statements, result } = looked.value
+    if (statements.length === 0) {
+      await this.#undo(client, undefined)
+      return { result }
+    }
+
+    const sent = [...statements, { text: 'commit' }].map((statement) => client.query(statement))
+    const answers = await Promise.allSettled(sent)
+    const commit = answers.at(-1)
+    if (commit?.status === 'fulfilled' && commit.value.command === 'COMMIT') return { result }
+    const failed = answers.find((one) => one.status === 'rejected')
+    const error: unknown = failed?.reason ?? new Error('the server rolled the transaction back')
+    if (commit?.status === 'rejected') this.#drop(client)
+    if (!isConnectionLoss(error)) return { error, told: true, lost: false }
+    const committed = await this.#outcome()
+    if (committed === undefined) return { error, told: true, lost: true }
+    return committed >= batch ? { result } : { error, told: false, lost: true }
+  }
+
+  /** Nothing was told to commit: whatever happens to the connection now, nothing is written. */
+  async #undo(client: Client, error: unknown): Promise<Attempt<never>> {
+    const lost = error !== undefined && isConnectionLoss(error)
+    if (lost) this.#drop(client)
+    else await client.query('rollback').catch(() => this.#drop(client))
+    return { error, told: false, lost }
+  }
+
+  async #connected(): Promise<Client> {
+    if (this.#client === undefined) await this.#open()
+    if (this.#client === undefined) throw new Error('the connection was lost as soon as it was open')
+    return this.#client
+  }
+
+  /** The number of the last transaction that was committed; undefined when the server cannot be reached for long. */
+  async #outcome(): Promise<number | undefined> {
+    const start = performance.now()
+    for (let pause = 20; ; pause = Math.min(pause * 2, 1_000)) {
+      try {
+        return await this.#open()
+      } catch {
+        if (performance.now() - start + pause > this.#patience) return undefined
+        await delay(pause)
+      }
+    }
+  }
+
+  async #open(): Promise<number> {
+    const name = `reflexarc ${this.#id}`
+    let lost = false
+    const client = await this.#database.connect(name, (broken) => {
+      lost = true
+      if (this.#client === broken) this.#client = undefined
+    })
+    try {
+      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_LIMIT}`)
+      await client.query(
+        `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
+      )
+      // The server may not know yet that the old connection is dead; where this is not allowed, IDLE_LIMIT ends it
+      await client
+        .query({
+          text: 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()',
+          values: [name],
+        })
+        .catch(() => undefined)
+      const { rows } = await client.query<{ batch: number }>({
+        text: `insert into ${this.#database.schema}.lanes as lane values ($1, 0, now())
+               on conflict (id) do update set seen = excluded.seen returning lane.batch`,
+        values: [this.#id],
+      })
+      if (!lost) this.#client = client
+      return rows[0]?.batch ?? 0
+    } catch (error) {
+      this.#drop(client)
+      throw error
+    }
+  }
+
+  #drop(client: Client): void {
+    if (this.#client === client) this.#client = undefined
+    client.end().catch(() => undefined)
+  }
+}
+
+async function ask<Row extends object>(client: Client, statement: Statement): Promise<Answer<Row>> {
+  const { rows, rowCount } = await client.query<Row>(statement)
+  return { rows, count: rowCount ?? 0 }
+}

@@ -1,0 +1,65 @@
+/** The numbers that stand for resource and metric in the table of samples. They are given once and never taken back. */
+import type { Database } from './database.ts'
+
+/** Names that are kept in memory at most; they are asked again when this is passed. */
+const MOST = 200_000
+
+/** No name has a NUL in it. */
+export const seriesKey = (tenant: string, resource: string, metric: string): string =>
+  `${tenant}\0${resource}\0${metric}`
+
+interface Named {
+  readonly tenant: string
+  readonly samples: readonly { readonly resource: string; readonly metric: string }[]
+}
+
+export class SeriesNames {
+  readonly #database: Database
+  readonly #known = new Map<string, number>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** The number of a name that was learned. */
+  of(key: string): number {
+    const series = this.#known.get(key)
+    if (series === undefined) throw new Error(`series ${key} was not learned`)
+    return series
+  }
+
+  /**
+   * Makes sure that all these names have numbers. A transaction of its own, before the one that uses them: a number that
+   * were given in a transaction that fails would be known here and nowhere else.
+   */
+  async learn(batches: readonly Named[]): Promise<void> {
+    if (this.#known.size > MOST) this.#known.clear()
+    const fresh = new Map<string, readonly [tenant: string, resource: string, metric: string]>()
+    for (const { tenant, samples } of batches) {
+      for (const { resource, metric } of samples) {
+        const key = seriesKey(tenant, resource, metric)
+        if (!this.#known.has(key)) fresh.set(key, [tenant, resource, metric])
+      }
+    }
+    if (fresh.size === 0) return
+    const names = [...fresh.values()]
+    const values = [0, 1, 2].map((part) => names.map((name) => name[part]))
+    const given = 'unnest($1::text[], $2::text[], $3::text[]) as k(tenant, resource, metric)'
+    const { schema } = this.#database
+    await this.#database.query({
+      text: `insert into ${schema}.series (tenant, resource, metric)
+             select * from ${given}
+             where not exists (
+               select from ${schema}.series as s
+               where (s.tenant, s.resource, s.metric) = (k.tenant, k.resource, k.metric))
+             order by 1, 2, 3 on conflict do nothing`,
+      values,
+    })
+    const { rows } = await this.#database.query<{ tenant: string; resource: string; metric: string; series: number }>({
+      text: `select s.tenant, s.resource, s.metric, s.series from ${given}
+             join ${schema}.series as s on (s.tenant, s.resource, s.metric) = (k.tenant, k.resource, k.metric)`,
+      values,
+    })
+    for (const row of rows) this.#known.set(seriesKey(row.tenant, row.resource, row.metric), row.series)
+  }
+}

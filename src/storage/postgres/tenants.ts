@@ -1,0 +1,30 @@
+/** Which tenants have stored something. A tenant is registered by the transaction that first writes for it. */
+import type { Database, Statement } from './database.ts'
+
+export class Tenants {
+  readonly #database: Database
+  /** those that are surely registered */
+  readonly #known = new Set<string>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** What registers those that may be new; nothing for the others. */
+  registering(tenants: readonly string[]): readonly Statement[] {
+    const fresh = [...new Set(tenants)].filter((tenant) => !this.#known.has(tenant)).sort()
+    if (fresh.length === 0) return []
+    const text = `insert into ${this.#database.schema}.tenants select unnest($1::text[]) on conflict do nothing`
+    return [{ text, values: [fresh] }]
+  }
+
+  /** After the transaction that registered them was committed. */
+  remember(tenants: readonly string[]): void {
+    for (const tenant of tenants) this.#known.add(tenant)
+  }
+
+  async list(): Promise<readonly string[]> {
+    const text = `select name from ${this.#database.schema}.tenants order by name`
+    return (await this.#database.read<{ name: string }>({ text })).map(({ name }) => name)
+  }
+}

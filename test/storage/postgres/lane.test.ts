@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { Database } from '../../../src/storage/postgres/database.ts'
+import { Lane } from '../../../src/storage/postgres/lane.ts'
+import { migrate } from '../../../src/storage/postgres/migrations.ts'
+import { cuttableWay, postgresOrWarn, startPostgres } from '../../support/postgres-server.ts'
+import type { CuttableWay, PostgresServer } from '../../support/postgres-server.ts'
+import { until } from './until.ts'
+
+const binaries = postgresOrWarn('test/storage/postgres/lane.test.ts')
+const schema = 'lanes'
+const isCommit = (bytes: Buffer): boolean => bytes.includes('commit\0')
+
+describe.runIf(binaries !== undefined)('a lane', () => {
+  let server: PostgresServer
+  let watcher: Database
+  let way: CuttableWay
+  let database: Database
+  let lane: Lane
+
+  beforeAll(async () => {
+    server = await startPostgres(binaries ?? '')
+    watcher = new Database({ url: server.url, schema })
+    await migrate(watcher)
+    await watcher.query({ text: 'create table facts (name text primary key)' })
+  })
+  afterAll(async () => {
+    await watcher.close()
+    await server.stop()
+  })
+  beforeEach(async () => {
+    way = await cuttableWay(server)
+    database = new Database({ url: way.url, schema })
+    lane = new Lane(database, 5_000)
+  })
+  afterEach(async () => {
+    way.watch(undefined)
+    way.mend()
+    await lane.close()
+    await database.close()
+    await way.close()
+  })
+
+  const insert = (name: string) => ({ text: 'insert into facts values ($1)', values: [name] })
+  const write = async (name: string, on = lane): Promise<string> =>
+    await on.run(async () => ({ statements: [insert(name)], result: 'done' }))
+  const facts = async (prefix: string): Promise<readonly string[]> => {
+    const text = 'select name from facts where name like $1 order by name'
+    return (await watcher.read<{ name: string }>({ text, values: [`${prefix}%`] })).map(({ name }) => name)
+  }
+  /** The `type` of the only issue of what is rejected. */
+  const fateOf = async (work: Promise<unknown>): Promise<unknown> => {
+    try {
+      await work
+    } catch (error) {
+      return error instanceof AppError ? [error.code, ...error.issues.map((issue) => issue.type)] : error
+    }
+    return 'nothing was thrown'
+  }
+
+  it('has committed what it answers', async () => {
+    expect(await write('plain 1')).toBe('done')
+    expect(await write('plain 2')).toBe('done')
+    expect(await facts('plain')).toEqual(['plain 1', 'plain 2'])
+  })
+
+  it('writes all or nothing, and goes on after a refusal', async () => {
+    const bad = lane.run(async () => ({
+      statements: [insert('whole 1'), { text: 'select 1/0' }, insert('whole 2')],
+      result: 0,
+    }))
+    expect(await fateOf(bad)).toEqual(['STORE', 'NOT_WRITTEN'])
+    expect(
+      await fateOf(lane.run(async (look) => ({ statements: [], result: await look({ text: 'select nonsense' }) }))),
+    ).toEqual(['STORE', 'NOT_WRITTEN'])
+    await write('whole 3')
+    expect(await facts('whole')).toEqual(['whole 3'])
+  })
+
+  it('begins again when another one made the same key in between', async () => {
+    const seen: number[] = []
+    await lane.run(async (look) => {
+      const { count } = await look({ text: `select from facts where name = 'race'` })
+      seen.push(count)
+      if (count === 0) await watcher.query({ text: `insert into facts values ('race')` })
+      return { statements: count === 0 ? [insert('race')] : [insert('race lost')], result: 0 }
+    })
+    expect(seen).toEqual([0, 1])
+    expect(await facts('race')).toEqual(['race', 'race lost'])
+  })
+
+  it('takes a new connection when the old one died while it was idle', async () => {
+    await write('idle 1')
+    way.cut()
+    way.mend()
+    await write('idle 2')
+    expect(await facts('idle')).toEqual(['idle 1', 'idle 2'])
+  })
+
+  it('L3: what was cut off before it was told to commit is NOT_WRITTEN', async () => {
+    await write('early 1')
+    const cut = lane.run(async () => {
+      way.cut()
+      return { statements: [insert('early 2')], result: 0 }
+    })
+    expect(await fateOf(cut)).toEqual(['STORE', 'NOT_WRITTEN'])
+    way.mend()
+    await write('early 3')
+    expect(await facts('early')).toEqual(['early 1', 'early 3'])
+  })
+
+  it('L1: a commit whose answer is lost is found out, and done once', async () => {
+    await write('answer 1')
+    way.watch((bytes) => {
+      if (isCommit(bytes)) way.muffle()
+      return false
+    })
+    const writing = write('answer 2')
+    await until(async () => (await facts('answer')).length === 2)
+    way.watch(undefined)
+    way.cut()
+    way.mend()
+    expect(await writing).toBe('done')
+    expect(await facts('answer')).toEqual(['answer 1', 'answer 2'])
+  })
+
+  it('L1: a commit that never arrived is found out, and done again', async () => {
+    await write('question 1')
+    way.watch((bytes) => {
+      if (!isCommit(bytes)) return false
+      way.watch(undefined)
+      setImmediate(() => way.mend())
+      return true
+    })
+    expect(await write('question 2')).toBe('done')
+    expect(await facts('question')).toEqual(['question 1', 'question 2'])
+  })
+
+  it('L1: a commit whose outcome cannot be asked is UNKNOWN_OUTCOME, never done', async () => {
+    const hasty = new Lane(database, 50)
+    await write('unknown 1', hasty)
+    way.watch((bytes) => {
+      if (isCommit(bytes)) way.muffle()
+      return false
+    })
+    const writing = fateOf(write('unknown 2', hasty))
+    await until(async () => (await facts('unknown')).length === 2)
+    way.cut()
+    expect(await writing).toEqual(['STORE', 'UNKNOWN_OUTCOME'])
+    way.watch(undefined)
+    way.mend()
+    await write('unknown 3', hasty)
+    await hasty.close()
+  })
+
+  it('L2: a transaction that was left hanging is ended before its outcome is asked', async () => {
+    await write('hanging 1')
+    // The server sees the writes, but neither the commit nor that the connection is gone
+    let tries = 0
+    const result = await lane.run(async (look) => {
+      await look(insert('hanging 2'))
+      tries += 1
+      if (tries === 1) way.strand()
+      return { statements: [insert('hanging 3')], result: 'done' }
+    })
+    expect([result, tries]).toEqual(['done', 2])
+    expect(await facts('hanging')).toEqual(['hanging 1', 'hanging 2', 'hanging 3'])
+  })
+
+  it('is found again after the server fell and started', async () => {
+    await write('fall 1')
+    await server.crash()
+    expect(await fateOf(write('fall 2'))).toEqual(['STORE', 'NOT_WRITTEN'])
+    await server.start()
+    await write('fall 3')
+    expect(await facts('fall')).toEqual(['fall 1', 'fall 3'])
+  })
+})
