@@ -1,0 +1,141 @@
+/** Paths, contents and questions of objects, checked before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
+import { AppError } from '../kernel/errors.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
+import type { Blobs } from './blobs.ts'
+import { checkText, checkWhole, kindOf } from './check-text.ts'
+import { MAX_BLOB_LIST, MAX_CONTENT_TYPE, MAX_METADATA_BYTES, MAX_PATH_BYTES } from './limits.ts'
+import { Problems } from './problems.ts'
+
+const CONTROL = /[\u0000-\u001f\u007f\p{Surrogate}]/u
+const ETAG = /^[0-9a-f]{64}$/
+const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER }
+
+export interface CheckedPut {
+  readonly contentType: string
+  readonly metadata: Readonly<Record<string, string>>
+  /** an etag, `absent`, or nothing in particular */
+  readonly expect: string | undefined
+}
+
+export interface CheckedList {
+  readonly prefix: string
+  readonly after: string
+  readonly limit: number
+}
+
+export function checkPath(path: string): void {
+  const problems = new Problems()
+  checkPathInto(path, problems)
+  problems.throwIfAny('The path of an object')
+}
+
+export function checkPut(path: string, content: unknown, options: Parameters<Blobs['put']>[2] = {}): CheckedPut {
+  const problems = new Problems()
+  checkPathInto(path, problems)
+  if (!(content instanceof Uint8Array) && !isAsyncIterable(content)) {
+    problems.wrong('/content', `is ${kindOf(content)}`, 'give bytes, or an async iterable of bytes')
+  }
+  const { contentType = 'application/octet-stream', metadata = {}, expect } = options
+  if (typeof contentType !== 'string' || contentType === '' || CONTROL.test(contentType)) {
+    problems.wrong('/contentType', `${JSON.stringify(contentType)} is no media type`, 'give one such as text/plain')
+  } else if (contentType.length > MAX_CONTENT_TYPE) {
+    problems.tooLarge('/contentType', `has ${contentType.length} characters`, `at most ${MAX_CONTENT_TYPE} are kept`)
+  }
+  checkMetadata(metadata, problems)
+  if (expect !== undefined && expect !== 'absent' && !(typeof expect === 'string' && ETAG.test(expect))) {
+    problems.wrong('/expect', `${JSON.stringify(expect)} is no etag`, 'give an etag as `info` has it, or "absent"')
+  }
+  problems.throwIfAny(`The object at ${JSON.stringify(path)}`)
+  return { contentType, metadata: { ...metadata }, expect }
+}
+
+export function checkByteRange(range: { readonly from: number; readonly until?: number } | undefined): void {
+  if (range === undefined) return
+  const problems = new Problems()
+  const { from, until } = range
+  const first = checkWhole(from, '/from', WHOLE, problems)
+  if (until !== undefined && checkWhole(until, '/until', WHOLE, problems) && first && until < from) {
+    problems.wrong('/until', `${until} is before ${from}`, 'leave it out, or give the last byte')
+  }
+  problems.throwIfAny('The range of bytes')
+}
+
+export function checkList(query: Parameters<Blobs['list']>[0]): CheckedList {
+  const problems = new Problems()
+  const { prefix = '', after = '', limit = MAX_BLOB_LIST } = query
+  const bounds = { max: MAX_PATH_BYTES, empty: true }
+  checkText(prefix, '/prefix', 'a prefix', bounds, problems)
+  checkText(after, '/after', 'a path', bounds, problems)
+  checkWhole(limit, '/limit', { min: 1, max: MAX_BLOB_LIST }, problems)
+  problems.throwIfAny('The list of objects')
+  return { prefix, after, limit }
+}
+
+/** Throws `CONFLICT` when the object that is there, or none, is not what a writer expects. */
+export function checkExpectedEtag(path: string, expect: string | undefined, etag: string | undefined): void {
+  if (expect === undefined || expect === (etag ?? 'absent')) return
+  const is = etag === undefined ? 'is not there' : `is there with etag ${etag}`
+  const wanted = expect === 'absent' ? 'it should not be there yet' : `etag ${expect} was expected`
+  throw new AppError('CONFLICT', `The object ${path} ${is}, ${wanted}: read again, then write again`, {
+    issues: [
+      {
+        path: '/expect',
+        message: `${path} ${is}, ${wanted}`,
+        severity: 'ERROR',
+        type: 'CONFLICT',
+        details: { path, expected: expect, actual: etag ?? 'absent' },
+      },
+    ],
+  })
+}
+
+/** Content piece by piece; bytes are copied now, so that their owner may write over them. */
+export function piecesOf(content: Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return checkedPieces(content instanceof Uint8Array ? [new Uint8Array(content)] : content)
+}
+
+async function* checkedPieces(pieces: AsyncIterable<unknown> | Iterable<unknown>): AsyncIterable<Uint8Array> {
+  for await (const piece of pieces) {
+    if (!(piece instanceof Uint8Array)) {
+      throw new AppError('VALIDATION', `A piece of an object's content is ${kindOf(piece)}; give bytes`)
+    }
+    yield piece
+  }
+}
+
+function checkPathInto(path: unknown, problems: Problems): void {
+  if (!checkText(path, '', 'a path', { max: MAX_PATH_BYTES }, problems)) return
+  const odd = path.split('/').find((segment) => segment === '' || segment === '.' || segment === '..')
+  if (odd === undefined) return
+  problems.wrong(
+    '',
+    `${JSON.stringify(path)} has ${odd === '' ? 'an empty segment' : `a segment ${odd}`}`,
+    'join names by single slashes',
+  )
+}
+
+function checkMetadata(metadata: unknown, problems: Problems): void {
+  if (!isPlainObject(metadata)) return problems.wrong('/metadata', `is ${kindOf(metadata)}`, 'give an object of texts')
+  let bytes = 0
+  for (const [key, value] of Object.entries(metadata)) {
+    const path = `/metadata/${key}`
+    if (key === '' || CONTROL.test(key) || FORBIDDEN_KEYS.has(key)) {
+      problems.wrong(path, `${JSON.stringify(key)} is no key of metadata`, 'use plain text without control characters')
+    }
+    if (typeof value !== 'string' || CONTROL.test(value)) {
+      problems.wrong(
+        path,
+        typeof value === 'string' ? 'has control characters' : `is ${kindOf(value)}`,
+        'give plain text',
+      )
+    } else {
+      bytes += Buffer.byteLength(key) + Buffer.byteLength(value)
+    }
+  }
+  if (bytes > MAX_METADATA_BYTES)
+    problems.tooLarge('/metadata', `has ${bytes} bytes`, `at most ${MAX_METADATA_BYTES} are kept`)
+}
+
+function isAsyncIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}

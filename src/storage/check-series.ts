@@ -1,0 +1,234 @@
+/** Batches and questions of series, checked and copied before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
+import { isPlainObject } from '../kernel/json.ts'
+import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
+import { jsonText } from './json-text.ts'
+import {
+  DEFAULT_MESSAGES,
+  DEFAULT_SAMPLES,
+  MAX_BATCH,
+  MAX_BUCKETS,
+  MAX_LIMIT,
+  MAX_NAME_BYTES,
+  MAX_RESOURCES,
+  MAX_SAMPLE_BYTES,
+  MAX_SAMPLES,
+  MAX_TIME,
+} from './limits.ts'
+import { checkPartition } from './prepare-writes.ts'
+import { Problems } from './problems.ts'
+import type { BucketQuery, RangeQuery, Sample, Series, StoredMessage, TimeRange } from './series.ts'
+
+type Batch = Parameters<Series['append']>[0]
+
+export interface PreparedMessage extends Omit<StoredMessage, 'body'> {
+  /** the body as JSON; equal texts of one resource, stream and time are one message */
+  readonly text: string
+}
+
+export interface PreparedBatch {
+  readonly samples: readonly Sample[]
+  readonly messages: readonly PreparedMessage[]
+  readonly applies: Batch['applies']
+}
+
+/** Both ends always there and included. */
+export interface Span {
+  readonly from: number
+  readonly until: number
+}
+
+export interface CheckedRange extends Span {
+  /** each once */
+  readonly resources: readonly string[]
+  readonly metric: string
+  readonly descending: boolean
+  readonly limit: number
+}
+
+export interface CheckedMessages extends Span {
+  readonly resource: string
+  readonly stream: string
+  readonly descending: boolean
+  readonly limit: number
+}
+
+export interface CheckedRemoval extends Span {
+  readonly resource: string
+  /** `undefined`: all of them */
+  readonly metrics: readonly string[] | undefined
+  readonly samples: boolean
+  readonly messages: boolean
+}
+
+export function prepareBatch(batch: Batch): PreparedBatch {
+  const problems = new Problems()
+  const { samples = [], messages = [], applies } = batch
+  for (const [name, list] of [
+    ['samples', samples],
+    ['messages', messages],
+  ] as const) {
+    if (list.length > MAX_BATCH)
+      problems.tooLarge(`/${name}`, `are ${list.length}`, `append at most ${MAX_BATCH} at once`)
+  }
+  problems.throwIfAny('The batch')
+  const prepared = {
+    samples: samples.map((sample, i) => prepareSample(sample, `/samples/${i}`, problems)),
+    messages: messages.map((message, i) => prepareMessage(message, `/messages/${i}`, problems)),
+    applies: applies && { ...applies },
+  }
+  if (applies !== undefined) {
+    checkName(applies.log, '/applies/log', 'a log', problems)
+    checkPartition(applies.partition, '/applies/partition', problems)
+    checkWhole(applies.position, '/applies/position', { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
+  }
+  problems.throwIfAny('The batch')
+  return prepared
+}
+
+function prepareSample(sample: Sample, path: string, problems: Problems): Sample {
+  const { resource, metric, time, value, expires } = sample
+  checkLabel(resource, `${path}/resource`, 'the name of a resource', problems)
+  checkLabel(metric, `${path}/metric`, 'the name of a metric', problems)
+  checkTimes(time, expires, path, problems)
+  if (typeof value === 'string') {
+    checkText(value, `${path}/value`, 'a sample', { max: MAX_SAMPLE_BYTES, empty: true }, problems)
+  } else if (typeof value !== 'boolean' && !Number.isFinite(value)) {
+    problems.wrong(`${path}/value`, `is ${kindOf(value)}`, 'give a finite number, a text or a truth value')
+  }
+  return {
+    resource,
+    metric,
+    time: time + 0,
+    value: typeof value === 'number' ? value + 0 : value,
+    ...(expires !== undefined && { expires }),
+  }
+}
+
+function prepareMessage(message: StoredMessage, path: string, problems: Problems): PreparedMessage {
+  const { resource, stream, time, body, expires } = message
+  checkLabel(resource, `${path}/resource`, 'the name of a resource', problems)
+  checkLabel(stream, `${path}/stream`, 'the name of a stream', problems)
+  checkTimes(time, expires, path, problems)
+  let text: string | undefined
+  if (isPlainObject(body)) text = jsonText(body, `${path}/body`, problems)
+  else problems.wrong(`${path}/body`, `is ${kindOf(body)}`, 'give a plain object')
+  return { resource, stream, time: time + 0, text: text ?? '', ...(expires !== undefined && { expires }) }
+}
+
+export function checkRange(query: RangeQuery): CheckedRange {
+  const problems = new Problems()
+  const { descending = false, limit = DEFAULT_SAMPLES } = query
+  const pool = checkPool(query, problems)
+  const span = checkSpan(query, problems)
+  checkWhole(limit, '/limit', { min: 1, max: MAX_SAMPLES }, problems)
+  problems.throwIfAny('The question for a range of samples')
+  return { ...pool, ...span, descending, limit }
+}
+
+/** The same query with each resource once; `undefined` when there can be no bucket. */
+export function checkBuckets(query: BucketQuery): BucketQuery | undefined {
+  const problems = new Problems()
+  const { from, until, width } = query
+  const pool = checkPool(query, problems)
+  checkTime(from, '/from', problems)
+  checkTime(until, '/until', problems)
+  checkWhole(width, '/width', { min: 1, max: 2 * MAX_TIME }, problems)
+  const buckets = Math.ceil((until - from) / width)
+  if (buckets > MAX_BUCKETS) problems.tooLarge('/width', `gives ${buckets} buckets`, `ask for at most ${MAX_BUCKETS}`)
+  problems.throwIfAny('The question for buckets')
+  return from < until ? { ...pool, from, until, width } : undefined
+}
+
+export function checkLatest(resource: string, metric: string | undefined): void {
+  const problems = new Problems()
+  checkLabel(resource, '/resource', 'the name of a resource', problems)
+  if (metric !== undefined) checkLabel(metric, '/metric', 'the name of a metric', problems)
+  problems.throwIfAny('The question for the latest samples')
+}
+
+export function checkMessages(query: Parameters<Series['messages']>[0]): CheckedMessages {
+  const problems = new Problems()
+  const { resource, stream, descending = true, limit = DEFAULT_MESSAGES } = query
+  checkLabel(resource, '/resource', 'the name of a resource', problems)
+  checkLabel(stream, '/stream', 'the name of a stream', problems)
+  const span = checkSpan(query, problems)
+  checkWhole(limit, '/limit', { min: 1, max: MAX_LIMIT }, problems)
+  problems.throwIfAny('The question for messages')
+  return { resource, stream, ...span, descending, limit }
+}
+
+export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemoval {
+  const problems = new Problems()
+  const { resource, metrics, only } = what
+  checkLabel(resource, '/resource', 'the name of a resource', problems)
+  const span = checkSpan(what, problems)
+  for (const [i, metric] of (metrics ?? []).entries())
+    checkLabel(metric, `/metrics/${i}`, 'the name of a metric', problems)
+  if (only !== undefined && only !== 'samples' && only !== 'messages') {
+    problems.wrong('/only', `${String(only)} cannot be removed alone`, 'give samples, messages or nothing')
+  }
+  if (metrics !== undefined && only === 'messages') {
+    problems.wrong('/metrics', 'messages have no metrics', 'leave metrics out, or remove samples')
+  }
+  problems.throwIfAny('The removal')
+  return {
+    resource,
+    metrics: metrics && [...new Set(metrics)],
+    ...span,
+    samples: only !== 'messages',
+    messages: only !== 'samples',
+  }
+}
+
+/** For `applied`. */
+export function checkApplied(log: string, partition: number): void {
+  const problems = new Problems()
+  checkName(log, '/log', 'a log', problems)
+  checkPartition(partition, '/partition', problems)
+  problems.throwIfAny('The question for progress')
+}
+
+/** For `expire`. */
+export function checkNow(now: number): void {
+  const problems = new Problems()
+  checkTime(now, '/now', problems)
+  problems.throwIfAny('The expiry')
+}
+
+function checkPool(
+  query: { readonly resources: readonly string[]; readonly metric: string },
+  problems: Problems,
+): { readonly resources: readonly string[]; readonly metric: string } {
+  const { resources, metric } = query
+  checkLabel(metric, '/metric', 'the name of a metric', problems)
+  if (resources.length === 0) problems.wrong('/resources', 'are none', 'name at least one resource')
+  if (resources.length > MAX_RESOURCES) {
+    problems.tooLarge('/resources', `are ${resources.length}`, `ask for at most ${MAX_RESOURCES} at once`)
+  }
+  for (const [i, name] of resources.slice(0, MAX_RESOURCES).entries()) {
+    checkLabel(name, `/resources/${i}`, 'the name of a resource', problems)
+  }
+  return { resources: [...new Set(resources)], metric }
+}
+
+function checkSpan(range: TimeRange, problems: Problems): Span {
+  const { from = -MAX_TIME, until = MAX_TIME } = range
+  checkTime(from, '/from', problems)
+  checkTime(until, '/until', problems)
+  return { from, until }
+}
+
+function checkTimes(time: number, expires: number | undefined, path: string, problems: Problems): void {
+  checkTime(time, `${path}/time`, problems)
+  if (expires !== undefined) checkTime(expires, `${path}/expires`, problems)
+}
+
+function checkTime(time: unknown, path: string, problems: Problems): void {
+  if (typeof time === 'number' && Number.isInteger(time) && Math.abs(time) <= MAX_TIME) return
+  const shown = typeof time === 'number' ? String(time) : kindOf(time)
+  problems.wrong(path, `${shown} is no time`, 'give whole ms since 1970')
+}
+
+function checkLabel(value: unknown, path: string, what: string, problems: Problems): void {
+  checkText(value, path, what, { max: MAX_NAME_BYTES }, problems)
+}

@@ -1,0 +1,96 @@
+/** Text that every medium can keep and compare: no NUL (PostgreSQL), no half of a surrogate pair (UTF-8), bounded. */
+import type { Problems } from './problems.ts'
+
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+const NAME = /^[a-z0-9_]{1,40}$/
+
+export interface TextBounds {
+  /** bytes in UTF-8 */
+  readonly max: number
+  readonly empty?: boolean
+}
+
+/** Whether `value` is such a text; what is not goes to `problems`. `what`: `an id`, `a name` ... */
+export function checkText(
+  value: unknown,
+  path: string,
+  what: string,
+  bounds: TextBounds,
+  problems: Problems,
+): value is string {
+  if (typeof value !== 'string') {
+    problems.wrong(path, `${what} is a text, not ${kindOf(value)}`)
+    return false
+  }
+  if (value === '' && bounds.empty !== true) {
+    problems.wrong(path, `${what} is empty`, 'give at least one character')
+    return false
+  }
+  if (UNSTORABLE.test(value)) {
+    problems.wrong(path, `${what} has a NUL or half of a surrogate pair: ${JSON.stringify(value.slice(0, 80))}`)
+    return false
+  }
+  if (isLongerThan(value, bounds.max)) {
+    problems.tooLarge(path, `${what} has ${Buffer.byteLength(value)} bytes`, `at most ${bounds.max} are kept`)
+    return false
+  }
+  return true
+}
+
+/** Whether a text could be the id of something; for reads, where an impossible id is simply not there. */
+export function isStorable(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value) && !isLongerThan(value, max)
+}
+
+/** A name that may stand in a name of a table: of a collection or a log. */
+export function checkName(value: unknown, path: string, what: string, problems: Problems): value is string {
+  if (typeof value === 'string' && NAME.test(value)) return true
+  const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : kindOf(value)
+  problems.wrong(path, `${shown} is no name of ${what}`, 'use 1 to 40 lower-case letters, digits and _')
+  return false
+}
+
+/** A whole number within bounds; above `max` it is too large, anything else is wrong. */
+export function checkWhole(
+  value: unknown,
+  path: string,
+  bounds: { readonly min: number; readonly max: number },
+  problems: Problems,
+): value is number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min) {
+    if (value <= bounds.max) return true
+    problems.tooLarge(path, `${value} is above the bound`, `at most ${bounds.max}`)
+    return false
+  }
+  const shown = typeof value === 'number' ? String(value) : kindOf(value)
+  problems.wrong(path, `${shown} is not possible here`, `give a whole number from ${bounds.min} to ${bounds.max}`)
+  return false
+}
+
+/** What something is, for a sentence about what it should have been. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  switch (typeof value) {
+    case 'string':
+      return 'a text'
+    case 'number':
+      return Number.isFinite(value) ? 'a number' : String(value)
+    case 'boolean':
+      return 'a truth value'
+    case 'bigint':
+      return 'a big integer'
+    case 'function':
+      return 'a function'
+    case 'symbol':
+      return 'a symbol'
+    default:
+      return 'an object'
+  }
+}
+
+function isLongerThan(text: string, bytes: number): boolean {
+  // Three bytes a unit is the most that UTF-8 takes
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
+}

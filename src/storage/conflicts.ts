@@ -1,0 +1,36 @@
+/** Writers that expected another version: how that is found, and how it is said. */
+import { AppError, type Issue } from '../kernel/errors.ts'
+import type { Expectation } from './contract.ts'
+
+export interface Conflict {
+  /** of the write in its unit, from 0 */
+  readonly place: number
+  readonly collection: string
+  readonly id: string
+  readonly expected: Expectation
+  readonly actual: number | 'absent'
+}
+
+/** Whether a document that is there in `version`, or not there, is what a writer expects. */
+export function isExpected(expect: Expectation, version: number | undefined): boolean {
+  if (expect === 'any') return true
+  return expect === 'absent' ? version === undefined : version === expect
+}
+
+/** `CONFLICT` that names each write by its place. */
+export function conflictError(conflicts: readonly Conflict[]): AppError {
+  const issues = conflicts.map(({ place, collection, id, expected, actual }): Issue => {
+    const is = actual === 'absent' ? 'is not there' : `is there in version ${actual}`
+    const wanted = expected === 'absent' ? 'it should not be there yet' : `version ${expected} was expected`
+    return {
+      path: `/${place}`,
+      message: `${collection}/${id} ${is}, ${wanted}`,
+      suggestion: 'read it again, then write again',
+      severity: 'ERROR',
+      type: 'CONFLICT',
+      details: { collection, id, expected, actual },
+    }
+  })
+  const lines = issues.map((issue) => issue.message)
+  return new AppError('CONFLICT', `${lines.join('; ')}: read again, then write again`, { issues })
+}

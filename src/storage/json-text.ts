@@ -1,0 +1,98 @@
+/** Plain JSON on its way into a medium: checked, bounded, and as the text that is kept. */
+import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
+import { kindOf } from './check-text.ts'
+import { MAX_JSON_BYTES, MAX_JSON_DEPTH } from './limits.ts'
+import type { Problems } from './problems.ts'
+
+/**
+ * The text of a value, which parses to a copy of it without members that are `undefined`. Undefined when something is
+ * wrong: then `problems` has all of it, each at its place under `path`.
+ */
+export function jsonText(value: unknown, path: string, problems: Problems): string | undefined {
+  const before = problems.count
+  new Walk(path, problems).visit(value)
+  if (problems.count > before) return undefined
+  const text = JSON.stringify(value)
+  if (text.length * 3 > MAX_JSON_BYTES) {
+    const bytes = Buffer.byteLength(text)
+    if (bytes > MAX_JSON_BYTES) {
+      problems.tooLarge(path, `has ${bytes} bytes as JSON`, `at most ${MAX_JSON_BYTES} are kept`)
+      return undefined
+    }
+  }
+  return text
+}
+
+class Walk {
+  readonly #root: string
+  readonly #problems: Problems
+  readonly #trail: (string | number)[] = []
+  /** What is left of the bound at the least: a value that unfolds without end (one list in many places) uses it up. */
+  #room = MAX_JSON_BYTES
+  #over = false
+
+  constructor(root: string, problems: Problems) {
+    this.#root = root
+    this.#problems = problems
+  }
+
+  visit(value: unknown): void {
+    if (this.#over) return
+    this.#room -= typeof value === 'string' ? value.length + 2 : 1
+    if (this.#room < 0) return this.#tooLarge(this.#root, `has more than ${MAX_JSON_BYTES} bytes as JSON`)
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return
+      case 'number':
+        if (!Number.isFinite(value)) this.#wrong(`${value} is no number of JSON`, 'give a finite number or null')
+        return
+      case 'object':
+        if (value !== null) this.#visitInside(value)
+        return
+      default:
+        this.#wrong(`${kindOf(value)} is no JSON`, 'give plain JSON')
+    }
+  }
+
+  #visitInside(value: object): void {
+    if (this.#trail.length >= MAX_JSON_DEPTH) {
+      return this.#tooLarge(this.#place(), `is nested more than ${MAX_JSON_DEPTH} deep, or holds itself`)
+    }
+    if (Array.isArray(value)) {
+      for (let i = 0; i < value.length; i += 1) this.#visitAt(i, value[i])
+      return
+    }
+    if (!isPlainObject(value)) return this.#wrong('an instance of a class is no JSON', 'give a plain object')
+    for (const key of Object.keys(value)) {
+      if (FORBIDDEN_KEYS.has(key)) {
+        this.#trail.push(key)
+        this.#wrong(`the key ${key} is refused, because it reaches a prototype`, 'rename it')
+        this.#trail.pop()
+      } else if (value[key] !== undefined) {
+        this.#room -= key.length + 3
+        this.#visitAt(key, value[key])
+      }
+    }
+  }
+
+  #visitAt(key: string | number, value: unknown): void {
+    this.#trail.push(key)
+    this.visit(value)
+    this.#trail.pop()
+  }
+
+  #wrong(message: string, suggestion: string): void {
+    this.#problems.wrong(this.#place(), message, suggestion)
+  }
+
+  #tooLarge(path: string, message: string): void {
+    this.#over = true
+    this.#problems.tooLarge(path, message)
+  }
+
+  #place(): string {
+    const keys = this.#trail.map((key) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'))
+    return [this.#root, ...keys].join('/')
+  }
+}

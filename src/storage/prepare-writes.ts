@@ -1,0 +1,98 @@
+/** A unit of work on its way into a medium: every write checked and copied at the call, all problems at once. */
+import { isPlainObject } from '../kernel/json.ts'
+import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
+import type { Expectation, Write } from './contract.ts'
+import { jsonText } from './json-text.ts'
+import { MAX_BODIES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'
+import { Problems } from './problems.ts'
+import { readFields, type FieldValue, type KnownSpec, type Specs } from './spec.ts'
+
+/** A write as a medium takes it: JSON as text, fields read. */
+export type PreparedWrite =
+  | {
+      readonly kind: 'put'
+      readonly known: KnownSpec
+      readonly id: string
+      readonly text: string
+      /** by the index of the field */
+      readonly fields: readonly FieldValue[]
+      readonly expect: Expectation
+    }
+  | { readonly kind: 'delete'; readonly known: KnownSpec; readonly id: string; readonly expect: Expectation }
+  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly texts: readonly string[] }
+
+/** Throws `VALIDATION` or `TOO_LARGE`; the issues' paths begin with the place of the write. */
+export function prepareWrites(writes: readonly Write[], specs: Specs): readonly PreparedWrite[] {
+  const problems = new Problems()
+  if (writes.length > MAX_WRITES) {
+    problems.tooLarge('', `${writes.length} writes are too many for one unit`, `at most ${MAX_WRITES}`)
+    problems.throwIfAny('The unit of work')
+  }
+  const prepared = writes.flatMap((write, i) => {
+    const one = prepareWrite(write, `/${i}`, specs, problems)
+    return one === undefined ? [] : [one]
+  })
+  problems.throwIfAny('The unit of work')
+  return prepared
+}
+
+function prepareWrite(write: Write, place: string, specs: Specs, problems: Problems): PreparedWrite | undefined {
+  if (write.kind === 'append') return prepareAppend(write, place, problems)
+  const known = specs.know(write.collection)
+  const { id, expect } = write
+  const named = checkText(id, `${place}/id`, 'an id', { max: MAX_NAME_BYTES }, problems)
+  const expectable = checkExpectation(expect, `${place}/expect`, problems)
+  if (write.kind === 'delete') return named && expectable ? { kind: 'delete', known, id, expect } : undefined
+  const path = `${place}/value`
+  if (!isPlainObject(write.value)) {
+    problems.wrong(path, `a document of ${known.name} is a plain object, not ${kindOf(write.value)}`)
+    return undefined
+  }
+  const text = jsonText(write.value, path, problems)
+  if (text === undefined) return undefined
+  const before = problems.count
+  const fields = readFields(known, write.value, path, problems)
+  return named && expectable && problems.count === before ? { kind: 'put', known, id, text, fields, expect } : undefined
+}
+
+function prepareAppend(
+  write: Extract<Write, { kind: 'append' }>,
+  place: string,
+  problems: Problems,
+): PreparedWrite | undefined {
+  const { log, partition, bodies } = write
+  const before = problems.count
+  checkName(log, `${place}/log`, 'a log', problems)
+  checkPartition(partition, `${place}/partition`, problems)
+  if (!Array.isArray(bodies) || bodies.length === 0) {
+    problems.wrong(`${place}/bodies`, 'there is nothing to append', 'give a list of at least one body')
+    return undefined
+  }
+  if (bodies.length > MAX_BODIES) {
+    problems.tooLarge(`${place}/bodies`, `${bodies.length} bodies are too many for one append`, `at most ${MAX_BODIES}`)
+    return undefined
+  }
+  const texts = bodies.map((body, i) => jsonText(body, `${place}/bodies/${i}`, problems) ?? '')
+  return problems.count === before ? { kind: 'append', log, partition, texts } : undefined
+}
+
+/** Partitions are few and numbered: anything else is wrong, not too large. */
+export function checkPartition(partition: unknown, path: string, problems: Problems): partition is number {
+  if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition <= MAX_PARTITION) {
+    return true
+  }
+  const shown = typeof partition === 'number' ? String(partition) : kindOf(partition)
+  problems.wrong(path, `${shown} is no partition`, `give a whole number from 0 to ${MAX_PARTITION}`)
+  return false
+}
+
+function checkExpectation(expect: unknown, path: string, problems: Problems): expect is Expectation {
+  if (expect === 'any' || expect === 'absent') return true
+  if (typeof expect === 'number') return checkWhole(expect, path, { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
+  problems.wrong(
+    path,
+    `${typeof expect === 'string' ? JSON.stringify(expect) : kindOf(expect)} cannot be expected`,
+    'give a version, "absent" or "any"',
+  )
+  return false
+}

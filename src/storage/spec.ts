@@ -1,0 +1,154 @@
+/** Specifications of collections, checked once and known by name for as long as a medium is open. */
+import { AppError, messageOf } from '../kernel/errors.ts'
+import { FORBIDDEN_KEYS } from '../kernel/json.ts'
+import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
+import type { CollectionSpec, Document } from './contract.ts'
+import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_TEXTS } from './limits.ts'
+import { Problems } from './problems.ts'
+
+export type FieldType = 'text' | 'number' | 'texts' | 'place'
+
+export interface Place {
+  readonly lat: number
+  readonly lng: number
+}
+
+/** What a field is in one document; `undefined`: not there. Texts come without repetitions, numbers without minus zero. */
+export type FieldValue = string | number | readonly string[] | Place | undefined
+
+export interface KnownField {
+  readonly name: string
+  readonly type: FieldType
+  /** its place in `KnownSpec.fields` and in the values of a document */
+  readonly index: number
+  readonly of: (document: never) => unknown
+}
+
+export interface KnownSpec {
+  readonly name: string
+  readonly version: number
+  readonly fields: readonly KnownField[]
+  readonly byName: ReadonlyMap<string, KnownField>
+}
+
+const FIELD_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/
+const FIELD_TYPES: ReadonlySet<unknown> = new Set(['text', 'number', 'texts', 'place'])
+
+/** The specifications that one opened medium was given, of all its tenants. */
+export class Specs {
+  readonly #known = new Map<string, { readonly spec: object; readonly known: KnownSpec }>()
+
+  /** `VALIDATION` when it is no specification, or its name came with another one before. */
+  know<D extends Document>(spec: CollectionSpec<D>): KnownSpec {
+    const before = this.#known.get(spec.name)
+    if (before?.spec === spec) return before.known
+    const known = readSpec(spec)
+    if (before !== undefined && shapeOf(before.known) !== shapeOf(known)) {
+      throw new AppError(
+        'VALIDATION',
+        `The collection ${spec.name} came with two specifications: ${shapeOf(before.known)} and ${shapeOf(known)}; use one of them everywhere`,
+      )
+    }
+    this.#known.set(spec.name, { spec, known })
+    return known
+  }
+}
+
+function readSpec(spec: CollectionSpec<never>): KnownSpec {
+  const problems = new Problems()
+  checkName(spec.name, '/name', 'a collection', problems)
+  checkWhole(spec.version, '/version', { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
+  const fields = Object.entries(spec.fields).map(([name, field], index): KnownField => ({
+    name,
+    type: field.type,
+    index,
+    of: field.of,
+  }))
+  const seen = new Set<string>()
+  for (const { name, type, of } of fields) {
+    const path = `/fields/${name}`
+    const lower = name.toLowerCase()
+    if (lower === 'id') problems.wrong(path, 'every document has an id already', 'give the field another name')
+    if (!FIELD_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
+      problems.wrong(
+        path,
+        `${JSON.stringify(name)} is no name of a field`,
+        'use 1 to 40 letters, digits and _, a letter first',
+      )
+    }
+    // Columns of SQL are one whatever their case
+    if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'give one of them another name')
+    seen.add(lower)
+    if (!FIELD_TYPES.has(type))
+      problems.wrong(`${path}/type`, `${type} is no type of a field`, 'use text, number, texts or place')
+    if (typeof of !== 'function')
+      problems.wrong(`${path}/of`, `is ${kindOf(of)}`, 'give the function that reads the field')
+  }
+  if (fields.length > MAX_FIELDS) problems.tooLarge('/fields', `are ${fields.length}`, `at most ${MAX_FIELDS}`)
+  problems.throwIfAny(`The specification of ${JSON.stringify(spec.name)}`)
+  return { name: spec.name, version: spec.version, fields, byName: new Map(fields.map((field) => [field.name, field])) }
+}
+
+function shapeOf(known: KnownSpec): string {
+  return `version ${known.version} (${known.fields.map((field) => `${field.name}: ${field.type}`).join(', ')})`
+}
+
+/** The values of a document's fields, by the index of the field. What a field should not be goes to `problems`. */
+export function readFields(
+  known: KnownSpec,
+  document: Document,
+  path: string,
+  problems: Problems,
+): readonly FieldValue[] {
+  return known.fields.map((field) => {
+    const wrong = (message: string, suggestion?: string) =>
+      problems.wrong(path, `the field ${field.name} of ${known.name} ${message}`, suggestion)
+    let value: unknown
+    try {
+      // A document of the collection's own type: the specification says how it is read
+      value = field.of(document as never)
+    } catch (thrown) {
+      wrong(`cannot be read: ${messageOf(thrown)}`)
+      return undefined
+    }
+    if (value === undefined) return undefined
+    switch (field.type) {
+      case 'text':
+        return checkText(value, path, `the field ${field.name}`, { max: MAX_FIELD_BYTES, empty: true }, problems)
+          ? value
+          : undefined
+      case 'number':
+        if (typeof value === 'number' && Number.isFinite(value)) return value + 0
+        wrong(`is ${kindOf(value)}`, 'give a finite number')
+        return undefined
+      case 'texts':
+        return readTexts(field.name, value, path, problems)
+      case 'place':
+        if (isPlace(value)) return { lat: value.lat + 0, lng: value.lng + 0 }
+        wrong('is no place', 'give lat from -90 to 90 and lng from -180 to 180')
+        return undefined
+    }
+  })
+}
+
+function readTexts(name: string, value: unknown, path: string, problems: Problems): readonly string[] | undefined {
+  if (!Array.isArray(value)) {
+    problems.wrong(path, `the field ${name} is ${kindOf(value)}`, 'give a list of texts')
+    return undefined
+  }
+  if (value.length > MAX_TEXTS) {
+    problems.tooLarge(path, `the field ${name} has ${value.length} texts`, `at most ${MAX_TEXTS} are kept`)
+    return undefined
+  }
+  const bounds = { max: MAX_FIELD_BYTES, empty: true }
+  const texts = value.filter((text): text is string =>
+    checkText(text, path, `a text of the field ${name}`, bounds, problems),
+  )
+  return texts.length === 0 ? undefined : [...new Set(texts)]
+}
+
+function isPlace(value: unknown): value is Place {
+  if (typeof value !== 'object' || value === null || !('lat' in value) || !('lng' in value)) return false
+  const { lat, lng } = value
+  return typeof lat === 'number' && Math.abs(lat) <= 90 && typeof lng === 'number' && Math.abs(lng) <= 180
+}
