@@ -13,7 +13,7 @@ const ARRIVAL = 30_000
 const HEADERS = 10_000
 
 export interface AppOptions extends Omit<Mounting, 'alone'> {
-  /** after the last answer */
+  /** after the last answer; may be called twice */
   close(): Promise<void>
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
@@ -38,14 +38,37 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     done()
   })
   app.addHook('onClose', () => mounting.close())
-  await app.register(async (scope) => mount(scope, { ...mounting, alone: true }))
+  dropIdleConnections(app)
   try {
+    await app.register(async (scope) => mount(scope, { ...mounting, alone: true }))
     await app.ready()
   } catch (error) {
-    await app.close()
+    // A server that never became ready does not run its hooks, and says the same error again.
+    await app.close().catch(() => undefined)
+    await mounting.close()
     throw error
   }
   return app
+}
+
+/** ms between two looks at connections while the host stops */
+const LOOK = 50
+
+/** Connections on which nothing is asked must not hold up the stop, whether they were used before or never. */
+function dropIdleConnections(app: FastifyInstance): void {
+  // A connection that never asked anything does not count as idle for Node.
+  const silent = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    const forget = () => silent.delete(socket)
+    socket.once('data', forget).once('close', forget)
+  })
+  let looking: NodeJS.Timeout | undefined
+  app.addHook('preClose', async () => {
+    for (const socket of silent) socket.destroy()
+    looking = setInterval(() => app.server.closeIdleConnections(), LOOK)
+  })
+  app.addHook('onClose', async () => clearInterval(looking))
 }
 
 /** The caller's own id when it is harmless in a log, else a new one. */

@@ -12,7 +12,7 @@ import { SERVICES, type Parts, type ServiceTable } from './services.ts'
 
 export interface Composed extends Omit<Mounting, 'alone'> {
   readonly keyPairs: KeyPairs
-  /** Stops the services that were started and lets the store go, whatever fails on the way. */
+  /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
 }
 
@@ -50,8 +50,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       metrics,
       limits: config.limits,
       probe: () => records.get('-'),
-      close: () =>
+      close: once(() =>
         closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),
+      ),
     }
   } catch (error) {
     await storage.close()
@@ -66,6 +67,12 @@ async function makeServices(table: ServiceTable, parts: Omit<Parts, 'other'>): P
     made.set(name, await make({ ...parts, other: (other) => made.get(other) }))
   }
   return [...made.values()]
+}
+
+/** The first call does it, later ones wait for the same. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => (done ??= work())
 }
 
 /** One after the other, all of them; the first failure is thrown at the end. */

@@ -68,6 +68,9 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     await app.register(async (scope) => {
       const { errorBody = plainErrorBody } = service
       known.watch(scope, errorBody)
+      scope.addHook('onRoute', (route) => {
+        route.schema = { tags: [service.name], ...route.schema }
+      })
       validateStrictly(scope)
       scope.setErrorHandler(errorHandler(errorBody))
       await service.routes(scope)

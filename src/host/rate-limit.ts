@@ -51,10 +51,9 @@ export class TokenBuckets {
       // A clock that was set back gives nothing, and takes nothing away.
       known.tokens = Math.min(burst, known.tokens + (Math.max(0, at - known.at) / 1000) * perSecond)
       known.at = at
-      if (this.#buckets.size >= mostKeys) {
-        this.#buckets.delete(key)
-        this.#buckets.set(key, known)
-      }
+      // To the end: those at the front are the first to be forgotten.
+      this.#buckets.delete(key)
+      this.#buckets.set(key, known)
       return known
     }
     for (const oldest of this.#buckets.keys()) {

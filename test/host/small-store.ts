@@ -1,7 +1,13 @@
 /** As much of a store as the host itself needs, in memory. */
 import type { Storage, Stored } from '../../src/storage/contract.ts'
 
-export function smallStore(): Storage & { closed: boolean } {
+export interface SmallStore extends Storage {
+  closed: boolean
+  /** its documents cannot be read */
+  broken: boolean
+}
+
+export function smallStore(): SmallStore {
   const shelves = new Map<string, Map<string, Stored<object>>>()
   const shelf = (name: string) => {
     const found = shelves.get(name) ?? new Map<string, Stored<object>>()
@@ -10,11 +16,15 @@ export function smallStore(): Storage & { closed: boolean } {
   }
   const store = {
     closed: false,
+    broken: false,
     tenant: (tenant: string) => ({
       collection(spec: { name: string }) {
         const documents = shelf(`${tenant} ${spec.name}`)
         return {
-          get: async (id: string) => documents.get(id),
+          async get(id: string) {
+            if (store.broken) throw new Error('the disk is gone')
+            return documents.get(id)
+          },
           ids: async ({ where = [] }: { where?: readonly { field: string; value: string }[] }) =>
             [...documents.values()]
               .filter(({ value }) => where.every((one) => (value as Record<string, unknown>)[one.field] === one.value))
@@ -34,5 +44,5 @@ export function smallStore(): Storage & { closed: boolean } {
     },
     stats: () => ({ queued: 3, commits: 7, lastCommitMs: 2 }),
   }
-  return store as unknown as Storage & { closed: boolean }
+  return store as unknown as SmallStore
 }

@@ -1,0 +1,111 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { OPTIONS, readConfig, type Environment, type Given } from '../../src/host/config.ts'
+import { AppError } from '../../src/kernel/errors.ts'
+
+const SERVICES = ['rules', 'alarms']
+const read = (given: Given = {}, env: Environment = {}) => readConfig(given, env, SERVICES)
+const problems = (given: Given, env: Environment = {}): readonly string[] => {
+  try {
+    read(given, env)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'USAGE') return error.message.split('\nerror: ')
+    throw error
+  }
+  return []
+}
+
+describe('the options', () => {
+  it('have defaults that serve on this machine alone, from ./data', () => {
+    expect(read()).toEqual({
+      port: 8080,
+      host: '127.0.0.1',
+      data: resolve('data'),
+      store: { medium: 'sqlite' },
+      pair: undefined,
+      tenant: 'default',
+      only: undefined,
+      demo: true,
+      logLevel: 'info',
+      limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
+      issuer: undefined,
+    })
+  })
+
+  it('come from the flag, then from the environment; what is set to nothing is not set', () => {
+    expect(read({}, { PORT: '9000' }).port).toBe(9000)
+    expect(read({ port: '9001' }, { PORT: '9000' }).port).toBe(9001)
+    expect(read({}, { PORT: '' }).port).toBe(8080)
+  })
+
+  it.each<[string, Given, Environment, object]>([
+    ['a pair', {}, { REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 's:t' }, { pair: { key: 'k', secret: 's:t' } }],
+    ['half of it each', { key: 'k' }, { REFLEXARC_API_SECRET: 's' }, { pair: { key: 'k', secret: 's' } }],
+    ['a part', { only: 'alarms, rules' }, {}, { only: ['alarms', 'rules'] }],
+    ['no demo', { empty: true }, {}, { demo: false }],
+    ['no demo, from outside', {}, { REFLEXARC_EMPTY: '1' }, { demo: false }],
+    ['memory', { store: 'memory:' }, {}, { store: { medium: 'memory' } }],
+    [
+      'a database',
+      { store: 'postgres://me@host/db' },
+      {},
+      { store: { medium: 'postgres', url: 'postgres://me@host/db' } },
+    ],
+    ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
+  ])('take %s', (_what, given, env, expected) => {
+    expect(read(given, env)).toMatchObject(expected)
+  })
+
+  it('take a foreign issuer', () => {
+    const { issuer } = read({ jwks: 'https://issuer.example/keys', issuer: 'i', audience: 'a', tenantClaim: 'org' })
+    expect(issuer).toEqual({
+      jwks: new URL('https://issuer.example/keys'),
+      issuer: 'i',
+      audience: 'a',
+      tenantClaim: 'org',
+    })
+  })
+
+  it.each<[Given, string]>([
+    [{ port: '65536' }, '--port: "65536" cannot be used; write a number from 0 to 65535'],
+    [{ port: '8080x' }, '--port: "8080x" cannot be used; write a number from 0 to 65535'],
+    [{ host: ' ' }, '--host: " " cannot be used; write an address such as 127.0.0.1 or 0.0.0.0'],
+    [
+      { store: 'mysql://a:b@c/d' },
+      '--store: this value cannot be used; write sqlite:, memory: or postgres://user@host/database',
+    ],
+    [
+      { tenant: '_host' },
+      '--tenant: "_host" cannot be used; write 1 to 64 letters, digits, dots, - or _, and no _ at the start',
+    ],
+    [{ only: 'rules,alarm' }, '--only: "rules,alarm" cannot be used; there are rules, alarms'],
+    [{ logLevel: 'loud' }, '--log-level: "loud" cannot be used; write one of trace, debug, info, warn, error, silent'],
+    [{ rateLimit: '-1' }, '--rate-limit: "-1" cannot be used; write a whole number, 0 for no limit'],
+    [{ bodyLimit: '0' }, '--body-limit: 0 lets nothing in; write a number of bytes from 1'],
+    [{ timeLimit: '0' }, '--time-limit: 0 is no time; write ms from 1'],
+    [{ key: 'a' }, '--key and --secret: one is given without the other; give both, or none and a pair is made'],
+    [{ key: 'a:b', secret: 's' }, '--key: "a:b" cannot be used; write visible characters without a colon, at most 128'],
+    [{ key: 'a', secret: 's t' }, '--secret: this value cannot be used; write visible characters, at most 256'],
+    [
+      { jwks: 'http://issuer.example' },
+      '--jwks: "http://issuer.example" cannot be used; write an https address, or http on this machine',
+    ],
+    [{ issuer: 'i' }, '--issuer and --audience: they say which tokens are good, but --jwks is not given'],
+  ])('%j is refused with what would be right', (given, problem) => {
+    expect(problems(given)).toEqual([problem])
+  })
+
+  it('are refused by the name under which they came', () => {
+    expect(problems({}, { PORT: 'x' })).toEqual(['PORT: "x" cannot be used; write a number from 0 to 65535'])
+  })
+
+  it('are all refused at once', () => {
+    expect(problems({ port: 'x', tenant: '', logLevel: 'y' })).toHaveLength(3)
+  })
+
+  it('have a flag and a variable each that no other has', () => {
+    const all = Object.values(OPTIONS)
+    expect(new Set(all.map(({ flag }) => flag)).size).toBe(all.length)
+    expect(new Set(all.map(({ env }) => env)).size).toBe(all.length)
+  })
+})

@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openDataFolder, tokenKey } from '../../src/host/data-folder.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'reflexarc-folder-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+describe('a data folder', () => {
+  it('is made for its owner alone, with the folders above it, and left empty', () => {
+    const path = join(root, 'a', 'b')
+    openDataFolder(path)
+    openDataFolder(path)
+    expect([modeOf(path), readdirSync(path)]).toEqual(['700', []])
+  })
+
+  it.each([
+    ['file', 'a file has that name'],
+    [join('file', 'below'), 'a part of the path is a file'],
+  ])('at %s cannot be used, with the reason', (name, reason) => {
+    writeFileSync(join(root, 'file'), '')
+    const path = join(root, name)
+    expect(() => openDataFolder(path)).toThrow(
+      expect.objectContaining({
+        code: 'STORE',
+        message: `The data folder ${path} cannot be used: ${reason}; name another one with --data`,
+      }),
+    )
+  })
+})
+
+describe('the key of tokens', () => {
+  it('is made once, for its owner alone, and nothing is left beside it', () => {
+    const folder = mkdtempSync(join(root, 'key-'))
+    const first = tokenKey(folder)
+    expect(first).toHaveLength(32)
+    expect(tokenKey(folder)).toEqual(first)
+    expect(readdirSync(folder)).toEqual(['token.key'])
+    expect(modeOf(join(folder, 'token.key'))).toBe('600')
+    expect(tokenKey(mkdtempSync(join(root, 'key-')))).not.toEqual(first)
+  })
+
+  it('that is damaged is named, not replaced', () => {
+    const folder = mkdtempSync(join(root, 'key-'))
+    writeFileSync(join(folder, 'token.key'), 'short')
+    expect(() => tokenKey(folder)).toThrow(/token\.key is not a key; take it away/)
+  })
+})

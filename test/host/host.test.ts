@@ -1,0 +1,106 @@
+import { fastify, type FastifyInstance } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { host, mountHost, type HostOptions, type KeyPair } from '../../src/host/index.ts'
+import { sampleService } from './sample-service.ts'
+import { basic } from './sample-host.ts'
+import { smallStore } from './small-store.ts'
+
+const making = () => {
+  const service = sampleService()
+  const store = smallStore()
+  return { service, store, services: new Map([['sample', () => service]]), openStorage: async () => store, hashCost: 2 }
+}
+const given = { store: 'memory:', key: 'k', secret: 's' }
+const headers = { authorization: basic('k', 's') }
+
+describe("the host on somebody else's server", () => {
+  it('leaves alone what is beside it', async () => {
+    await using app = fastify()
+    app.decorateRequest('user', '')
+    app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+    app.post('/mine', ({ body }) => ({ body }))
+    app.get('/mine/broken', () => {
+      throw new Error('mine')
+    })
+    const parts = making()
+    await app.register((scope, options: HostOptions) => mountHost(scope, options, parts), {
+      ...given,
+      prefix: '/api-of/reflexarc',
+    })
+    const at = (url: string) => `/api-of/reflexarc${url}`
+
+    expect(
+      (
+        await app.inject({ method: 'POST', url: '/mine', payload: 'a', headers: { 'content-type': 'text/csv' } })
+      ).json(),
+    ).toEqual({ body: 'a' })
+    expect(
+      (await app.inject({ method: 'POST', url: '/mine', payload: 'a', headers: { 'content-type': 'text/plain' } }))
+        .statusCode,
+    ).toBe(200)
+    expect((await app.inject('/mine/broken')).json()).toMatchObject({ message: 'mine' })
+    expect((await app.inject('/nowhere')).json()).toMatchObject({ message: 'Route GET:/nowhere not found' })
+
+    expect((await app.inject(at('/sample/things'))).statusCode).toBe(401)
+    expect((await app.inject({ url: at('/sample/things'), headers })).json()).toEqual({ tenant: 'default', user: 'k' })
+    expect((await app.inject({ url: at('/nowhere'), headers })).json()).toMatchObject({ code: 'NOT_FOUND' })
+    expect((await app.inject({ method: 'PUT', url: at('/sample/things'), headers })).statusCode).toBe(405)
+    const described = (await app.inject(at('/docs/json'))).json<{ paths: object }>()
+    expect(Object.keys(described.paths)).toContain(at('/sample/things'))
+    expect(Object.keys(described.paths)).not.toContain('/mine')
+  })
+
+  it('stops with it', async () => {
+    const app = fastify()
+    const parts = making()
+    await app.register((scope, options: HostOptions) => mountHost(scope, options, parts), given)
+    await app.ready()
+    expect(parts.service.life).toEqual(['start'])
+    await app.close()
+    expect([parts.service.life, parts.store.closed]).toEqual([['start', 'stop'], true])
+  })
+
+  it('is twice in one process, and each its own', async () => {
+    await using app = fastify()
+    const [one, two] = [making(), making()]
+    const mountOf = (parts: typeof one) => (scope: FastifyInstance, options: HostOptions) =>
+      mountHost(scope, options, parts)
+    await app.register(mountOf(one), { ...given, prefix: '/one', tenant: 'a' })
+    await app.register(mountOf(two), { ...given, secret: 'other', prefix: '/two', tenant: 'b' })
+    const other = { authorization: basic('k', 'other') }
+    const answers = [
+      await app.inject({ url: '/one/sample/things', headers }),
+      await app.inject({ url: '/two/sample/things', headers }),
+      await app.inject({ url: '/two/sample/things', headers: other }),
+    ]
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 401, 200])
+    expect([answers[0]?.json(), answers[2]?.json()]).toMatchObject([{ tenant: 'a' }, { tenant: 'b' }])
+    const counted = 'reflexarc_http_request_seconds_count{method="GET",route="/one/sample/things",status="200"} 1'
+    expect((await app.inject('/one/metrics')).body).toContain(counted)
+    expect((await app.inject('/two/metrics')).body).not.toContain('/one/')
+    const paths = (await app.inject('/two/docs/json')).json<{ paths: object }>().paths
+    expect(Object.keys(paths).filter((path) => path.startsWith('/one'))).toEqual([])
+  })
+
+  it('gives the first pair that it made to its owner, once', async () => {
+    const pairs: KeyPair[] = []
+    const parts = making()
+    for (const _start of [1, 2]) {
+      const app = fastify()
+      const options = { store: 'memory:', onFirstPair: (pair: KeyPair) => void pairs.push(pair) }
+      await app.register((scope, all: HostOptions) => mountHost(scope, all, parts), options)
+      await app.ready()
+      const [pair] = pairs
+      const asked = { authorization: basic(pair?.key ?? '', pair?.secret ?? '') }
+      expect((await app.inject({ url: '/sample/things', headers: asked })).statusCode).toBe(200)
+      await app.close()
+    }
+    expect(pairs).toHaveLength(1)
+  })
+
+  it('refuses options with all that is wrong', async () => {
+    await using app = fastify()
+    const registered = app.register(host, { tenant: '', rateLimit: -1 })
+    await expect(Promise.resolve(registered)).rejects.toThrow(/--tenant: .*\nerror: --rate-limit: /)
+  })
+})

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MOST_LEVELS, parseBody } from '../../src/host/json-body.ts'
+import { FORBIDDEN_KEYS } from '../../src/kernel/json.ts'
+
+const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
+
+describe('a body', () => {
+  it('without forbidden keys is what JSON says it is', () => {
+    const law = fc.property(fc.json({ maxDepth: 6 }), (text) => {
+      const value: unknown = JSON.parse(text)
+      fc.pre(!keysOf(value).some((key) => FORBIDDEN_KEYS.has(key)))
+      expect(parseBody(text)).toEqual(value)
+    })
+    fc.assert(law)
+  })
+
+  it('of any text is a value, or refused with a code', () => {
+    const law = fc.property(fc.string({ unit: fc.constantFrom(...Array.from('[]{}":,\\1ux ')) }), (text) => {
+      try {
+        parseBody(text)
+      } catch (error) {
+        expect(error).toMatchObject({ name: 'AppError', status: 400 })
+      }
+    })
+    fc.assert(law)
+  })
+
+  it(`may nest ${MOST_LEVELS} levels, not one more`, () => {
+    expect(() => parseBody(nested(MOST_LEVELS))).not.toThrow()
+    expect(() => parseBody(nested(MOST_LEVELS + 1))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+  })
+
+  it.each([
+    ['brackets in a text', JSON.stringify({ a: nested(300) }), true],
+    ['brackets after a text that ends in a backslash', `["\\\\",${nested(300)}]`, false],
+    ['brackets in a text with quotes', `["\\"${'['.repeat(300)}"]`, true],
+    ['a text without an end', `"${'['.repeat(300)}`, undefined],
+  ])('%s', (_what, text, fine) => {
+    if (fine === true) expect(parseBody(text)).toEqual(JSON.parse(text))
+    else
+      expect(() => parseBody(text)).toThrow(
+        expect.objectContaining({ code: fine === false ? 'TOO_LARGE' : 'NOT_JSON' }),
+      )
+  })
+
+  it('may speak of prototypes in its values, not in its keys', () => {
+    expect(parseBody('{"a":"__proto__ constructor prototype"}')).toEqual({ a: '__proto__ constructor prototype' })
+    expect(() => parseBody('{"a":{"b/c":[{"prototype":1}],"constructor":2}}')).toThrow(
+      '/a/constructor <- the key "constructor" is not allowed\n/a/b~1c/0/prototype <- the key "prototype" is not allowed',
+    )
+  })
+})
+
+function keysOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, part]) => [key, ...keysOf(part)])
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { Metrics } from '../../src/host/metrics.ts'
+import { sampleHost } from './sample-host.ts'
+
+/** Lines of the text without comments, by name and labels. */
+async function figures(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
+  const lines = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
+}
+
+describe('the figures', () => {
+  it('are what services and the runner said', async () => {
+    const metrics = new Metrics()
+    const { gauges } = metrics
+    gauges.inputs(3)
+    gauges.inputs(2)
+    gauges.steps(7)
+    gauges.firings(2)
+    gauges.held(1)
+    gauges.plugTook(20)
+    gauges.watchQueue('outbox', () => 4)
+    gauges.watchTasks(async () => ({ running: 2, failed: 1 }))
+    let commits = 5
+    gauges.watchCommits(() => ({ commits, lastCommitMs: 12 }))
+    const seen = await figures(metrics)
+    const expected = {
+      reflexarc_inputs_total: 5,
+      reflexarc_steps_total: 7,
+      reflexarc_firings_total: 2,
+      reflexarc_held_total: 1,
+      'reflexarc_plug_seconds_bucket{le="0.1"}': 1,
+      'reflexarc_plug_seconds_bucket{le="0.01"}': 0,
+      'reflexarc_queue_depth{queue="outbox"}': 4,
+      'reflexarc_tasks{status="running"}': 2,
+      'reflexarc_tasks{status="failed"}': 1,
+      reflexarc_commits_total: 5,
+      reflexarc_last_commit_seconds: 0.012,
+    }
+    expect(Object.fromEntries(Object.keys(expected).map((name) => [name, seen.get(name)]))).toEqual(expected)
+    expect(seen.get('reflexarc_loop_lag_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0)
+    expect(seen.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+    commits = 6
+    expect((await figures(metrics)).get('reflexarc_commits_total'), 'a total, not a sum of scrapes').toBe(6)
+    metrics.stop()
+  })
+
+  it('of two hosts are their own', async () => {
+    const [one, two] = [new Metrics(), new Metrics()]
+    one.gauges.inputs(1)
+    expect((await figures(two)).get('reflexarc_inputs_total')).toBe(0)
+    one.stop()
+    two.stop()
+  })
+
+  it('show a lag when the loop was held up', async () => {
+    const metrics = new Metrics()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const end = performance.now() + 80
+    while (performance.now() < end);
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect((await figures(metrics)).get('reflexarc_loop_lag_seconds{quantile="1"}')).toBeGreaterThan(0.03)
+    metrics.stop()
+  })
+})
+
+describe('GET /metrics', () => {
+  const get = { method: 'GET', url: '/metrics' } as const
+
+  it('counts requests by the pattern of their route', async () => {
+    await using host = await sampleHost()
+    await host.ask({ method: 'GET', url: '/sample/of/one' })
+    await host.ask({ method: 'GET', url: '/nowhere' })
+    const { body, headers } = await host.app.inject(get)
+    expect(headers['content-type']).toMatch(/^text\/plain/)
+    expect(body).toContain(
+      'reflexarc_http_request_seconds_count{method="GET",route="/sample/of/:tenant",status="200"} 1',
+    )
+    expect(body).toContain('reflexarc_http_request_seconds_count{method="GET",route="none",status="404"} 1')
+    expect(body).toContain('reflexarc_commits_total 7')
+  })
+
+  it.each([
+    [{ remoteAddress: '127.0.0.1' }, 200],
+    [{ remoteAddress: '127.8.8.8' }, 200],
+    [{ remoteAddress: '::1' }, 200],
+    [{ remoteAddress: '::ffff:127.0.0.1' }, 200],
+    [{ remoteAddress: '10.0.0.1' }, 403],
+    [{ remoteAddress: '::ffff:10.0.0.1' }, 403],
+    [{ remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '10.0.0.1' } }, 403],
+    [{ remoteAddress: '127.0.0.1', headers: { forwarded: 'for=10.0.0.1' } }, 403],
+  ])('answers this machine alone: %j is %i', async (from, status) => {
+    await using host = await sampleHost()
+    expect((await host.app.inject({ ...get, ...from })).statusCode).toBe(status)
+  })
+})

@@ -1,0 +1,168 @@
+/** What needs a real socket: addresses that are taken, requests that are on their way when the host stops, broken ones. */
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { describe, expect, it, vi } from 'vitest'
+import { readConfig, type Given } from '../../src/host/config.ts'
+import { startHost } from '../../src/host/running-host.ts'
+import { basic } from './sample-host.ts'
+import { sampleService } from './sample-service.ts'
+import { smallStore } from './small-store.ts'
+
+function starting(given: Given = {}) {
+  const service = sampleService()
+  const store = smallStore()
+  const log: string[] = []
+  const opened = vi.fn(async () => store)
+  const making = { services: new Map([['sample', () => service]]), openStorage: opened, hashCost: 2 }
+  const config = readConfig({ port: 0, store: 'memory:', key: 'k', secret: 's', ...given }, {}, ['sample'])
+  return {
+    service,
+    store,
+    log,
+    opened,
+    start: () => startHost(config, { write: (line) => void log.push(line) }, making),
+  }
+}
+const headers = { authorization: basic('k', 's') }
+
+async function raw(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(text)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (part: string) => (answer += part))
+  await once(socket, 'close')
+  return answer
+}
+
+describe('a host that listens', () => {
+  it('answers at its address, on a connection that is kept', async () => {
+    const { start } = starting()
+    const host = await start()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ports = new Set<number | undefined>()
+    for (let i = 0; i < 3; i++) {
+      const [answer] = (await once(get(`${host.url}/sample/things`, { agent, headers }), 'response')) as [
+        IncomingMessage,
+      ]
+      ports.add(answer.socket.localPort)
+      expect(answer.statusCode).toBe(200)
+      answer.resume()
+      await once(answer, 'end')
+    }
+    expect(ports.size).toBe(1)
+    agent.destroy()
+    await host.stop()
+  })
+
+  it('finishes what it has when it is told to stop, takes nothing new, then lets everything go', async () => {
+    const { start, service, store } = starting()
+    const host = await start()
+    const slow = fetch(`${host.url}/sample/slow`, { headers })
+    await vi.waitUntil(() => service.waiting() === 1)
+    const stopped = host.stop()
+    await vi.waitUntil(() => service.closing()?.aborted === true)
+    await vi.waitUntil(async () =>
+      fetch(`${host.url}/health`).then(
+        () => false,
+        () => true,
+      ),
+    )
+    expect([store.closed, service.life]).toEqual([false, ['start']])
+    service.release()
+    expect(await (await slow).json()).toEqual({ done: true })
+    await stopped
+    expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
+  })
+
+  it('is not kept up by connections that ask nothing', async () => {
+    const host = await starting().start()
+    const idle = connect(Number(new URL(host.url).port), '127.0.0.1')
+    await once(idle, 'connect')
+    const begin = performance.now()
+    await host.stop()
+    expect(performance.now() - begin).toBeLessThan(5000)
+    idle.destroy()
+  })
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+    ['a body of another length', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n', 400],
+  ])('answers %s in JSON', async (_what, text, status) => {
+    const host = await starting().start()
+    const answer = await raw(host.url, text)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ statusCode: status })
+    await host.stop()
+  })
+})
+
+describe('an address', () => {
+  it('that is taken is one clear error, before the store is opened', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const { start, opened } = starting({ port })
+    await expect(start()).rejects.toThrow(
+      expect.objectContaining({
+        code: 'LISTEN',
+        message: `Cannot listen on 127.0.0.1:${port}: something listens there already; choose another --port, or 0 for any`,
+      }),
+    )
+    expect(opened).not.toHaveBeenCalled()
+    taken.close()
+  })
+
+  it('that this machine does not have, too', async () => {
+    const { start } = starting({ host: '192.0.2.1' })
+    await expect(start()).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1:0: this machine has no such address/)
+  })
+})
+
+describe('a start that fails', () => {
+  it('lets the store go again', async () => {
+    const { start, service, store } = starting()
+    service.start = () => Promise.reject(new Error('no template can be read'))
+    await expect(start()).rejects.toThrow('no template can be read')
+    expect([store.closed, service.life]).toEqual([true, ['stop']])
+  })
+
+  it('because a key belongs to another tenant names it', async () => {
+    const first = starting()
+    await (await first.start()).stop()
+    const second = starting({ tenant: 'other' })
+    Object.assign(second.store, { tenant: first.store.tenant })
+    await expect(second.start()).rejects.toThrow(
+      '--key: the key "k" belongs to the tenant "default"; choose another key',
+    )
+    expect(second.store.closed).toBe(true)
+  })
+})
+
+describe('the first pair', () => {
+  it('is made on the first start only', async () => {
+    const given = { key: undefined, secret: undefined }
+    const first = starting(given)
+    const host = await first.start()
+    await host.stop()
+    expect(host.first).toMatchObject({ origin: 'made', pair: { tenant: 'default' } })
+    const again = starting(given)
+    Object.assign(again.store, { tenant: first.store.tenant })
+    const restarted = await again.start()
+    await restarted.stop()
+    expect(restarted.first.origin).toBe('found')
+  })
+
+  it('that is given again with another secret has that one', async () => {
+    const first = starting()
+    await (await first.start()).stop()
+    const again = starting({ secret: 'new' })
+    Object.assign(again.store, { tenant: first.store.tenant })
+    const host = await again.start()
+    const ask = async (secret: string) =>
+      (await fetch(`${host.url}/`, { headers: { authorization: basic('k', secret) } })).status
+    expect([await ask('new'), await ask('s')]).toEqual([200, 401])
+    await host.stop()
+  })
+})
