@@ -1,7 +1,7 @@
 /** Operations on many tasks: queued and followed, or only looked at (part 2, 2.4 and 4.1). */
 import { setImmediate } from 'node:timers/promises'
 import type { BatchRecord } from './batch-record.ts'
-import type { BatchEntry, BatchOperation, BatchRequest, BatchStatus, ReadBatch } from './batch-schema.ts'
+import type { BatchEntry, BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
 import type { BatchWorker } from './batch-worker.ts'
 import type { Books } from './books.ts'
 import type { BatchApi } from './contract.ts'
@@ -23,17 +23,30 @@ export function batchApi(
   caller: Caller,
 ): BatchApi {
   const { maker, changes, show, newId, worker, now } = parts
+  const queue = async (request: BatchRequest): Promise<{ answer: QueuedBatch; finished: Promise<void> }> => {
+    const read = readBatch(request, maker.plugs)
+    const { ids, missing } = await selected(books, read.where)
+    const id = newId()
+    const operation = operationOf(request, read)
+    const queueTime = now()
+    const batch = { id, user: caller.user, operation, action: read.action, queueTime, missing }
+    const { finished } = await worker.queue(books, batch, ids)
+    const entity = { id, user: caller.user, queueTime: new Date(queueTime).toISOString(), operation }
+    return { answer: { statusCode: 202, uri: `/api/batch/${id}`, entity }, finished }
+  }
+  const get = async (id: string): Promise<BatchStatus> => {
+    const stored = await books.batches.get(id)
+    if (stored === undefined) throw noBatch(id)
+    return statusOf(books, stored.value, worker)
+  }
   return {
-    queue: async (request) => {
-      const read = readBatch(request, maker.plugs)
-      const { ids, missing } = await selected(books, read.where)
-      const id = newId()
-      const operation = operationOf(request, read)
-      const queueTime = now()
-      await worker.queue(books, { id, user: caller.user, operation, action: read.action, queueTime, missing }, ids)
-      const entity = { id, user: caller.user, queueTime: new Date(queueTime).toISOString(), operation }
-      return { statusCode: 202, uri: `/api/batch/${id}`, entity }
+    queue: async (request) => (await queue(request)).answer,
+    run: async (request) => {
+      const { answer, finished } = await queue(request)
+      await finished
+      return get(answer.entity.id)
     },
+    get,
     preview: async (request) => {
       const read = readBatch(request, maker.plugs)
       const where = taskConditions(read.where)
@@ -47,11 +60,6 @@ export function batchApi(
         if (tasks.length % 20 === 0) await setImmediate()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
-    },
-    get: async (id) => {
-      const stored = await books.batches.get(id)
-      if (stored === undefined) throw noBatch(id)
-      return statusOf(books, stored.value, worker)
     },
     previewReload: async (id) => preview(changes, show, books, await taskOf(books, id), { action: 'reload' }),
     reload: async (id) => show.whole(books, await changes.reload(books, id), { format: 'bn' }),

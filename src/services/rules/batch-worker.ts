@@ -36,8 +36,12 @@ export class BatchWorker {
     return this.#open
   }
 
-  /** Stores an operation over these tasks and begins it when its turn comes. */
-  async queue(books: Books, batch: Omit<BatchRecord, 'parts' | 'done'>, ids: readonly string[]): Promise<void> {
+  /** Stores an operation over these tasks and begins it when its turn comes; `finished` resolves when it is over or left for later. */
+  async queue(
+    books: Books,
+    batch: Omit<BatchRecord, 'parts' | 'done'>,
+    ids: readonly string[],
+  ): Promise<{ readonly finished: Promise<void> }> {
     this.#requireOpen()
     await this.#forgetOld(books)
     const parts = Math.ceil(ids.length / PART_SIZE)
@@ -53,7 +57,7 @@ export class BatchWorker {
     }
     const record: BatchRecord = { ...batch, parts, done: 0 }
     await books.batches.put(batch.id, record, 'absent')
-    this.#enqueue(books, record, false)
+    return { finished: this.#enqueue(books, record, false) }
   }
 
   /** At start: goes on with what was under way. */
@@ -62,7 +66,7 @@ export class BatchWorker {
       where: [{ field: 'state', op: 'eq', value: 'open' }],
       sort: [{ field: 'queueTime' }],
     })
-    for (const { value } of open) this.#enqueue(books, value, true)
+    for (const { value } of open) void this.#enqueue(books, value, true)
   }
 
   /** What became of each task, in the order of the snapshot. */
@@ -83,16 +87,15 @@ export class BatchWorker {
     await this.#lanes.idle()
   }
 
-  #enqueue(books: Books, batch: BatchRecord, resumed: boolean): void {
+  async #enqueue(books: Books, batch: BatchRecord, resumed: boolean): Promise<void> {
     this.#open++
-    const work = this.#lanes.run(books.tenant, () => this.#work(books, batch, resumed))
-    work.then(
-      () => this.#open--,
-      (error: unknown) => {
-        this.#open--
-        this.#logger?.error(`batch operation ${batch.id} stopped: ${messageOf(error)}; it goes on at the next start`)
-      },
-    )
+    try {
+      await this.#lanes.run(books.tenant, () => this.#work(books, batch, resumed))
+    } catch (error) {
+      this.#logger?.error(`batch operation ${batch.id} stopped: ${messageOf(error)}; it goes on at the next start`)
+    } finally {
+      this.#open--
+    }
   }
 
   async #work(books: Books, batch: BatchRecord, resumed: boolean): Promise<void> {

@@ -123,6 +123,8 @@ export interface TemplateApi {
 /** Operations on many tasks. */
 export interface BatchApi {
   queue(request: BatchRequest): Promise<QueuedBatch>
+  /** Queues it and waits until it is over, or the host stops. */
+  run(request: BatchRequest): Promise<BatchStatus>
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   /** What the reload of one task would change. */

@@ -34,7 +34,8 @@ export function inspectionApi(parts: InspectionParts, books: Books): InspectionA
     const graph = await graphOf(task)
     const [view] = nodes.view(refOf(task.id), label)
     const network = forms.of(graph, [], 'bn')
-    const found = Array.isArray(network['nodes']) ? network['nodes'].find((each) => isNamed(each, label)) : undefined
+    const listed: readonly unknown[] = Array.isArray(network['nodes']) ? network['nodes'] : []
+    const found = listed.find((each) => isNamed(each, label))
     if (isPlainObject(found)) return runtimeNode(found, view)
     const actuator = graph.actuators?.find((each) => each.label === label)
     if (actuator === undefined) throw noNode(task.id, label, graph)

@@ -130,7 +130,7 @@ function readAction(action: unknown, parameters: unknown, plugs: PlugRegistry, r
     if (isPlainObject(update) && Object.keys(update).length === 0) {
       report.error('TYPE', place, 'there is nothing to update', 'write "nodes": [...], "variables" or "tags"')
     }
-    return { action, update: (update ?? {}) as PropertiesUpdate }
+    return { action, update: update ?? {} }
   }
   return { action }
 }

@@ -22,7 +22,7 @@ export function invocationReport(
 ): InvocationReport {
   const reports = new Map<string, NodeReport>()
   for (const event of events) if (event.type === 'result') reports.set(event.node, nodeReport(event))
-  const told = <N extends { label: string }>(nodes: readonly N[], isSimulated: boolean): Record<string, NodeReport> =>
+  const told = (nodes: readonly { label: string }[], isSimulated: boolean): Record<string, NodeReport> =>
     Object.fromEntries(
       nodes
         .filter(({ label }) => labels.has(label))

@@ -25,7 +25,7 @@ export function runtimeNode(node: BnNodeLike, view: NodeView | undefined): Runti
     ...(plug && {
       sensor: {
         name: String(plug['name']),
-        ...(plug['version'] !== undefined && { version: String(plug['version']) }),
+        ...(typeof plug['version'] === 'string' && { version: plug['version'] }),
         label: name,
       },
     }),

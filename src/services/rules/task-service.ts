@@ -52,7 +52,7 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
         hits === 0 ? [] : books.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
         books.tasks.count(conditions),
       ])
-      const values = found.map(({ value }) =>
+      const values = found.map(async ({ value }) =>
         options.withoutGraph === true ? show.withoutGraph(books, value, options) : show.listed(books, value, options),
       )
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
@@ -89,5 +89,5 @@ function confOf(
   const read = readSpecification(task.conf, maker.plugs)
   if (read.form === 'template') return posted
   const { task: settings, ...graph } = read.rule
-  return { ...forms.of(graph, [], format), ...(settings && { task: settings }) } as TaskSpecification
+  return { ...forms.of(graph, [], format), ...(settings && { task: settings }) }
 }

@@ -1,0 +1,36 @@
+/**
+ * The rules service over HTTP (part 2, 4.1). The routes read queries and bodies and let the service check them, so
+ * that a problem is told in the same words by whatever way it comes.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { RulesService } from './contract.ts'
+import { batchRoutes } from './routes/batch-routes.ts'
+import { inspectionRoutes, nodeCommandRoute } from './routes/inspection-routes.ts'
+import { taskListRoutes } from './routes/task-list-routes.ts'
+import { taskRoutes } from './routes/task-routes.ts'
+import { templateRoutes } from './routes/template-routes.ts'
+import { toolRoutes } from './routes/tool-routes.ts'
+
+const TEXT_TYPES = ['application/x-www-form-urlencoded', 'text/plain']
+
+/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+export async function rulesRoutes(app: FastifyInstance, { service }: { service: RulesService }): Promise<void> {
+  await app.register((own, _options, done) => {
+    own.setValidatorCompiler(() => () => true)
+    // the schemas of answers are for readers: nothing is left out because a schema does not know it
+    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    for (const add of [taskRoutes, taskListRoutes, templateRoutes, batchRoutes, inspectionRoutes, toolRoutes]) {
+      add(own, service)
+    }
+    own.register((texts, _none, registered) => {
+      for (const type of TEXT_TYPES) if (!texts.hasContentTypeParser(type)) readText(texts, type)
+      nodeCommandRoute(texts, service)
+      registered()
+    })
+    done()
+  })
+}
+
+function readText(app: FastifyInstance, type: string): void {
+  app.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, parsed) => parsed(null, String(text)))
+}

@@ -1,0 +1,98 @@
+/** Reads the query of a request and remembers every problem, so that they are told at once. */
+import type { Issue } from '../../../kernel/errors.ts'
+import { isoInstant } from '../../../core/simulate/instant.ts'
+import { refuse } from '../error-texts.ts'
+
+export class QueryReader {
+  readonly #query: Readonly<Record<string, unknown>>
+  readonly #issues: Issue[] = []
+  readonly #read = new Set<string>()
+
+  constructor(query: unknown) {
+    this.#query = typeof query === 'object' && query !== null ? (query as Readonly<Record<string, unknown>>) : {}
+  }
+
+  get keys(): readonly string[] {
+    return Object.keys(this.#query)
+  }
+
+  /** Every value of a parameter that may repeat. */
+  texts(name: string): readonly string[] {
+    this.#read.add(name)
+    const value = this.#query[name]
+    if (value === undefined) return []
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return values.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+  }
+
+  /** The last value counts; an empty one is none. */
+  text(name: string): string | undefined {
+    const value = this.texts(name).at(-1)
+    return value === '' ? undefined : value
+  }
+
+  flag(name: string): boolean | undefined {
+    const values = this.texts(name)
+    const text = values.at(-1)
+    if (text === undefined) return undefined
+    // `?dryRun` alone means yes
+    if (text === 'true' || text === '') return true
+    if (text !== 'false') this.#wrong(name, `"${text}" is neither true nor false`)
+    return false
+  }
+
+  integer(name: string, { least = 0, most = Number.MAX_SAFE_INTEGER } = {}): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= least && value <= most) return value
+    this.#wrong(name, `"${text}" is not a whole number of at least ${least}`, `write for example ${name}=${least}`)
+    return undefined
+  }
+
+  number(name: string): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const value = Number(text)
+    if (Number.isFinite(value)) return value
+    this.#wrong(name, `"${text}" is not a number`)
+    return undefined
+  }
+
+  /** Epoch ms, of epoch ms or ISO 8601. */
+  time(name: string): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : isoInstant(text)
+    if (Number.isFinite(value)) return value
+    this.#wrong(name, `"${text}" is no time`, 'write epoch milliseconds or ISO 8601')
+    return undefined
+  }
+
+  oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const found = values.find((value) => value === text)
+    if (found === undefined) this.#wrong(name, `"${text}" is unknown`, `write one of ${values.join(', ')}`)
+    return found
+  }
+
+  missing(name: string, suggestion: string): void {
+    this.#wrong(name, 'is missing', suggestion)
+  }
+
+  /** Refuses what nobody asked for; for requests that change whatever the query selects. */
+  refuseOthers(): void {
+    for (const key of this.keys) if (!this.#read.has(key)) this.#wrong(key, 'is no parameter of this request')
+  }
+
+  /** Throws `VALIDATION` with all problems, when there are any. */
+  done(): void {
+    if (this.#issues.length > 0) throw refuse('the query', this.#issues)
+  }
+
+  #wrong(name: string, message: string, suggestion?: string): void {
+    const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    this.#issues.push({ type: 'QUERY', severity: 'ERROR', path, message, ...(suggestion && { suggestion }) })
+  }
+}

@@ -1,0 +1,73 @@
+/** Filters and paging of listings, read from a query (part 2, 4.1). */
+import { DEFAULT_HITS, MAX_HITS, type GraphFormat } from '../shared-schema.ts'
+import type { TagFilter, TaskFilter, TaskQuery } from '../task-schema.ts'
+import type { TemplateFilter } from '../template-schema.ts'
+import { GRAPH_FORMATS, TASK_STATUSES, TASK_TYPES } from '../words.ts'
+import type { QueryReader } from './query-reader.ts'
+
+export function readTaskFilter(query: QueryReader): TaskFilter {
+  const template = query.text('template')
+  const tags = readTags(query)
+  return {
+    ...given('name', query.text('name')),
+    ...given('resource', query.text('resource')),
+    ...given('type', query.oneOf('type', TASK_TYPES)),
+    ...given('status', query.oneOf('status', TASK_STATUSES)),
+    ...given('ids', readIds(query)),
+    ...given('plugin', query.text('plugin')),
+    ...given('template', template === 'null' ? null : template),
+    ...given('user', query.text('user')),
+    ...given('finishedBefore', query.time('finishedBefore')),
+    ...given('createdAfter', query.time('createdAfter')),
+    ...given('createdBefore', query.time('createdBefore')),
+    ...given('filter', query.text('filter')),
+    ...(tags.length > 0 && { tags }),
+  }
+}
+
+export function readTemplateFilter(query: QueryReader): TemplateFilter {
+  const tags = readTags(query)
+  return {
+    ...given('filter', query.text('filter')),
+    ...given('name', query.text('name')),
+    ...given('ids', readIds(query)),
+    ...given('plugin', query.text('plugin')),
+    ...(tags.length > 0 && { tags }),
+  }
+}
+
+/** More than the maximum is the maximum. */
+export function readPaging(query: QueryReader): Pick<TaskQuery, 'hits' | 'startIndex'> {
+  const hits = Math.min(query.integer('hits') ?? DEFAULT_HITS, MAX_HITS)
+  return { hits, startIndex: query.integer('startIndex') ?? 0 }
+}
+
+export function readFormat(query: QueryReader): GraphFormat | undefined {
+  return query.oneOf('format', GRAPH_FORMATS)
+}
+
+/** `ids=a,b` and `id=a&id=b`; undefined when neither is given. */
+export function readIds(query: QueryReader): readonly string[] | undefined {
+  const lists = query.texts('ids')
+  const single = query.texts('id')
+  if (lists.length === 0 && single.length === 0) return undefined
+  const ids = lists.flatMap((list) => list.split(','))
+  return [...new Set([...ids, ...single].filter((id) => id !== ''))]
+}
+
+/** `tags.x=v`, repeated or without a value; `tags=a,b` asks for keys. */
+function readTags(query: QueryReader): readonly TagFilter[] {
+  const keys = query.texts('tags').flatMap((list) => list.split(','))
+  const named = query.keys.filter((key) => key.startsWith('tags.') && key.length > 'tags.'.length)
+  return [
+    ...keys.filter((key) => key !== '').map((key) => ({ key })),
+    ...named.flatMap((name) => {
+      const key = name.slice('tags.'.length)
+      return query.texts(name).map((value) => (value === '' ? { key } : { key, value }))
+    }),
+  ]
+}
+
+function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V })
+}

@@ -1,0 +1,72 @@
+/** What all routes of the service share: who asks, parameters, and how a route is described. */
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import type { RulesApi, RulesService } from '../contract.ts'
+import { ErrorBodySchema } from '../shared-schema.ts'
+import { QueryReader } from './query-reader.ts'
+
+export interface Asked {
+  readonly api: RulesApi
+  readonly query: QueryReader
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly body: unknown
+  /** a part of the path */
+  param(name: string): string
+}
+
+export type Handler = (asked: Asked) => unknown
+
+/** A handler that gets what the request says, read. */
+export function handle(service: RulesService, handler: Handler) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    // what the host's authentication found out
+    const { tenant, user } = request
+    const params = request.params as Readonly<Record<string, string>>
+    return handler({
+      api: service.as({ tenant, user }),
+      query: new QueryReader(request.query),
+      request,
+      reply,
+      body: request.body,
+      param: (name) => params[name] ?? '',
+    })
+  }
+}
+
+export interface Description {
+  readonly summary: string
+  readonly body?: TSchema
+  readonly query?: Readonly<Record<string, TSchema>>
+  readonly params?: readonly string[]
+  /** by status; 200 unless said otherwise */
+  readonly answers?: Readonly<Record<number, TSchema>>
+  /** content types of the body, when not JSON alone */
+  readonly consumes?: readonly string[]
+  readonly produces?: readonly string[]
+  /** the answer goes on for as long as somebody reads */
+  readonly endless?: boolean
+}
+
+/** The options of a route; its schemas are for readers, the service checks for itself. */
+export function described(description: Description): RouteShorthandOptions {
+  const { summary, body, query, params = [], answers = {}, consumes, produces, endless } = description
+  const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
+  return {
+    schema: {
+      summary,
+      tags: ['rules'],
+      ...(body && { body }),
+      ...(query && { querystring: Type.Object(query) }),
+      ...(params.length > 0 && { params: Type.Object(texts) }),
+      ...(consumes && { consumes }),
+      ...(produces && { produces }),
+      response: { ...answers, '4xx': ErrorBodySchema },
+    },
+    config: { ...(endless === true && { endless }) },
+  }
+}
+
+export const Text = Type.String()
+export const Flag = Type.Boolean()
+export const Whole = Type.Integer({ minimum: 0 })

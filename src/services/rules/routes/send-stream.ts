@@ -1,0 +1,72 @@
+/** Answers that go on: server-sent events, and JSON line by line. */
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { StreamEvent } from '../inspection-schema.ts'
+import { NDJSON_MEDIA_TYPE } from '../shared-schema.ts'
+
+/** ms between two signs of life on a quiet stream */
+const SIGN_OF_LIFE_MS = 15_000
+
+/** Aborts when the reader is gone or the answer is whole. */
+export function untilClosed(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => controller.abort())
+  return controller.signal
+}
+
+export function sendEvents(reply: FastifyReply, events: AsyncIterable<StreamEvent>): FastifyReply {
+  return reply
+    .type('text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-cache')
+    .header('x-accel-buffering', 'no')
+    .send(Readable.from(eventTexts(events)))
+}
+
+/** The first line is made before the answer begins, so that a refusal still has its status. */
+export async function sendLines(reply: FastifyReply, lines: AsyncIterable<unknown>): Promise<FastifyReply> {
+  const iterator = lines[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return reply.type(`${NDJSON_MEDIA_TYPE}; charset=utf-8`).send(Readable.from(lineTexts(first, iterator)))
+}
+
+async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterator<unknown>): AsyncGenerator<string> {
+  try {
+    for (let next = first; next.done !== true; next = await iterator.next()) yield `${JSON.stringify(next.value)}\n`
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+async function* eventTexts(events: AsyncIterable<StreamEvent>): AsyncGenerator<string> {
+  const iterator = events[Symbol.asyncIterator]()
+  // lets the reader know that it is connected
+  yield ': here\n\n'
+  try {
+    for (let next = iterator.next(); ;) {
+      const told = await orQuiet(next)
+      if (told === undefined) {
+        yield ': still here\n\n'
+        continue
+      }
+      if (told.done === true) return
+      const { id, event } = told.value
+      yield `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+      next = iterator.next()
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** Undefined when nothing came for a while. */
+async function orQuiet<T>(next: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const quiet = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), SIGN_OF_LIFE_MS)
+  })
+  try {
+    return await Promise.race([next, quiet])
+  } finally {
+    clearTimeout(timer)
+  }
+}

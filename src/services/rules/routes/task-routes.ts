@@ -1,0 +1,123 @@
+/** Routes of single tasks (part 2, 4.1). */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { RulesService } from '../contract.ts'
+import { GraphFormatSchema } from '../shared-schema.ts'
+import {
+  CreatedTaskSchema,
+  ReloadPreviewSchema,
+  TaskEntitySchema,
+  TaskRunSchema,
+  TaskSpecificationSchema,
+  type TaskSpecification,
+} from '../task-schema.ts'
+import { readFormat } from './read-filters.ts'
+import { described, Flag, handle } from './route-parts.ts'
+
+const one = { params: ['id'] } as const
+const entity = { ...one, answers: { 200: TaskEntitySchema } }
+
+export function taskRoutes(app: FastifyInstance, service: RulesService): void {
+  app.post(
+    '/api/tasks',
+    described({
+      summary: 'Create a task from a rule, or from a template',
+      body: TaskSpecificationSchema,
+      query: { failOnWarning: Type.Optional(Flag), returnWarnings: Type.Optional(Flag) },
+      answers: { 201: CreatedTaskSchema },
+    }),
+    handle(service, async ({ api, query, body, reply }) => {
+      const failOnWarning = query.flag('failOnWarning') ?? false
+      const returnWarnings = query.flag('returnWarnings') ?? false
+      query.done()
+      const created = await api.tasks.create(body as TaskSpecification, { failOnWarning, returnWarnings })
+      return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
+    }),
+  )
+  app.get(
+    '/api/tasks/:id',
+    described({
+      summary: 'One task, with its rule and the states of its nodes',
+      ...entity,
+      query: { format: Type.Optional(GraphFormatSchema), includeHealth: Type.Optional(Flag) },
+    }),
+    handle(service, ({ api, query, param }) => {
+      const format = readFormat(query) ?? 'bn'
+      const includeHealth = query.flag('includeHealth') ?? false
+      query.done()
+      return api.tasks.get(param('id'), { format, includeHealth })
+    }),
+  )
+  app.get(
+    '/api/tasks/:id/conf',
+    described({
+      summary: 'The specification as it was posted',
+      ...one,
+      query: { format: Type.Optional(GraphFormatSchema) },
+      answers: { 200: TaskSpecificationSchema },
+    }),
+    handle(service, ({ api, query, param }) => {
+      const format = readFormat(query)
+      query.done()
+      return api.tasks.conf(param('id'), format)
+    }),
+  )
+  app.put(
+    '/api/tasks/:id',
+    described({ summary: 'Give a task another specification', ...entity, body: TaskSpecificationSchema }),
+    handle(service, ({ api, param, body }) => api.tasks.replace(param('id'), body as TaskSpecification)),
+  )
+  app.delete(
+    '/api/tasks/:id',
+    described({
+      summary: 'Delete a task that does not run',
+      ...one,
+      query: { forceStop: Type.Optional(Flag) },
+      answers: { 204: Type.Null() },
+    }),
+    handle(service, async ({ api, query, param, reply }) => {
+      const forceStop = query.flag('forceStop') ?? false
+      query.done()
+      await api.tasks.remove(param('id'), { forceStop })
+      return reply.code(204).send()
+    }),
+  )
+  app.post(
+    '/api/tasks/:id/command/start',
+    described({ summary: 'Start a task', ...entity }),
+    handle(service, ({ api, param }) => api.tasks.start(param('id'))),
+  )
+  app.post(
+    '/api/tasks/:id/command/stop',
+    described({ summary: 'Stop a task', ...entity }),
+    handle(service, ({ api, param }) => api.tasks.stop(param('id'))),
+  )
+  app.post(
+    '/api/tasks/:id/command/restart',
+    described({ summary: 'Stop a task that runs, and start it', ...entity }),
+    handle(service, ({ api, param }) => api.tasks.restart(param('id'))),
+  )
+  app.post(
+    '/api/tasks/:id/command/reload',
+    described({
+      summary: 'Make a task anew from its template of now, or see what that would change',
+      ...one,
+      query: { dryRun: Type.Optional(Flag) },
+      answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
+    }),
+    handle(service, ({ api, query, param }) => {
+      const dryRun = query.flag('dryRun') ?? false
+      query.done()
+      return dryRun ? api.batches.previewReload(param('id')) : api.batches.reload(param('id'))
+    }),
+  )
+  app.get(
+    '/api/tasks/:id/childRuns',
+    described({
+      summary: 'The last runs of a task, newest first',
+      ...one,
+      answers: { 200: Type.Array(TaskRunSchema) },
+    }),
+    handle(service, ({ api, param }) => api.tasks.runs(param('id'))),
+  )
+}

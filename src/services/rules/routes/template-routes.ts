@@ -1,0 +1,212 @@
+/** Routes of templates (part 2, 2.3 and 4.1; more than POST is an addition of this host). */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { checkShape } from '../../../core/rule/check/check-shape.ts'
+import { Report } from '../../../core/rule/check/report.ts'
+import type { RulesService, TemplateRun, TemplateRunOptions, TemplateSpecification } from '../contract.ts'
+import { refuse } from '../error-texts.ts'
+import { GraphFormatSchema } from '../shared-schema.ts'
+import {
+  CreatedTemplateSchema,
+  TemplateEntitySchema,
+  TemplateSpecificationSchema,
+  TemplateUpgradeSchema,
+  UpgradedTemplatesSchema,
+  type TemplateUpgrade,
+} from '../template-schema.ts'
+import { TemplateRunSchema } from '../tools-schema.ts'
+import { LOG_LEVELS } from '../words.ts'
+import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
+import { described, Flag, handle, Text, Whole, type Asked } from './route-parts.ts'
+import { sendList } from './send-list.ts'
+import { sendLines, untilClosed } from './send-stream.ts'
+
+const format = { format: Type.Optional(GraphFormatSchema) }
+const entity = { answers: { 200: TemplateEntitySchema } }
+const filters = {
+  filter: Type.Optional(Text),
+  name: Type.Optional(Text),
+  ids: Type.Optional(Text),
+  id: Type.Optional(Text),
+  plugin: Type.Optional(Text),
+  tags: Type.Optional(Text),
+}
+
+export function templateRoutes(app: FastifyInstance, service: RulesService): void {
+  app.post(
+    '/api/templates',
+    described({
+      summary: 'Store a template',
+      body: TemplateSpecificationSchema,
+      answers: { 201: CreatedTemplateSchema },
+    }),
+    handle(service, async ({ api, body, reply }) => {
+      const created = await api.templates.create(body as TemplateSpecification)
+      return reply.code(201).header('location', created.uri).send(created)
+    }),
+  )
+  app.get(
+    '/api/templates',
+    {
+      ...described({
+        summary: 'List and search templates, by name',
+        query: {
+          ...filters,
+          ...format,
+          startIndex: Type.Optional(Whole),
+          hits: Type.Optional(Whole),
+          includegraph: Type.Optional(Flag),
+        },
+        answers: { 200: Type.Array(TemplateEntitySchema) },
+      }),
+      exposeHeadRoute: false,
+    },
+    handle(service, async ({ api, query, request, reply }) => {
+      const where = readTemplateFilter(query)
+      const paged = readPaging(query)
+      const wanted = readFormat(query) ?? 'bn'
+      const includeGraph = query.flag('includegraph') ?? false
+      query.done()
+      return sendList(request, reply, await api.templates.list({ where, ...paged, format: wanted, includeGraph }))
+    }),
+  )
+  app.patch(
+    '/api/templates',
+    described({
+      summary: 'Raise the versions of plugs in templates',
+      query: filters,
+      body: TemplateUpgradeSchema,
+      answers: { 200: UpgradedTemplatesSchema },
+    }),
+    handle(service, async ({ api, query, body, reply }) => {
+      const where = readTemplateFilter(query)
+      query.refuseOthers()
+      query.done()
+      const outcome = await api.templates.upgrade(where, readUpgrade(body))
+      return reply.code(outcome.failed === undefined ? 200 : 400).send(outcome)
+    }),
+  )
+  app.get(
+    '/api/templates/:name',
+    described({ summary: 'One template', params: ['name'], query: format, ...entity }),
+    handle(service, ({ api, query, param }) => {
+      const wanted = readFormat(query)
+      query.done()
+      return api.templates.get(param('name'), wanted)
+    }),
+  )
+  app.put(
+    '/api/templates/:name',
+    described({ summary: 'Replace a template', params: ['name'], body: TemplateSpecificationSchema, ...entity }),
+    handle(service, ({ api, param, body }) => api.templates.replace(param('name'), body as TemplateSpecification)),
+  )
+  app.delete(
+    '/api/templates/:name',
+    described({ summary: 'Delete a template that no task uses', params: ['name'], answers: { 204: Type.Null() } }),
+    handle(service, async ({ api, param, reply }) => {
+      await api.templates.remove(param('name'))
+      return reply.code(204).send()
+    }),
+  )
+  app.patch(
+    '/api/templates/:name',
+    described({ summary: 'Copy a template', params: ['name'], query: { newName: Text }, ...entity }),
+    handle(service, ({ api, query, param }) => {
+      const newName = query.text('newName')
+      if (newName === undefined) query.missing('newName', 'write newName=<name of the copy>')
+      query.done()
+      return api.templates.copy(param('name'), newName ?? '')
+    }),
+  )
+  discoveryRoutes(app, service)
+  runRoutes(app, service)
+}
+
+function discoveryRoutes(app: FastifyInstance, service: RulesService): void {
+  app.get(
+    '/api/discoveryTemplate',
+    described({ summary: 'The template that discovery uses', query: format, ...entity }),
+    handle(service, ({ api, query }) => {
+      const wanted = readFormat(query)
+      query.done()
+      return api.templates.discovery(wanted)
+    }),
+  )
+  app.put(
+    '/api/discoveryTemplate',
+    described({
+      summary: 'Choose the template that discovery uses',
+      query: { name: Text },
+      answers: { 204: Type.Null() },
+    }),
+    handle(service, async ({ api, query, reply }) => {
+      const name = query.text('name')
+      if (name === undefined) query.missing('name', 'write name=<name of a template>')
+      query.done()
+      await api.templates.setDiscovery(name ?? '')
+      return reply.code(204).send()
+    }),
+  )
+}
+
+function runRoutes(app: FastifyInstance, service: RulesService): void {
+  const run = {
+    body: TemplateRunSchema,
+    query: {
+      logLevel: Type.Optional(Type.Enum(LOG_LEVELS)),
+      targetNode: Type.Optional(Text),
+      maxTps: Type.Optional(Whole),
+    },
+    produces: ['application/x-ndjson'],
+    endless: true,
+  }
+  const debug = { ...run, query: { logLevel: run.query.logLevel, nodeToDebug: Text } }
+  app.post(
+    '/api/templates/run',
+    described({ summary: 'Run the graph in the body; nothing is stored', ...run }),
+    handle(service, (asked) => sendRun(asked, undefined, {})),
+  )
+  app.post(
+    '/api/templates/:name/run',
+    described({ summary: 'Run a template once, or over data', params: ['name'], ...run }),
+    handle(service, (asked) => sendRun(asked, asked.param('name'), {})),
+  )
+  app.post(
+    '/api/templates/debug',
+    described({ summary: 'Run one node of the graph in the body', ...debug }),
+    handle(service, (asked) => sendRun(asked, undefined, nodeToDebug(asked))),
+  )
+  app.post(
+    '/api/templates/:name/debug',
+    described({ summary: 'Run one node of a template', params: ['name'], ...debug }),
+    handle(service, (asked) => sendRun(asked, asked.param('name'), nodeToDebug(asked))),
+  )
+}
+
+function nodeToDebug({ query }: Asked): TemplateRunOptions {
+  const node = query.text('nodeToDebug')
+  if (node === undefined) query.missing('nodeToDebug', 'write nodeToDebug=<label of a node>')
+  return { nodeToDebug: node ?? '' }
+}
+
+function sendRun({ api, query, body, reply }: Asked, name: string | undefined, more: TemplateRunOptions) {
+  const logLevel = query.oneOf('logLevel', LOG_LEVELS)
+  const targetNode = query.text('targetNode')
+  const maxTps = query.number('maxTps')
+  query.done()
+  const reports = api.templates.run(name, body as TemplateRun, {
+    ...more,
+    ...(logLevel && { logLevel }),
+    ...(targetNode !== undefined && { targetNode }),
+    ...(maxTps !== undefined && maxTps > 0 && { maxTps }),
+    signal: untilClosed(reply),
+  })
+  return sendLines(reply, reports)
+}
+
+function readUpgrade(body: unknown): TemplateUpgrade {
+  const report = new Report()
+  const fitting = checkShape(TemplateUpgradeSchema, body, '', 'the upgrade', report)
+  if (report.hasErrors) throw refuse('the upgrade', report.issues)
+  return fitting as TemplateUpgrade
+}

@@ -1,0 +1,113 @@
+/** Routes that need no stored task: plugs, data push, simulation, next runs (additions of this host). */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
+import { AnyObject } from '../shared-schema.ts'
+import { PlugCallSchema, SimulationSchema } from '../tools-schema.ts'
+import { described, handle, Whole, type Asked } from './route-parts.ts'
+
+export function toolRoutes(app: FastifyInstance, service: RulesService): void {
+  plugRoutes(app, service, 'sensors', 'sensor')
+  plugRoutes(app, service, 'actions', 'actuator')
+  app.post(
+    '/api/data',
+    described({
+      summary: 'Hand data or states to the running tasks of a resource, past the broker',
+      body: AnyObject,
+      answers: { 200: AnyObject },
+    }),
+    handle(service, ({ api, body }) => api.tools.push(body as DataPush)),
+  )
+  app.post(
+    '/api/tasks/simulate',
+    described({
+      summary: 'Run a rule over messages in virtual time; nothing is stored',
+      body: SimulationSchema,
+      answers: { 200: AnyObject },
+    }),
+    handle(service, ({ api, body }) => api.tools.simulate(body as Simulation)),
+  )
+  app.get(
+    '/api/schedules/next',
+    described({
+      summary: 'The next runs of a cron expression or recurrence rule, and what changes of the clocks do to it',
+      query: {
+        expression: Type.Optional(Type.String({ description: 'also as cron or rrule' })),
+        zone: Type.Optional(Type.String({ description: 'also as timeZone; default UTC' })),
+        from: Type.Optional(Type.String({ description: 'epoch ms or ISO 8601; default now' })),
+        n: Type.Optional(Whole),
+        gap: Type.Optional(Type.Enum(['shift', 'skip'])),
+        overlap: Type.Optional(Type.Enum(['first', 'second', 'both'])),
+      },
+      answers: { 200: AnyObject },
+    }),
+    handle(service, ({ api, query }) => {
+      const expression = query.text('expression') ?? query.text('cron') ?? query.text('rrule')
+      if (expression === undefined) query.missing('expression', 'write expression=<cron or rrule>')
+      const zone = query.text('zone') ?? query.text('timeZone')
+      const from = query.time('from')
+      const count = query.integer('n', { least: 1 }) ?? query.integer('count', { least: 1 })
+      const gap = query.oneOf('gap', ['shift', 'skip'])
+      const overlap = query.oneOf('overlap', ['first', 'second', 'both'])
+      query.done()
+      return api.tools.nextRuns({
+        expression: expression ?? '',
+        ...(zone !== undefined && { zone }),
+        ...(from !== undefined && { from }),
+        ...(count !== undefined && { count }),
+        ...(gap && { gap }),
+        ...(overlap && { overlap }),
+      })
+    }),
+  )
+}
+
+function plugRoutes(app: FastifyInstance, service: RulesService, family: PlugFamily, kind: string): void {
+  const list = { answers: { 200: Type.Array(AnyObject) } }
+  const one = { answers: { 200: AnyObject } }
+  app.get(
+    `/api/${family}`,
+    described({ summary: `Every ${kind} plug, in its newest version`, ...list }),
+    handle(service, ({ api }) => api.tools.plugs(family)),
+  )
+  app.get(
+    `/api/${family}/:name`,
+    described({ summary: `The newest version of a ${kind} plug`, params: ['name'], ...one }),
+    handle(service, ({ api, param }) => api.tools.plug(family, param('name'))),
+  )
+  app.get(
+    `/api/${family}/:name/versions`,
+    described({ summary: `All versions of a ${kind} plug, newest first`, params: ['name'], ...list }),
+    handle(service, ({ api, param }) => api.tools.versions(family, param('name'))),
+  )
+  app.get(
+    `/api/${family}/:name/versions/:version`,
+    described({ summary: `One version of a ${kind} plug`, params: ['name', 'version'], ...one }),
+    handle(service, ({ api, param }) => api.tools.plug(family, param('name'), param('version'))),
+  )
+  app.get(
+    `/api/${family}/:name/versions/:version/script`,
+    described({ summary: `The script of a ${kind} plug, when it is one`, params: ['name', 'version'] }),
+    handle(service, async ({ api, param }) => {
+      const plug = await api.tools.plug(family, param('name'), param('version'))
+      throw new AppError('NOT_FOUND', `${plug.name}:${plug.version} is part of this host and has no script`)
+    }),
+  )
+  const call = { body: PlugCallSchema, answers: { 200: AnyObject } }
+  app.post(
+    `/api/${family}/:name`,
+    described({ summary: `Run the newest version of a ${kind} plug once`, params: ['name'], ...call }),
+    handle(service, (asked) => callPlug(asked, family)),
+  )
+  app.post(
+    `/api/${family}/:name/versions/:version`,
+    described({ summary: `Run one version of a ${kind} plug once`, params: ['name', 'version'], ...call }),
+    handle(service, (asked) => callPlug(asked, family, asked.param('version'))),
+  )
+}
+
+async function callPlug({ api, body, param, reply }: Asked, family: PlugFamily, version?: string): Promise<unknown> {
+  const outcome = await api.tools.call(family, param('name'), version, body ?? {})
+  return reply.code(outcome.result ? 200 : 400).send(outcome)
+}

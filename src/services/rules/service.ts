@@ -1,0 +1,180 @@
+/**
+ * The rules service put together: documents over storage, runs over the runner, everything else injected.
+ * Writes go to storage first; the engine learns of them afterwards.
+ */
+import type { Subscription } from 'rxjs'
+import type { Plug } from '../../core/plug/plug.ts'
+import { createRegistry } from '../../core/plug/registry.ts'
+import type { Logger, Ports } from '../../core/ports.ts'
+import { messageOf } from '../../kernel/errors.ts'
+import type { Storage } from '../../storage/contract.ts'
+import { batchApi } from './batch-service.ts'
+import { BatchWorker } from './batch-worker.ts'
+import { Library, type Books } from './books.ts'
+import type { RulesApi, RulesService } from './contract.ts'
+import { GraphForms } from './graph-forms.ts'
+import { inspectionApi } from './inspection-service.ts'
+import { Lanes } from './lanes.ts'
+import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
+import type { Caller } from './shared-schema.ts'
+import { SourceShelf } from './source-shelf.ts'
+import { TaskChanges } from './task-changes.ts'
+import { runnable, TaskMaker } from './task-maker.ts'
+import { taskApi } from './task-service.ts'
+import { TaskShow } from './task-show.ts'
+import { TaskTrail } from './task-trail.ts'
+import type { RunSurroundings } from './template-run.ts'
+import { templateApi } from './template-service.ts'
+import { templateRunner, toolApi } from './tool-service.ts'
+
+export interface RulesOptions {
+  readonly storage: Storage
+  readonly runner: TaskRunner
+  readonly plugs: readonly Plug[]
+  /** what runs that store nothing may ask; the runner has its own */
+  readonly ports?: Ports
+  /** epoch ms */
+  readonly now: () => number
+  /** ids of tasks and batch operations; never the same twice */
+  readonly newId: () => string
+  readonly logger?: Logger
+}
+
+/** Tasks handed to the runner at once. */
+const PORTION = 1000
+
+export function createRulesService(options: RulesOptions): RulesService {
+  return new Rules(options)
+}
+
+class Rules implements RulesService {
+  readonly #options: RulesOptions
+  readonly #library: Library
+  readonly #shelf: SourceShelf
+  readonly #maker: TaskMaker
+  readonly #changes: TaskChanges
+  readonly #forms: GraphForms
+  readonly #show: TaskShow
+  readonly #trail: TaskTrail
+  readonly #worker: BatchWorker
+  readonly #around: RunSurroundings
+  readonly #templateLanes = new Lanes()
+  readonly #ends: Subscription
+  readonly #noting = new Set<Promise<void>>()
+
+  constructor(options: RulesOptions) {
+    const { storage, runner, plugs, ports = {}, now, newId, logger } = options
+    this.#options = options
+    const registry = createRegistry(plugs)
+    this.#library = new Library(storage)
+    this.#shelf = new SourceShelf(registry, now)
+    this.#maker = new TaskMaker(registry, this.#shelf)
+    this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8))
+    this.#changes = new TaskChanges(this.#maker, this.#shelf, runner, now)
+    this.#forms = new GraphForms(registry)
+    this.#show = new TaskShow(this.#shelf, this.#forms, runner.nodes)
+    this.#worker = new BatchWorker(this.#changes, now, logger)
+    this.#around = { plugs, registry, ports, now }
+    this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
+  }
+
+  as(caller: Caller): RulesApi {
+    const { runner, now, newId } = this.#options
+    const books = this.#library.of(caller.tenant)
+    const parts = {
+      maker: this.#maker,
+      changes: this.#changes,
+      show: this.#show,
+      forms: this.#forms,
+      newId,
+      now,
+      nodes: runner.nodes,
+      trail: this.#trail,
+      worker: this.#worker,
+      runner,
+      around: this.#around,
+      lanes: this.#templateLanes,
+      run: templateRunner(this.#around),
+      reloadTasks: (of: Books, template: string) => this.#reloadTasks(of, caller, template),
+    }
+    // made when they are asked for: most requests need one of them
+    return {
+      get tasks() {
+        return taskApi(parts, books, caller)
+      },
+      get templates() {
+        return templateApi(parts, books, caller)
+      },
+      get batches() {
+        return batchApi(parts, books, caller)
+      },
+      get inspection() {
+        return inspectionApi(parts, books)
+      },
+      get tools() {
+        return toolApi(parts, books)
+      },
+    }
+  }
+
+  async start(): Promise<void> {
+    for (const tenant of await this.#library.tenants()) {
+      const books = this.#library.of(tenant)
+      await this.#shelf.tidy(books)
+      await this.#resume(books)
+      await this.#worker.resume(books)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#trail.close()
+    await this.#worker.stop()
+    await this.#changes.idle()
+    this.#ends.unsubscribe()
+    await Promise.all(this.#noting)
+  }
+
+  gauges(): ReturnType<RulesService['gauges']> {
+    return { openBatches: this.#worker.open, eventStreams: this.#trail.readers }
+  }
+
+  /** The next portion is read while the runner takes up the last. */
+  async #resume(books: Books): Promise<void> {
+    let taking: Promise<void> = Promise.resolve()
+    for (let afterId: string | undefined; ;) {
+      const portion = await books.tasks.find({
+        where: [{ field: 'status', op: 'eq', value: 'running' }],
+        limit: PORTION,
+        ...(afterId !== undefined && { afterId }),
+      })
+      const tasks: RunnableTask[] = []
+      for (const { id, value } of portion) {
+        const parts = await this.#maker.parts(books, value)
+        tasks.push(runnable({ tenant: books.tenant, id }, value.epoch, value.createTime, parts))
+      }
+      await taking
+      taking = this.#options.runner.resume(tasks)
+      // a failure is met by the next await; until then nobody may take it for unhandled
+      taking.catch(() => undefined)
+      afterId = portion.at(-1)?.id
+      if (portion.length < PORTION || afterId === undefined) return taking
+    }
+  }
+
+  async #reloadTasks(books: Books, caller: Caller, template: string): Promise<void> {
+    await this.as({ ...caller, tenant: books.tenant }).batches.queue({
+      entity: 'task',
+      action: 'reload',
+      query: { template },
+    })
+  }
+
+  #noteEnd(run: EndedRun): void {
+    const books = this.#library.of(run.task.tenant)
+    const noting = this.#changes.noteEnd(books, run).catch((error: unknown) => {
+      this.#options.logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
+    })
+    this.#noting.add(noting)
+    void noting.then(() => this.#noting.delete(noting))
+  }
+}
