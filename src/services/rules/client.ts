@@ -1,0 +1,145 @@
+/** The rules service over fetch: the same contract, two-way typed, for tests and for other processes. */
+import type { BatchApi, InspectionApi, RulesApi, TaskApi, TemplateApi, ToolApi } from './contract.ts'
+import { filterQuery } from './client/filter-query.ts'
+import { Http, pathOf, type ClientOptions } from './client/http.ts'
+import { jsonLines, serverEvents } from './client/streams.ts'
+import { PAGED_MEDIA_TYPE } from './shared-schema.ts'
+
+const PAGED = { accept: PAGED_MEDIA_TYPE }
+
+/**
+ * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
+ * Types of answers are those of the contract; the client does not check them again.
+ */
+export function rulesClient(options: ClientOptions): RulesApi {
+  const http = new Http(options)
+  return {
+    tasks: taskClient(http),
+    templates: templateClient(http),
+    batches: batchClient(http),
+    inspection: inspectionClient(http),
+    tools: toolClient(http),
+  }
+}
+
+/** The one place where an answer gets the type that the contract gives it. */
+async function typed<T>(answer: Promise<unknown>): Promise<T> {
+  return (await answer) as T
+}
+
+function taskClient(http: Http): TaskApi {
+  return {
+    create: (body, options) => typed(http.json('POST', '/api/tasks', { body, query: { ...options } })),
+    replace: (id, body) => typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body })),
+    remove: (id, options) => typed(http.json('DELETE', pathOf`/api/tasks/${id}`, { query: { ...options } })),
+    start: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/start`)),
+    stop: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/stop`)),
+    restart: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/restart`)),
+    get: (id, options) => typed(http.json('GET', pathOf`/api/tasks/${id}`, { query: { ...options } })),
+    conf: (id, format) => typed(http.json('GET', pathOf`/api/tasks/${id}/conf`, { query: { format } })),
+    list: ({ where, hits, startIndex }, { withoutGraph, ...options } = { format: 'bn' }) => {
+      const includegraph = withoutGraph === true ? false : undefined
+      const query = { ...filterQuery(where), hits, startIndex, ...options, includegraph }
+      return typed(http.json('GET', '/api/tasks', { query, headers: PAGED }))
+    },
+    count: async (where) => {
+      const { headers } = await http.open('HEAD', '/api/tasks', { query: filterQuery(where) })
+      return Number(headers.get('x-count'))
+    },
+    runs: (id) => typed(http.json('GET', pathOf`/api/tasks/${id}/childRuns`)),
+  }
+}
+
+function templateClient(http: Http): TemplateApi {
+  return {
+    create: (body) => typed(http.json('POST', '/api/templates', { body })),
+    replace: (name, body) => typed(http.json('PUT', pathOf`/api/templates/${name}`, { body })),
+    remove: (name) => typed(http.json('DELETE', pathOf`/api/templates/${name}`)),
+    copy: (name, newName) => typed(http.json('PATCH', pathOf`/api/templates/${name}`, { query: { newName } })),
+    get: (name, format) => typed(http.json('GET', pathOf`/api/templates/${name}`, { query: { format } })),
+    list: ({ where, hits, startIndex, format, includeGraph }) => {
+      const query = { ...filterQuery(where), hits, startIndex, format, includegraph: includeGraph }
+      return typed(http.json('GET', '/api/templates', { query, headers: PAGED }))
+    },
+    upgrade: async (where, body) => {
+      const response = await http.send('PATCH', '/api/templates', { query: filterQuery(where), body })
+      // that some templates failed is an outcome, not a refusal
+      const answer = (await response.clone().json()) as { successful?: readonly string[] }
+      if (answer.successful === undefined) return typed(http.refused(response))
+      return typed(Promise.resolve(answer))
+    },
+    discovery: (format) => typed(http.json('GET', '/api/discoveryTemplate', { query: { format } })),
+    setDiscovery: (name) => typed(http.json('PUT', '/api/discoveryTemplate', { query: { name } })),
+    run: async function* (name, body, { signal, ...query } = {}) {
+      const action = query.nodeToDebug === undefined ? 'run' : 'debug'
+      const path = name === undefined ? `/api/templates/${action}` : `${pathOf`/api/templates/${name}`}/${action}`
+      const response = await http.open('POST', path, { body, query, ...(signal && { signal }) })
+      yield* jsonLines(response) as ReturnType<TemplateApi['run']>
+    },
+  }
+}
+
+function batchClient(http: Http): BatchApi {
+  const get: BatchApi['get'] = (id) => typed(http.json('GET', pathOf`/api/batch/${id}`))
+  const queue: BatchApi['queue'] = (body) => typed(http.json('POST', '/api/batch', { body }))
+  return {
+    queue,
+    get,
+    run: async (body) => {
+      const { entity } = await queue(body)
+      for (;;) {
+        const status = await get(entity.id)
+        if (status.finishedTime !== undefined) return status
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      }
+    },
+    preview: (body) => typed(http.json('POST', '/api/batch', { body, query: { dryRun: true } })),
+    previewReload: (id) =>
+      typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { dryRun: true } })),
+    reload: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`)),
+  }
+}
+
+const POLL_MS = 20
+
+function inspectionClient(http: Http): InspectionApi {
+  return {
+    node: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/nodes/${node}`)),
+    states: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/nodes/${node}/states`)),
+    push: (id, node, body) => typed(http.json('PATCH', pathOf`/api/tasks/${id}/nodes/${node}`, { body })),
+    command: (id, node, body) => typed(http.json('POST', pathOf`/api/tasks/${id}/nodes/${node}`, { body })),
+    explain: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/explain`, { query: { node } })),
+    log: (body) => typed(http.json('POST', '/api/tasklogs', { body })),
+    events: async function* (id, { lastEventId, signal }) {
+      const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+      try {
+        yield* serverEvents(await http.open('GET', pathOf`/api/tasks/${id}/events`, { headers, signal }))
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+    },
+    deliveries: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/deliveries`, { query: { ...query } })),
+  }
+}
+
+function toolClient(http: Http): ToolApi {
+  const plugPath = (family: string, name: string, version: string | undefined): string =>
+    version === undefined ? pathOf`/api/${family}/${name}` : pathOf`/api/${family}/${name}/versions/${version}`
+  return {
+    plugs: (family) => typed(http.json('GET', pathOf`/api/${family}`)),
+    plug: (family, name, version) => typed(http.json('GET', plugPath(family, name, version))),
+    versions: (family, name) => typed(http.json('GET', pathOf`/api/${family}/${name}/versions`)),
+    call: async (family, name, version, body) => {
+      const response = await http.send('POST', plugPath(family, name, version), { body })
+      const answer = (await response.clone().json()) as { result?: boolean }
+      // that the plug failed is an outcome, not a refusal
+      return answer.result === undefined ? typed(http.refused(response)) : typed(Promise.resolve(answer))
+    },
+    push: (body) => typed(http.json('POST', '/api/data', { body })),
+    simulate: (body) => typed(http.json('POST', '/api/tasks/simulate', { body })),
+    nextRuns: ({ expression, zone, from, count, gap, overlap }) =>
+      typed(http.json('GET', '/api/schedules/next', { query: { expression, zone, from, n: count, gap, overlap } })),
+  }
+}
+
+export type { ClientOptions } from './client/http.ts'

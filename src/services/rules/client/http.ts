@@ -1,0 +1,110 @@
+/** Requests of the client: JSON both ways, refusals as the errors they were on the other side. */
+import { AppError, ERRORS, type ErrorCode, type Issue } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+
+export interface ClientOptions {
+  /** such as `http://127.0.0.1:8080` */
+  readonly baseUrl: string
+  /** such as `authorization` */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export type QueryValue = string | number | boolean | undefined | readonly string[]
+
+export interface Ask {
+  readonly query?: Readonly<Record<string, QueryValue>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export class Http {
+  readonly #options: ClientOptions
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+  }
+
+  /** The value of the answer's body; undefined for an empty one. Throws as the service does. */
+  async json(method: Method, path: string, ask: Ask = {}): Promise<unknown> {
+    const text = await (await this.open(method, path, ask)).text()
+    return text === '' ? undefined : JSON.parse(text)
+  }
+
+  /** The answer itself, when it is no refusal. */
+  async open(method: Method, path: string, ask: Ask = {}): Promise<Response> {
+    const response = await this.send(method, path, ask)
+    return response.ok ? response : this.refused(response)
+  }
+
+  /** Throws what the answer says. */
+  async refused(response: Response): Promise<never> {
+    throw errorOf(response, await response.text())
+  }
+
+  /** The answer, whatever it is. */
+  send(method: Method, path: string, { query = {}, body, headers, signal }: Ask): Promise<Response> {
+    const { baseUrl, headers: common, fetch = globalThis.fetch } = this.#options
+    return fetch(`${baseUrl}${path}${queryText(query)}`, {
+      method,
+      headers: { ...common, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  }
+}
+
+/** A path of which some parts come from outside. */
+export function pathOf(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  return parts.reduce((path, part, i) => `${path}${encodeURIComponent(values[i - 1] ?? '')}${part}`)
+}
+
+function queryText(query: Readonly<Record<string, QueryValue>>): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    for (const each of typeof value === 'object' ? value : [String(value)]) parameters.append(name, each)
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function errorOf(response: Response, text: string): AppError {
+  const body = parsed(text)
+  const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
+  const details = Array.isArray(body['details']) ? (body['details'] as readonly Partial<Issue>[]) : []
+  const issues = details.map(({ path = '', type = '', message = '', severity = 'ERROR', ...rest }) => ({
+    path,
+    type,
+    message,
+    severity,
+    ...rest,
+  }))
+  return new AppError(codeOf(body['code'], response.status), error, { issues })
+}
+
+/** Codes that only the wire has are the general one of their status. */
+function codeOf(code: unknown, status: number): ErrorCode {
+  if (typeof code === 'string' && Object.hasOwn(ERRORS, code)) return code as ErrorCode
+  return BY_STATUS.get(status) ?? (status >= 500 ? 'INTERNAL' : 'VALIDATION')
+}
+
+const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, 'UNAUTHORIZED'],
+  [403, 'FORBIDDEN'],
+  [404, 'NOT_FOUND'],
+  [409, 'CONFLICT'],
+  [503, 'CLOSED'],
+])
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isPlainObject(body) ? body : {}
+  } catch {
+    return {}
+  }
+}

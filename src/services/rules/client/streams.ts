@@ -1,0 +1,35 @@
+/** Answers that go on, read as they come. */
+import type { StreamEvent } from '../inspection-schema.ts'
+
+/** One value per line of JSON. */
+export async function* jsonLines(response: Response): AsyncGenerator {
+  for await (const line of lines(response)) if (line !== '') yield JSON.parse(line) as unknown
+}
+
+/** Server-sent events with an id and JSON as data; comments are passed over. */
+export async function* serverEvents(response: Response): AsyncGenerator<StreamEvent> {
+  let id = ''
+  let data = ''
+  for await (const line of lines(response)) {
+    if (line.startsWith('id: ')) id = line.slice('id: '.length)
+    else if (line.startsWith('data: ')) data += line.slice('data: '.length)
+    else if (line === '' && data !== '') {
+      yield { id, event: JSON.parse(data) as StreamEvent['event'] }
+      data = ''
+    }
+  }
+}
+
+async function* lines(response: Response): AsyncGenerator<string> {
+  const { body } = response
+  if (body === null) return
+  const decoder = new TextDecoder()
+  let rest = ''
+  // typed as any in the platform's own declarations
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+  if (rest !== '') yield rest
+}
