@@ -1,6 +1,10 @@
 /** How the fields of a collection lie in its table. */
-import type { CollectionSpec, Document, Field } from '../contract.ts'
-import { identifier } from './sql-text.ts'
+import { foldCase } from '../order.ts'
+import type { FieldValue, KnownField, KnownSpec } from '../spec.ts'
+import { identifier, textArray } from './sql-text.ts'
+
+/** A value of a column as it is sent. */
+type Cell = string | number | null
 
 export interface Column {
   /** as SQL reads it */
@@ -8,40 +12,45 @@ export interface Column {
   readonly type: string
   /** the type of one value on its way in; a list of lists would be flattened */
   readonly sent: string
+  readonly of: (value: FieldValue) => Cell
 }
 
 /**
- * The columns of a field: of a text, itself and its folded form where that differs; of a place, latitude and
- * longitude; of the others, one. Prefixes keep them apart from each other and from the table's own columns.
+ * The columns of a field: of a text, itself and its folded form where that differs; of a place, latitude and longitude;
+ * of the others, one. Prefixes keep them apart from each other and from the table's own columns.
  */
-export function columnNames(field: string, type: Field<never>['type']): readonly [first: string, second: string] {
-  if (type === 'place') return [identifier(`lat_${field}`), identifier(`lng_${field}`)]
-  return [identifier(`f_${field}`), identifier(`folded_${field}`)]
+export function columnNames({ name, type }: KnownField): readonly [first: string, second: string] {
+  if (type === 'place') return [identifier(`lat_${name}`), identifier(`lng_${name}`)]
+  return [identifier(`f_${name}`), identifier(`folded_${name}`)]
 }
 
-export function columnsOf(spec: CollectionSpec<never>): readonly Column[] {
-  return Object.entries(spec.fields).flatMap(([field, { type }]): readonly Column[] => {
-    const [first, second] = columnNames(field, type)
-    switch (type) {
-      case 'text':
-        return [textColumn(first), textColumn(second)]
-      case 'number':
-        return [doubleColumn(first)]
-      case 'texts':
-        return [{ name: first, type: 'text[]', sent: 'text' }]
-      case 'place':
-        return [doubleColumn(first), doubleColumn(second)]
-    }
-  })
+export function columnsOf(field: KnownField): readonly Column[] {
+  const [first, second] = columnNames(field)
+  switch (field.type) {
+    case 'text':
+      return [
+        { ...TEXT, name: first, of: (value) => (typeof value === 'string' ? value : null) },
+        { ...TEXT, name: second, of: (value) => (typeof value === 'string' ? foldedOrNull(value) : null) },
+      ]
+    case 'number':
+      return [{ ...DOUBLE, name: first, of: (value) => (typeof value === 'number' ? value : null) }]
+    case 'texts':
+      return [{ name: first, type: 'text[]', sent: 'text', of: (value) => (isTexts(value) ? textArray(value) : null) }]
+    case 'place':
+      return [
+        { ...DOUBLE, name: first, of: (value) => (isPlace(value) ? value.lat : null) },
+        { ...DOUBLE, name: second, of: (value) => (isPlace(value) ? value.lng : null) },
+      ]
+  }
 }
 
-/** What makes a table and its indexes; each index begins with the tenant, as each question does. */
-export function tableDefinition<D extends Document>(table: string, spec: CollectionSpec<D>): readonly string[] {
-  const columns = columnsOf(spec).map(({ name, type }) => `, ${name} ${type}`)
-  const indexes = Object.entries(spec.fields).map(([field, { type }]) => {
-    const [first, second] = columnNames(field, type)
-    if (type === 'texts') return `create index on ${table} using gin (${first}) where alive`
-    return `create index on ${table} (tenant, ${first}, ${type === 'place' ? second : 'id'}) where alive`
+/** What makes a table and its indexes; an index begins with the tenant, as each question does. */
+export function tableDefinition(table: string, { fields }: KnownSpec): readonly string[] {
+  const columns = fields.flatMap(columnsOf).map(({ name, type }) => `, ${name} ${type}`)
+  const indexes = fields.map((field) => {
+    const [first, second] = columnNames(field)
+    if (field.type === 'texts') return `create index on ${table} using gin (${first}) where alive`
+    return `create index on ${table} (tenant, ${first}, ${field.type === 'place' ? second : 'id'}) where alive`
   })
   return [
     // A deleted document leaves its version, so that the next one goes on from there (S2)
@@ -54,10 +63,19 @@ export function tableDefinition<D extends Document>(table: string, spec: Collect
   ]
 }
 
-function textColumn(name: string): Column {
-  return { name, type: 'text collate "C"', sent: 'text' }
+/** Text as `contains` compares it; null where that is the text itself. */
+export function foldedOrNull(text: string): string | null {
+  const folded = foldCase(text)
+  return folded === text ? null : folded
 }
 
-function doubleColumn(name: string): Column {
-  return { name, type: 'double precision', sent: 'double precision' }
+const TEXT = { type: 'text collate "C"', sent: 'text' } as const
+const DOUBLE = { type: 'double precision', sent: 'double precision' } as const
+
+function isTexts(value: FieldValue): value is readonly string[] {
+  return Array.isArray(value)
+}
+
+function isPlace(value: FieldValue): value is Extract<FieldValue, { readonly lat: number }> {
+  return typeof value === 'object' && 'lat' in value
 }

@@ -1,73 +1,59 @@
-/** Reads and trims log partitions. Entries are appended by the state writer, in its transactions. */
+/** A log of one tenant. */
 import type { Json } from '../../kernel/json.ts'
-import type { LogEntry } from '../contract.ts'
-import type { Database } from './database.ts'
+import { checkLogName, checkLogQuestion } from '../check-log.ts'
+import type { Log, LogEntry, Write } from '../contract.ts'
+import type { Opened } from './opened.ts'
 
-/** Entries that one statement deletes. */
-const SLICE = 10_000
+export class PostgresLog implements Log {
+  readonly name: string
+  readonly #opened: Opened
+  readonly #tenant: string
+  readonly #commit: (writes: readonly Write[]) => Promise<readonly number[]>
 
-interface Bounds {
-  readonly first: number
-  readonly last: number
-}
-
-export class LogTables {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
-  async read(
+  constructor(
+    name: string,
+    opened: Opened,
     tenant: string,
-    log: string,
-    partition: number,
-    after: number,
-    limit: number,
-  ): Promise<readonly LogEntry[]> {
-    const rows = await this.#database.read<{ position: number; body: string }>({
-      name: 'log-read',
-      text: `select position, body from ${this.#database.schema}.log_entries
-             where tenant = $1 and log = $2 and partition = $3 and position > $4 order by position limit $5`,
-      values: [tenant, log, partition, after, limit],
-    })
-    return rows.map(({ position, body }) => ({ position, body: JSON.parse(body) as Json }))
+    commit: (writes: readonly Write[]) => Promise<readonly number[]>,
+  ) {
+    checkLogName(name)
+    this.name = name
+    this.#opened = opened
+    this.#tenant = tenant
+    this.#commit = commit
   }
 
-  async bounds(tenant: string, log: string, partition: number): Promise<Bounds> {
-    const [row] = await this.#database.read<Bounds>({
-      text: `select first, last from ${this.#database.schema}.log_partitions where tenant = $1 and log = $2 and partition = $3`,
-      values: [tenant, log, partition],
-    })
-    return row ?? { first: 1, last: 0 }
+  async append(partition: number, bodies: readonly Json[]): Promise<number> {
+    const [last = 0] = await this.#commit([this.appending(partition, bodies)])
+    return last
   }
 
-  async partitions(tenant: string, log: string): Promise<readonly number[]> {
-    const rows = await this.#database.read<{ partition: number }>({
-      text: `select partition from ${this.#database.schema}.log_partitions where tenant = $1 and log = $2 order by partition`,
-      values: [tenant, log],
-    })
-    return rows.map(({ partition }) => partition)
+  appending(partition: number, bodies: readonly Json[]): Write {
+    return { kind: 'append', log: this.name, partition, bodies }
   }
 
-  /** In slices from the oldest on, so that appends never wait long; the bounds move with each. */
-  async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
-    const { schema } = this.#database
-    const key = 'tenant = $1 and log = $2 and partition = $3'
-    for (;;) {
-      const { count } = await this.#database.query({
-        text: `with gone as (
-                 delete from ${schema}.log_entries where ${key} and position in (
-                   select position from ${schema}.log_entries where ${key} and position <= $4 order by position limit ${SLICE})
-                 returning position)
-               update ${schema}.log_partitions set first = greatest(first, (select max(position) + 1 from gone))
-               where ${key} and exists (select from gone)`,
-        values: [tenant, log, partition, upTo],
-      })
-      if (count > 0) continue
-      // Nothing may also mean that another host has just deleted the same slice
-      const { first, last } = await this.bounds(tenant, log, partition)
-      if (first > Math.min(upTo, last)) return
-    }
+  read(partition: number, after: number, limit?: number): Promise<readonly LogEntry[]> {
+    return this.#opened.act(async ({ logs }) => {
+      const most = checkLogQuestion(this.name, partition, after, limit)
+      return await logs.read(this.#tenant, this.name, partition, after, most)
+    })
+  }
+
+  bounds(partition: number): Promise<{ readonly first: number; readonly last: number }> {
+    return this.#opened.act(async ({ logs }) => {
+      checkLogQuestion(this.name, partition)
+      return await logs.bounds(this.#tenant, this.name, partition)
+    })
+  }
+
+  partitions(): Promise<readonly number[]> {
+    return this.#opened.act(async ({ logs }) => await logs.partitions(this.#tenant, this.name))
+  }
+
+  trim(partition: number, upTo: number): Promise<void> {
+    return this.#opened.act(async ({ logs }) => {
+      checkLogQuestion(this.name, partition, upTo)
+      await logs.trim(this.#tenant, this.name, partition, upTo)
+    })
   }
 }

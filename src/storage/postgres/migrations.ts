@@ -13,7 +13,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'create table $schema.tenants (name text collate "C" primary key)',
     // What each connection that commits has committed last, so that the fate of a commit can be asked after a loss
     'create table $schema.lanes (id text collate "C" primary key, batch bigint not null, seen timestamptz not null)',
-    'create table $schema.collections (name text collate "C" primary key, version int not null, fields text not null)',
+    'create table $schema.collections (name text collate "C" primary key, version bigint not null, shape text not null)',
     `create table $schema.log_partitions (
        tenant text collate "C", log text collate "C", partition bigint,
        first bigint not null, last bigint not null,

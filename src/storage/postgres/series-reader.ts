@@ -1,6 +1,7 @@
 /** Reads samples and messages. What has expired at the given time (epoch ms) is passed over. */
 import type { Json } from '../../kernel/json.ts'
-import type { Bucket, BucketQuery, RangeQuery, Sample, SampleValue, StoredMessage, TimeRange } from '../series.ts'
+import type { CheckedMessages, CheckedRange } from '../check-series.ts'
+import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'
 import type { Database } from './database.ts'
 import { isArithmeticFailure } from './database-errors.ts'
 
@@ -38,13 +39,6 @@ interface MessageRow {
   readonly expires: number | null
 }
 
-export interface MessageQuery extends TimeRange {
-  readonly resource: string
-  readonly stream: string
-  readonly limit: number
-  readonly descending: boolean
-}
-
 export class SeriesReader {
   readonly #database: Database
 
@@ -60,20 +54,16 @@ export class SeriesReader {
     return row?.position ?? 0
   }
 
-  async range(
-    tenant: string,
-    query: Omit<RangeQuery, 'limit'> & { readonly limit: number },
-    now: number,
-  ): Promise<readonly Sample[]> {
+  async range(tenant: string, query: CheckedRange, now: number): Promise<readonly Sample[]> {
     const { schema } = this.#database
-    const order = query.descending === true ? 'desc' : 'asc'
+    const order = query.descending ? 'desc' : 'asc'
     const rows = await this.#database.read<SampleRow>({
       text: `select n.resource, n.metric, s.time, s.number, s.other, s.expires
              from ${schema}.series as n join ${schema}.samples as s on s.series = n.series
              where n.tenant = $1 and n.resource = any($2) and n.metric = $3
-             and s.time >= $4 and s.time <= $5 and (s.expires is null or s.expires > $6)
+             and s.time between $4 and $5 and (s.expires is null or s.expires > $6)
              order by s.time ${order}, n.resource ${order} limit $7`,
-      values: [tenant, query.resources, query.metric, ...ends(query), now, query.limit],
+      values: [tenant, query.resources, query.metric, query.from, query.until, now, query.limit],
     })
     return rows.map(sampleOf)
   }
@@ -108,14 +98,14 @@ export class SeriesReader {
     return rows.map((row) => bucketOf(row, query))
   }
 
-  async messages(tenant: string, query: MessageQuery, now: number): Promise<readonly StoredMessage[]> {
+  async messages(tenant: string, query: CheckedMessages, now: number): Promise<readonly StoredMessage[]> {
     const order = query.descending ? 'desc' : 'asc'
     const rows = await this.#database.read<MessageRow>({
       text: `select time, body, expires from ${this.#database.schema}.messages
-             where tenant = $1 and resource = $2 and stream = $3 and time >= $4 and time <= $5
+             where tenant = $1 and resource = $2 and stream = $3 and time between $4 and $5
              and (expires is null or expires > $6)
              order by time ${order}, arrival ${order} limit $7`,
-      values: [tenant, query.resource, query.stream, ...ends(query), now, query.limit],
+      values: [tenant, query.resource, query.stream, query.from, query.until, now, query.limit],
     })
     return rows.map(({ time, body, expires }) => ({
       resource: query.resource,
@@ -144,11 +134,6 @@ export class SeriesReader {
       select c.*, f.number as first_number, f.other as first_other, l.number as last_number, l.other as last_other
       from counted as c, ${edge('c.first_time', 'asc')} as f, ${edge('c.last_time', 'desc')} as l order by c.place`
   }
-}
-
-/** Times are whole and far from these. */
-function ends({ from, until }: TimeRange): readonly [number, number] {
-  return [from ?? Number.MIN_SAFE_INTEGER, until ?? Number.MAX_SAFE_INTEGER]
 }
 
 function valueOf({ number, other }: ValueRow): SampleValue {

@@ -1,0 +1,159 @@
+/**
+ * What a batch of units of work comes to, given what is stored. Pure: units are weighed one after the other, each on top
+ * of those before it; one whose expectations do not hold leaves no trace.
+ */
+import type { AppError } from '../../kernel/errors.ts'
+import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
+import type { PreparedWrite } from '../prepare-writes.ts'
+import type { FieldValue, KnownSpec } from '../spec.ts'
+
+export interface PreparedUnit {
+  readonly tenant: string
+  readonly writes: readonly PreparedWrite[]
+}
+
+/** What is stored of all that a batch touches. */
+export interface Before {
+  /** undefined: there never was one */
+  document(collection: string, tenant: string, id: string): Kept | undefined
+  /** The last position; undefined for a partition that nobody has written. */
+  last(tenant: string, log: string, partition: number): number | undefined
+}
+
+export interface Kept {
+  /** of what is there, or of what was deleted last */
+  readonly version: number
+  readonly alive: boolean
+}
+
+export interface Plan {
+  /** by place of the unit: its results, or why it was not written */
+  readonly outcomes: readonly (readonly number[] | AppError)[]
+  readonly documents: readonly PlannedDocument[]
+  readonly partitions: readonly PlannedPartition[]
+}
+
+export interface PlannedDocument extends Kept {
+  readonly spec: KnownSpec
+  readonly tenant: string
+  readonly id: string
+  /** there was a row before, alive or not */
+  readonly known: boolean
+  readonly body: string | null
+  readonly fields: readonly FieldValue[]
+}
+
+export interface PlannedPartition {
+  readonly tenant: string
+  readonly log: string
+  readonly partition: number
+  /** it had entries before, kept or not */
+  readonly known: boolean
+  /** position of the first of `bodies` */
+  readonly first: number
+  readonly bodies: readonly string[]
+}
+
+/** A document as the batch leaves it so far. */
+interface DocumentSlot {
+  readonly known: boolean
+  kept: Kept
+  planned: PlannedDocument | undefined
+}
+type PartitionSlot = PlannedPartition & { readonly bodies: string[] }
+type Append = Extract<PreparedWrite, { readonly kind: 'append' }>
+type Change = Exclude<PreparedWrite, Append>
+
+const NEVER: Kept = { version: 0, alive: false }
+
+export function planBatch(units: readonly PreparedUnit[], before: Before): Plan {
+  const draft = new Draft(before)
+  const outcomes = units.map((unit) => draft.weigh(unit))
+  return { outcomes, ...draft.result() }
+}
+
+class Draft {
+  readonly #before: Before
+  readonly #documents = new Map<string, DocumentSlot>()
+  readonly #partitions = new Map<string, PartitionSlot>()
+  /** what takes back the unit under way, first step first */
+  #undo: (() => void)[] = []
+
+  constructor(before: Before) {
+    this.#before = before
+  }
+
+  weigh({ tenant, writes }: PreparedUnit): readonly number[] | AppError {
+    this.#undo = []
+    const conflicts: Conflict[] = []
+    const results = writes.map((write, place) => {
+      if (write.kind === 'append') return this.#append(tenant, write)
+      const slot = this.#document(write.known.name, tenant, write.id)
+      const version = slot.kept.alive ? slot.kept.version : undefined
+      if (isExpected(write.expect, version)) return this.#change(slot, tenant, write)
+      const { known, id, expect } = write
+      conflicts.push({ place, collection: known.name, id, expected: expect, actual: version ?? 'absent' })
+      return 0
+    })
+    if (conflicts.length === 0) return results
+    for (const step of this.#undo.reverse()) step()
+    return conflictError(conflicts)
+  }
+
+  result(): Omit<Plan, 'outcomes'> {
+    const documents = [...this.#documents.values()].flatMap(({ planned }) => planned ?? [])
+    return { documents, partitions: [...this.#partitions.values()].filter(({ bodies }) => bodies.length > 0) }
+  }
+
+  /** The new version of a put; whether a delete found one. */
+  #change(slot: DocumentSlot, tenant: string, write: Change): number {
+    const { kept, planned, known } = slot
+    if (write.kind === 'delete' && !kept.alive) return 0
+    this.#undo.push(() => {
+      slot.kept = kept
+      slot.planned = planned
+    })
+    const { known: spec, id } = write
+    if (write.kind === 'delete') {
+      slot.kept = { version: kept.version, alive: false }
+      slot.planned = { spec, tenant, id, known, ...slot.kept, body: null, fields: [] }
+      return 1
+    }
+    slot.kept = { version: kept.version + 1, alive: true }
+    slot.planned = { spec, tenant, id, known, ...slot.kept, body: write.text, fields: write.fields }
+    return slot.kept.version
+  }
+
+  /** The position of the last body. */
+  #append(tenant: string, { log, partition, texts }: Append): number {
+    const slot = this.#partition(tenant, log, partition)
+    const { length } = slot.bodies
+    this.#undo.push(() => {
+      slot.bodies.length = length
+    })
+    for (const text of texts) slot.bodies.push(text)
+    return slot.first + slot.bodies.length - 1
+  }
+
+  #document(collection: string, tenant: string, id: string): DocumentSlot {
+    const key = `${collection}/${tenant}/${id}`
+    let slot = this.#documents.get(key)
+    if (slot === undefined) {
+      const kept = this.#before.document(collection, tenant, id)
+      slot = { known: kept !== undefined, kept: kept ?? NEVER, planned: undefined }
+      this.#documents.set(key, slot)
+    }
+    return slot
+  }
+
+  #partition(tenant: string, log: string, partition: number): PartitionSlot {
+    const key = `${tenant}/${log}/${partition}`
+    let slot = this.#partitions.get(key)
+    if (slot === undefined) {
+      const last = this.#before.last(tenant, log, partition)
+      slot = { tenant, log, partition, known: last !== undefined, first: (last ?? 0) + 1, bodies: [] }
+      this.#partitions.set(key, slot)
+    }
+    return slot
+  }
+}

@@ -1,0 +1,73 @@
+/** Reads and trims log partitions. Entries are appended by the state writer, in its transactions. */
+import type { Json } from '../../kernel/json.ts'
+import type { LogEntry } from '../contract.ts'
+import type { Database } from './database.ts'
+
+/** Entries that one statement deletes. */
+const SLICE = 10_000
+
+interface Bounds {
+  readonly first: number
+  readonly last: number
+}
+
+export class LogTables {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async read(
+    tenant: string,
+    log: string,
+    partition: number,
+    after: number,
+    limit: number,
+  ): Promise<readonly LogEntry[]> {
+    const rows = await this.#database.read<{ position: number; body: string }>({
+      name: 'log-read',
+      text: `select position, body from ${this.#database.schema}.log_entries
+             where tenant = $1 and log = $2 and partition = $3 and position > $4 order by position limit $5`,
+      values: [tenant, log, partition, after, limit],
+    })
+    return rows.map(({ position, body }) => ({ position, body: JSON.parse(body) as Json }))
+  }
+
+  async bounds(tenant: string, log: string, partition: number): Promise<Bounds> {
+    const [row] = await this.#database.read<Bounds>({
+      text: `select first, last from ${this.#database.schema}.log_partitions where tenant = $1 and log = $2 and partition = $3`,
+      values: [tenant, log, partition],
+    })
+    return row ?? { first: 1, last: 0 }
+  }
+
+  async partitions(tenant: string, log: string): Promise<readonly number[]> {
+    const rows = await this.#database.read<{ partition: number }>({
+      text: `select partition from ${this.#database.schema}.log_partitions where tenant = $1 and log = $2 order by partition`,
+      values: [tenant, log],
+    })
+    return rows.map(({ partition }) => partition)
+  }
+
+  /** In slices from the oldest on, so that appends never wait long; the bounds move with each. */
+  async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
+    const { schema } = this.#database
+    const key = 'tenant = $1 and log = $2 and partition = $3'
+    for (;;) {
+      const { count } = await this.#database.query({
+        text: `with gone as (
+                 delete from ${schema}.log_entries where ${key} and position in (
+                   select position from ${schema}.log_entries where ${key} and position <= $4 order by position limit ${SLICE})
+                 returning position)
+               update ${schema}.log_partitions set first = greatest(first, (select max(position) + 1 from gone))
+               where ${key} and exists (select from gone)`,
+        values: [tenant, log, partition, upTo],
+      })
+      if (count > 0) continue
+      // Nothing may also mean that another host has just deleted the same slice
+      const { first, last } = await this.bounds(tenant, log, partition)
+      if (first > Math.min(upTo, last)) return
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Storage on PostgreSQL 15 or later. Several hosts may share one database: what holds for one (S1 to S5) holds for all of
+ * them together. Objects are kept elsewhere, by the given `blobs`.
+ */
+import type { PoolConfig } from 'pg'
+import { AppError } from '../../kernel/errors.ts'
+import type { BlobMedium } from '../blob-medium.ts'
+import { compareText } from '../order.ts'
+import type { Collection, CollectionSpec, Committed, Document, Log, Storage, Store, Write } from '../contract.ts'
+import { prepareWrites } from '../prepare-writes.ts'
+import { checkTenant } from '../tenant.ts'
+import { PostgresCollection } from './collection.ts'
+import { PostgresLog } from './log.ts'
+import { migrate } from './migrations.ts'
+import { Opened } from './opened.ts'
+import { PostgresSeries } from './series.ts'
+
+export interface PostgresOptions {
+  /** `postgresql://user:password@host:port/database`; the folder of a socket as `?host=/folder` */
+  readonly url?: string
+  /** settings of package pg, beside the URL or instead of it */
+  readonly config?: PoolConfig
+  /** all tables are in it; made when it is not there; default `reflexarc` */
+  readonly schema?: string
+  /** closed with the storage */
+  readonly blobs: BlobMedium
+  /** epoch ms, for what expires; default the machine's clock */
+  readonly clock?: () => number
+}
+
+/**
+ * Connects, and brings the tables up to date; hosts that start at once wait for each other.
+ * `STORE` when the server cannot be reached or used, or a newer version of this program has written the schema.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Storage> {
+  const { url, config, schema = 'reflexarc', blobs, clock = Date.now } = options
+  if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {
+    throw new AppError('VALIDATION', `${JSON.stringify(schema)} is no name of a schema; use 1 to 63 bytes`)
+  }
+  const opened = new Opened({ url, config, schema }, clock)
+  try {
+    await migrate(opened.database)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+  return new PostgresStorage(opened, blobs)
+}
+
+class PostgresStorage implements Storage {
+  readonly #opened: Opened
+  readonly #blobs: BlobMedium
+
+  constructor(opened: Opened, blobs: BlobMedium) {
+    this.#opened = opened
+    this.#blobs = blobs
+  }
+
+  tenant(id: string): Store {
+    checkTenant(id)
+    return new PostgresStore(this.#opened, id, this.#blobs)
+  }
+
+  tenants(): Promise<readonly string[]> {
+    return this.#opened.act(async ({ tenants }) => {
+      const lists = await Promise.all([tenants.list(), this.#blobs.tenants()])
+      return [...new Set(lists.flat())].sort(compareText)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#opened.close()
+    await this.#blobs.close()
+  }
+
+  stats() {
+    const { queued, ...state } = this.#opened.stateWriter.stats
+    return { ...state, queued: queued + this.#opened.seriesWriter.queued }
+  }
+}
+
+class PostgresStore implements Store {
+  readonly series: PostgresSeries
+  readonly blobs: Store['blobs']
+  readonly #opened: Opened
+  readonly #tenant: string
+
+  constructor(opened: Opened, tenant: string, blobs: BlobMedium) {
+    this.#opened = opened
+    this.#tenant = tenant
+    this.series = new PostgresSeries(opened, tenant)
+    this.blobs = blobs.tenant(tenant)
+  }
+
+  collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
+    return new PostgresCollection(spec, this.#opened, this.#tenant, (writes) => this.#commit(writes))
+  }
+
+  log(name: string): Log {
+    return new PostgresLog(name, this.#opened, this.#tenant, (writes) => this.#commit(writes))
+  }
+
+  async commit(writes: readonly Write[]): Promise<Committed> {
+    return { results: await this.#commit(writes) }
+  }
+
+  #commit(writes: readonly Write[]): Promise<readonly number[]> {
+    return this.#opened.act(async ({ specs, stateWriter }) => {
+      const prepared = prepareWrites(writes, specs)
+      return prepared.length === 0 ? [] : await stateWriter.commit({ tenant: this.#tenant, writes: prepared })
+    })
+  }
+}

@@ -1,0 +1,68 @@
+/** What belongs to one opened storage, and whether it is still open. */
+import { closedError } from '../tenant.ts'
+import { Specs } from '../spec.ts'
+import { Database, type DatabaseOptions } from './database.ts'
+import { Documents } from './documents.ts'
+import { LogTables } from './log-tables.ts'
+import { SeriesExpiry } from './series-expiry.ts'
+import { SeriesNames } from './series-names.ts'
+import { SeriesReader } from './series-reader.ts'
+import { SeriesWriter } from './series-writer.ts'
+import { StateWriter } from './state-writer.ts'
+import { Tables } from './tables.ts'
+import { Tenants } from './tenants.ts'
+
+export class Opened {
+  readonly clock: () => number
+  readonly specs = new Specs()
+  readonly database: Database
+  readonly tables: Tables
+  readonly tenants: Tenants
+  readonly documents: Documents
+  readonly logs: LogTables
+  readonly stateWriter: StateWriter
+  readonly seriesReader: SeriesReader
+  readonly seriesWriter: SeriesWriter
+  readonly seriesExpiry: SeriesExpiry
+  /** what was asked and is not answered yet */
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(options: DatabaseOptions, clock: () => number) {
+    this.clock = () => Math.floor(clock())
+    this.database = new Database(options)
+    this.tables = new Tables(this.database)
+    this.tenants = new Tenants(this.database)
+    this.documents = new Documents(this.database, this.tables)
+    this.logs = new LogTables(this.database)
+    this.stateWriter = new StateWriter(this.database, this.tables, this.tenants)
+    this.seriesReader = new SeriesReader(this.database)
+    this.seriesWriter = new SeriesWriter(this.database, new SeriesNames(this.database), this.tenants)
+    this.seriesExpiry = new SeriesExpiry(this.database)
+  }
+
+  /** Does something while it is open; `CLOSED` after `close`. Runs up to its first wait at once, as a copy must be. */
+  act<R>(work: (opened: this) => Promise<R>): Promise<R> {
+    if (this.#closing !== undefined) return Promise.reject(closedError())
+    const working = work(this)
+    const settled = working.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#underWay.add(settled)
+    void settled.then(() => this.#underWay.delete(settled))
+    return working
+  }
+
+  /** Waits for what was asked, then lets everything go. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#underWay)
+    await Promise.all([this.stateWriter.close(), this.seriesWriter.close()])
+    await this.database.close()
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Commits units of work over documents and logs, many in one transaction, each of which succeeds or fails alone.
+ *
+ * First all that a batch touches is read and locked, always in the same order, so that hosts wait for each other but never
+ * in a circle; then it is decided what is written (batch-plan.ts); then it is written and committed in one go. What was not
+ * there cannot be locked: when another host made it meanwhile, the server refuses a second one and the batch begins again.
+ */
+import { AppError } from '../../kernel/errors.ts'
+import { compareText } from '../order.ts'
+import { planBatch, type Before, type Kept, type Plan, type PlannedPartition, type PreparedUnit } from './batch-plan.ts'
+import type { Database, Statement } from './database.ts'
+import { isLostTable, isRefusal } from './database-errors.ts'
+import { Gathering } from './gathering.ts'
+import { Lane, type Finish, type Look } from './lane.ts'
+import type { Table } from './table.ts'
+import type { Tables } from './tables.ts'
+import type { Tenants } from './tenants.ts'
+
+/** Units in one transaction, and characters of JSON. */
+const LIMITS = { items: 2_000, size: 16 * 1_024 * 1_024 }
+
+interface Pending extends PreparedUnit {
+  readonly size: number
+  /** ms on the process's own clock */
+  readonly since: number
+  readonly resolve: (results: readonly number[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface DocumentKey {
+  readonly tenant: string
+  readonly id: string
+}
+
+interface PartitionKey {
+  readonly tenant: string
+  readonly log: string
+  readonly partition: number
+}
+
+export class StateWriter {
+  readonly #database: Database
+  readonly #tables: Tables
+  readonly #tenants: Tenants
+  readonly #lane: Lane
+  readonly #gathering: Gathering<Pending>
+  #commits = 0
+  #lastCommitMs = 0
+
+  constructor(database: Database, tables: Tables, tenants: Tenants) {
+    this.#database = database
+    this.#tables = tables
+    this.#tenants = tenants
+    this.#lane = new Lane(database)
+    this.#gathering = new Gathering((batch) => this.#write(batch), LIMITS)
+  }
+
+  get stats(): { readonly queued: number; readonly commits: number; readonly lastCommitMs: number } {
+    return { queued: this.#gathering.queued, commits: this.#commits, lastCommitMs: this.#lastCommitMs }
+  }
+
+  /** Results by place of the write, once they are durable. */
+  commit(unit: PreparedUnit): Promise<readonly number[]> {
+    return new Promise((resolve, reject) => {
+      this.#gathering.add({ ...unit, size: sizeOf(unit), since: performance.now(), resolve, reject })
+    })
+  }
+
+  /** After what was handed over is done. */
+  async close(): Promise<void> {
+    await this.#gathering.idle()
+    await this.#lane.close()
+  }
+
+  async #write(batch: readonly Pending[]): Promise<void> {
+    const units = await this.#withTables(batch)
+    if (units.length === 0) return
+    try {
+      const plan = await this.#lane.run((look) => this.#transact(units, look))
+      this.#tenants.remember(tenantsOf(plan))
+      for (const [place, unit] of units.entries()) this.#answer(unit, plan.outcomes[place])
+    } catch (error) {
+      if (isLostTable(error)) for (const table of this.#tablesOf(units)) this.#tables.forget(table)
+      // What the server refuses of one unit must not fail the others; a lost connection fails them all alike
+      if (units.length > 1 && isRefusal(error)) for (const one of units) await this.#write([one])
+      else for (const { reject } of units) reject(error)
+    }
+  }
+
+  #answer({ resolve, reject, since }: Pending, outcome: Plan['outcomes'][number] | undefined): void {
+    if (outcome === undefined || outcome instanceof AppError) return reject(outcome)
+    this.#commits += 1
+    this.#lastCommitMs = performance.now() - since
+    resolve(outcome)
+  }
+
+  /** The units whose tables are there. The others are answered. */
+  async #withTables(batch: readonly Pending[]): Promise<readonly Pending[]> {
+    const failures = new Map<Table, unknown>()
+    for (const table of this.#tablesOf(batch)) {
+      await this.#tables.ready(table).catch((error: unknown) => failures.set(table, error))
+    }
+    if (failures.size === 0) return batch
+    return batch.filter((unit) => {
+      const lost = this.#tablesOf([unit]).find((table) => failures.has(table))
+      if (lost !== undefined) unit.reject(failures.get(lost))
+      return lost === undefined
+    })
+  }
+
+  async #transact(units: readonly Pending[], look: Look): Promise<Finish<Plan>> {
+    const plan = planBatch(units, await this.#before(units, look))
+    const statements = [
+      ...this.#tenants.registering(tenantsOf(plan)),
+      ...this.#documentChanges(plan),
+      ...this.#logChanges(plan),
+    ]
+    return { statements, result: plan }
+  }
+
+  /** Reads and locks all that the units touch. */
+  async #before(units: readonly Pending[], look: Look): Promise<Before> {
+    const { documents, partitions } = this.#touched(units)
+    const kept = new Map<string, Kept>()
+    const lasts = new Map<string, number>()
+    const looks = [...documents].map(async ([table, keys]) => {
+      const { rows } = await look<DocumentKey & Kept>(table.lock([...keys.values()]))
+      for (const { tenant, id, version, alive } of rows) {
+        kept.set(documentKey(table.spec.name, tenant, id), { version, alive })
+      }
+    })
+    const counting = async (): Promise<void> => {
+      const { rows } = await look<PartitionKey & { readonly last: number }>({
+        text: `select p.tenant, p.log, p.partition, p.last from unnest($1::text[], $2::text[], $3::bigint[]) as k(tenant, log, partition)
+               join ${this.#database.schema}.log_partitions as p on (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)
+               order by p.tenant, p.log, p.partition for update of p`,
+        values: partitionValues([...partitions.values()]),
+      })
+      for (const { tenant, log, partition, last } of rows) lasts.set(partitionKey(tenant, log, partition), last)
+    }
+    if (partitions.size > 0) looks.push(counting())
+    await Promise.all(looks)
+    return {
+      document: (collection, tenant, id) => kept.get(documentKey(collection, tenant, id)),
+      last: (tenant, log, partition) => lasts.get(partitionKey(tenant, log, partition)),
+    }
+  }
+
+  /** Each document and partition once, tables in one order for all hosts. */
+  #touched(units: readonly PreparedUnit[]) {
+    const documents = new Map<Table, Map<string, DocumentKey>>()
+    for (const table of this.#tablesOf(units)) documents.set(table, new Map())
+    const partitions = new Map<string, PartitionKey>()
+    for (const { tenant, writes } of units) {
+      for (const write of writes) {
+        if (write.kind === 'append') {
+          const { log, partition } = write
+          partitions.set(partitionKey(tenant, log, partition), { tenant, log, partition })
+        } else {
+          const { known, id } = write
+          documents.get(this.#tables.of(known))?.set(documentKey(known.name, tenant, id), { tenant, id })
+        }
+      }
+    }
+    return { documents, partitions }
+  }
+
+  #tablesOf(units: readonly PreparedUnit[]): readonly Table[] {
+    const tables = new Set<Table>()
+    for (const { writes } of units) {
+      for (const write of writes) if (write.kind !== 'append') tables.add(this.#tables.of(write.known))
+    }
+    return [...tables].sort((a, b) => compareText(a.name, b.name))
+  }
+
+  #documentChanges({ documents }: Plan): readonly Statement[] {
+    const tables = [...new Set(documents.map(({ spec }) => this.#tables.of(spec)))]
+    const sorted = documents.toSorted((a, b) => compareText(a.tenant, b.tenant) || compareText(a.id, b.id))
+    return tables
+      .sort((a, b) => compareText(a.name, b.name))
+      .flatMap((table) => {
+        const rows = sorted.filter(({ spec }) => spec.name === table.spec.name)
+        const [fresh, known] = [rows.filter((row) => !row.known), rows.filter((row) => row.known)]
+        return [...(fresh.length > 0 ? [table.insert(fresh)] : []), ...(known.length > 0 ? [table.update(known)] : [])]
+      })
+  }
+
+  #logChanges({ partitions }: Plan): readonly Statement[] {
+    if (partitions.length === 0) return []
+    const { schema } = this.#database
+    const given = 'unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as k(tenant, log, partition, last)'
+    const lasts = (some: readonly PlannedPartition[]) => some.map(({ first, bodies }) => first + bodies.length - 1)
+    const [fresh, known] = [partitions.filter((one) => !one.known), partitions.filter((one) => one.known)]
+    const insert = {
+      text: `insert into ${schema}.log_partitions (tenant, log, partition, first, last)
+             select tenant, log, partition, 1, last from ${given} order by tenant, log, partition`,
+      values: [...partitionValues(fresh), lasts(fresh)],
+    }
+    const update = {
+      text: `update ${schema}.log_partitions as p set last = k.last from ${given}
+             where (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)`,
+      values: [...partitionValues(known), lasts(known)],
+    }
+    const entries = partitions.flatMap(({ tenant, log, partition, first, bodies }) =>
+      bodies.map((body, index) => ({ tenant, log, partition, position: first + index, body })),
+    )
+    const append = {
+      text: `insert into ${schema}.log_entries (tenant, log, partition, position, body)
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])`,
+      values: [...partitionValues(entries), entries.map(({ position }) => position), entries.map(({ body }) => body)],
+    }
+    return [...(fresh.length > 0 ? [insert] : []), ...(known.length > 0 ? [update] : []), append]
+  }
+}
+
+function partitionValues(partitions: readonly PartitionKey[]): unknown[] {
+  return [
+    partitions.map(({ tenant }) => tenant),
+    partitions.map(({ log }) => log),
+    partitions.map(({ partition }) => partition),
+  ]
+}
+
+function tenantsOf({ documents, partitions }: Plan): readonly string[] {
+  return [...new Set([...documents, ...partitions].map(({ tenant }) => tenant))]
+}
+
+const documentKey = (collection: string, tenant: string, id: string): string => `${collection}/${tenant}/${id}`
+const partitionKey = (tenant: string, log: string, partition: number): string => `${tenant}/${log}/${partition}`
+
+function sizeOf({ writes }: PreparedUnit): number {
+  let size = 0
+  for (const write of writes) {
+    if (write.kind === 'put') size += write.text.length
+    else if (write.kind === 'append') for (const text of write.texts) size += text.length
+  }
+  return size
+}
