@@ -3,15 +3,15 @@ import { type Plug, ScriptFence } from '../src/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
-import { createCallUrl } from './call-url/plug.ts'
+import { createCallUrl, type CallUrlOptions } from './call-url/plug.ts'
 import { changedBy } from './changed-by/plug.ts'
 import { createComposite } from './composite/plug.ts'
-import { condition } from './condition/plug.ts'
+import { createCondition } from './condition/plug.ts'
 import { datetime } from './datetime/plug.ts'
 import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
-import { functionSensor } from './function/plug.ts'
+import { createFunction } from './function/plug.ts'
 import { getWeekDay } from './get-week-day/plug.ts'
 import { helloWorld } from './hello-world/plug.ts'
 import { holdsFor } from './holds-for/plug.ts'
@@ -39,17 +39,15 @@ import { streamingRangeSensor } from './streaming-range-sensor/plug.ts'
 import { taskOutput } from './task-output/plug.ts'
 import { template } from './template/plug.ts'
 import { throttle } from './throttle/plug.ts'
-import { transformer } from './transformer/plug.ts'
+import { createTransformer } from './transformer/plug.ts'
 import { windowStats } from './window-stats/plug.ts'
 
-/** What composite may run. */
-const plain: readonly Plug[] = [
+/** Plugs that need nothing but their call. */
+const simple: readonly Plug[] = [
   stream,
   streamingDataSensor,
   streamingRangeSensor,
-  condition,
   inRange,
-  functionSensor,
   hysteresis,
   changedBy,
   windowStats,
@@ -79,38 +77,76 @@ const plain: readonly Plug[] = [
   isParameterEqual,
   pick,
   iterate,
-  transformer,
   template,
   objectInsideGeofence,
   taskOutput,
 ]
 
-const composite = createComposite(plain)
+export interface BuiltinOptions {
+  /** a clock in ms such as `() => performance.now()`: no script then takes longer than a second. Without it work is only counted */
+  readonly clock?: () => number
+  /** the way out for callURL; without it callURL is offline */
+  readonly outbound?: CallUrlOptions
+}
 
-const script = createScript(new ScriptFence())
-const callURL = createCallUrl()
+/** The built-in plugs with what a host gives them. They share one interpreter for code. */
+export function createBuiltins(options: BuiltinOptions = {}): readonly Plug[] {
+  return listed(equipped(options))
+}
 
-/** All of them, for `createEngine({ plugs: [...builtins, myPlug] })`. */
-export const builtins: readonly Plug[] = Object.freeze([...plain, composite, callURL, script])
+interface Equipped {
+  readonly condition: Plug
+  readonly functionSensor: Plug
+  readonly transformer: Plug
+  readonly composite: Plug
+  readonly callURL: Plug
+  readonly script: Plug
+}
+
+function equipped({ clock, outbound }: BuiltinOptions): Equipped {
+  const fence = new ScriptFence(clock)
+  const [condition, functionSensor, transformer] = [
+    createCondition(fence),
+    createFunction(fence),
+    createTransformer(fence),
+  ]
+  return {
+    condition,
+    functionSensor,
+    transformer,
+    composite: createComposite([...simple, condition, functionSensor, transformer]),
+    callURL: createCallUrl(outbound),
+    script: createScript(fence),
+  }
+}
+
+function listed({ condition, functionSensor, transformer, composite, callURL, script }: Equipped): readonly Plug[] {
+  return Object.freeze([...simple, condition, functionSensor, transformer, composite, callURL, script])
+}
+
+const unequipped = equipped({})
+
+/** All of them without a host: offline, scripts bounded by counts. For `createEngine({ plugs: [...builtins, myPlug] })`. */
+export const builtins: readonly Plug[] = listed(unequipped)
+
+export const { condition, functionSensor, transformer, composite, callURL, script } = unequipped
 
 export {
-  composite,
-  callURL,
-  script,
   alwaysON,
   alwaysONWithOFF,
   bitflip,
   changedBy,
-  condition,
   createCallUrl,
   createComposite,
+  createCondition,
+  createFunction,
   createScript,
+  createTransformer,
   datetime,
   debugDialog,
   debugDialogActuator,
   delaySensor,
   dice,
-  functionSensor,
   getWeekDay,
   helloWorld,
   holdsFor,
@@ -137,6 +173,5 @@ export {
   taskOutput,
   template,
   throttle,
-  transformer,
   windowStats,
 }

@@ -1,25 +1,42 @@
-import { compileCondition, definePlug, problemsOfCode, readerOf } from '../../src/plug.ts'
+import {
+  compileConditionCode,
+  definePlug,
+  type Plug,
+  problemsOfCode,
+  readerOf,
+  type ScriptFence,
+} from '../../src/plug.ts'
 
-/** `True` or `False` by an expression or a JSON Logic condition over the message, other nodes and variables. */
-export const condition = definePlug({
-  name: 'condition',
-  version: '1.1.0',
-  kind: 'sensor',
-  description:
-    'True when an expression or a JSON Logic condition holds, else False. To compare or calculate with a value that is missing is an error.',
-  category: 'Logic',
-  states: ['True', 'False'],
-  input: {
-    condition: {
-      type: 'any',
-      mandatory: true,
-      format: { type: 'code' },
-      description:
-        'an expression over the values of the message, nodes.<label>.state and variables.<name>, or JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}',
-      example: 'temperature > 25',
+/** `True` or `False` by code or a JSON Logic condition over the message, other nodes and variables. */
+export function createCondition(fence: ScriptFence): Plug {
+  const compile = (given: unknown) => compileConditionCode(given, fence)
+  return definePlug({
+    name: 'condition',
+    version: '1.1.0',
+    kind: 'sensor',
+    description:
+      'True when an expression or a JSON Logic condition holds, else False. To compare or calculate with a value that is missing is an error.',
+    category: 'Logic',
+    states: ['True', 'False'],
+    input: {
+      condition: {
+        type: 'any',
+        mandatory: true,
+        format: { type: 'code' },
+        description:
+          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements with a return. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds, and answer later',
+        example: 'temperature > 25',
+      },
     },
-  },
-  check: ({ condition: given }) => problemsOfCode('condition', given, compileCondition),
-  prepare: (properties) => compileCondition(properties.condition),
-  execute: (context) => (context.prepared.holds(readerOf(context), context.now) ? 'True' : 'False'),
-})
+    check: ({ condition }) => problemsOfCode('condition', condition, compile),
+    prepare: ({ condition }) => compile(condition),
+    execute(context) {
+      const holds = context.prepared.evaluate(readerOf(context), context.now)
+      return typeof holds === 'boolean' ? stateOf(holds) : holds.then(stateOf)
+    },
+  })
+}
+
+function stateOf(holds: boolean): 'True' | 'False' {
+  return holds ? 'True' : 'False'
+}

@@ -1,4 +1,11 @@
-import { AppError, compileExpression, readerOf, type PlugContext } from '../../src/plug.ts'
+import {
+  AppError,
+  compileExpression,
+  compileNumberCode,
+  readerOf,
+  type PlugContext,
+  type ScriptFence,
+} from '../../src/plug.ts'
 import { compileOperand, type Kept, type Operand } from './operand.ts'
 
 /** What a Function node keeps: plain JSON that changes in place. Of another formula it is worth nothing. */
@@ -24,8 +31,11 @@ interface Run {
 type Term = (run: Run) => number
 
 export interface Formula {
-  /** The value, or undefined while it needs more runs; always takes the values of this run into `memory`. */
-  evaluate(context: Context, memory: Memory): number | undefined
+  /**
+   * The value, or undefined while it needs more runs; always takes the values of this run into `memory`. JavaScript
+   * that is more than an expression gives it later.
+   */
+  evaluate(context: Context, memory: Memory): number | undefined | Promise<number>
   newMemory(): Memory
 }
 
@@ -39,16 +49,16 @@ const LAG = /\s*\[\s*-\s*(\d{1,6})\s*\]/y
 
 /**
  * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}`
- * placeholders, `dt` and `distance(node1, node2)`. One without operands may also be an expression. Throws `VALIDATION`.
+ * placeholders, `dt` and `distance(node1, node2)`. One without operands may also be JavaScript. Throws `VALIDATION`.
  */
-export function compileFormula(text: string): Formula {
+export function compileFormula(text: string, fence: ScriptFence): Formula {
   const reader = new FormulaReader(text)
   let term: Term
   try {
     term = reader.read()
   } catch (error) {
     if (text.includes('<')) throw error
-    term = asExpression(text, error)
+    return asCode(text, error, fence)
   }
   const { operands } = reader
   return {
@@ -66,10 +76,13 @@ export function compileFormula(text: string): Formula {
   }
 }
 
-function asExpression(text: string, otherwise: unknown): Term {
+function asCode(text: string, otherwise: unknown, fence: ScriptFence): Formula {
   try {
-    const { evaluate } = compileExpression(text)
-    return ({ context }) => Number(evaluate(readerOf(context), context.now))
+    const { evaluate } = compileNumberCode(text, fence)
+    return {
+      newMemory: () => ({ formula: text, last: null, operands: [] }),
+      evaluate: (context) => evaluate(readerOf(context), context.now),
+    }
   } catch {
     throw otherwise
   }

@@ -35,12 +35,13 @@ export function createScript(fence: ScriptFence): Plug {
     output: { error: { type: 'string', description: 'why there is no object; only in state Error' } },
     openOutput: true,
     check: ({ script }) => problemsOfCode('script', script, scriptFunction),
+    prepare: ({ script }) => scriptFunction(script),
     async execute(context) {
-      const { properties, streamData, rawData, internalState, task, node, now, log } = context
+      const { prepared, streamData, rawData, internalState, task, node, now, log } = context
       const seed = Math.floor(context.random() * SEEDS)
       try {
         const input = { streamData, rawData, internalState, task, node, requiredProperties: {}, now, seed }
-        const result = await fence.run(properties.script, input)
+        const result = await fence.runCode(prepared, input)
         writeTo(log, result.log)
         if (isPlainObject(result.value)) return { state: 'Success', rawData: result.value }
         return failed('the script gives no object; let it return one such as { value: 1 }')

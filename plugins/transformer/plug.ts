@@ -1,38 +1,55 @@
-import { compileExpression, definePlug, isPlainObject, messageOf, problemsOfCode, readerOf } from '../../src/plug.ts'
+import {
+  compileCode,
+  definePlug,
+  isPlainObject,
+  messageOf,
+  type Plug,
+  problemsOfCode,
+  readerOf,
+  type ScriptFence,
+} from '../../src/plug.ts'
 
-/** Raw data made by an expression. */
-export const transformer = definePlug({
-  name: 'transformer',
-  version: '1.0.0',
-  kind: 'sensor',
-  description:
-    'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object.',
-  category: 'Data',
-  states: ['Success', 'Error'],
-  input: {
-    transformer: {
-      type: 'string',
-      mandatory: true,
-      format: { type: 'code' },
-      description:
-        'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>',
-      example: '{ fahrenheit: temperature * 1.8 + 32 }',
+/** Raw data made by code. */
+export function createTransformer(fence: ScriptFence): Plug {
+  const compile = (text: string) => compileCode(text, fence)
+  return definePlug({
+    name: 'transformer',
+    version: '1.0.0',
+    kind: 'sensor',
+    description:
+      'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object.',
+    category: 'Data',
+    states: ['Success', 'Error'],
+    input: {
+      transformer: {
+        type: 'string',
+        mandatory: true,
+        format: { type: 'code' },
+        description:
+          'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that return one. What only reads and calculates takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds, and answer later',
+        example: '{ fahrenheit: temperature * 1.8 + 32 }',
+      },
     },
-  },
-  output: { error: { type: 'string', description: 'why there is no object; only in state Error' } },
-  openOutput: true,
-  check: ({ transformer: text }) => problemsOfCode('transformer', text, compileExpression),
-  prepare: (properties) => compileExpression(properties.transformer),
-  execute(context) {
-    try {
-      const value = context.prepared.evaluate(readerOf(context), context.now)
-      if (isPlainObject(value)) return { state: 'Success', rawData: value }
-      return {
-        state: 'Error',
-        rawData: { error: 'the expression gives no object; write one such as { value: temperature * 2 }' },
+    output: { error: { type: 'string', description: 'why there is no object; only in state Error' } },
+    openOutput: true,
+    check: ({ transformer }) => problemsOfCode('transformer', transformer, compile),
+    prepare: ({ transformer }) => compile(transformer),
+    execute(context) {
+      try {
+        const value = context.prepared.evaluate(readerOf(context), context.now)
+        return value instanceof Promise ? value.then(resultOf, failed) : resultOf(value)
+      } catch (error) {
+        return failed(error)
       }
-    } catch (error) {
-      return { state: 'Error', rawData: { error: messageOf(error) } }
-    }
-  },
-})
+    },
+  })
+}
+
+function resultOf(value: unknown) {
+  if (isPlainObject(value)) return { state: 'Success', rawData: value } as const
+  return failed(new Error('the expression gives no object; write one such as { value: temperature * 2 }'))
+}
+
+function failed(error: unknown) {
+  return { state: 'Error', rawData: { error: messageOf(error) } } as const
+}

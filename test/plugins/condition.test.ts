@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { condition } from '../../plugins/condition/plug.ts'
-import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { createCondition } from '../../plugins/condition/plug.ts'
+import { startBuiltins } from '../support/builtin-task.ts'
+import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
+import { ScriptFence } from '../../src/core/script/fence.ts'
+
+const condition = createCondition(new ScriptFence())
 
 const hot = { '>': [{ var: 'temperature' }, 25] }
 
@@ -74,5 +78,45 @@ describe('condition', () => {
   it('has nothing to say about a condition that is fine or not known', () => {
     expect(checkPlug(condition, { condition: hot })).toEqual([])
     expect(checkPlug(condition, {})).toEqual([])
+  })
+
+  it.each([
+    ['if (temperature > 25) return true; return nodes.range_1.state === "Below"', 'True'],
+    ['let sum = 0; for (const x of [1, 2, temperature]) sum += x; return sum > 100', 'False'],
+    ['/^a/.test(nodes.range_1.state)', 'False'],
+    ['function high(x) { return x > variables.limit } return high(temperature)', 'True'],
+  ])('%s runs in the fence and is %s', async (text, state) => {
+    const ran = await runPlugLater(condition, {
+      ...call,
+      properties: { condition: text },
+      message: { temperature: 26 },
+    })
+    expect(ran.state).toBe(state)
+    expect(checkPlug(condition, { condition: text })).toEqual([])
+  })
+
+  it('names what is missing in the fence too', async () => {
+    const properties = { condition: 'let x = 25; return temperature > x' }
+    await expect(runPlugLater(condition, { properties })).rejects.toMatchObject({
+      code: 'BINDING',
+      message: expect.stringContaining('"temperature" has no value') as string,
+    })
+  })
+
+  it('runs statements in an engine, live and with what they read of variables and other nodes', async () => {
+    const live = await startBuiltins({
+      task: { variables: { limit: 5 } },
+      sensors: [
+        {
+          label: 'c',
+          name: 'condition',
+          resource: '$',
+          properties: { condition: 'let m = v; return m > variables.limit' },
+        },
+      ],
+    })
+    live.send({ v: 9 })
+    await live.settled()
+    expect(live.states('c')).toEqual(['0 True'])
   })
 })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { functionSensor } from '../../plugins/function/plug.ts'
-import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { createFunction } from '../../plugins/function/plug.ts'
+import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
+import { ScriptFence } from '../../src/core/script/fence.ts'
+
+const functionSensor = createFunction(new ScriptFence())
 
 const nodes = {
   n: {
@@ -131,5 +134,16 @@ describe('Function', () => {
     [`<n.v> + ${'('.repeat(200)}1${')'.repeat(200)}`, 'too deep'],
   ])('refuses %s: %s', (formula, text) => {
     expect(checkPlug(functionSensor, { formula }).join()).toContain(text)
+  })
+
+  it('takes statements without operands, which run in the fence', async () => {
+    const formula = 'let best = 0; for (const { t } of nodes.n.rawData.list) best = Math.max(best, t); return best'
+    const ran = await runPlugLater(functionSensor, { properties: { formula, threshold: 4 }, nodes })
+    expect(ran).toMatchObject({ state: 'Above', rawData: { formulaValue: 5 } })
+    const none = runPlugLater(functionSensor, {
+      properties: { formula: 'let x = 1; return x / 0', threshold: 4 },
+      nodes,
+    })
+    await expect(none).rejects.toThrow('Infinity')
   })
 })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { transformer } from '../../plugins/transformer/plug.ts'
-import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { createTransformer } from '../../plugins/transformer/plug.ts'
+import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
+import { ScriptFence } from '../../src/core/script/fence.ts'
+
+const transformer = createTransformer(new ScriptFence())
 
 const run = (text: string) =>
   runPlug(transformer, { properties: { transformer: text }, message: { t: 20, list: [1, 2] }, nodes: { n: { v: 3 } } })
@@ -26,5 +29,22 @@ describe('transformer', () => {
 
   it('refuses what is no expression', () => {
     expect(checkPlug(transformer, { transformer: '{ a: ' }).join()).toContain('column')
+  })
+
+  it('takes statements, which run in the fence', async () => {
+    const call = { message: { t: 20, list: [1, 2] } }
+    const ran = await runPlugLater(transformer, {
+      ...call,
+      properties: { transformer: 'const sum = list.reduce(function (a, b) { return a + b }); return { sum, t }' },
+    })
+    expect(ran).toMatchObject({ state: 'Success', rawData: { sum: 3, t: 20 } })
+    const failed = await runPlugLater(transformer, {
+      ...call,
+      properties: { transformer: 'while (true) {} return {}' },
+    })
+    expect(failed).toMatchObject({
+      state: 'Error',
+      rawData: { error: expect.stringContaining('too many steps') as string },
+    })
   })
 })

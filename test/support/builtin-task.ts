@@ -11,6 +11,8 @@ export interface BuiltinTask {
   /** what a node became, as `time state` */
   states(node: string): readonly string[]
   send(values: Record<string, unknown>): void
+  /** when no plug has a call open any more */
+  settled(): Promise<void>
   /** the same task in another engine whose clock stands at `at` */
   restart(at?: number): Promise<BuiltinTask>
 }
@@ -36,6 +38,7 @@ async function onClock(
         event.type === 'state' && event.node === node && event.to !== null ? [`${event.time} ${event.to}`] : [],
       ),
     send: (values) => void engine.receive({ resource: 'r', ...values }),
+    settled: () => engine.settled(),
     async restart(at = clock.now()) {
       const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
       await engine.close()

@@ -43,7 +43,7 @@ const MAX_JSON = 1_000_000
 const MAX_MEMORY = 8_388_608
 const MAX_STACK = 131_072
 /** The interpreter asks about every 10,000 steps whether it may go on. */
-const MAX_QUESTIONS = 300
+const MAX_QUESTIONS = 1000
 /** Only with a clock of the host. */
 const MAX_MS = 1000
 
@@ -63,25 +63,33 @@ export class ScriptFence {
    * `VALIDATION` when the source is no script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
    */
   async run(source: string, input: ScriptInput): Promise<ScriptResult> {
-    const code = scriptFunction(source)
+    return this.runCode(scriptFunction(source), input)
+  }
+
+  /** The same for what `scriptFunction` has made of a source before. */
+  async runCode(code: string, input: ScriptInput): Promise<ScriptResult> {
     const json = JSON.stringify(input)
     if (json.length > MAX_JSON) {
       throw new AppError('TOO_LARGE', `the script would get ${json.length} characters of data, at most ${MAX_JSON}`)
     }
     this.#module ??= newQuickJSWASMModuleFromVariant(variant)
+    let answer: string
     try {
-      return runIn(await this.#module, code, json, this.#elapsed)
+      answer = converse(await this.#module, code, json, this.#elapsed)
     } catch (error) {
-      if (error instanceof AppError) throw error
+      // what was stopped in the middle keeps its memory, so the next run begins with another interpreter
       this.#module = undefined
+      if (error instanceof AppError) throw error
       throw new AppError('TOO_LARGE', `the script broke its interpreter: ${messageOf(error)}; make it simpler`, {
         cause: error,
       })
     }
+    return resultOf(answer)
   }
 }
 
-function runIn(module: QuickJSWASMModule, code: string, input: string, elapsed?: () => number): ScriptResult {
+/** The envelope's JSON. Whatever is wrong on the way is thrown, and the interpreter then left to the collector. */
+function converse(module: QuickJSWASMModule, code: string, input: string, elapsed?: () => number): string {
   const runtime = module.newRuntime()
   runtime.setMemoryLimit(MAX_MEMORY)
   runtime.setMaxStackSize(MAX_STACK)
@@ -100,14 +108,13 @@ function runIn(module: QuickJSWASMModule, code: string, input: string, elapsed?:
       Promise: true,
     },
   })
-  const answer = converse(context, code, input)
+  const answer = runIn(context, code, input)
   context.dispose()
   runtime.dispose()
-  return resultOf(answer)
+  return answer
 }
 
-/** The envelope's JSON. Whatever is wrong on the way is thrown, and the interpreter then left to the collector. */
-function converse(context: QuickJSContext, code: string, input: string): string {
+function runIn(context: QuickJSContext, code: string, input: string): string {
   const parts = unwrap(context, context.evalCode(PRELUDE, 'prelude.js'))
   const start = context.getProp(parts, 0)
   const finish = context.getProp(parts, 1)

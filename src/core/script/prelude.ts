@@ -1,11 +1,17 @@
 /**
  * What runs inside of the fence before a script: everything that belongs to the machine or its clock is taken away or
  * replaced, and what the machine does in one step although it is long is counted. The counter of the interpreter sees
- * only loops and calls, so that a search in a long text would cost it nothing.
+ * only loops and calls, so that a search in a long text would cost it nothing. Built-in functions are wrapped here;
+ * operators are sent by way of `use`, `made`, `cell` and so on by metered-source.ts. Who catches the error for too much
+ * work and goes on comes to `step`, which waits for the interpreter's own end: no script can catch that.
  */
 
-/** Units that built-in functions of one run may spend: characters, items and steps of searches. */
+/** Units that one run may spend: characters, items, steps of searches, and a round sum for each error. */
 const WORK = 20_000_000
+/** What an error costs: the interpreter writes down the whole stack. */
+const ERROR_COST = 5000
+/** Longer texts cannot be joined together, characters; the memory would not hold them once they are read. */
+const MAX_TEXT = 2_000_000
 /** JSON that nests deeper is refused: the parser inside of the fence would overflow its stack. */
 const DEPTH = 200
 
@@ -14,7 +20,8 @@ export const PRELUDE = `(() => {
 'use strict'
 const { apply, ownKeys, construct } = Reflect
 const { parse, stringify } = JSON
-const { defineProperty, getOwnPropertyDescriptor } = Object
+const { RangeError, TypeError } = globalThis
+const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf } = Object
 const isArray = Array.isArray
 const { slice } = String.prototype
 const mapSize = getOwnPropertyDescriptor(Map.prototype, 'size').get
@@ -27,25 +34,68 @@ const spend = (amount) => {
   left -= amount
   if (!(left >= 0)) throw new RangeError('the script does too much work')
 }
+const lengthIn = (length) => (typeof length === 'string' ? length.length : typeof length === 'number' && length > 0 ? length : 0)
 const size = (value) => {
   if (typeof value === 'string') return value.length
-  if (typeof value === 'number') return 1
+  if (value === null || typeof value !== 'object') return 1
   if (isArray(value)) return value.length
-  try { return isMap(value) ? apply(mapSize, value, []) : isSet(value) ? apply(setSize, value, []) : 1 }
-  catch { return 1 }
+  try {
+    if (isMap(value)) return apply(mapSize, value, [])
+    if (isSet(value)) return apply(setSize, value, [])
+  } catch { return 1 }
+  return 1 + lengthIn(value.length) + lengthIn(value.lastIndex)
 }
+const texts = (list) => {
+  let sum = 0
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i]
+    if (typeof item === 'string') sum += item.length / 4
+  }
+  return sum
+}
+const use = (value) => {
+  if (typeof value === 'string' && value.length > 64) spend(value.length / 4)
+  return value
+}
+const step = () => { if (left < 0) for (;;) {} }
+const give = (value) => {
+  step()
+  return use(value)
+}
+const made = (value) => {
+  if (typeof value === 'string' && value.length > 4096) {
+    if (value.length > ${MAX_TEXT}) throw new RangeError('invalid string length')
+    spend(100)
+  }
+  return value
+}
+const cell = (owner, given) => {
+  const key = typeof given === 'object' || typeof given === 'function' ? use('' + given) : given
+  return { get v() { return use(owner[key]) }, set v(value) { owner[key] = use(value) } }
+}
+const keys = (value) => {
+  if (typeof value === 'string') spend(value.length)
+  for (let at = value; at !== null && typeof at === 'object'; at = getPrototypeOf(at)) spend(4 * ownKeys(at).length)
+  return value
+}
+const fault = () => spend(${ERROR_COST})
+const last = (_, value) => value
 const checkThis = (owner, self) => {
   if (owner === Array.prototype && !isArray(self)) throw new TypeError('this is not a list')
 }
 const SEARCH = { __proto__: null, indexOf: 1, includes: 1, lastIndexOf: 1, split: 1, replace: 1, replaceAll: 1, startsWith: 1, endsWith: 1 }
 const QUICK = { __proto__: null,
   push: 1, pop: 1, at: 1, charAt: 1, charCodeAt: 1, codePointAt: 1, get: 1, set: 1, has: 1, add: 1, delete: 1, slice: 1,
-  substring: 1, concat: 1, call: 1, apply: 1, bind: 1, test: 1, exec: 1,
+  substring: 1, call: 1, apply: 1, bind: 1, test: 1, exec: 1,
 }
+const COMPARING = { __proto__: null, indexOf: 1, lastIndexOf: 1, includes: 1, join: 1, sort: 18, toSorted: 18 }
 const LONG = { __proto__: null, repeat: 1, padStart: 1, padEnd: 1 }
 const metered = (owner, name, original) => {
   const search = owner === String.prototype && SEARCH[name] === 1
   const long = owner === String.prototype && LONG[name] === 1
+  const comparing = owner === Array.prototype ? COMPARING[name] : undefined
+  const listing = owner === Object || owner === Reflect
+  const defines = listing && name === 'defineProperty'
   const wrapper = { [name](...args) {
     checkThis(owner, this)
     const own = size(this)
@@ -55,9 +105,11 @@ const metered = (owner, name, original) => {
       if (search && typeof args[i] === 'string') cost += own * args[i].length / 4
     }
     if (long) cost += own * (+args[0] || 0)
+    if (comparing !== undefined && typeof args[0] !== 'function') cost += comparing * texts(this)
+    if (defines && args[2]) cost += size(args[2].value)
     spend(cost)
     const result = new.target ? construct(original, args, new.target) : apply(original, this, args)
-    spend(size(result))
+    spend(listing ? 4 * size(result) : size(result))
     return result
   } }[name]
   return wrapper
@@ -90,7 +142,7 @@ const deep = (value, depth) => {
   if (typeof value !== 'object' || value === null) return
   if (depth > ${DEPTH}) throw new RangeError('the value nests too deep')
   const keys = ownKeys(value)
-  spend(1 + keys.length)
+  spend(1 + 4 * keys.length)
   for (let i = 0; i < keys.length; i++) {
     const known = getOwnPropertyDescriptor(value, keys[i])
     if (known && 'value' in known) deep(known.value, depth + 1)
@@ -107,20 +159,51 @@ const keysOf = Object.keys
 const same = (value) => value
 for (const name of ['freeze', 'seal', 'preventExtensions']) Object[name] = same
 for (const name of ['isFrozen', 'isSealed', 'isExtensible']) Object[name] = () => false
-for (const name of ['getOwnPropertyDescriptors', 'defineProperties']) delete Object[name]
+for (const name of ['getOwnPropertyDescriptors', 'defineProperties', 'fromEntries', 'groupBy']) delete Object[name]
+delete Map.groupBy
+Object.fromEntries = (entries) => {
+  const record = {}
+  for (const [key, value] of entries) defineProperty(record, use(key), { value, enumerable: true, writable: true, configurable: true })
+  return record
+}
 Object.assign = (target, ...sources) => {
   for (let i = 0; i < sources.length; i++) {
     if (sources[i] === null || sources[i] === undefined) continue
     const keys = keysOf(sources[i])
-    spend(1 + keys.length)
-    for (let k = 0; k < keys.length; k++) target[keys[k]] = sources[i][keys[k]]
+    spend(1 + 4 * keys.length)
+    for (let k = 0; k < keys.length; k++) target[keys[k]] = use(sources[i][keys[k]])
   }
   return target
 }
 for (const owner of [
   Array.prototype, String.prototype, Map.prototype, Set.prototype, RegExp.prototype, Function.prototype,
-  Object, Reflect, Array, String,
+  Number.prototype, Object.prototype, Error.prototype, Date.prototype, Iterator.prototype,
+  Object, Reflect, Array, String, Number, Math, Symbol,
 ]) meter(owner)
+const pattern = getOwnPropertyDescriptor(RegExp.prototype, 'source')
+defineProperty(RegExp.prototype, 'source', { ...pattern, get() { const text = apply(pattern.get, this, []); spend(size(text)); return text } })
+const pay = (name, each, once) => {
+  const original = globalThis[name]
+  const paid = function (...args) {
+    let cost = once
+    for (let i = 0; i < args.length; i++) cost += each * size(args[i])
+    spend(cost)
+    return new.target ? construct(original, args, new.target) : apply(original, this, args)
+  }
+  for (const key of ownKeys(original)) {
+    const known = getOwnPropertyDescriptor(original, key)
+    const has = getOwnPropertyDescriptor(paid, key)
+    if (!has || has.configurable) defineProperty(paid, key, known)
+  }
+  paid.prototype = original.prototype
+  if (original.prototype) defineProperty(original.prototype, 'constructor', { value: paid, writable: true, configurable: true })
+  setPrototypeOf(paid, getPrototypeOf(original))
+  defineProperty(globalThis, name, { value: paid, writable: true, configurable: true })
+}
+for (const name of ['Number', 'Symbol', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'escape', 'unescape']) pay(name, 1, 1)
+for (const name of ['decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'RegExp']) pay(name, 20, 1)
+for (const name of ['Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError', 'AggregateError', 'Promise'])
+  pay(name, 1, ${ERROR_COST})
 const flat = Array.prototype.flat
 Array.prototype.flat = function (depth) { deep(this, 0); return apply(flat, this, [depth]) }
 const join = Array.prototype.join
@@ -131,10 +214,11 @@ Array.prototype.toLocaleString = Array.prototype.toString
 const Machine = Date
 let clock = 0
 const Clock = function Date(...args) {
+  for (let i = 0; i < args.length; i++) spend(size(args[i]))
   const date = args.length === 0 ? construct(Machine, [clock], new.target || Clock) : construct(Machine, args, new.target || Clock)
   return new.target ? date : date.toISOString()
 }
-for (const name of ['parse', 'UTC']) defineProperty(Clock, name, { value: Machine[name] })
+for (const name of ['parse', 'UTC']) defineProperty(Clock, name, { value: metered(Machine, name, Machine[name]) })
 defineProperty(Clock, 'now', { value: () => clock })
 Clock.prototype = Machine.prototype
 defineProperty(Machine.prototype, 'constructor', { value: Clock })
@@ -199,7 +283,7 @@ const fail = (error) => {
   envelope.done = true
   envelope.error = messageOf(error)
 }
-const start = (script, input) => {
+const start = (maker, input) => {
   try {
     const options = parse(input)
     clock = options.now
@@ -207,7 +291,7 @@ const start = (script, input) => {
     delete options.seed
     globalThis.options = options
     const send = (error, value) => (error === null || error === undefined ? succeed(value) : fail(error))
-    const result = script(options, send)
+    const result = maker(use, give, made, cell, keys, step, fault, last)(options, send)
     if (result !== null && typeof result === 'object' && typeof result.then === 'function') result.then(succeed, fail)
     else if (result !== undefined) succeed(result)
   } catch (error) { fail(error) }

@@ -1,33 +1,51 @@
-import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'
+import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import { validationError } from '../../kernel/errors.ts'
 import { placeIn } from '../expression/parse.ts'
+import { meteredSource } from './metered-source.ts'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preserveParens: true }
 
 /** Longer scripts are refused, characters. */
 const MAX_SCRIPT = 100_000
 
-/** A script as the source of one function of (options, send). Throws `VALIDATION` with the place of what is wrong. */
+/**
+ * A script as code for the fence, whose work is counted: an expression for a function of the prelude's meters that gives
+ * a function of (options, send). Throws `VALIDATION` with the place of what is wrong.
+ */
 export function scriptFunction(source: string): string {
   if (source.length > MAX_SCRIPT) {
     throw refused(`the script has ${source.length} characters, at most ${MAX_SCRIPT} are read`)
   }
-  const whole = functionOf(source)
-  if (whole) {
-    refuseSyntax(whole, source, 0)
-    return `(${source.trim().replace(/;$/, '')}\n)`
-  }
-  const body = `(async function (options, send) {\n${source}\n})`
-  const before = body.indexOf('\n') + 1
   try {
-    refuseSyntax(parse(body, OPTIONS), source, before)
-    return returnsPromise(source) ? body : body.replace('async ', '')
+    const whole = functionOf(source)
+    if (whole) return counted(whole, source, source, 0)
+    const isAsync = returnsPromise(source)
+    const body = `(${isAsync ? 'async ' : ''}function (options, send) {\n${source}\n})`
+    const before = body.indexOf('\n') + 1
+    return counted(parsed(body, source, before), body, source, before)
   } catch (error) {
     if (error instanceof RangeError) throw refused('the script nests too deep')
+    throw error
+  }
+}
+
+function parsed(body: string, source: string, before: number): Expression {
+  try {
+    const [statement] = parse(body, OPTIONS).body
+    if (statement?.type === 'ExpressionStatement' && statement.end === body.length) return statement.expression
+    throw refused('the script ends its function and goes on behind it')
+  } catch (error) {
     if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
     const { words } = placeIn(source, Math.max(0, Number(error.pos) - before))
     throw refused(`${words}: ${error.message.replace(/ \(\d+:\d+\)$/, '')}`)
   }
+}
+
+function counted(tree: Node, text: string, source: string, before: number): string {
+  const { code, uncounted } = meteredSource(tree, text)
+  const [first] = uncounted
+  if (first === undefined) return code
+  throw refused(`${placeIn(source, first.at - before).words}: there is no ${first.what}`)
 }
 
 function functionOf(source: string): Node | undefined {
@@ -43,37 +61,6 @@ function functionOf(source: string): Node | undefined {
   } catch {
     return undefined
   }
-}
-
-/** What the fence cannot count, because the interpreter does it in one step however much there is. */
-const UNCOUNTED: Readonly<Record<string, string>> = {
-  ObjectExpression: 'spread in an object; write Object.assign({}, other)',
-  ObjectPattern: 'rest of an object; name the fields',
-  ForInStatement: 'for ... in; write for (const key of Object.keys(object))',
-  ImportExpression: 'import; a script has no modules',
-  Literal: 'bigint; write a number',
-}
-
-function refuseSyntax(node: Node, source: string, before: number): void {
-  const text = Object.hasOwn(UNCOUNTED, node.type) ? UNCOUNTED[node.type] : undefined
-  if (text !== undefined && isUncounted(node as AnyNode)) {
-    throw refused(`${placeIn(source, node.start - before).words}: there is no ${text}`)
-  }
-  for (const value of Object.values(node) as readonly unknown[]) {
-    for (const child of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
-      if (isNode(child)) refuseSyntax(child, source, before)
-    }
-  }
-}
-
-function isUncounted(node: AnyNode): boolean {
-  if (node.type === 'ObjectExpression') return node.properties.some(({ type }) => type === 'SpreadElement')
-  if (node.type === 'ObjectPattern') return node.properties.some(({ type }) => type === 'RestElement')
-  return node.type !== 'Literal' || typeof node.value === 'bigint'
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
 }
 
 /** A body that waits must be an async function; any other answers at once. */

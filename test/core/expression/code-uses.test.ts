@@ -3,7 +3,10 @@ import { codeUses } from '../../../src/core/expression/code-uses.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { compileRule } from '../../../src/core/graph/compile.ts'
 import { validateRule } from '../../../src/core/rule/validate.ts'
-import { condition } from '../../../plugins/condition/plug.ts'
+import { createCondition } from '../../../plugins/condition/plug.ts'
+import { ScriptFence } from '../../../src/core/script/fence.ts'
+
+const condition = createCondition(new ScriptFence())
 
 const plugs = createRegistry([condition])
 const ruleOf = (code: unknown) => ({
