@@ -1,0 +1,58 @@
+/** Storage in memory: the same answers as the durable media, for tests and simulation. It ends with the process. */
+import type { BlobMedium } from '../blob-medium.ts'
+import type { Storage } from '../contract.ts'
+import { compareText } from '../order.ts'
+import { Specs } from '../spec.ts'
+import { checkTenant, closedError } from '../tenant.ts'
+import { MemoryDisk } from './memory-disk.ts'
+import { openMemoryBlobs } from './memory-objects.ts'
+import { MemoryStore, type MemoryHost } from './memory-store.ts'
+
+export interface MemoryOptions {
+  /** now, in epoch ms, by which samples expire and objects are dated; default: the machine's */
+  readonly clock?: () => number
+  /** what outlives closing; opened again over the same one, everything is there. `STORE` while another has it open */
+  readonly disk?: MemoryDisk
+  /** where objects are kept; default: on the disk too. It is closed with the storage */
+  readonly blobs?: BlobMedium
+}
+
+export function openMemory(options: MemoryOptions = {}): Storage {
+  const { clock = Date.now, disk = new MemoryDisk() } = options
+  disk.take()
+  const blobs = options.blobs ?? openMemoryBlobs({ clock, keep: disk.objects })
+  const specs = new Specs()
+  let closed = false
+  let commits = 0
+  let lastCommitMs = 0
+  const host: MemoryHost = {
+    disk,
+    specs,
+    clock,
+    checkOpen() {
+      if (closed) throw closedError()
+    },
+    committed(ms) {
+      commits += 1
+      lastCommitMs = ms
+    },
+  }
+  return {
+    tenant(id) {
+      host.checkOpen()
+      checkTenant(id)
+      return new MemoryStore(host, id, blobs.tenant(id))
+    },
+    async tenants() {
+      host.checkOpen()
+      return [...new Set([...disk.tenants(), ...(await blobs.tenants())])].sort(compareText)
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      disk.release()
+      await blobs.close()
+    },
+    stats: () => ({ queued: 0, commits, lastCommitMs }),
+  }
+}

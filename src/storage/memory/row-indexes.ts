@@ -1,0 +1,166 @@
+/**
+ * The indexes of a table, each made when it is first asked for and kept up from then on: rows by value for `eq` and
+ * `in`, and rows in order for pages. A field of 0 and up is an index into `KnownSpec.fields`; -1 is the id.
+ *
+ * A list in order that many writes go by without a reader is let go: making it again is cheaper than moving it along.
+ */
+import { compareText, compareValues } from '../order.ts'
+import type { FieldValue } from '../spec.ts'
+import type { Row } from './row.ts'
+
+export const BY_ID = -1
+
+const MOST_MOVES = 1_000
+
+type ByValue = Map<string | number, Set<Row>>
+
+interface InOrder {
+  readonly field: number
+  readonly rows: Row[]
+  /** writes since the last reader */
+  moves: number
+}
+
+export class RowIndexes {
+  readonly #all: ReadonlyMap<string, Row>
+  readonly #byValue = new Map<number, ByValue>()
+  readonly #inOrder = new Map<number, InOrder>()
+
+  constructor(all: ReadonlyMap<string, Row>) {
+    this.#all = all
+  }
+
+  /** Rows with a value, or with it among their texts. */
+  withValue(field: number, value: string | number): ReadonlySet<Row> {
+    return this.valuesOf(field).get(value) ?? NONE
+  }
+
+  valuesOf(field: number): ReadonlyMap<string | number, ReadonlySet<Row>> {
+    let index = this.#byValue.get(field)
+    if (index === undefined) {
+      index = new Map()
+      for (const row of this.#all.values()) addValues(index, row.fields[field], row)
+      this.#byValue.set(field, index)
+    }
+    return index
+  }
+
+  /** All rows by a field's value and then by id; those without the field last. */
+  inOrder(field: number): readonly Row[] {
+    let index = this.#inOrder.get(field)
+    if (index === undefined) {
+      const rows = [...this.#all.values()].sort((a, b) => compareKeys(keyOf(a, field), a.id, keyOf(b, field), b.id))
+      index = { field, rows, moves: 0 }
+      this.#inOrder.set(field, index)
+    }
+    index.moves = 0
+    return index.rows
+  }
+
+  /** A new row, already among all. */
+  added(row: Row): void {
+    for (const [field, index] of this.#byValue) addValues(index, row.fields[field], row)
+    for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 0, row)
+  }
+
+  /** A row that is no longer among all. */
+  removed(row: Row): void {
+    for (const [field, index] of this.#byValue) removeValues(index, row.fields[field], row)
+    for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 1)
+  }
+
+  /** Gives a row other fields. */
+  change(row: Row, fields: readonly FieldValue[]): void {
+    const before = row.fields
+    const moved = [...this.#inOrder.values()].filter(({ field }) => field !== BY_ID && before[field] !== fields[field])
+    const kept = this.#worthMoving(moved)
+    for (const index of kept) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 1)
+    row.fields = fields
+    for (const index of kept) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 0, row)
+    for (const [field, index] of this.#byValue) {
+      if (before[field] === fields[field]) continue
+      removeValues(index, before[field], row)
+      addValues(index, fields[field], row)
+    }
+  }
+
+  #lists(): readonly InOrder[] {
+    return this.#worthMoving([...this.#inOrder.values()])
+  }
+
+  #worthMoving(lists: readonly InOrder[]): readonly InOrder[] {
+    return lists.filter((index) => {
+      index.moves += 1
+      if (index.moves > MOST_MOVES) this.#inOrder.delete(index.field)
+      return index.moves <= MOST_MOVES
+    })
+  }
+}
+
+const NONE: ReadonlySet<Row> = new Set()
+
+/** What a row is ordered by; the id is ordered by itself alone. */
+export function keyOf(row: Row, field: number): string | number | undefined {
+  if (field === BY_ID) return undefined
+  const value = row.fields[field]
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined
+}
+
+/** Absent keys come last, ties go by id. */
+function compareKeys(a: string | number | undefined, idA: string, b: string | number | undefined, idB: string): number {
+  if (a === undefined || b === undefined) {
+    if (a !== b) return a === undefined ? 1 : -1
+  } else {
+    const order = compareValues(a, b)
+    if (order !== 0) return order
+  }
+  return compareText(idA, idB)
+}
+
+/** Where a key stands, or would stand. */
+function placeOf(index: InOrder, key: string | number | undefined, id: string): number {
+  const { rows, field } = index
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const row = rows[middle] as Row // middle is below length
+    if (compareKeys(keyOf(row, field), row.id, key, id) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Where rows in order of id begin to come after an id. */
+export function firstAfter(rows: readonly Row[], id: string): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compareText((rows[middle] as Row).id, id) <= 0)
+      low = middle + 1 // middle is below length
+    else high = middle
+  }
+  return low
+}
+
+function addValues(index: ByValue, value: FieldValue, row: Row): void {
+  for (const key of keysOf(value)) {
+    const rows = index.get(key)
+    if (rows === undefined) index.set(key, new Set([row]))
+    else rows.add(row)
+  }
+}
+
+function removeValues(index: ByValue, value: FieldValue, row: Row): void {
+  for (const key of keysOf(value)) {
+    const rows = index.get(key)
+    rows?.delete(row)
+    if (rows?.size === 0) index.delete(key)
+  }
+}
+
+function keysOf(value: FieldValue): readonly (string | number)[] {
+  if (typeof value === 'string' || typeof value === 'number') return [value]
+  return Array.isArray(value) ? (value as readonly string[]) : []
+}

@@ -1,0 +1,137 @@
+/** The samples, messages and progress of one tenant. What comes in is checked already. */
+import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
+import { compareText } from '../order.ts'
+import type { Bucket, BucketQuery, Sample, StoredMessage } from '../series.ts'
+import { bucketsOf } from './sample-buckets.ts'
+import { firstAt, isSeen, within } from './time-list.ts'
+
+export class SeriesData {
+  /** by resource, then by metric, each in order of time */
+  readonly #samples = new Map<string, Map<string, Sample[]>>()
+  /** by resource, then by stream, each in order of time and arrival */
+  readonly #messages = new Map<string, Map<string, PreparedMessage[]>>()
+  readonly #applied = new Map<string, number>()
+
+  append({ samples, messages, applies }: PreparedBatch): void {
+    if (applies !== undefined) {
+      const key = `${applies.log} ${applies.partition}`
+      if (applies.position <= (this.#applied.get(key) ?? 0)) return
+      this.#applied.set(key, applies.position)
+    }
+    for (const sample of samples) addSample(listAt(this.#samples, sample.resource, sample.metric), sample)
+    for (const message of messages) addMessage(listAt(this.#messages, message.resource, message.stream), message)
+  }
+
+  applied(log: string, partition: number): number {
+    return this.#applied.get(`${log} ${partition}`) ?? 0
+  }
+
+  range(query: CheckedRange, now: number): readonly Sample[] {
+    const { resources, metric, descending, limit } = query
+    const found = resources.flatMap((resource) => {
+      const seen = within(this.#samples.get(resource)?.get(metric) ?? [], query).filter((sample) => isSeen(sample, now))
+      // No more than `limit` of one resource can be among the first `limit` of all
+      return descending ? seen.slice(-limit) : seen.slice(0, limit)
+    })
+    if (resources.length > 1) found.sort((a, b) => a.time - b.time || compareText(a.resource, b.resource))
+    if (descending) found.reverse()
+    return found.slice(0, limit).map((sample) => ({ ...sample }))
+  }
+
+  buckets(query: BucketQuery, now: number): readonly Bucket[] {
+    const { resources, metric, from, until, width } = query
+    const samples = this.range({ resources, metric, from, until: until - 1, descending: false, limit: Infinity }, now)
+    return bucketsOf(samples, from, width)
+  }
+
+  latest(resource: string, metric: string | undefined, now: number): readonly Sample[] {
+    const newest: Sample[] = []
+    for (const [name, samples] of this.#samples.get(resource) ?? []) {
+      if (metric !== undefined && name !== metric) continue
+      const last = samples.findLast((sample) => isSeen(sample, now))
+      if (last !== undefined) newest.push({ ...last })
+    }
+    return newest.sort((a, b) => compareText(a.metric, b.metric))
+  }
+
+  messages(query: CheckedMessages, now: number): readonly StoredMessage[] {
+    const { resource, stream, descending, limit } = query
+    const seen = within(this.#messages.get(resource)?.get(stream) ?? [], query).filter((one) => isSeen(one, now))
+    const page = descending ? seen.reverse() : seen
+    return page.slice(0, limit).map(({ text, ...message }) => ({
+      ...message,
+      body: JSON.parse(text) as StoredMessage['body'],
+    }))
+  }
+
+  remove({ resource, metrics, samples, messages, ...span }: CheckedRemoval): void {
+    if (samples) {
+      const meant = metrics && new Set(metrics)
+      keep(this.#samples, resource, (one, metric) => !isWithin(one, span) || meant?.has(metric) === false)
+    }
+    if (messages) keep(this.#messages, resource, (one) => !isWithin(one, span))
+  }
+
+  /** How many were let go. */
+  expire(now: number): number {
+    let gone = 0
+    const stays = (one: { readonly expires?: number }) => {
+      const seen = isSeen(one, now)
+      if (!seen) gone += 1
+      return seen
+    }
+    for (const resource of this.#samples.keys()) keep(this.#samples, resource, stays)
+    for (const resource of this.#messages.keys()) keep(this.#messages, resource, stays)
+    return gone
+  }
+}
+
+function addSample(samples: Sample[], sample: Sample): void {
+  const at = firstAt(samples, sample.time)
+  samples.splice(at, samples[at]?.time === sample.time ? 1 : 0, sample)
+}
+
+/** The same message again takes the place that it has. */
+function addMessage(messages: PreparedMessage[], message: PreparedMessage): void {
+  let at = firstAt(messages, message.time)
+  for (; messages[at]?.time === message.time; at += 1) {
+    if (messages[at]?.text !== message.text) continue
+    messages[at] = message
+    return
+  }
+  messages.splice(at, 0, message)
+}
+
+function isWithin(one: { readonly time: number }, span: { readonly from: number; readonly until: number }): boolean {
+  return one.time >= span.from && one.time <= span.until
+}
+
+function listAt<T>(lists: Map<string, Map<string, T[]>>, resource: string, name: string): T[] {
+  let inner = lists.get(resource)
+  if (inner === undefined) {
+    inner = new Map()
+    lists.set(resource, inner)
+  }
+  let list = inner.get(name)
+  if (list === undefined) {
+    list = []
+    inner.set(name, list)
+  }
+  return list
+}
+
+/** Keeps of one resource what `stays` says; lists that are empty then are let go. */
+function keep<T>(
+  lists: Map<string, Map<string, T[]>>,
+  resource: string,
+  stays: (one: T, name: string) => boolean,
+): void {
+  const inner = lists.get(resource)
+  if (inner === undefined) return
+  for (const [name, list] of inner) {
+    const kept = list.filter((one) => stays(one, name))
+    if (kept.length === 0) inner.delete(name)
+    else if (kept.length < list.length) inner.set(name, kept)
+  }
+  if (inner.size === 0) lists.delete(resource)
+}

@@ -1,0 +1,30 @@
+import { compareText } from './order.ts'
+
+/** Of paths in order: those with a prefix, after a path, at most `limit`. */
+export function pathPage(
+  paths: readonly string[],
+  { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
+): readonly string[] {
+  const page: string[] = []
+  let at = compareText(after, prefix) < 0 ? placeInOrder(paths, prefix) : placeInOrder(paths, after)
+  if (after !== '' && paths[at] === after) at += 1
+  for (; at < paths.length && page.length < limit; at += 1) {
+    const path = paths[at] as string // at is below length
+    if (!path.startsWith(prefix)) break
+    page.push(path)
+  }
+  return page
+}
+
+/** The place of the first that is not before a path. */
+export function placeInOrder(paths: readonly string[], path: string): number {
+  let low = 0
+  let high = paths.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compareText(paths[middle] as string, path) < 0)
+      low = middle + 1 // middle is below length
+    else high = middle
+  }
+  return low
+}
