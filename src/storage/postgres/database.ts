@@ -2,7 +2,7 @@
  * The way to one schema of one PostgreSQL database: a pool for whatever stands alone, and the settings for connections
  * that somebody keeps. Knows no table.
  */
-import { Client, Pool, types, type PoolConfig } from 'pg'
+import { Client, Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
 import { isConnectionLoss, storeError } from './database-errors.ts'
 import { identifier } from './sql-text.ts'
@@ -93,10 +93,7 @@ export class Database {
     client.on('error', onError)
     try {
       await client.query('begin')
-      const result = await work(async <Row extends object>(statement: Statement) => {
-        const { rows, rowCount } = await client.query<Row>(statement)
-        return { rows, count: rowCount ?? 0 }
-      })
+      const result = await work((statement) => ask(client, statement))
       await client.query('commit')
       return result
     } catch (error) {
@@ -141,4 +138,10 @@ function placeOf(config: PoolConfig): string {
       },
     )
   }
+}
+
+/** One statement on a connection that somebody holds. */
+export async function ask<Row extends object>(client: ClientBase, statement: Statement): Promise<Answer<Row>> {
+  const { rows, rowCount } = await client.query<Row>(statement)
+  return { rows, count: rowCount ?? 0 }
 }

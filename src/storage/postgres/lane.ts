@@ -12,7 +12,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
-import type { Answer, Database, Statement } from './database.ts'
+import { ask, type Answer, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, isRace, storeError } from './database-errors.ts'
 
 /** Asks, and locks, inside a transaction, before anything is written. */
@@ -174,9 +174,4 @@ export class Lane {
     if (this.#client === client) this.#client = undefined
     client.end().catch(() => undefined)
   }
-}
-
-async function ask<Row extends object>(client: Client, statement: Statement): Promise<Answer<Row>> {
-  const { rows, rowCount } = await client.query<Row>(statement)
-  return { rows, count: rowCount ?? 0 }
 }

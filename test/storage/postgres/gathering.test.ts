@@ -50,7 +50,9 @@ describe('a gathering', () => {
   })
 
   it('is idle at first', async () => {
-    await steered().gathering.idle()
+    const { gathering } = steered()
+    await gathering.idle()
+    expect(gathering.queued).toBe(0)
   })
 
   it('goes on after it was idle', async () => {
