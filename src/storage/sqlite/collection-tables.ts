@@ -1,0 +1,105 @@
+/** The writes of one collection. Works inside the transaction of its caller. */
+import { isExpected } from '../conflicts.ts'
+import type { Expectation } from '../contract.ts'
+import {
+  documentsTable,
+  fieldColumns,
+  fieldsTable,
+  textsTable,
+  type CollectionForm,
+  type ColumnValues,
+} from './collection-form.ts'
+import type { Database, SqlValue } from './database.ts'
+
+type Found = readonly [version: number, live: number]
+
+export class CollectionTables {
+  readonly #db: Database
+  readonly #sql: Statements
+  /** the fields of type `texts`, with the place of their column */
+  readonly #texts: readonly { readonly name: string; readonly place: number }[]
+
+  constructor(db: Database, form: CollectionForm) {
+    this.#db = db
+    this.#sql = statementsOf(form)
+    const columns = fieldColumns(form)
+    this.#texts = form.fields
+      .filter(({ type }) => type === 'texts')
+      .map(({ name, column }) => ({ name, place: columns.indexOf(column) }))
+  }
+
+  /** Undefined when the expectation holds, else what is there instead. */
+  misfit(tenant: string, id: string, expect: Expectation): number | 'absent' | undefined {
+    if (expect === 'any') return undefined
+    const found = this.#db.row<Found>(this.#sql.find, tenant, id)
+    const version = found?.[1] === 1 ? found[0] : undefined
+    return isExpected(expect, version) ? undefined : (version ?? 'absent')
+  }
+
+  /** Gives the new version. */
+  put(tenant: string, id: string, body: string, fields: ColumnValues): number {
+    const [version = 0] = this.#db.row<[number]>(this.#sql.put, tenant, id, body) ?? []
+    this.#index(tenant, id, fields)
+    return version
+  }
+
+  /** True when there was one. */
+  delete(tenant: string, id: string): boolean {
+    if (this.#db.run(this.#sql.bury, tenant, id) === 0) return false
+    if (this.#texts.length > 0) this.#retext(tenant, id, [])
+    this.#db.run(this.#sql.unindex, tenant, id)
+    return true
+  }
+
+  /** Writes what can be searched of a document that was read a while ago, unless it was written or deleted since. */
+  fill(tenant: string, id: string, fields: ColumnValues): void {
+    const found = this.#db.row<Found>(this.#sql.find, tenant, id)
+    if (found?.[1] !== 1 || this.#db.row(this.#sql.fields, tenant, id) !== undefined) return
+    this.#index(tenant, id, fields)
+  }
+
+  /** Writes what can be searched of a document. */
+  #index(tenant: string, id: string, fields: ColumnValues): void {
+    if (this.#texts.length > 0) this.#retext(tenant, id, fields)
+    this.#db.run(this.#sql.index, tenant, id, ...fields)
+  }
+
+  /** Brings `t_x` from what the document had to what it has. */
+  #retext(tenant: string, id: string, fields: ColumnValues): void {
+    const before = this.#db.row<readonly SqlValue[]>(this.#sql.fields, tenant, id) ?? []
+    for (const { name, place } of this.#texts) {
+      const [old = null, now = null] = [before[place], fields[place]]
+      if (old === now) continue
+      const [had, has] = [new Set(entries(old)), new Set(entries(now))]
+      for (const value of had) if (!has.has(value)) this.#db.run(this.#sql.untext, tenant, name, value, id)
+      for (const value of has) if (!had.has(value)) this.#db.run(this.#sql.text, tenant, name, value, id)
+    }
+  }
+}
+
+function entries(text: SqlValue): readonly string[] {
+  return typeof text === 'string' ? (JSON.parse(text) as readonly string[]) : []
+}
+
+type Statements = ReturnType<typeof statementsOf>
+
+function statementsOf(form: CollectionForm) {
+  const [documents, fields, texts] = [documentsTable(form), fieldsTable(form), textsTable(form)]
+  const columns = fieldColumns(form)
+  const places = columns.map(() => ', ?').join('')
+  const list = columns.map((column) => `, ${column}`).join('')
+  // An update that changes no field leaves the indexes alone: most writes of a document change none.
+  const update = `DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
+    WHERE ${columns.map((column) => `${column} IS NOT excluded.${column}`).join(' OR ')}`
+  return {
+    find: `SELECT version, body IS NOT NULL FROM ${documents} WHERE tenant = ? AND id = ?`,
+    put: `INSERT INTO ${documents} (tenant, id, version, body) VALUES (?, ?, 1, ?)
+          ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body RETURNING version`,
+    bury: `UPDATE ${documents} SET body = NULL WHERE tenant = ? AND id = ? AND body IS NOT NULL`,
+    index: `INSERT INTO ${fields} (tenant, id${list}) VALUES (?, ?${places}) ON CONFLICT (tenant, id) ${update}`,
+    unindex: `DELETE FROM ${fields} WHERE tenant = ? AND id = ?`,
+    fields: `SELECT ${columns.join(', ')} FROM ${fields} WHERE tenant = ? AND id = ?`,
+    text: `INSERT INTO ${texts} (tenant, field, value, id) VALUES (?, ?, ?, ?)`,
+    untext: `DELETE FROM ${texts} WHERE tenant = ? AND field = ? AND value = ? AND id = ?`,
+  }
+}

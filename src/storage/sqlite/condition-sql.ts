@@ -1,0 +1,164 @@
+/** Conditions as SQL over a row `f` of a field table. What a caller gave is only ever a bound value. */
+import type { Condition } from '../contract.ts'
+import { foldCase } from '../order.ts'
+import { textsTable, type CollectionForm, type FormField } from './collection-form.ts'
+import type { SqlValue } from './database.ts'
+
+export interface Sql {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+
+type FieldCondition = Exclude<Condition, { readonly any: unknown }>
+type OfField = { readonly field: FormField | 'id'; readonly column: string; readonly lower: string }
+
+const NOTHING: Sql = { text: 'FALSE', values: [] }
+const EVERYTHING: Sql = { text: 'TRUE', values: [] }
+
+/** All of them hold. The conditions were checked against the specification before. */
+export function allSql(form: CollectionForm, conditions: readonly Condition[]): Sql {
+  return joined(
+    conditions.map((condition) => conditionSql(form, condition)),
+    ' AND ',
+    EVERYTHING,
+  )
+}
+
+export function conditionSql(form: CollectionForm, condition: Condition): Sql {
+  if ('any' in condition) {
+    return joined(
+      condition.any.map((list) => allSql(form, list)),
+      ' OR ',
+      NOTHING,
+    )
+  }
+  const of = fieldOf(form, condition.field)
+  if (of.field !== 'id' && of.field.type === 'texts') return textsSql(form, of.field, condition)
+  const { column } = of
+  switch (condition.op) {
+    case 'eq':
+      return { text: `${column} = ?`, values: [condition.value] }
+    case 'ne':
+      return { text: `${column} IS NOT ?`, values: [condition.value] }
+    case 'in':
+      return inSql(column, condition.values)
+    case 'gt':
+      return { text: `${column} > ?`, values: [condition.value] }
+    case 'gte':
+      return { text: `${column} >= ?`, values: [condition.value] }
+    case 'lt':
+      return { text: `${column} < ?`, values: [condition.value] }
+    case 'lte':
+      return { text: `${column} <= ?`, values: [condition.value] }
+    case 'exists':
+      return { text: `${column} IS ${condition.value ? 'NOT ' : ''}NULL`, values: [] }
+    case 'contains':
+      return { text: `instr(${of.lower}, ?) > 0`, values: [foldCase(condition.value)] }
+    case 'startsWith':
+      return prefixSql(column, condition.value)
+    case 'like':
+      return likeSql(column, condition.pattern)
+    case 'box':
+      return boxSql(of, condition)
+  }
+}
+
+/** A list as driver of a query: its ids come from the index of texts, where `textsSql` asks about one row. */
+export function textsDriverSql(form: CollectionForm, tenant: string, condition: Condition): Sql | undefined {
+  const values = 'any' in condition ? undefined : valuesOf(condition)
+  if ('any' in condition || values === undefined) return undefined
+  const of = fieldOf(form, condition.field)
+  if (of.field === 'id' || of.field.type !== 'texts') return undefined
+  const list = inSql('value', values)
+  return {
+    text: `f.id IN (SELECT id FROM ${textsTable(form)} WHERE tenant = ? AND field = ? AND ${list.text})`,
+    values: [tenant, of.field.name, ...list.values],
+  }
+}
+
+export function fieldOf(form: CollectionForm, name: string): OfField {
+  if (name === 'id') return { field: 'id', column: 'f.id', lower: 'coalesce(f.low, f.id)' }
+  const field = form.fields.find((one) => one.name === name)
+  if (field === undefined) throw new Error(`the collection ${form.name} has no field ${name}`)
+  return { field, column: `f.${field.column}`, lower: `coalesce(f.${field.second}, f.${field.column})` }
+}
+
+function valuesOf(condition: FieldCondition): readonly (string | number)[] | undefined {
+  if (condition.op === 'eq') return [condition.value]
+  return condition.op === 'in' ? condition.values : undefined
+}
+
+function textsSql(form: CollectionForm, field: FormField, condition: FieldCondition): Sql {
+  if (condition.op === 'exists') {
+    return { text: `f.${field.column} IS ${condition.value ? 'NOT ' : ''}NULL`, values: [] }
+  }
+  const list = inSql('t.value', valuesOf(condition) ?? [])
+  return {
+    text: `EXISTS (SELECT 1 FROM ${textsTable(form)} AS t WHERE t.tenant = f.tenant AND t.field = ? AND ${list.text} AND t.id = f.id)`,
+    values: [field.name, ...list.values],
+  }
+}
+
+/** More values than that travel as one JSON array, since a statement has a bound number of places for values. */
+const MOST_PLACES = 16
+
+/** Short lists are filled up to a power of two with their last value, so that few different statements are prepared. */
+function inSql(column: string, values: readonly (string | number)[]): Sql {
+  const last = values.at(-1)
+  if (last === undefined) return NOTHING
+  if (values.length === 1) return { text: `${column} = ?`, values }
+  if (values.length > MOST_PLACES) {
+    // A number past 2^53 without a point would be read as a whole one that is not quite it.
+    const value = typeof last === 'number' ? 'CAST(value AS REAL)' : 'value'
+    return { text: `${column} IN (SELECT ${value} FROM json_each(?))`, values: [JSON.stringify(values)] }
+  }
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  const filled = [...values, ...Array.from({ length: length - values.length }, () => last)]
+  return { text: `${column} IN (${filled.map(() => '?').join(', ')})`, values: filled }
+}
+
+/** As a range, which an index can answer. */
+function prefixSql(column: string, prefix: string): Sql {
+  const above = nextPrefix(prefix)
+  return above === undefined
+    ? { text: `${column} >= ?`, values: [prefix] }
+    : { text: `${column} >= ? AND ${column} < ?`, values: [prefix, above] }
+}
+
+/** The first text after all that begin with `prefix`, by code point; undefined when none is. */
+export function nextPrefix(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    if (last === 0x10ffff) continue
+    // Halves of surrogate pairs are no characters.
+    const next = last === 0xd7ff ? 0xe000 : last + 1
+    return String.fromCodePoint(...points, next)
+  }
+  return undefined
+}
+
+function likeSql(column: string, pattern: string): Sql {
+  const [start = '', ...rest] = pattern.split('*')
+  if (rest.length === 0) return { text: `${column} = ?`, values: [start] }
+  const glob = pattern.replace(/[?[]/g, '[$&]')
+  const range = prefixSql(column, start)
+  // The + keeps SQLite from preparing the statement anew for each pattern; the range before it uses the index.
+  return { text: `${range.text} AND +${column} GLOB ?`, values: [...range.values, glob] }
+}
+
+function boxSql({ field }: OfField, box: Extract<Condition, { readonly op: 'box' }>): Sql {
+  if (field === 'id') return NOTHING
+  const [lat, lng] = [`f.${field.column}`, `f.${field.second}`]
+  const across = box.west > box.east
+  return {
+    text: `${lat} BETWEEN ? AND ? AND ${across ? `(${lng} >= ? OR ${lng} <= ?)` : `${lng} BETWEEN ? AND ?`}`,
+    values: [box.south, box.north, box.west, box.east],
+  }
+}
+
+function joined(parts: readonly Sql[], by: ' AND ' | ' OR ', empty: Sql): Sql {
+  const [first, ...rest] = parts
+  if (first === undefined) return empty
+  if (rest.length === 0) return first
+  return { text: `(${parts.map(({ text }) => `(${text})`).join(by)})`, values: parts.flatMap(({ values }) => values) }
+}

@@ -1,0 +1,132 @@
+/** Opening database files, and statements that are prepared once. */
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+
+/** ms that a reader waits for a file that recovers */
+const BUSY_MS = 5_000
+/** statements whose text depends on a query; the constant ones are few */
+const MOST_STATEMENTS = 300
+
+export interface WriterSettings {
+  /** `FULL`: every commit reaches the disk; `NORMAL`: a power cut may undo the last ones, a killed process none */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  readonly cacheMb: number
+}
+
+/** `STORE` when the file cannot be used. */
+export function openWriter(file: string, { synchronous, cacheMb }: WriterSettings): Database {
+  return open(file, false, (db) => {
+    // The journal mode comes first: it fails where the folder cannot be written or the file is no database.
+    db.exec('PRAGMA journal_mode = WAL')
+    db.exec(`PRAGMA synchronous = ${synchronous}`)
+    db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
+    db.exec('PRAGMA wal_autocheckpoint = 4000')
+    db.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
+    db.exec('PRAGMA temp_store = MEMORY')
+  })
+}
+
+/** A connection that cannot write. It sees what was committed when a statement or a `BEGIN` starts. */
+export function openReader(file: string, cacheMb: number): Database {
+  return open(file, true, (db) => {
+    db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
+    db.exec('PRAGMA temp_store = MEMORY')
+  })
+}
+
+function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => void): Database {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(file, { readOnly, timeout: BUSY_MS })
+    configure(db)
+    return new Database(db)
+  } catch (error) {
+    db?.close()
+    throw new AppError(
+      'STORE',
+      `${file}: cannot be opened as a database (${messageOf(error)}); the data folder must be writable and hold only what this program wrote`,
+      { cause: error },
+    )
+  }
+}
+
+/** A connection with its prepared statements. */
+export class Database {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  /** Runs constant text, or text made of checked names only. */
+  exec(sql: string): void {
+    this.#db.exec(sql)
+  }
+
+  /** Prepared once per text; rows come as arrays. */
+  statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    if (this.#statements.size >= MOST_STATEMENTS) {
+      const [oldest] = this.#statements.keys()
+      if (oldest !== undefined) this.#statements.delete(oldest)
+    }
+    const statement = this.#db.prepare(sql)
+    statement.setReturnArrays(true)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** The rows; the caller says what the statement selects. */
+  rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SqlValue[]): Row[] {
+    return this.statement(sql).all(...values) as unknown as Row[]
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says what its statement selects
+  row<Row extends readonly unknown[]>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return this.statement(sql).get(...values) as unknown as Row | undefined
+  }
+
+  run(sql: string, ...values: readonly SqlValue[]): number {
+    return Number(this.statement(sql).run(...values).changes)
+  }
+
+  /** All of `work` or nothing, and one state of the file to all of its reads. */
+  transaction<Result>(work: () => Result): Result {
+    this.#db.exec('BEGIN')
+    try {
+      const result = work()
+      this.#db.exec('COMMIT')
+      return result
+    } catch (error) {
+      // A full disk may have ended the transaction already.
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** Inside a transaction: `work` alone is undone when it throws. */
+  savepoint<Result>(work: () => Result): Result {
+    this.#db.exec('SAVEPOINT one')
+    try {
+      const result = work()
+      this.#db.exec('RELEASE one')
+      return result
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK TO one; RELEASE one')
+      throw error
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+}
+
+export type SqlValue = string | number | bigint | null | Uint8Array

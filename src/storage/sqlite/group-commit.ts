@@ -1,0 +1,123 @@
+/**
+ * Gathers what is handed over in one turn of the event loop and while the batch before is written, and hands it to the
+ * writer as one batch: one transaction, one sync of the disk, however many callers.
+ */
+import { performance } from 'node:perf_hooks'
+import { AppError } from '../../kernel/errors.ts'
+import type { Thread } from './thread.ts'
+
+/** A batch as the writer takes it. */
+export interface Packed<Wire> {
+  readonly wire: Wire
+  readonly transfer: readonly ArrayBuffer[]
+}
+
+export interface CommitFigures {
+  readonly queued: number
+  readonly commits: number
+  readonly lastCommitMs: number
+  /** by a clock that only moves on; 0 before the first */
+  readonly lastCommitAt: number
+}
+
+interface Waiting<Job, Answer> {
+  readonly job: Job
+  readonly weight: number
+  readonly since: number
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+}
+
+/** A batch ends when it has that many jobs or that much text, so that no commit takes long and others get their turn. */
+const MOST_JOBS = 4_096
+const MOST_WEIGHT = 8 * 1024 * 1024
+
+/** The writer answers a batch with one answer per job, in order. */
+export class GroupCommit<Job, Wire, Answer> {
+  readonly #thread: Thread<Wire, readonly Answer[]>
+  readonly #pack: (jobs: readonly Job[]) => Packed<Wire>
+  #waiting: Waiting<Job, Answer>[] = []
+  #underWay: readonly Waiting<Job, Answer>[] = []
+  #scheduled = false
+  #closed = false
+  #commits = 0
+  #lastCommitMs = 0
+  #lastCommitAt = 0
+  #whenIdle: (() => void)[] = []
+
+  constructor(thread: Thread<Wire, readonly Answer[]>, pack: (jobs: readonly Job[]) => Packed<Wire>) {
+    this.#thread = thread
+    this.#pack = pack
+  }
+
+  /** Resolves after the commit. `weight`: about how many characters it holds. */
+  submit(job: Job, weight: number): Promise<Answer> {
+    if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is written any more'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, weight, since: performance.now(), resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  figures(): CommitFigures {
+    return {
+      queued: this.#waiting.length + this.#underWay.length,
+      commits: this.#commits,
+      lastCommitMs: this.#lastCommitMs,
+      lastCommitAt: this.#lastCommitAt,
+    }
+  }
+
+  /** Takes nothing more; resolves when all that was taken is answered. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#waiting.length + this.#underWay.length > 0) {
+      await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
+    }
+  }
+
+  /** The batch leaves when the loop has gone round to all that came in with this turn. */
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay.length > 0) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      void this.#write()
+    })
+  }
+
+  async #write(): Promise<void> {
+    const batch = this.#take()
+    this.#underWay = batch
+    try {
+      const { wire, transfer } = this.#pack(batch.map(({ job }) => job))
+      const answers = await this.#thread.ask(wire, transfer)
+      this.#commits += 1
+      this.#lastCommitAt = performance.now()
+      this.#lastCommitMs = this.#lastCommitAt - (batch[0]?.since ?? this.#lastCommitAt)
+      for (const [i, one] of batch.entries()) {
+        const answer = answers[i]
+        if (answer === undefined) one.reject(new AppError('STORE', 'the writer of the store gave no answer'))
+        else one.resolve(answer)
+      }
+    } catch (error) {
+      for (const one of batch) one.reject(error)
+    }
+    this.#underWay = []
+    if (this.#waiting.length > 0) this.#schedule()
+    else for (const idle of this.#whenIdle.splice(0)) idle()
+  }
+
+  #take(): readonly Waiting<Job, Answer>[] {
+    let weight = 0
+    let count = 0
+    for (const one of this.#waiting) {
+      if (count > 0 && (count >= MOST_JOBS || weight + one.weight > MOST_WEIGHT)) break
+      weight += one.weight
+      count += 1
+    }
+    const batch = this.#waiting.slice(0, count)
+    this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count)
+    return batch
+  }
+}

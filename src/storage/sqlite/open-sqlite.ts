@@ -1,0 +1,95 @@
+/**
+ * Storage in a data folder, on the SQLite that is part of Node: state.db (documents and logs; a commit is on the disk
+ * before it is answered) and series.db (samples and messages; a killed process loses nothing, a power cut at most what the
+ * log has again). One thread writes each, others read.
+ */
+import { join } from 'node:path'
+import type { BlobMedium } from '../blob-medium.ts'
+import type { Storage } from '../contract.ts'
+import { openReader } from './database.ts'
+import { Declarations, type StateCommits } from './declarations.ts'
+import { lockFolder } from './folder-lock.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { SeriesCommits } from './opened.ts'
+import { ReaderPool } from './reader-pool.ts'
+import { packJobs, type SeriesAnswer, type SeriesJob, type SeriesOperation } from './series-jobs.ts'
+import type { SeriesWriterData } from './series-writer.ts'
+import { SqliteStorage } from './sqlite-storage.ts'
+import { StateCommit } from './state-commit.ts'
+import type { StateAnswer, StateJob } from './state-jobs.ts'
+import { Specs } from '../spec.ts'
+import type { StateWriterData } from './state-writer.ts'
+import { Thread } from './thread.ts'
+import { threadEntries } from './thread-entries.ts'
+
+export interface SqliteOptions {
+  /** made when it is not there; one store at a time has it */
+  readonly folder: string
+  /** where objects are kept; closed with the store */
+  readonly blobs: BlobMedium
+  /** now as epoch ms, for what expires; the machine's when absent */
+  readonly clock?: () => number
+  /** hears of trouble in work that nobody waits for */
+  readonly logger?: { warn(message: string, details?: Readonly<Record<string, unknown>>): void }
+  /** threads for long reads; default 2, each starts when it is first needed */
+  readonly readers?: number
+  /** so many samples that arrived are brought into order at once; default 50,000 */
+  readonly foldAt?: number
+}
+
+/**
+ * Rejects with `STORE` when the folder cannot be used: no rights, in use by another process, written by a newer version
+ * or by something else.
+ */
+export async function openSqlite(options: SqliteOptions): Promise<Storage> {
+  const { folder, blobs, clock = Date.now, logger, readers: most = 2, foldAt = 50_000 } = options
+  const trouble = (message: string): void => logger?.warn(message, { folder })
+  const state = join(folder, 'state.db')
+  const series = join(folder, 'series.db')
+  const unlock = lockFolder(folder)
+  const threads: { close(): Promise<void> }[] = []
+  try {
+    const seriesData: SeriesWriterData = { file: series, foldAt }
+    const starting = [
+      Thread.start<readonly StateJob[], readonly StateAnswer[]>(
+        threadEntries.stateWriter,
+        { file: state } satisfies StateWriterData,
+        trouble,
+      ),
+      Thread.start<readonly SeriesOperation[], readonly SeriesAnswer[]>(
+        threadEntries.seriesWriter,
+        seriesData,
+        trouble,
+      ),
+    ] as const
+    for (const one of await Promise.allSettled(starting)) if (one.status === 'fulfilled') threads.push(one.value)
+    const [stateWriter, seriesWriter] = await Promise.all(starting)
+    const stateCommits: StateCommits = new GroupCommit(stateWriter, (wire: readonly StateJob[]) => ({
+      wire,
+      transfer: [],
+    }))
+    const seriesCommits: SeriesCommits = new GroupCommit(seriesWriter, (jobs: readonly SeriesJob[]) => packJobs(jobs))
+    const readers = new ReaderPool({ state, series }, most, trouble)
+    const specs = new Specs()
+    const declarations = new Declarations(stateCommits, readers)
+    const stateCommit = new StateCommit(stateCommits, declarations, specs)
+    const gets = openReader(state, 32)
+    return new SqliteStorage({
+      specs,
+      declarations,
+      gets,
+      readers,
+      stateCommits,
+      seriesCommits,
+      stateCommit,
+      blobs,
+      clock,
+      threads,
+      unlock,
+    })
+  } catch (error) {
+    await Promise.all(threads.map((thread) => thread.close()))
+    unlock()
+    throw error
+  }
+}

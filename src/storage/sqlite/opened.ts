@@ -1,0 +1,25 @@
+/** What the parts of one opened store share. */
+import type { Committed, Write } from '../contract.ts'
+import type { Specs } from '../spec.ts'
+import type { Database } from './database.ts'
+import type { Declarations } from './declarations.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { ReaderPool } from './reader-pool.ts'
+import type { SeriesAnswer, SeriesJob, SeriesOperation } from './series-jobs.ts'
+
+export type SeriesCommits = GroupCommit<SeriesJob, readonly SeriesOperation[], SeriesAnswer>
+
+export interface Opened {
+  readonly specs: Specs
+  readonly declarations: Declarations
+  /** on this thread, for what is read by key in microseconds */
+  readonly gets: Database
+  readonly readers: ReaderPool
+  readonly seriesCommits: SeriesCommits
+  /** epoch ms */
+  readonly clock: () => number
+  /** Throws `CLOSED`. */
+  refuseWhenClosed(): void
+  commit(tenant: string, writes: readonly Write[]): Promise<Committed>
+  trim(tenant: string, log: string, partition: number, upTo: number): Promise<void>
+}

@@ -1,0 +1,116 @@
+/**
+ * Which index a query walks. SQLite keeps no figures that would tell a state that half of the documents have from one that
+ * three have, so it is asked: how many rows each condition leaves, counted up to a bound in the condition's own index.
+ * Few: they are fetched. Many: the index of the order is walked until the page is full, or all fields are scanned.
+ */
+import type { Condition } from '../contract.ts'
+import { fieldsTable, indexOf, type CollectionForm } from './collection-form.ts'
+import { allSql, conditionSql, fieldOf, textsDriverSql, type Sql } from './condition-sql.ts'
+import type { Database } from './database.ts'
+
+/** How far a condition's rows are counted: some 0.2 ms in its index. Above, looking each up costs more than a scan. */
+const FEW = 5_000
+/** Conditions that are asked about; the others only filter. */
+const MOST_ASKED = 6
+
+/** What comes after FROM. */
+export interface Source {
+  readonly from: string
+  readonly where: Sql
+}
+
+interface Driver {
+  readonly from: string
+  /** what the index answers */
+  readonly part: Sql
+  /** the places of the conditions that `part` stands for, and the text that replaces them, when another drives better */
+  readonly places: ReadonlySet<number>
+}
+
+export interface Planned {
+  readonly db: Database
+  readonly form: CollectionForm
+  readonly tenant: string
+  readonly where: readonly Condition[]
+}
+
+/** `sortedBy`: the first field of the order, when it is not by id. */
+export function sourceOfPage(planned: Planned, sortedBy: string | undefined): Source {
+  const { form, where } = planned
+  const driver = fewest(planned, driversOf(planned))
+  if (driver !== undefined) return driven(planned, driver)
+  const field = sortedBy === undefined ? 'id' : fieldOf(form, sortedBy).field
+  return { from: indexed(form, field === 'id' ? undefined : indexOf(form, field)), where: allSql(form, where) }
+}
+
+export function sourceOfCount(planned: Planned): Source {
+  const { form, where } = planned
+  const drivers = driversOf(planned)
+  const [only] = drivers
+  // One condition alone is counted in its index, without a look at any row.
+  if (only !== undefined && only.places.size === where.length) return driven(planned, only)
+  const driver = fewest(planned, drivers)
+  return driver === undefined ? { from: indexed(form, undefined), where: allSql(form, where) } : driven(planned, driver)
+}
+
+function indexed(form: CollectionForm, index: string | undefined): string {
+  return `${fieldsTable(form)} AS f ${index === undefined ? 'NOT INDEXED' : `INDEXED BY ${index}`}`
+}
+
+function driven({ form, where }: Planned, { from, part, places }: Driver): Source {
+  const others = allSql(
+    form,
+    where.filter((_, place) => !places.has(place)),
+  )
+  return { from, where: { text: `${part.text} AND ${others.text}`, values: [...part.values, ...others.values] } }
+}
+
+/** Conditions that an index can answer, those of one field together. */
+function driversOf({ form, tenant, where }: Planned): readonly Driver[] {
+  const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
+  const drivers: Driver[] = []
+  for (const [place, condition] of where.entries()) {
+    if ('any' in condition || !ANSWERED.has(condition.op)) continue
+    const texts = textsDriverSql(form, tenant, condition)
+    if (texts !== undefined) {
+      drivers.push({ from: indexed(form, undefined), part: texts, places: new Set([place]) })
+      continue
+    }
+    const known = byField.get(condition.field)
+    if (known === undefined) byField.set(condition.field, { conditions: [condition], places: new Set([place]) })
+    else {
+      known.conditions.push(condition)
+      known.places.add(place)
+    }
+  }
+  for (const [name, { conditions, places }] of byField) {
+    const { field } = fieldOf(form, name)
+    if (field !== 'id' && field.type === 'texts') continue
+    const index = field === 'id' ? undefined : indexOf(form, field)
+    const parts = conditions.map((condition) => conditionSql(form, condition))
+    const part = {
+      text: parts.map(({ text }) => `(${text})`).join(' AND '),
+      values: parts.flatMap((one) => one.values),
+    }
+    drivers.push({ from: indexed(form, index), part, places })
+  }
+  return drivers.slice(0, MOST_ASKED)
+}
+
+const ANSWERED: ReadonlySet<string> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'startsWith', 'like', 'box'])
+
+/** The driver that leaves the fewest rows; undefined when all leave many. */
+function fewest({ db, tenant }: Planned, drivers: readonly Driver[]): Driver | undefined {
+  let least = FEW
+  let best: Driver | undefined
+  for (const driver of drivers) {
+    const { from, part } = driver
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE f.tenant = ? AND ${part.text} LIMIT ?)`
+    const [count = 0] = db.row<[number]>(sql, tenant, ...part.values, least) ?? []
+    if (count >= least) continue
+    least = count
+    best = driver
+    if (count === 0) break
+  }
+  return best
+}

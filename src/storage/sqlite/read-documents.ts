@@ -1,0 +1,129 @@
+/** Long reads of documents, on a reader's connection. Works inside the transaction of its caller. */
+import type { Condition } from '../contract.ts'
+import { documentsTable, fieldsTable, type CollectionForm } from './collection-form.ts'
+import { fieldOf } from './condition-sql.ts'
+import type { Database } from './database.ts'
+import { sourceOfCount, sourceOfPage } from './query-plan.ts'
+
+/** A document as it is stored. */
+export type DocumentRow = readonly [id: string, version: number, body: string]
+
+interface Asked {
+  readonly form: CollectionForm
+  readonly tenant: string
+}
+
+/** A checked query, fields by name. */
+export interface PageQuery {
+  readonly where: readonly Condition[]
+  readonly sort: readonly { readonly field: string; readonly descending: boolean }[]
+  readonly offset: number
+  readonly limit: number
+  readonly afterId: string | undefined
+}
+
+interface PageRead extends Asked {
+  readonly kind: 'find' | 'ids'
+  readonly query: PageQuery
+}
+
+interface CountRead extends Asked {
+  readonly kind: 'count'
+  readonly where: readonly Condition[]
+}
+
+interface CountByRead extends Asked {
+  readonly kind: 'countBy'
+  readonly field: string
+  readonly where: readonly Condition[]
+}
+
+/** Documents of all tenants as they were stored, after a key; for reading their fields again. */
+interface WalkRead {
+  readonly kind: 'walk'
+  readonly form: CollectionForm
+  readonly after: number
+}
+
+export type DocumentsRead = PageRead | CountRead | CountByRead | WalkRead
+
+export type WalkedRow = readonly [key: number, tenant: string, id: string, body: string]
+
+/** A walk's answer ends after so many documents, or that much text. */
+const WALK_DOCUMENTS = 500
+const WALK_CHARACTERS = 2 * 1024 * 1024
+
+export function readDocuments(db: Database, read: DocumentsRead): unknown {
+  switch (read.kind) {
+    case 'find':
+      return find(db, read)
+    case 'ids':
+      return ids(db, read)
+    case 'count':
+      return count(db, read)
+    case 'countBy':
+      return countBy(db, read)
+    case 'walk':
+      return walk(db, read)
+  }
+}
+
+function find(db: Database, read: PageRead): readonly DocumentRow[] {
+  const table = documentsTable(read.form)
+  const one = `SELECT id, version, body FROM ${table} WHERE tenant = ? AND id = ? AND body IS NOT NULL`
+  return ids(db, read).map((id) => db.row<DocumentRow>(one, read.tenant, id) ?? lost(id))
+}
+
+function ids(db: Database, { form, tenant, query }: PageRead): readonly string[] {
+  const { where: conditions, sort, afterId, offset, limit } = query
+  if (limit === 0) return []
+  const after: readonly Condition[] =
+    afterId === undefined || afterId === '' ? [] : [{ field: 'id', op: 'gt', value: afterId }]
+  const { from, where } = sourceOfPage({ db, form, tenant, where: [...conditions, ...after] }, sort[0]?.field)
+  const order = sort.map(({ field, descending }) => orderText(form, field, descending))
+  const sql = `
+    SELECT f.id FROM ${from} WHERE f.tenant = ? AND ${where.text}
+    ORDER BY ${[...order, 'f.id'].join(', ')} LIMIT ? OFFSET ?`
+  return db.rows<[string]>(sql, tenant, ...where.values, limit, offset).map(([id]) => id)
+}
+
+function count(db: Database, { form, tenant, where: conditions }: CountRead): number {
+  const { from, where } = sourceOfCount({ db, form, tenant, where: conditions })
+  const sql = `SELECT count(*) FROM ${from} WHERE f.tenant = ? AND ${where.text}`
+  return db.row<[number]>(sql, tenant, ...where.values)?.[0] ?? 0
+}
+
+/** Absent comes last either way; descending that is how SQLite has it, and only so it uses the index. */
+function orderText(form: CollectionForm, name: string, descending: boolean): string {
+  const { field, column } = fieldOf(form, name)
+  if (descending) return `${column} DESC`
+  return field === 'id' ? column : `${column} ASC NULLS LAST`
+}
+
+function countBy(
+  db: Database,
+  { form, tenant, field, where: conditions }: CountByRead,
+): readonly (readonly [string, number])[] {
+  const { column } = fieldOf(form, field)
+  const plain = { from: `${fieldsTable(form)} AS f`, where: { text: 'TRUE', values: [] } }
+  const { from, where } = conditions.length === 0 ? plain : sourceOfCount({ db, form, tenant, where: conditions })
+  const sql = `SELECT ${column}, count(*) FROM ${from} WHERE f.tenant = ? AND ${column} IS NOT NULL AND ${where.text} GROUP BY ${column}`
+  return db.rows<[string, number]>(sql, tenant, ...where.values)
+}
+
+function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
+  const sql = `SELECT key, tenant, id, body FROM ${documentsTable(form)} WHERE key > ? AND body IS NOT NULL ORDER BY key LIMIT ?`
+  const rows: WalkedRow[] = []
+  let characters = 0
+  for (const row of db.statement(sql).iterate(after, WALK_DOCUMENTS) as unknown as Iterable<WalkedRow>) {
+    rows.push(row)
+    characters += row[3].length
+    if (characters > WALK_CHARACTERS) break
+  }
+  return rows
+}
+
+/** Fields and documents are written together, so this does not happen while both are whole. */
+function lost(id: string): never {
+  throw new Error(`the document ${id} is in the index but not there; the file is damaged`)
+}

@@ -1,0 +1,59 @@
+/** Reads of logs, on a reader's connection. Works inside the transaction of its caller. */
+import type { Database } from './database.ts'
+
+export type LogRead = { readonly tenant: string; readonly log: string } & (
+  | { readonly kind: 'entries'; readonly partition: number; readonly after: number; readonly limit: number }
+  | { readonly kind: 'bounds'; readonly partition: number }
+  | { readonly kind: 'partitions' }
+)
+
+/** Rows of entries: a JSON array of bodies, and the position of its last. The first may begin before what was asked. */
+export interface LogRows {
+  /** the first position that is wanted */
+  readonly from: number
+  readonly rows: readonly LogRow[]
+}
+
+export type LogRow = readonly [last: number, count: number, bodies: string]
+
+export function readLog(db: Database, read: LogRead): unknown {
+  switch (read.kind) {
+    case 'entries': {
+      const [key, first] = partitionOf(db, read, read.partition)
+      const from = Math.max(read.after + 1, first)
+      return { from, rows: key === 0 ? [] : rowsFrom(db, key, from, read.limit) } satisfies LogRows
+    }
+    case 'bounds': {
+      const [, first, last] = partitionOf(db, read, read.partition)
+      return { first, last }
+    }
+    case 'partitions':
+      return db
+        .rows<[number]>(
+          'SELECT partition FROM partitions WHERE tenant = ? AND log = ? ORDER BY partition',
+          read.tenant,
+          read.log,
+        )
+        .map(([partition]) => partition)
+  }
+}
+
+function partitionOf(
+  db: Database,
+  { tenant, log }: LogRead,
+  partition: number,
+): readonly [key: number, first: number, last: number] {
+  const sql = 'SELECT key, first, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
+  return db.row<[number, number, number]>(sql, tenant, log, partition) ?? [0, 1, 0]
+}
+
+/** Whole rows, as many as it takes to hold `limit` entries. */
+function rowsFrom(db: Database, key: number, from: number, limit: number): readonly LogRow[] {
+  const sql = 'SELECT last, count, bodies FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
+  const rows: LogRow[] = []
+  for (const row of db.statement(sql).iterate(key, from) as unknown as Iterable<LogRow>) {
+    rows.push(row)
+    if (row[0] >= from + limit - 1) break
+  }
+  return rows
+}

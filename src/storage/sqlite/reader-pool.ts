@@ -1,0 +1,74 @@
+/** Reader threads: each works on one read at a time, what comes meanwhile waits. A thread starts when it is first needed. */
+import { AppError } from '../../kernel/errors.ts'
+import type { ReaderFiles, StoreRead } from './reader.ts'
+import { Thread } from './thread.ts'
+import { threadEntries } from './thread-entries.ts'
+
+interface Waiting {
+  readonly read: StoreRead
+  resolve(answer: unknown): void
+  reject(error: unknown): void
+}
+
+type Reader = Thread<StoreRead, unknown>
+
+export class ReaderPool {
+  readonly #files: ReaderFiles
+  readonly #most: number
+  readonly #trouble: (message: string) => void
+  readonly #idle: Reader[] = []
+  readonly #all = new Set<Reader>()
+  readonly #waiting: Waiting[] = []
+  /** threads that work or start */
+  #working = 0
+  #closed = false
+  #whenIdle: (() => void) | undefined
+
+  constructor(files: ReaderFiles, most: number, trouble: (message: string) => void) {
+    this.#files = files
+    this.#most = most
+    this.#trouble = trouble
+  }
+
+  /** What the reader gives; its form is the kind's. `CLOSED` after `close`. */
+  read<Answer>(read: StoreRead): Promise<Answer> {
+    if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is read any more'))
+    return new Promise<Answer>((resolve, reject) => {
+      this.#waiting.push({ read, resolve: (answer) => resolve(answer as Answer), reject })
+      if (this.#idle.length > 0 || this.#working < this.#most) void this.#work()
+    })
+  }
+
+  /** Finishes what was asked, then lets all threads go. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#working > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+    await Promise.all([...this.#all].map((reader) => reader.close()))
+  }
+
+  async #work(): Promise<void> {
+    this.#working += 1
+    let reader = this.#idle.pop()
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      try {
+        reader ??= await this.#start()
+        next.resolve(await reader.ask(next.read))
+      } catch (error) {
+        next.reject(error)
+        if (reader?.dead === true) {
+          this.#all.delete(reader)
+          reader = undefined
+        }
+      }
+    }
+    if (reader !== undefined) this.#idle.push(reader)
+    this.#working -= 1
+    if (this.#working === 0) this.#whenIdle?.()
+  }
+
+  async #start(): Promise<Reader> {
+    const reader: Reader = await Thread.start<StoreRead, unknown>(threadEntries.reader, this.#files, this.#trouble)
+    this.#all.add(reader)
+    return reader
+  }
+}

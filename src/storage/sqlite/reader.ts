@@ -1,0 +1,70 @@
+/** A thread for reads that may be long. Each read is one state of its file: no half of a commit is ever seen. */
+import { openReader, type Database } from './database.ts'
+import { readBuckets, type BucketsRead } from './read-buckets.ts'
+import { readDocuments, type DocumentsRead } from './read-documents.ts'
+import { readLog, type LogRead } from './read-log.ts'
+import { readApplied, readMessages, type AppliedRead, type MessagesRead } from './read-messages.ts'
+import { readLatest, readRange, type LatestRead, type RangeRead } from './read-samples.ts'
+import { prepareSampleViews } from './sample-view.ts'
+import { serveThread } from './serve-thread.ts'
+
+export interface ReaderFiles {
+  readonly state: string
+  readonly series: string
+}
+
+type SeriesRead = RangeRead | LatestRead | BucketsRead | MessagesRead | AppliedRead
+
+export type StoreRead =
+  | { readonly of: 'documents'; readonly read: DocumentsRead }
+  | { readonly of: 'log'; readonly read: LogRead }
+  | { readonly of: 'series'; readonly read: SeriesRead }
+  | { readonly of: 'tenants' }
+
+class Reader {
+  readonly #state: Database
+  readonly #series: Database
+
+  constructor({ state, series }: ReaderFiles) {
+    this.#state = openReader(state, 32)
+    this.#series = openReader(series, 32)
+    prepareSampleViews(this.#series)
+  }
+
+  handle(asked: StoreRead): unknown {
+    switch (asked.of) {
+      case 'documents':
+        return this.#state.transaction(() => readDocuments(this.#state, asked.read))
+      case 'log':
+        return this.#state.transaction(() => readLog(this.#state, asked.read))
+      case 'series':
+        return this.#series.transaction(() => readSeries(this.#series, asked.read))
+      case 'tenants':
+        return [this.#state, this.#series]
+          .flatMap((db) => db.rows<[string]>('SELECT name FROM tenants'))
+          .map(([name]) => name)
+    }
+  }
+
+  close(): void {
+    this.#state.close()
+    this.#series.close()
+  }
+}
+
+function readSeries(db: Database, read: SeriesRead): unknown {
+  switch (read.kind) {
+    case 'range':
+      return readRange(db, read)
+    case 'latest':
+      return readLatest(db, read)
+    case 'buckets':
+      return readBuckets(db, read)
+    case 'messages':
+      return readMessages(db, read)
+    case 'applied':
+      return readApplied(db, read)
+  }
+}
+
+serveThread<StoreRead, unknown>((data) => new Reader(data as ReaderFiles))

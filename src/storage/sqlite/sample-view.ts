@@ -1,0 +1,108 @@
+/**
+ * Samples as a reader sees them: the folded ones, and over them those that arrived since. These are few; they are copied
+ * into a table of the connection's own that is keyed as the folded ones are.
+ */
+import type { SampleValue } from '../series.ts'
+import type { Database } from './database.ts'
+
+/** `other` is a text, or a truth value as 0 or 1. */
+export type StoredValue = readonly [value: number | null, other: string | number | null]
+
+export function valueOf(value: number | null, other: string | number | null): SampleValue {
+  if (value !== null) return value
+  return typeof other === 'number' ? other === 1 : (other ?? '')
+}
+
+/** A series that is asked about, and the place of its resource in the question. */
+export interface AskedSeries {
+  readonly place: number
+  readonly key: number
+}
+
+/** Those that there are of a metric; resources without repeats, by code point. */
+export function seriesOf(
+  db: Database,
+  tenant: string,
+  resources: readonly string[],
+  metric: string,
+): readonly AskedSeries[] {
+  const sql = 'SELECT key FROM series WHERE tenant = ? AND resource = ? AND metric = ?'
+  return resources.flatMap((resource, place) => {
+    const [key] = db.row<[number]>(sql, tenant, resource, metric) ?? []
+    return key === undefined ? [] : [{ place, key }]
+  })
+}
+
+/** To be called once for a connection. */
+export function prepareSampleViews(db: Database): void {
+  db.exec(`
+    CREATE TEMP TABLE asked (place INTEGER PRIMARY KEY, series INTEGER NOT NULL UNIQUE) STRICT;
+    CREATE TEMP TABLE newer (
+      series INTEGER NOT NULL, time INTEGER NOT NULL, value REAL, other ANY, expires INTEGER, PRIMARY KEY (series, time)
+    ) STRICT, WITHOUT ROWID;`)
+}
+
+/** The samples of some series in a range of time. Good until the caller's transaction ends or another view is opened. */
+export class SampleView {
+  readonly #merged: boolean
+  readonly #asked: readonly AskedSeries[]
+
+  private constructor(asked: readonly AskedSeries[], merged: boolean) {
+    this.#asked = asked
+    this.#merged = merged
+  }
+
+  /** Both ends are included. */
+  static open(db: Database, asked: readonly AskedSeries[], from: number, until: number): SampleView {
+    db.run('DELETE FROM temp.asked')
+    for (const { place, key } of asked) db.run('INSERT INTO temp.asked VALUES (?, ?)', place, key)
+    db.run('DELETE FROM temp.newer')
+    const [only] = asked
+    const copied =
+      asked.length === 1 && only !== undefined
+        ? db.run(COPY_ONE, from, until, only.key)
+        : db.run(COPY_ASKED, from, until)
+    return new SampleView(asked, copied > 0)
+  }
+
+  get pooled(): boolean {
+    return this.#asked.length > 1
+  }
+
+  /**
+   * A SELECT of time, place, value, other and expires. Its values: ?1 and ?2 the range of time, both included, ?3 now, ?4
+   * what `firstPlace` gives.
+   */
+  get sql(): string {
+    return this.pooled ? viewSql('>=', this.#merged) : this.oneSql
+  }
+
+  get firstPlace(): number {
+    return this.#asked[0]?.place ?? 0
+  }
+
+  /** The same of the one series at the place ?4. It comes ordered by time out of its table, where several are sorted. */
+  get oneSql(): string {
+    return viewSql('=', this.#merged)
+  }
+}
+
+/** In the order of arrival, so that the last of two at the same time stays. */
+const copySql = (which: string): string => `
+  INSERT OR REPLACE INTO temp.newer SELECT series, time, value, other, expires FROM main.arrived
+  WHERE time BETWEEN ?1 AND ?2 AND ${which} ORDER BY key`
+const COPY_ONE = copySql('series = ?3')
+const COPY_ASKED = copySql('series IN (SELECT series FROM temp.asked)')
+
+const HIDDEN = 'EXISTS (SELECT 1 FROM temp.newer AS n WHERE n.series = s.series AND n.time = s.time)'
+
+function viewSql(places: '=' | '>=', merged: boolean): string {
+  const part = (table: string, more: string): string => `
+    SELECT s.time AS time, a.place AS place, s.value AS value, s.other AS other, s.expires AS expires
+    FROM temp.asked AS a CROSS JOIN ${table} AS s
+    WHERE a.place ${places} ?4 AND s.series = a.series AND s.time >= ?1 AND s.time <= ?2
+      AND (s.expires IS NULL OR s.expires > ?3)${more}`
+  return merged
+    ? `${part('main.samples', ` AND NOT ${HIDDEN}`)} UNION ALL ${part('temp.newer', '')}`
+    : part('main.samples', '')
+}

@@ -1,0 +1,42 @@
+/** The form of series.db: samples, messages, and how far logs were applied. */
+import type { Migrations } from './migrate.ts'
+
+/**
+ * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrived` has the newest
+ * samples in the order in which they came, `samples` the others by series and time; where both have one, the one that
+ * arrived last counts.
+ */
+export const SERIES_MIGRATIONS: Migrations = [
+  `
+  CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE series (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, resource TEXT NOT NULL, metric TEXT NOT NULL,
+    UNIQUE (tenant, resource, metric)
+  ) STRICT;
+  CREATE TABLE arrived (
+    key INTEGER PRIMARY KEY, series INTEGER NOT NULL, time INTEGER NOT NULL, value REAL, other ANY, expires INTEGER
+  ) STRICT;
+  CREATE TABLE samples (
+    series INTEGER NOT NULL, time INTEGER NOT NULL, value REAL, other ANY, expires INTEGER, PRIMARY KEY (series, time)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX samples_by_expiry ON samples (expires) WHERE expires IS NOT NULL;
+
+  CREATE TABLE streams (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, resource TEXT NOT NULL, stream TEXT NOT NULL,
+    UNIQUE (tenant, resource, stream)
+  ) STRICT;
+  -- The digest is of the body: the same message at the same time is the same message
+  CREATE TABLE messages (
+    key INTEGER PRIMARY KEY, stream INTEGER NOT NULL, time INTEGER NOT NULL, digest BLOB NOT NULL, body TEXT NOT NULL,
+    expires INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX messages_by_time ON messages (stream, time, digest);
+  CREATE INDEX messages_by_expiry ON messages (expires) WHERE expires IS NOT NULL;
+
+  CREATE TABLE applied (
+    tenant TEXT NOT NULL, log TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (tenant, log, partition)
+  ) STRICT, WITHOUT ROWID;
+  `,
+]

@@ -1,0 +1,149 @@
+/**
+ * The thread that alone writes series.db. A batch is one transaction; between batches it folds what arrived, when much has
+ * or when nothing comes for a while.
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import { openWriter, type Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { SeriesAppends } from './series-appends.ts'
+import { SeriesFold } from './series-fold.ts'
+import type { ExpireJob, RemoveJob, SeriesAnswer, SeriesOperation } from './series-jobs.ts'
+import { SERIES_MIGRATIONS } from './series-migrations.ts'
+import { serveThread } from './serve-thread.ts'
+
+export interface SeriesWriterData {
+  readonly file: string
+  /** so many samples in order of arrival begin a fold; each costs readers some 30 ns */
+  readonly foldAt: number
+}
+
+/** ms without a batch after which the rest is folded */
+const IDLE_MS = 100
+
+class SeriesWriter {
+  readonly #db: Database
+  readonly #appends: SeriesAppends
+  readonly #fold: SeriesFold
+  readonly #foldAt: number
+  readonly #trouble: (message: string) => void
+  #arrived: number
+  #idle: NodeJS.Timeout | undefined
+  #next: NodeJS.Immediate | undefined
+
+  constructor({ file, foldAt }: SeriesWriterData, trouble: (message: string) => void) {
+    this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64 })
+    migrate(this.#db, file, SERIES_MIGRATIONS)
+    this.#appends = new SeriesAppends(this.#db)
+    this.#fold = new SeriesFold(this.#db)
+    this.#foldAt = foldAt
+    this.#trouble = trouble
+    this.#arrived = this.#db.row<[number]>('SELECT count(*) FROM arrived')?.[0] ?? 0
+    this.#plan()
+  }
+
+  handle(operations: readonly SeriesOperation[]): readonly SeriesAnswer[] {
+    try {
+      return this.#db.transaction(() => operations.flatMap((operation) => this.#alone(operation)))
+    } catch (error) {
+      this.#appends.forget()
+      throw error
+    } finally {
+      this.#plan()
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#idle)
+    clearImmediate(this.#next)
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#db.close()
+  }
+
+  #alone(operation: SeriesOperation): readonly SeriesAnswer[] {
+    try {
+      return this.#db.savepoint(() => this.#do(operation))
+    } catch (error) {
+      if (!this.#db.inTransaction) throw error
+      this.#appends.forget()
+      const failed = { failure: messageOf(error) }
+      return operation.kind === 'append' ? operation.appends.map(() => failed) : [failed]
+    }
+  }
+
+  #do(operation: SeriesOperation): readonly SeriesAnswer[] {
+    switch (operation.kind) {
+      case 'append':
+        this.#arrived += this.#appends.append(operation)
+        return operation.appends.map(() => 0)
+      case 'remove':
+        this.#remove(operation)
+        return [0]
+      case 'expire':
+        return [this.#expire(operation)]
+    }
+  }
+
+  #remove({ tenant, resource, from, until, metrics, samples, messages }: RemoveJob): void {
+    if (samples) {
+      const named = metrics === undefined ? 'TRUE' : 'metric IN (SELECT value FROM json_each(?))'
+      const names = metrics === undefined ? [] : [JSON.stringify(metrics)]
+      const keys = `SELECT key FROM series WHERE tenant = ? AND resource = ? AND ${named}`
+      for (const table of ['samples', 'arrived']) {
+        const sql = `DELETE FROM ${table} WHERE series IN (${keys}) AND time BETWEEN ? AND ?`
+        this.#db.run(sql, tenant, resource, ...names, from, until)
+      }
+    }
+    if (messages) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
+  }
+
+  #expire({ tenant, now, limit }: ExpireJob): number {
+    // What expires may hide an older sample in the folded ones, which must go with it.
+    if (this.#arrived > 0) {
+      this.#fold.all()
+      this.#arrived = 0
+    }
+    const samples = this.#db.run(EXPIRE_SAMPLES, now, tenant, limit)
+    return samples + this.#db.run(EXPIRE_MESSAGES, now, tenant, limit - samples)
+  }
+
+  /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
+  #plan(): void {
+    if (this.#next !== undefined) return
+    if (this.#fold.active || this.#arrived >= this.#foldAt) {
+      this.#next = setImmediate(() => this.#foldOn())
+      return
+    }
+    if (this.#arrived === 0) return
+    if (this.#idle === undefined) this.#idle = setTimeout(() => this.#foldOn(), IDLE_MS)
+    else this.#idle.refresh()
+  }
+
+  #foldOn(): void {
+    this.#next = undefined
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    try {
+      this.#arrived = this.#fold.step() ?? this.#arrived
+      if (this.#fold.active || this.#arrived > 0) this.#plan()
+    } catch (error) {
+      // Nothing is lost: the samples stay where they arrived, and the next batch asks for a fold again.
+      this.#trouble(`samples could not be folded: ${messageOf(error)}`)
+    }
+  }
+}
+
+const REMOVE_MESSAGES = `
+  DELETE FROM messages WHERE time BETWEEN ?3 AND ?4
+  AND stream IN (SELECT key FROM streams WHERE tenant = ?1 AND resource = ?2)`
+const EXPIRE_SAMPLES = `
+  DELETE FROM samples WHERE (series, time) IN (
+    SELECT e.series, e.time FROM samples AS e CROSS JOIN series AS s ON s.key = e.series
+    WHERE e.expires <= ? AND s.tenant = ? LIMIT ?)`
+const EXPIRE_MESSAGES = `
+  DELETE FROM messages WHERE key IN (
+    SELECT e.key FROM messages AS e CROSS JOIN streams AS s ON s.key = e.stream
+    WHERE e.expires <= ? AND s.tenant = ? LIMIT ?)`
+
+serveThread<readonly SeriesOperation[], readonly SeriesAnswer[]>(
+  (data, trouble) => new SeriesWriter(data as SeriesWriterData, trouble),
+)

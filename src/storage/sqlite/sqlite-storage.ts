@@ -1,0 +1,128 @@
+/** One opened data folder, and its stores by tenant. */
+import type { BlobMedium } from '../blob-medium.ts'
+import { checkLogName } from '../check-log.ts'
+import type {
+  Collection,
+  CollectionSpec,
+  Committed,
+  Document,
+  Log,
+  Storage,
+  StorageStats,
+  Store,
+  Write,
+} from '../contract.ts'
+import { compareText } from '../order.ts'
+import { checkTenant, closedError } from '../tenant.ts'
+import { SqliteCollection } from './collection.ts'
+import type { StateCommits } from './declarations.ts'
+import { SqliteLog } from './log.ts'
+import type { Opened, SeriesCommits } from './opened.ts'
+import { SqliteSeries } from './series.ts'
+import type { StateCommit } from './state-commit.ts'
+
+export interface SqliteParts extends Pick<Opened, 'specs' | 'declarations' | 'gets' | 'readers' | 'clock'> {
+  readonly stateCommits: StateCommits
+  readonly seriesCommits: SeriesCommits
+  readonly stateCommit: StateCommit
+  readonly blobs: BlobMedium
+  readonly threads: readonly { close(): Promise<void> }[]
+  readonly unlock: () => void
+}
+
+export class SqliteStorage implements Storage {
+  readonly #parts: SqliteParts
+  readonly #opened: Opened
+  #closing: Promise<void> | undefined
+
+  constructor(parts: SqliteParts) {
+    this.#parts = parts
+    const { stateCommit } = parts
+    const refuseWhenClosed = (): void => {
+      if (this.#closing !== undefined) throw closedError()
+    }
+    this.#opened = {
+      ...parts,
+      refuseWhenClosed,
+      async commit(tenant, writes) {
+        refuseWhenClosed()
+        return stateCommit.commit(tenant, writes)
+      },
+      async trim(tenant, log, partition, upTo) {
+        refuseWhenClosed()
+        return stateCommit.trim(tenant, log, partition, upTo)
+      },
+    }
+  }
+
+  tenant(id: string): Store {
+    checkTenant(id)
+    return new SqliteStore(this.#opened, id, this.#parts.blobs)
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    this.#opened.refuseWhenClosed()
+    const { readers, blobs } = this.#parts
+    const lists = await Promise.all([readers.read<readonly string[]>({ of: 'tenants' }), blobs.tenants()])
+    return [...new Set(lists.flat())].sort(compareText)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  stats(): StorageStats {
+    const state = this.#parts.stateCommits.figures()
+    const series = this.#parts.seriesCommits.figures()
+    return {
+      queued: state.queued + series.queued,
+      commits: state.commits + series.commits,
+      lastCommitMs: (state.lastCommitAt >= series.lastCommitAt ? state : series).lastCommitMs,
+    }
+  }
+
+  /** Writers last: what is read until then may stand in files that they tidy up. */
+  async #close(): Promise<void> {
+    const { stateCommits, seriesCommits, blobs, readers, gets, threads, unlock } = this.#parts
+    try {
+      await Promise.all([stateCommits.close(), seriesCommits.close(), blobs.close()])
+      await readers.close()
+      gets.close()
+      await Promise.all(threads.map((thread) => thread.close()))
+    } finally {
+      unlock()
+    }
+  }
+}
+
+class SqliteStore implements Store {
+  readonly series: SqliteSeries
+  readonly #opened: Opened
+  readonly #tenant: string
+  readonly #blobs: BlobMedium
+
+  constructor(opened: Opened, tenant: string, blobs: BlobMedium) {
+    this.#opened = opened
+    this.#tenant = tenant
+    this.#blobs = blobs
+    this.series = new SqliteSeries(opened, tenant)
+  }
+
+  get blobs(): Store['blobs'] {
+    return this.#blobs.tenant(this.#tenant)
+  }
+
+  collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
+    return new SqliteCollection(this.#opened, this.#tenant, spec)
+  }
+
+  log(name: string): Log {
+    checkLogName(name)
+    return new SqliteLog(this.#opened, this.#tenant, name)
+  }
+
+  commit(writes: readonly Write[]): Promise<Committed> {
+    return this.#opened.commit(this.#tenant, writes)
+  }
+}

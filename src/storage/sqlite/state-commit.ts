@@ -1,0 +1,89 @@
+/** Units of work on their way to the writer of state.db and back. */
+import { AppError } from '../../kernel/errors.ts'
+import { conflictError, type Conflict } from '../conflicts.ts'
+import type { Committed, Write } from '../contract.ts'
+import { prepareWrites, type PreparedWrite } from '../prepare-writes.ts'
+import type { Specs } from '../spec.ts'
+import { columnValues } from './collection-form.ts'
+import type { Declarations, StateCommits } from './declarations.ts'
+import type { LogChunk, Misfit, StateWrite } from './state-jobs.ts'
+
+/** Entries of one row of a log: reading one of them reads them all. */
+const MOST_ENTRIES = 256
+const MOST_CHARACTERS = 64 * 1024
+
+export class StateCommit {
+  readonly #commits: StateCommits
+  readonly #declarations: Declarations
+  readonly #specs: Specs
+
+  constructor(commits: StateCommits, declarations: Declarations, specs: Specs) {
+    this.#commits = commits
+    this.#declarations = declarations
+    this.#specs = specs
+  }
+
+  /** Checks and copies at the call. */
+  async commit(tenant: string, writes: readonly Write[]): Promise<Committed> {
+    const prepared = prepareWrites(writes, this.#specs)
+    if (prepared.length === 0) return { results: [] }
+    let weight = 0
+    const sent = prepared.map((write) => {
+      weight += weightOf(write)
+      return this.#send(write)
+    })
+    const answer = await this.#commits.submit({ kind: 'commit', tenant, writes: sent }, weight)
+    if ('misfits' in answer) throw conflictError(answer.misfits.map((misfit) => conflictOf(prepared, misfit)))
+    if ('failure' in answer) throw notWritten(answer.failure)
+    return { results: answer }
+  }
+
+  async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
+    const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)
+    if ('failure' in answer) throw notWritten(answer.failure)
+  }
+
+  #send(write: PreparedWrite): StateWrite {
+    if (write.kind === 'append') {
+      return { kind: 'append', log: write.log, partition: write.partition, chunks: chunksOf(write.texts) }
+    }
+    const form = this.#declarations.form(write.known)
+    const { id, expect } = write
+    if (write.kind === 'delete') return { kind: 'delete', collection: form.name, id, expect }
+    const fields = columnValues(form, id, write.fields)
+    return { kind: 'put', collection: form.name, id, body: write.text, fields, expect }
+  }
+}
+
+function notWritten(failure: string): AppError {
+  return new AppError('STORE', `The store could not write it: ${failure}`)
+}
+
+function weightOf(write: PreparedWrite): number {
+  if (write.kind === 'put') return write.text.length
+  return write.kind === 'append' ? write.texts.reduce((sum, text) => sum + text.length, 0) : 0
+}
+
+function conflictOf(prepared: readonly PreparedWrite[], { place, actual }: Misfit): Conflict {
+  const write = prepared[place]
+  if (write === undefined || write.kind === 'append') throw new Error('a conflict names a write that expects nothing')
+  return { place, collection: write.known.name, id: write.id, expected: write.expect, actual }
+}
+
+function chunksOf(texts: readonly string[]): readonly LogChunk[] {
+  const chunks: LogChunk[] = []
+  let held: string[] = []
+  let characters = 0
+  const end = (): void => {
+    if (held.length > 0) chunks.push({ count: held.length, bodies: `[${held.join(',')}]` })
+    held = []
+    characters = 0
+  }
+  for (const text of texts) {
+    if (held.length === MOST_ENTRIES || characters + text.length > MOST_CHARACTERS) end()
+    held.push(text)
+    characters += text.length
+  }
+  end()
+  return chunks
+}

@@ -1,0 +1,52 @@
+/** What the main thread hands to the writer of state.db, and what it answers. */
+import type { Conflict } from '../conflicts.ts'
+import type { Expectation } from '../contract.ts'
+import type { CollectionForm, ColumnValues } from './collection-form.ts'
+
+export type StateJob =
+  | { readonly kind: 'commit'; readonly tenant: string; readonly writes: readonly StateWrite[] }
+  /** makes the tables of a collection where they are not there or have another form */
+  | { readonly kind: 'declare'; readonly form: CollectionForm }
+  /** fields that were read again after a change of form */
+  | { readonly kind: 'fill'; readonly collection: string; readonly rows: readonly FilledRow[]; readonly last: boolean }
+  | {
+      readonly kind: 'trim'
+      readonly tenant: string
+      readonly log: string
+      readonly partition: number
+      readonly upTo: number
+    }
+
+export type StateWrite =
+  | {
+      readonly kind: 'put'
+      readonly collection: string
+      readonly id: string
+      readonly body: string
+      readonly fields: ColumnValues
+      readonly expect: Expectation
+    }
+  | { readonly kind: 'delete'; readonly collection: string; readonly id: string; readonly expect: Expectation }
+  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
+
+/** Entries in one row: their number, and a JSON array of them. */
+export interface LogChunk {
+  readonly count: number
+  readonly bodies: string
+}
+
+export interface FilledRow {
+  readonly tenant: string
+  readonly id: string
+  readonly fields: ColumnValues
+}
+
+/** A write whose expectation did not hold, by its place in the unit. */
+export type Misfit = Pick<Conflict, 'place' | 'actual'>
+
+/** The answer to a job: results by place, the misfits that undid it, or why it failed. */
+export type StateAnswer = readonly number[] | { readonly misfits: readonly Misfit[] } | { readonly failure: string }
+
+/** What `declare` answers in place of results. */
+export const READY = 0
+export const MUST_FILL = 1

@@ -1,0 +1,22 @@
+/** The form of state.db: collections and logs. Tables of a collection are made when it is first used (`CollectionTables`). */
+import type { Migrations } from './migrate.ts'
+
+export const STATE_MIGRATIONS: Migrations = [
+  `
+  CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+  -- What the field tables of a collection were made from; form: the fields and their types as JSON
+  CREATE TABLE collections (name TEXT PRIMARY KEY, version INTEGER NOT NULL, form TEXT NOT NULL, filled INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE partitions (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, log TEXT NOT NULL, partition INTEGER NOT NULL,
+    first INTEGER NOT NULL, last INTEGER NOT NULL, UNIQUE (tenant, log, partition)
+  ) STRICT;
+
+  -- Entries that were appended together share a row: "last" is the position of its last entry, "bodies" a JSON array
+  CREATE TABLE entries (
+    key INTEGER PRIMARY KEY, partition INTEGER NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL, bodies TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX entries_by_position ON entries (partition, last);
+  `,
+]

@@ -1,0 +1,159 @@
+/**
+ * The thread that alone writes state.db. Everything that it is handed at once is one transaction, a savepoint per job,
+ * so that each succeeds or fails alone; it answers after the commit.
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import {
+  createFieldTables,
+  documentsTable,
+  fieldsTable,
+  formText,
+  textsTable,
+  type CollectionForm,
+} from './collection-form.ts'
+import { CollectionTables } from './collection-tables.ts'
+import { newerError } from '../tenant.ts'
+import { openWriter, type Database } from './database.ts'
+import { LogTables } from './log-tables.ts'
+import { migrate } from './migrate.ts'
+import { serveThread } from './serve-thread.ts'
+import {
+  MUST_FILL,
+  READY,
+  type FilledRow,
+  type Misfit,
+  type StateAnswer,
+  type StateJob,
+  type StateWrite,
+} from './state-jobs.ts'
+import { STATE_MIGRATIONS } from './state-migrations.ts'
+
+export interface StateWriterData {
+  readonly file: string
+}
+
+/** Thrown to undo a job; never leaves this file. */
+class Undone extends Error {
+  readonly misfits: readonly Misfit[]
+  constructor(misfits: readonly Misfit[]) {
+    super('other versions were expected')
+    this.misfits = misfits
+  }
+}
+
+class StateWriter {
+  readonly #db: Database
+  readonly #logs: LogTables
+  readonly #collections = new Map<string, CollectionTables>()
+  readonly #tenants: Set<string>
+
+  constructor({ file }: StateWriterData) {
+    this.#db = openWriter(file, { synchronous: 'FULL', cacheMb: 64 })
+    migrate(this.#db, file, STATE_MIGRATIONS)
+    this.#logs = new LogTables(this.#db)
+    this.#tenants = new Set(this.#db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
+  }
+
+  handle(jobs: readonly StateJob[]): readonly StateAnswer[] {
+    try {
+      return this.#db.transaction(() => jobs.map((job) => this.#alone(job)))
+    } catch (error) {
+      // What was noted as written may not have been.
+      this.#tenants.clear()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#db.close()
+  }
+
+  #alone(job: StateJob): StateAnswer {
+    try {
+      return this.#db.savepoint(() => this.#do(job))
+    } catch (error) {
+      // Without its transaction the whole batch is lost, and so is its answer.
+      if (!this.#db.inTransaction) throw error
+      return error instanceof Undone ? { misfits: error.misfits } : { failure: messageOf(error) }
+    }
+  }
+
+  #do(job: StateJob): readonly number[] {
+    switch (job.kind) {
+      case 'commit':
+        return this.#commit(job.tenant, job.writes)
+      case 'declare':
+        return [this.#declare(job.form)]
+      case 'fill':
+        this.#fill(job.collection, job.rows, job.last)
+        return []
+      case 'trim':
+        this.#logs.trim(job.tenant, job.log, job.partition, job.upTo)
+        return []
+    }
+  }
+
+  #commit(tenant: string, writes: readonly StateWrite[]): readonly number[] {
+    const misfits: Misfit[] = []
+    const results = writes.map((write, place) => {
+      if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
+      const tables = this.#tables(write.collection)
+      const actual = tables.misfit(tenant, write.id, write.expect)
+      if (actual !== undefined) {
+        misfits.push({ place, actual })
+        return 0
+      }
+      if (write.kind === 'delete') return Number(tables.delete(tenant, write.id))
+      return tables.put(tenant, write.id, write.body, write.fields)
+    })
+    if (misfits.length > 0) throw new Undone(misfits)
+    if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind !== 'delete')) {
+      this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
+      if (this.#tenants.size < MOST_REMEMBERED) this.#tenants.add(tenant)
+    }
+    return results
+  }
+
+  #tables(collection: string): CollectionTables {
+    const tables = this.#collections.get(collection)
+    if (tables === undefined) throw new Error(`the collection ${collection} was not declared`)
+    return tables
+  }
+
+  #declare(form: CollectionForm): number {
+    const text = formText(form)
+    const [version, stored, filled] =
+      this.#db.row<[number, string, number]>(
+        'SELECT version, form, filled FROM collections WHERE name = ?',
+        form.name,
+      ) ?? []
+    if (version !== undefined && version > form.version) throw newerError(form.name, version, form.version)
+    const same = version === form.version && stored === text && filled === 1
+    if (!same) {
+      this.#db.exec(`
+        CREATE TABLE IF NOT EXISTS ${documentsTable(form)} (
+          key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, UNIQUE (tenant, id)
+        ) STRICT;
+        DROP TABLE IF EXISTS ${fieldsTable(form)};
+        DROP TABLE IF EXISTS ${textsTable(form)};
+        ${createFieldTables(form)}`)
+      this.#db.run('INSERT OR REPLACE INTO collections VALUES (?, ?, ?, 0)', form.name, form.version, text)
+    }
+    this.#collections.set(form.name, new CollectionTables(this.#db, form))
+    if (same) return READY
+    if (this.#db.row(`SELECT 1 FROM ${documentsTable(form)} LIMIT 1`) !== undefined) return MUST_FILL
+    this.#fill(form.name, [], true)
+    return READY
+  }
+
+  #fill(collection: string, rows: readonly FilledRow[], last: boolean): void {
+    const tables = this.#tables(collection)
+    for (const { tenant, id, fields } of rows) tables.fill(tenant, id, fields)
+    if (last) this.#db.run('UPDATE collections SET filled = 1 WHERE name = ?', collection)
+  }
+}
+
+const MOST_REMEMBERED = 10_000
+
+serveThread<readonly StateJob[], readonly StateAnswer[]>((data) => new StateWriter(data as StateWriterData))

@@ -1,0 +1,12 @@
+/** The files that threads begin with: the sources when this runs from sources, else what was built from them. */
+const fromSources = import.meta.url.endsWith('.ts')
+
+export const threadEntries = {
+  stateWriter: fromSources
+    ? new URL('./state-writer.ts', import.meta.url)
+    : new URL('./state-writer.js', import.meta.url),
+  seriesWriter: fromSources
+    ? new URL('./series-writer.ts', import.meta.url)
+    : new URL('./series-writer.js', import.meta.url),
+  reader: fromSources ? new URL('./reader.ts', import.meta.url) : new URL('./reader.js', import.meta.url),
+} as const

@@ -1,0 +1,94 @@
+/**
+ * A worker thread that is asked one thing after the other. It keeps the process alive only while an answer is due, so
+ * that a program that forgets to close a store still ends.
+ */
+import { Worker } from 'node:worker_threads'
+import { AppError } from '../../kernel/errors.ts'
+import { errorOf } from './failure.ts'
+import type { Asked, Said } from './serve-thread.ts'
+
+interface Due<Answer> {
+  resolve(answer: Answer): void
+  reject(error: AppError): void
+}
+
+export class Thread<Request, Answer> {
+  readonly #worker: Worker
+  readonly #due: Due<Answer>[] = []
+  readonly #exited: Promise<void>
+  #dead: AppError | undefined
+
+  readonly #trouble: (message: string) => void
+
+  private constructor(worker: Worker, exited: Promise<void>, trouble: (message: string) => void) {
+    this.#worker = worker
+    this.#exited = exited
+    this.#trouble = trouble
+    worker.on('message', (said: Said<Answer>) => this.#hear(said))
+    worker.on('error', (error: Error) => this.#die(`a thread of the store failed: ${error.message}`))
+    worker.on('exit', () => this.#die('a thread of the store ended'))
+    worker.unref()
+  }
+
+  /** Resolves when the worker has opened what it works on; rejects with its own refusal. */
+  static start<Request, Answer>(
+    entry: URL,
+    data: object,
+    trouble: (message: string) => void,
+  ): Promise<Thread<Request, Answer>> {
+    // Flags of this process, such as a test runner's hooks, are none of the worker's business.
+    const worker = new Worker(entry, { workerData: data, execArgv: [] })
+    const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    return new Promise((resolve, reject) => {
+      const failed = (error: Error): void =>
+        reject(new AppError('STORE', `a thread of the store did not start: ${error.message}`, { cause: error }))
+      worker.once('error', failed)
+      worker.once('message', (said: Said<Answer>) => {
+        worker.off('error', failed)
+        if (said.kind === 'ready') resolve(new Thread<Request, Answer>(worker, exited, trouble))
+        else if (said.kind === 'refused') void exited.then(() => reject(errorOf(said.failure)))
+      })
+    })
+  }
+
+  /** True when its worker is gone: it will answer nothing any more. */
+  get dead(): boolean {
+    return this.#dead !== undefined
+  }
+
+  /** Answers come in the order of the questions. Rejects with what the worker refused, or `STORE` when it is gone. */
+  ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
+    if (this.#dead !== undefined) return Promise.reject(this.#dead)
+    return new Promise((resolve, reject) => {
+      if (this.#due.length === 0) this.#worker.ref()
+      this.#due.push({ resolve, reject })
+      this.#post({ kind: 'request', request }, transfer)
+    })
+  }
+
+  /** Resolves when the worker has let go of everything. Asks nothing that is due to be dropped. */
+  async close(): Promise<void> {
+    if (this.#dead === undefined) {
+      this.#worker.ref()
+      this.#post({ kind: 'close' }, [])
+    }
+    await this.#exited
+  }
+
+  #post(asked: Asked<Request>, transfer: readonly ArrayBuffer[]): void {
+    this.#worker.postMessage(asked, transfer)
+  }
+
+  #hear(said: Said<Answer>): void {
+    if (said.kind === 'trouble') return this.#trouble(said.message)
+    const due = this.#due.shift()
+    if (this.#due.length === 0) this.#worker.unref()
+    if (said.kind === 'answer') due?.resolve(said.answer)
+    else if (said.kind === 'failure') due?.reject(errorOf(said.failure))
+  }
+
+  #die(text: string): void {
+    this.#dead ??= new AppError('STORE', text)
+    for (const due of this.#due.splice(0)) due.reject(this.#dead)
+  }
+}

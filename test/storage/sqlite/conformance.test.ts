@@ -1,0 +1,13 @@
+/** SQLite under the suites that every medium runs. */
+import { describeCollection } from '../../contracts/storage/collection-suite.ts'
+import { describeCommit } from '../../contracts/storage/commit-suite.ts'
+import { describeLog } from '../../contracts/storage/log-suite.ts'
+import { describeSeries } from '../../contracts/storage/series-suite.ts'
+import { sqliteMedium } from './sqlite-medium.ts'
+
+describeCollection('SQLite', sqliteMedium())
+describeCommit('SQLite', sqliteMedium())
+describeLog('SQLite', sqliteMedium())
+describeSeries('SQLite', sqliteMedium())
+describeSeries('SQLite that folds after every batch', sqliteMedium({ foldAt: 1 }))
+describeSeries('SQLite that never folds while it is busy', sqliteMedium({ foldAt: 1e9 }))
