@@ -125,7 +125,7 @@ export class Reads {
       rest.findIndex((parent) => parent.start <= read.start && parent.end >= read.end && parent !== read),
     )
     for (const parent of rest) {
-      if (parent.type === 'ParenthesizedExpression' || parent.type === 'ChainExpression') {
+      if (handsOn(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
         if (!parent.optional) this.#needed.set(node, this.#label(node))
@@ -207,6 +207,23 @@ function isFunction(node: AnyNode): node is AnyNode & { type: 'FunctionExpressio
   return node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
 }
 
+/** Whether the value of a part can be that of the whole, a missing one included. */
+function handsOn(parent: AnyNode, part: Node): boolean {
+  switch (parent.type) {
+    case 'ParenthesizedExpression':
+    case 'ChainExpression':
+      return true
+    case 'ConditionalExpression':
+      return parent.test !== part
+    case 'LogicalExpression':
+      return parent.right === part || parent.operator === '&&'
+    case 'SequenceExpression':
+      return parent.expressions.at(-1) === part
+    default:
+      return false
+  }
+}
+
 /** An operand whose absence would make the outcome a guess. */
 function decides(parent: AnyNode, node: Node): boolean {
   switch (parent.type) {
@@ -231,6 +248,7 @@ function decides(parent: AnyNode, node: Node): boolean {
 
 function isNothing(given: Node): boolean {
   const node = given as AnyNode
+  if (node.type === 'ParenthesizedExpression') return isNothing(node.expression)
   return (node.type === 'Literal' && node.value === null) || (node.type === 'Identifier' && node.name === 'undefined')
 }
 
