@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly config?: PoolConfig | undefined
   /** everything lies in this schema */
   readonly schema: string
+  /** how long to look for the server before a commit's outcome counts as unknown, ms */
+  readonly patience: number
 }
 
 export interface Statement {
@@ -40,10 +42,12 @@ export class Database {
   readonly schema: string
   /** where it is, for people; without the password */
   readonly place: string
+  readonly patience: number
   readonly #config: PoolConfig
   readonly #pool: Pool
 
-  constructor({ url, config, schema }: DatabaseOptions) {
+  constructor({ url, config, schema, patience }: DatabaseOptions) {
+    this.patience = patience
     this.schemaName = schema
     this.schema = identifier(schema)
     this.#config = {

@@ -27,22 +27,18 @@ export interface Finish<R> {
 
 type Attempt<R> = { readonly result: R } | { readonly error: unknown; readonly told: boolean; readonly lost: boolean }
 
-/** How long to look for the server again before a commit's outcome counts as unknown, ms. */
-const PATIENCE = 10_000
 /** A host that died in the middle of a transaction holds others up for this long at most, ms. */
 const IDLE_LIMIT = 30_000
 const MOST_RACES = 50
 
 export class Lane {
   readonly #database: Database
-  readonly #patience: number
   readonly #id = randomUUID()
   #client: Client | undefined
   #batch = 0
 
-  constructor(database: Database, patience = PATIENCE) {
+  constructor(database: Database) {
     this.#database = database
-    this.#patience = patience
   }
 
   /**
@@ -132,7 +128,7 @@ export class Lane {
       try {
         return await this.#open()
       } catch {
-        if (performance.now() - start + pause > this.#patience) return undefined
+        if (performance.now() - start + pause > this.#database.patience) return undefined
         await delay(pause)
       }
     }

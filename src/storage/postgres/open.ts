@@ -26,6 +26,8 @@ export interface PostgresOptions {
   readonly blobs: BlobMedium
   /** epoch ms, for what expires; default the machine's clock */
   readonly clock?: () => number
+  /** ms to look for the server again when it is lost during a commit, before its outcome counts as unknown; default 10,000 */
+  readonly patience?: number
 }
 
 /**
@@ -33,11 +35,11 @@ export interface PostgresOptions {
  * `STORE` when the server cannot be reached or used, or a newer version of this program has written the schema.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
-  const { url, config, schema = 'reflexarc', blobs, clock = Date.now } = options
+  const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000 } = options
   if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {
     throw new AppError('VALIDATION', `${JSON.stringify(schema)} is no name of a schema; use 1 to 63 bytes`)
   }
-  const opened = new Opened({ url, config, schema }, clock)
+  const opened = new Opened({ url, config, schema, patience }, clock)
   try {
     await migrate(opened.database)
   } catch (error) {
@@ -50,6 +52,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 class PostgresStorage implements Storage {
   readonly #opened: Opened
   readonly #blobs: BlobMedium
+  #closing: Promise<void> | undefined
 
   constructor(opened: Opened, blobs: BlobMedium) {
     this.#opened = opened
@@ -68,9 +71,9 @@ class PostgresStorage implements Storage {
     })
   }
 
-  async close(): Promise<void> {
-    await this.#opened.close()
-    await this.#blobs.close()
+  close(): Promise<void> {
+    this.#closing ??= this.#opened.close().then(() => this.#blobs.close())
+    return this.#closing
   }
 
   stats() {

@@ -20,7 +20,7 @@ describe.runIf(binaries !== undefined)('a lane', () => {
 
   beforeAll(async () => {
     server = await startPostgres(binaries ?? '')
-    watcher = new Database({ url: server.url, schema })
+    watcher = new Database({ url: server.url, schema, patience: 5_000 })
     await migrate(watcher)
     await watcher.query({ text: 'create table facts (name text primary key)' })
   })
@@ -30,8 +30,8 @@ describe.runIf(binaries !== undefined)('a lane', () => {
   })
   beforeEach(async () => {
     way = await cuttableWay(server)
-    database = new Database({ url: way.url, schema })
-    lane = new Lane(database, 5_000)
+    database = new Database({ url: way.url, schema, patience: 5_000 })
+    lane = new Lane(database)
   })
   afterEach(async () => {
     way.watch(undefined)
@@ -137,7 +137,8 @@ describe.runIf(binaries !== undefined)('a lane', () => {
   })
 
   it('L1: a commit whose outcome cannot be asked is UNKNOWN_OUTCOME, never done', async () => {
-    const hasty = new Lane(database, 50)
+    const impatient = new Database({ url: way.url, schema, patience: 50 })
+    const hasty = new Lane(impatient)
     await write('unknown 1', hasty)
     way.watch((bytes) => {
       if (isCommit(bytes)) way.muffle()
@@ -151,6 +152,7 @@ describe.runIf(binaries !== undefined)('a lane', () => {
     way.mend()
     await write('unknown 3', hasty)
     await hasty.close()
+    await impatient.close()
   })
 
   it('L2: a transaction that was left hanging is ended before its outcome is asked', async () => {
