@@ -15,7 +15,7 @@ export interface Refusal {
 export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): ErrorBody {
   if (issues.length === 0) return { statusCode, error, code }
   const first = issues.find(({ severity }) => severity === 'ERROR') ?? issues[0]
-  const { text, name } = headline(first, error, issues)
+  const { text, name } = code === 'VALIDATION' ? headline(first, error, issues) : { text: error }
   return { statusCode, error: text, code: name ?? code, details: issues.map(wireIssue) }
 }
 

@@ -87,7 +87,7 @@ export function issuesText(issues: readonly Issue[]): string {
   const told = errors.length === 0 ? issues : errors
   const lines = told.slice(0, MAX_TOLD).map(({ path, message, suggestion }) => {
     const hint = suggestion === undefined ? '' : ` (${suggestion})`
-    return `${path === '' ? '/' : path} <- ${message}${hint}`
+    return `${path === '' ? '' : `${path} <- `}${message}${hint}`
   })
   const more = told.length - lines.length
   return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')

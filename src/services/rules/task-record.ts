@@ -93,9 +93,20 @@ export function plugKeys(plugs: readonly string[]): readonly string[] {
 /** `key` and, for values that are searched, `key=value`. A `=` in a key is doubled so that both parts stay apart. */
 export function tagKeys(tags: Readonly<Record<string, unknown>> = {}): readonly string[] {
   return Object.entries(tags).flatMap(([key, value]) => {
-    const searched = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    return searched ? [tagKey(key), tagKey(key, String(value))] : [tagKey(key)]
+    const isSearched = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    const keys = isSearched ? [tagKey(key), tagKey(key, String(value))] : [tagKey(key)]
+    // a longer one cannot be asked for either
+    return keys.filter((text) => text.length <= LONGEST_KEY)
   })
+}
+
+/** Characters that storage surely takes as a field, of three bytes each at most. */
+const LONGEST_KEY = 600
+
+/** Text for the fuzzy filter, as much of it as storage searches. */
+export function searched(parts: readonly string[]): string {
+  const text = parts.join('\n')
+  return text.length <= LONGEST_KEY ? text : text.slice(0, LONGEST_KEY).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 export function tagKey(key: string, value?: string): string {
@@ -109,5 +120,5 @@ function wordsOf({ id, name, user, template, effective }: TaskRecord): string {
   const tagTexts = Object.entries(tags).map(([key, value]) =>
     typeof value === 'object' ? key : `${key} ${String(value)}`,
   )
-  return [name, id, resource ?? '', template ?? '', user, ...tagTexts].join('\n')
+  return searched([name, id, resource ?? '', template ?? '', user, ...tagTexts])
 }

@@ -1,7 +1,7 @@
 /** A template as it is stored, and by what it is found. */
 import type { Template } from '../../core/rule/rule.ts'
 import type { CollectionSpec } from '../../storage/contract.ts'
-import { plugKeys, tagKeys } from './task-record.ts'
+import { plugKeys, searched, tagKeys } from './task-record.ts'
 
 /** Its id is its name. Times are epoch ms. */
 export interface TemplateRecord {
@@ -26,15 +26,10 @@ export const TEMPLATES: CollectionSpec<TemplateRecord> = {
     createTime: { type: 'number', of: (template) => template.createTime },
     words: {
       type: 'text',
-      of: ({ document, user }) =>
-        [
-          document.name,
-          document.description ?? '',
-          user,
-          ...Object.entries(document.tags ?? {})
-            .flat()
-            .map(String),
-        ].join('\n'),
+      of: ({ document, user }) => {
+        const tags = Object.entries(document.tags ?? {}).flat().map(String)
+        return searched([document.name, document.description ?? '', user, ...tags])
+      },
     },
   },
 }

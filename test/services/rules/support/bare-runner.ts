@@ -1,0 +1,131 @@
+/** A runner over bare engines, one per tenant: no log, no outbox, nothing that survives. For tests of the service. */
+import { Subject } from 'rxjs'
+import type { SchedulerLike } from 'rxjs'
+import { resolveResources } from '../../../../src/core/engine/model.ts'
+import { Preparer } from '../../../../src/core/engine/prepare.ts'
+import { createEngine, createRegistry, type Engine, type Plug, type Ports } from '../../../../src/index.ts'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import type {
+  Delivery,
+  EndedRun,
+  NodeControl,
+  PlannedChange,
+  RunnableTask,
+  TaskChange,
+  TaskRef,
+  TaskRunner,
+  TenantEvent,
+} from '../../../../src/services/rules/runner.ts'
+
+export interface BareOptions {
+  readonly plugs: readonly Plug[]
+  readonly ports?: Ports
+  readonly scheduler?: SchedulerLike
+}
+
+export class BareRunner implements TaskRunner {
+  readonly events$ = new Subject<TenantEvent>()
+  readonly ended$ = new Subject<EndedRun>()
+  /** what was applied and resumed, as short lines */
+  readonly told: string[] = []
+  readonly #options: BareOptions
+  readonly #preparer: Preparer
+  readonly #engines = new Map<string, Engine>()
+  readonly #tasks = new Map<string, RunnableTask>()
+
+  constructor(options: BareOptions) {
+    this.#options = options
+    this.#preparer = new Preparer(createRegistry(options.plugs))
+  }
+
+  get reports(): TaskRunner['reports'] {
+    return { events$: this.events$, ended$: this.ended$ }
+  }
+
+  async plan(change: TaskChange): Promise<PlannedChange> {
+    if (change.kind !== 'begin') return { writes: [], resourceIds: [], apply: () => this.#end(change) }
+    const { task } = change
+    const prepared = this.#preparer.prepare(task.source, task.settings)
+    const resolved = await resolveResources(task.id, prepared, this.#options.ports ?? {})
+    return { writes: [], resourceIds: [...new Set(resolved)], apply: () => this.#begin(task) }
+  }
+
+  async resume(tasks: readonly RunnableTask[]): Promise<void> {
+    for (const task of tasks) {
+      this.told.push(`resume ${task.id} ${task.epoch}`)
+      try {
+        await this.#begin(task)
+      } catch (error) {
+        const text = error instanceof AppError ? error.message : 'unknown'
+        this.ended$.next({ task, epoch: task.epoch, status: 'failed', finishedTime: 0, error: text })
+      }
+    }
+  }
+
+  readonly nodes: NodeControl = {
+    info: (task) => this.#engine(task.tenant).tasks.get(task.id)?.info(),
+    view: (task, label) => {
+      const running = this.#engine(task.tenant).tasks.get(task.id)
+      const { source } = this.#tasks.get(keyOf(task)) ?? {}
+      if (!running || !source) return []
+      const all = [...(source.sensors ?? []), ...(source.relations ?? []), ...(source.actuators ?? [])]
+      return all.filter((node) => label === undefined || node.label === label).map((node) => running.node(node.label))
+    },
+    push: async (task, node, value) => this.#task(task).push(node, value),
+    command: async (task, node, operation) =>
+      operation === 'start' ? this.#task(task).run(node) : this.#task(task).resume(node),
+    explain: (task, node) => this.#task(task).explain(node),
+    deliveries: async () => [] satisfies Delivery[],
+  }
+
+  readonly intake: TaskRunner['intake'] = {
+    receive: async (tenant, messages) => this.#engine(tenant).receive(messages),
+  }
+
+  async close(): Promise<void> {
+    for (const engine of this.#engines.values()) await engine.close()
+  }
+
+  async #begin(task: RunnableTask): Promise<void> {
+    this.told.push(`begin ${task.id} ${task.epoch}`)
+    const engine = this.#engine(task.tenant)
+    if (engine.tasks.has(task.id)) await engine.remove(task.id, { force: true })
+    this.#tasks.set(keyOf(task), task)
+    await engine.start(task.source, { ...task.settings, id: task.id, start: true })
+  }
+
+  async #end(change: Exclude<TaskChange, { kind: 'begin' }>): Promise<void> {
+    const { tenant, id } = change.task
+    this.told.push(`${change.kind} ${id}`)
+    const engine = this.#engine(tenant)
+    if (!engine.tasks.has(id)) return
+    if (change.kind === 'forget') await engine.remove(id, { force: true })
+    else if (engine.tasks.get(id)?.status === 'running') await engine.stop(id)
+  }
+
+  #task(task: TaskRef) {
+    const running = this.#engine(task.tenant).tasks.get(task.id)
+    if (running) return running
+    throw new AppError('NOT_FOUND', `Task with id ${task.id} not found`)
+  }
+
+  #engine(tenant: string): Engine {
+    const known = this.#engines.get(tenant)
+    if (known) return known
+    const { plugs, ports, scheduler } = this.#options
+    const engine = createEngine({ plugs, ...(ports && { ports }), ...(scheduler && { scheduler }) })
+    engine.events$.subscribe((event) => {
+      this.events$.next({ tenant, event })
+      const task = this.#tasks.get(keyOf({ tenant, id: event.task }))
+      if (event.type === 'stopped' && event.reason === 'finished' && task) {
+        this.ended$.next({ task, epoch: task.epoch, status: 'stopped', finishedTime: event.time })
+      }
+    })
+    this.#engines.set(tenant, engine)
+    return engine
+  }
+}
+
+function keyOf({ tenant, id }: TaskRef): string {
+  return `${tenant}\n${id}`
+}

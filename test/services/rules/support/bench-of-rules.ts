@@ -1,0 +1,124 @@
+/** The rules service on memory, with an HTTP app in front of it and a clock that the test moves. */
+import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
+import { errorHandler } from '../../../../src/host/errors.ts'
+import { readJsonBodies } from '../../../../src/host/json-body.ts'
+import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
+import type { RulesApi, RulesService } from '../../../../src/services/rules/contract.ts'
+import { rulesErrorBody } from '../../../../src/services/rules/error-body.ts'
+import { rulesRoutes } from '../../../../src/services/rules/routes.ts'
+import { createRulesService } from '../../../../src/services/rules/service.ts'
+import type { Storage } from '../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { BareRunner } from './bare-runner.ts'
+import { PLUGS } from './rules.ts'
+
+/** 2026-11-20T12:00:00Z */
+export const NOON = Date.UTC(2026, 10, 20, 12)
+
+export interface Bench {
+  readonly service: RulesService
+  readonly runner: BareRunner
+  readonly storage: Storage
+  readonly clock: VirtualClock
+  /** as the tester of tenant `acme` */
+  readonly api: RulesApi
+  readonly app: FastifyInstance
+  /** a request as that tester; the body is JSON */
+  ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** what the JSON of the body says; anything may be asked of it */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
+  readonly body: any
+}
+
+export interface BenchOptions {
+  readonly storage?: Storage
+  readonly plugs?: readonly Plug[]
+  readonly ports?: Ports
+  readonly clock?: VirtualClock
+  /** what newId gives first, second ...; default t1, t2 ... */
+  readonly firstId?: number
+}
+
+export async function bench(options: BenchOptions = {}): Promise<Bench> {
+  const { storage = openMemory(), plugs = PLUGS, ports, clock = new VirtualClock(NOON), firstId = 1 } = options
+  const runner = new BareRunner({ plugs, scheduler: clock, ...(ports && { ports }) })
+  let id = firstId - 1
+  const service = createRulesService({
+    storage,
+    runner,
+    plugs,
+    now: () => clock.now(),
+    newId: () => `t${id++}`,
+    ...(ports && { ports }),
+  })
+  await service.start()
+  const app = await appOf(service)
+  return {
+    service,
+    runner,
+    storage,
+    clock,
+    api: service.as({ tenant: 'acme', user: 'tester' }),
+    app,
+    ask: (method, url, body, headers) => ask(app, method, url, body, headers),
+    close: async () => {
+      await app.close()
+      await service.stop()
+      await runner.close()
+    },
+  }
+}
+
+/** An app that believes who the request says it is. */
+export async function appOf(service: RulesService): Promise<FastifyInstance> {
+  const app = fastify({ routerOptions: { maxParamLength: 1024 } })
+  app.decorateRequest('tenant', '')
+  app.decorateRequest('user', '')
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { 'x-tenant': tenant = 'acme', 'x-user': user = 'tester' } = request.headers
+    request.tenant = String(tenant)
+    request.user = String(user)
+    done()
+  })
+  readJsonBodies(app)
+  app.setErrorHandler(errorHandler(rulesErrorBody))
+  await app.register(rulesRoutes, { service })
+  await app.ready()
+  return app
+}
+
+async function ask(
+  app: FastifyInstance,
+  method: InjectOptions['method'],
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await app.inject({
+    ...(method && { method }),
+    url,
+    headers: {
+      ...(body !== undefined && typeof body !== 'string' && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const { statusCode: status, body: text } = response
+  return {
+    status,
+    headers: response.headers,
+    text,
+    body: isJson(response.headers['content-type'], text) ? JSON.parse(text) : text,
+  }
+}
+
+function isJson(type: unknown, text: string): boolean {
+  return text !== '' && typeof type === 'string' && type.includes('json') && !type.includes('ndjson')
+}

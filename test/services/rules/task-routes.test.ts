@@ -1,0 +1,274 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
+import { GRAPH, ONCE, ruleOf, templateOf } from './support/rules.ts'
+
+let rules: Bench
+beforeEach(async () => {
+  rules = await bench()
+})
+afterEach(async () => {
+  await rules.close()
+})
+
+describe('POST /api/tasks', () => {
+  it('answers 201 with the id and where the task is', async () => {
+    const { status, body, headers } = await rules.ask('POST', '/api/tasks', ruleOf())
+    expect(status).toBe(201)
+    expect(body).toEqual({ ID: 't1' })
+    expect(headers['location']).toBe('/api/tasks/t1')
+  })
+
+  it('starts the task unless start is false', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
+    expect((await rules.ask('GET', '/api/tasks/t1')).body.status).toBe('running')
+    expect((await rules.ask('GET', '/api/tasks/t2')).body.status).toBe('stopped')
+    expect(rules.runner.told).toEqual(['begin t1 1'])
+  })
+
+  it('makes the same task of all four forms', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const { network } = (await rules.ask('GET', '/api/tasks/t1')).body
+    const settings = { name: 'watch', type: 'reactive', resource: 'boiler-1' }
+    await rules.ask('POST', '/api/tasks', { ...network, task: settings })
+    await rules.ask('POST', '/api/tasks', { network, ...settings })
+    await rules.ask('POST', '/api/tasks', { template: 'overheating', ...settings })
+    for (const id of ['t2', 't3', 't4']) {
+      const { body } = await rules.ask('GET', `/api/tasks/${id}`)
+      expect(body.network, id).toEqual(network)
+      expect(body, id).toMatchObject({ status: 'running', name: 'watch', type: 'reactive', resource: 'boiler-1' })
+    }
+  })
+
+  it('lists warnings when asked, and refuses them when asked', async () => {
+    const odd = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], colour: 'red' }] }
+    const told = await rules.ask('POST', '/api/tasks?returnWarnings=true', odd)
+    expect(told.body.warnings).toMatchObject([{ severity: 'WARNING', type: 'FIELD', path: '/sensors/0/colour' }])
+    const refused = await rules.ask('POST', '/api/tasks?failOnWarning=true', odd)
+    expect(refused.status).toBe(400)
+    expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('1')
+  })
+
+  it('stores nothing when the task cannot start', async () => {
+    const { status, body } = await rules.ask('POST', '/api/tasks', ruleOf({ resource: '' }))
+    expect(status).toBe(400)
+    expect(body.code).toBe('RESOLUTION')
+    expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
+  })
+
+  it('keeps the plug version that was newest then', async () => {
+    const { version: _version, ...sensor } = GRAPH.sensors[0]
+    await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: [sensor] })
+    const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
+    expect(body.network.sensors[0].version).toBe('1.1.0')
+    expect((await rules.ask('GET', '/api/tasks/t1/conf')).body.sensors[0]).not.toHaveProperty('version')
+  })
+})
+
+describe('GET /api/tasks/{id}', () => {
+  it('shows the task, its rule, and its nodes with their states of now', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ tags: { site: 'ghent', floor: 2 } }))
+    rules.clock.advanceTo(NOON + 5000)
+    await rules.api.tools.push({ resource: 'boiler-1', data: { parameterName: 'temperature', value: 93 } })
+    const { body } = await rules.ask('GET', '/api/tasks/t1?includeHealth=true')
+    expect(body).toMatchObject({
+      ID: 't1',
+      name: 'watch',
+      status: 'running',
+      user: 'tester',
+      createTime: NOON,
+      resource: 'boiler-1',
+      resourceIds: ['boiler-1'],
+      type: 'reactive',
+      resetObservations: true,
+      parallel: true,
+      gatesNeedFullObservation: false,
+      tags: { site: 'ghent', floor: 2 },
+      startTime: NOON,
+      lastExecutionTime: NOON + 5000,
+      invocationCount: 1,
+      health: { errorsCount: 0, errorsRate: 0 },
+    })
+    expect(body).not.toHaveProperty('template')
+    expect(body.nodes).toEqual([
+      {
+        name: 'hot',
+        states: [{ COLD: 0 }, { HOT: 1 }],
+        mostLikelyState: { state: 'HOT', probability: 1 },
+        sensor: { name: 'heat', version: '1.0.0', label: 'hot' },
+        properties: body.network.nodes[0].properties,
+        rawData: { temperature: 93 },
+        collectedTime: NOON + 5000,
+      },
+    ])
+    expect(body.network.nodes[0]).toMatchObject({ name: 'hot', states: ['COLD', 'HOT'], priors: [0.5, 0.5] })
+  })
+
+  it('shows the rule in simplified form when asked', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
+    expect(body.network).toEqual({ ...GRAPH, relations: [], notes: [] })
+    expect(body).not.toHaveProperty('nodes')
+  })
+
+  it('gives the frequency in ms, whatever unit it was posted in', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ type: 'periodic', pollingInterval: 900, start: false }))
+    expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ type: 'periodic', frequency: 900_000 })
+  })
+})
+
+describe('GET /api/tasks/{id}/conf', () => {
+  it.each([
+    ['a rule', ruleOf({ tags: { a: 1 } })],
+    ['a template request', { template: 'overheating', name: 'x', resource: 'b', nodes: [], variables: { limit: 3 } }],
+  ])('gives %s back as it was posted', async (_what, posted) => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('POST', '/api/tasks', posted)
+    expect((await rules.ask('GET', '/api/tasks/t1/conf')).body).toEqual(posted)
+  })
+
+  it('converts a rule to the other form and back', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const { body: bn } = await rules.ask('GET', '/api/tasks/t1/conf?format=bn')
+    expect(bn).toMatchObject({ nodes: [{ name: 'hot' }], task: ruleOf().task })
+    await rules.ask('POST', '/api/tasks', bn)
+    const { body: simplified } = await rules.ask('GET', '/api/tasks/t2/conf?format=simplified')
+    expect(simplified).toEqual({ ...ruleOf(), relations: [], notes: [] })
+  })
+
+  it('is what PUT takes: fetched, put, and the same again', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const { body: conf } = await rules.ask('GET', '/api/tasks/t1/conf')
+    expect((await rules.ask('PUT', '/api/tasks/t1', conf)).status).toBe(200)
+    expect((await rules.ask('GET', '/api/tasks/t1/conf')).body).toEqual(conf)
+  })
+})
+
+describe('a task', () => {
+  it('stops and starts, each run counted', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    rules.clock.advanceTo(NOON + 1000)
+    const stopped = await rules.ask('POST', '/api/tasks/t1/command/stop')
+    expect(stopped.status).toBe(200)
+    expect(stopped.body).toMatchObject({ ID: 't1', status: 'stopped', finishedTime: NOON + 1000 })
+    rules.clock.advanceTo(NOON + 2000)
+    const started = await rules.ask('POST', '/api/tasks/t1/command/start')
+    expect(started.body).toMatchObject({ status: 'running', startTime: NOON + 2000 })
+    expect(started.body).not.toHaveProperty('finishedTime')
+    expect((await rules.ask('GET', '/api/tasks/t1/childRuns')).body).toEqual([
+      { run: 2, startTime: NOON + 2000, status: 'running' },
+      { run: 1, startTime: NOON, finishedTime: NOON + 1000, status: 'stopped' },
+    ])
+    expect(rules.runner.told).toEqual(['begin t1 1', 'end t1', 'begin t1 2'])
+  })
+
+  it('keeps the count of its invocations over restarts', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const push = { resource: 'boiler-1', data: { parameterName: 'temperature', value: 20 } }
+    await rules.ask('POST', '/api/data', push)
+    await rules.ask('POST', '/api/tasks/t1/command/restart')
+    await rules.ask('POST', '/api/data', push)
+    expect((await rules.ask('GET', '/api/tasks/t1')).body.invocationCount).toBe(2)
+  })
+
+  it('is stopped when a onetime run has finished', async () => {
+    await rules.ask('POST', '/api/tasks', ONCE)
+    rules.clock.advanceTo(NOON + 10)
+    await rules.api.tasks.runs('t1')
+    const { body } = await rules.ask('GET', '/api/tasks/t1')
+    expect(body).toMatchObject({ status: 'stopped', finishedTime: NOON, invocationCount: 1 })
+  })
+
+  it('fails when it cannot be started later', async () => {
+    await rules.ask('POST', '/api/tasks', {
+      ...ruleOf({ start: false }),
+      sensors: [{ ...GRAPH.sensors[0], resource: 'META.$.other' }],
+    })
+    const { status, body } = await rules.ask('POST', '/api/tasks/t1/command/start')
+    expect(status).toBe(400)
+    const shown = (await rules.ask('GET', '/api/tasks/t1')).body
+    expect(shown).toMatchObject({ status: 'failed', error: body.error })
+  })
+
+  it.each([
+    ['keeps running', ruleOf({ name: 'other' }), true, 'running'],
+    ['stays stopped', ruleOf({ name: 'other' }), false, 'stopped'],
+    ['is started by start: true', ruleOf({ name: 'other', start: true }), false, 'running'],
+    ['is stopped by start: false', ruleOf({ name: 'other', start: false }), true, 'stopped'],
+  ])('%s when it is put', async (_what, specification, ran, status) => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ start: ran }))
+    const put = await rules.ask('PUT', '/api/tasks/t1', specification)
+    expect(put.body).toMatchObject({ ID: 't1', name: 'other', status, createTime: NOON })
+    expect((await rules.ask('GET', '/api/tasks/t1')).body.status).toBe(status)
+  })
+
+  it('forgets its template when a rule is put', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'b' })
+    await rules.ask('PUT', '/api/tasks/t1', ruleOf())
+    expect((await rules.ask('GET', '/api/tasks/t1')).body).not.toHaveProperty('template')
+    expect((await rules.ask('DELETE', '/api/templates/overheating')).status).toBe(204)
+  })
+
+  it('is deleted when it does not run, or by force', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    expect((await rules.ask('DELETE', '/api/tasks/t1')).status).toBe(204)
+    expect((await rules.ask('DELETE', '/api/tasks/t2')).status).toBe(400)
+    expect((await rules.ask('DELETE', '/api/tasks/t2?forceStop=true')).status).toBe(204)
+    expect((await rules.ask('GET', '/api/tasks/t2')).status).toBe(404)
+  })
+
+  it('belongs to its tenant alone', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const other = { 'x-tenant': 'other' }
+    expect((await rules.ask('GET', '/api/tasks/t1', undefined, other)).status).toBe(404)
+    expect((await rules.ask('POST', '/api/tasks/t1/command/stop', undefined, other)).status).toBe(404)
+    expect((await rules.ask('GET', '/api/tasks', undefined, other)).body).toEqual([])
+    await rules.ask(
+      'POST',
+      '/api/data',
+      { resource: 'boiler-1', data: { parameterName: 'temperature', value: 1 } },
+      other,
+    )
+    expect((await rules.ask('GET', '/api/tasks/t1')).body.invocationCount).toBe(0)
+  })
+})
+
+describe('two writers at once', () => {
+  it('both get through, one after the other', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const answers = await Promise.all([
+      rules.ask('POST', '/api/tasks/t1/command/stop'),
+      rules.ask('POST', '/api/tasks/t1/command/stop'),
+      rules.ask('POST', '/api/tasks/t1/command/start'),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 200])
+  })
+})
+
+describe('several tasks at once', () => {
+  beforeEach(async () => {
+    for (const start of [false, false, true]) await rules.ask('POST', '/api/tasks', ruleOf({ start }))
+  })
+
+  it('are deleted all, or none', async () => {
+    expect((await rules.ask('DELETE', '/api/tasks?ids=t1,t3')).status).toBe(400)
+    expect((await rules.ask('GET', '/api/tasks/t1')).status).toBe(200)
+    expect((await rules.ask('DELETE', '/api/tasks?id=t1&id=t2')).status).toBe(204)
+    expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('1')
+  })
+
+  it('are changed by PATCH, which waits', async () => {
+    const { status, body } = await rules.ask('PATCH', '/api/tasks?ids=t1,t3', {
+      operation: 'command',
+      command: 'start',
+    })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      successful: ['t1'],
+      failed: [{ id: 't3', error: 'Not possible to apply action start, for the task in status running' }],
+    })
+  })
+})
