@@ -36,10 +36,8 @@ export const noDataFor = definePlug({
   execute(context) {
     const { now, prepared: duration } = context
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    const stamp = stampOf(context.streamValue('timestamp'))
-    // A message stays in reach for a while: one with the time of the last one is the last one.
-    const isNews = hasData(context) && (stamp === null || stamp !== before?.stamp)
-    const memory: Memory = isNews || before === undefined ? { last: now, stamp } : before
+    const came = context.streamTime(context.properties.parameter)
+    const memory: Memory = { last: before === undefined ? (came ?? now) : Math.max(before.last, came ?? before.last) }
     const silence = now - memory.last
     const gone = { last: memory.last, silence: duration }
     if (silence >= duration) return { state: 'No Data', rawData: { last: memory.last, silence }, internalState: memory }
@@ -54,23 +52,8 @@ export const noDataFor = definePlug({
 
 interface Memory {
   last: number
-  stamp: number | string | null
-}
-
-function hasData(context: {
-  properties: { parameter: string | undefined }
-  streamValue(key: string): unknown
-  streamData: object
-}): boolean {
-  const { parameter } = context.properties
-  if (parameter !== undefined) return context.streamValue(parameter) !== undefined
-  return Object.keys(context.streamData).length > 0
-}
-
-function stampOf(value: unknown): number | string | null {
-  return typeof value === 'number' || typeof value === 'string' ? value : null
 }
 
 function isMemory(state: unknown): state is Memory {
-  return typeof state === 'object' && state !== null && 'last' in state && 'stamp' in state
+  return typeof state === 'object' && state !== null && 'last' in state
 }

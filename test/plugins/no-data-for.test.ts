@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { noDataFor } from '../../plugins/no-data-for/plug.ts'
 import { startBuiltins } from '../support/builtin-task.ts'
@@ -40,14 +41,36 @@ describe('noDataFor', () => {
 
   it('does not take the last message for a new one when a clock runs it', () => {
     const properties = { duration: '10s' }
-    const first = runPlug(noDataFor, { properties, message: { timestamp: 5, v: 1 }, now: 1000 })
-    const tick = runPlug(noDataFor, {
-      properties,
-      message: { timestamp: 5, v: 1 },
-      now: 4000,
-      internalState: first.internalState,
-    })
+    const message = { v: 1 }
+    const { internalState } = runPlug(noDataFor, { properties, message, now: 1000 })
+    const tick = runPlug(noDataFor, { properties, message, messageTime: 1000, now: 4000, internalState })
     expect(tick.rawData).toEqual({ last: 1000, silence: 3000 })
+  })
+
+  it('is No Data if and only if no message came within the duration, over ticks, data and restarts', async () => {
+    const gap = fc.nat({ max: 14 }).map((seconds) => seconds * 500)
+    const steps = fc.array(fc.tuple(gap, fc.constantFrom('data', 'other', 'wait', 'restart')), { maxLength: 25 })
+    await fc.assert(
+      fc.asyncProperty(steps, fc.constantFrom(700, 2000, 5000), fc.boolean(), async (list, pollingPeriod, named) => {
+        const properties = { duration: '3s', ...(named && { parameter: 'v' }) }
+        let live = await startBuiltins(rule({ pollingPeriod }, properties))
+        let last: number | undefined
+        for (const [wait, what] of list) {
+          live.clock.advanceTo(live.clock.now() + wait)
+          if (what === 'restart') live = await live.restart()
+          if (what === 'data') live.send({ v: 1 })
+          if (what === 'other') live.send({ w: 1 })
+          const now = live.clock.now()
+          const counts = what === 'data' || (what === 'other' && !named)
+          const began = live.task.node('n').rawData as { last: number } | undefined
+          if (counts) last = now
+          last ??= began?.last
+          if (last === undefined) continue
+          expect(live.task.node('n').mostLikelyState?.state).toBe(now - last >= 3000 ? 'No Data' : 'Data')
+        }
+      }),
+      { numRuns: 60 },
+    )
   })
 
   it('can wait for one value of the message', () => {

@@ -7,6 +7,8 @@ import { isPlainObject, ownValue } from '../../src/kernel/json.ts'
 export interface Call {
   properties?: Record<string, unknown>
   message?: Record<string, unknown>
+  /** when it came, epoch ms; default `now` */
+  messageTime?: number
   /** last raw data by node label; `state` in it is the node's state */
   nodes?: Record<string, NodeData>
   variables?: Record<string, unknown>
@@ -78,6 +80,10 @@ function plugContext(
     properties,
     prepared,
     streamValue: (key) => ownValue(message, key),
+    streamTime: (key) =>
+      call.message === undefined || (key !== undefined && ownValue(message, key) === undefined)
+        ? undefined
+        : (call.messageTime ?? call.now ?? 0),
     streamData: { ...message },
     rawData: { ...nodes, GLOBAL: message },
     lookup: (path) => lookup({ streamdata: message, nodes: withRawData(nodes), variables: call.variables ?? {} }, path),

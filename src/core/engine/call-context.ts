@@ -7,7 +7,7 @@ import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
-import { streamValue, streamValues } from '../task/stream.ts'
+import { streamTime, streamValue, streamValues } from '../task/stream.ts'
 import { traceLog } from '../task/trace.ts'
 
 /** What does not belong to the task: fetched before the call, or the same for all calls. */
@@ -119,6 +119,10 @@ export class CallContext implements PlugContext, Scope {
 
   streamValue(key: string): unknown {
     return streamValue(this.#run, this.#execution, key)
+  }
+
+  streamTime(key?: string): number | undefined {
+    return streamTime(this.#run, this.#execution, key)
   }
 
   get streamData(): Readonly<Record<string, unknown>> {

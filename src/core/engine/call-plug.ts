@@ -66,7 +66,7 @@ export function outcomeOf(plug: Plug, given: unknown): Outcome | PromiseLike<Out
 
 /** Gives a call's context its properties; the outcome of the call when they cannot be used. */
 export function fillProperties(call: PlugCall, context: Fillable): BadAnswer | undefined {
-  const { plug, properties, constant, prepared } = call
+  const { plug, properties, constant, prepared, recent } = call
   if (constant !== undefined) {
     context.properties = constant
     context.prepared = prepared
@@ -77,7 +77,7 @@ export function fillProperties(call: PlugCall, context: Fillable): BadAnswer | u
     return { ok: false, error: finished.problems.map((one) => `${one.property}: ${one.message}`).join('; ') }
   }
   context.properties = finished.properties
-  context.prepared = plug.prepare?.(finished.properties)
+  context.prepared = recent?.prepare(finished.properties)
   return undefined
 }
 

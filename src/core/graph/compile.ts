@@ -12,6 +12,7 @@ import { parseResource } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
+import { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
 import { parentsFirst } from './order.ts'
@@ -142,6 +143,7 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
     ]),
     constant,
     prepared: constant === undefined ? undefined : plug.prepare?.(constant),
+    recent: constant === undefined && plug.prepare ? new RecentPrepares(plug.prepare) : undefined,
     timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
     retry: node.retryConfig && {
       maxRetries: node.retryConfig.maxRetries,

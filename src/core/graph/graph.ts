@@ -7,6 +7,7 @@ import type { CompiledValue } from '../placeholders/value.ts'
 import type { ResourceSpec } from '../placeholders/resource.ts'
 import type { Needs } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
+import type { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
 /** A state that is not known. Known states are indexes into the node's `states`. */
@@ -25,6 +26,8 @@ export interface PlugCall {
   /** finished properties, when none depends on the moment */
   readonly constant: Readonly<Record<string, unknown>> | undefined
   readonly prepared: unknown
+  /** prepares properties that depend on the moment; undefined when there is nothing to prepare */
+  readonly recent: RecentPrepares | undefined
   readonly timeoutMs: number
   readonly retry: Retry | undefined
   readonly loop: CompiledValue | undefined

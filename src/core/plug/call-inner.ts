@@ -46,6 +46,7 @@ function innerContext(
     prepared: plug.prepare?.(properties),
     internalState,
     streamValue: (key) => outer.streamValue(key),
+    streamTime: (key) => outer.streamTime(key),
     lookup: (path) => outer.lookup(path),
     random: () => outer.random(),
     get streamData() {

@@ -84,6 +84,11 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly prepared: Prepared
   /** one value of the message in reach of this node, `undefined` when there is none */
   streamValue(key: string): unknown
+  /**
+   * when the last message of this node's resource arrived, or the last that had a value of that name; epoch ms of the
+   * engine's clock, undefined when none came. It tells a message that began this run from one that is still in reach
+   */
+  streamTime(key?: string): number | undefined
   /** the message in reach as a copy, empty on a tick without recent data */
   readonly streamData: Readonly<Record<string, unknown>>
   /** last raw data per node label, plus `GLOBAL` with the stream data */

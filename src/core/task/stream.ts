@@ -53,6 +53,17 @@ export function streamValue(run: TaskRun, execution: Execution, key: string): un
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
+/** When the last message for an execution's node came, or the last with that value; undefined when there was none. */
+export function streamTime(run: TaskRun, { node, origin }: Execution, key?: string): number | undefined {
+  const { model } = run
+  const stream =
+    streamAt(run, resourcePlaceOf(model, node)) ?? streamAt(run, model.resources.indexOf(origin.resource ?? ''))
+  if (stream === undefined) return undefined
+  if (key === undefined || messageValue(stream.values, key) !== undefined) return stream.at
+  const kept = stream.carried?.get(key)
+  return kept === undefined ? undefined : kept.until - model.streamValidity
+}
+
 /** All values in reach of an execution, as a copy. */
 export function streamValues(run: TaskRun, execution: Execution): Record<string, unknown> {
   const { origin } = execution

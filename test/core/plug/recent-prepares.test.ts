@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { definePlug } from '../../../src/core/plug/define.ts'
+import { RecentPrepares } from '../../../src/core/plug/recent-prepares.ts'
+import { createEngine } from '../../../src/index.ts'
+
+function counted() {
+  const calls: unknown[] = []
+  const recent = new RecentPrepares((properties) => calls.push(properties))
+  return { calls, recent }
+}
+
+describe('what a node has prepared lately', () => {
+  it('is given again for equal properties', () => {
+    const { calls, recent } = counted()
+    const first = recent.prepare({ a: 1, b: [1, { c: 'x' }] })
+    expect(recent.prepare({ a: 1, b: [1, { c: 'x' }] })).toBe(first)
+    expect(calls).toHaveLength(1)
+  })
+
+  it.each([
+    [{ a: 1 }, { a: '1' }],
+    [{ a: Number.NaN }, { a: Number.POSITIVE_INFINITY }],
+    [{ a: Number.NEGATIVE_INFINITY }, { a: Number.POSITIVE_INFINITY }],
+    [{ a: [Number.NaN] }, { a: [null] }],
+    [{ a: 0 }, { a: -0 }],
+    [{ a: 1 }, { b: 1 }],
+    [{}, { a: null }],
+  ])('is not mixed up: %o and %o', (one, other) => {
+    const { calls, recent } = counted()
+    expect(recent.prepare(one)).not.toBe(recent.prepare(other))
+    expect(calls).toHaveLength(2)
+  })
+
+  it('is bounded', () => {
+    const { calls, recent } = counted()
+    for (let i = 0; i < 100; i++) recent.prepare({ i })
+    recent.prepare({ i: 99 })
+    expect(calls).toHaveLength(100)
+    recent.prepare({ i: 0 })
+    expect(calls).toHaveLength(101)
+  })
+
+  it('is prepared anew after an error, and for what is no JSON', () => {
+    const recent = new RecentPrepares(({ bad }) => {
+      if (bad === true) throw new Error('no')
+      return {}
+    })
+    expect(() => recent.prepare({ bad: true })).toThrow('no')
+    expect(() => recent.prepare({ bad: true })).toThrow('no')
+    const loop: Record<string, unknown> = {}
+    loop['loop'] = loop
+    expect(recent.prepare(loop)).not.toBe(recent.prepare(loop))
+  })
+
+  it('saves a node with a placeholder among its properties from compiling at every message', async () => {
+    let prepared = 0
+    const plug = definePlug({
+      name: 'counts',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Done'],
+      input: { code: { type: 'string' }, limit: { type: 'double' } },
+      prepare: () => ++prepared,
+      execute: () => 'Done',
+    })
+    const engine = createEngine({ plugs: [plug] })
+    await engine.start(
+      {
+        sensors: [
+          { label: 's', name: 'counts', resource: '$', properties: { code: 'v > 1', limit: '${streamdata.l}' } },
+        ],
+      },
+      { resource: 'r' },
+    )
+    for (const l of [1, 1, 1, 2, 1, 2]) engine.receive({ resource: 'r', l })
+    expect(prepared).toBe(2)
+    await engine.close()
+  })
+})
