@@ -12,6 +12,7 @@ export { callInner, type InnerResult } from './core/plug/call-inner.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
 export { parameterOf } from './core/plug/parameter-of.ts'
+export { lacking } from './core/plug/lacking.ts'
 export { lengthOf } from './core/plug/length-of.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
 export type {

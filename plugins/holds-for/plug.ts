@@ -1,4 +1,4 @@
-import { AppError, compileCondition, definePlug, lengthOf, problemsOfCode, readerOf } from '../../src/plug.ts'
+import { AppError, compileCondition, definePlug, lacking, lengthOf, problemsOfCode, readerOf } from '../../src/plug.ts'
 
 /** `Holds` once a condition was true for a duration, a number of runs, or both. */
 export const holdsFor = definePlug({
@@ -76,7 +76,11 @@ function isMemory(state: unknown): state is Memory {
 function limitOf(count: number | undefined, duration: string | undefined): number {
   if (count !== undefined) return wholeCount(count)
   if (duration !== undefined) return 1
-  throw new AppError('VALIDATION', 'give a duration such as 5m, a count such as 3, or both')
+  throw lacking(
+    'duration',
+    'there is neither a duration nor a count',
+    'give a duration such as 5m, a count such as 3, or both',
+  )
 }
 
 function wholeCount(count: number): number {

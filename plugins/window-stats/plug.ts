@@ -1,4 +1,4 @@
-import { AppError, compileNumber, definePlug, lengthOf, problemsOfCode } from '../../src/plug.ts'
+import { AppError, compileNumber, definePlug, lacking, lengthOf, problemsOfCode } from '../../src/plug.ts'
 import { memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Reach, type Statistic } from './statistics.ts'
 
 /** Statistics over the last samples or the last while, compared with limits. */
@@ -76,7 +76,11 @@ export const windowStats = definePlug({
 
 function reachOf(samples: number | undefined, duration: string | undefined): Reach {
   if (samples === undefined && duration === undefined) {
-    throw new AppError('VALIDATION', 'give samples such as 60, a duration such as 5m, or both')
+    throw lacking(
+      'samples',
+      'there are neither samples nor a duration',
+      'give samples such as 60, a duration such as 5m, or both',
+    )
   }
   const forever = Number.POSITIVE_INFINITY
   return {

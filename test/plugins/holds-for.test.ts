@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { holdsFor } from '../../plugins/holds-for/plug.ts'
+import { builtins } from '../../plugins/index.ts'
+import { createRegistry } from '../../src/core/plug/registry.ts'
+import { validateRule } from '../../src/core/rule/validate.ts'
+import { describeIssue } from '../../src/kernel/errors.ts'
 import { startBuiltins } from '../support/builtin-task.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 import { statesOf } from '../support/plug-series.ts'
@@ -74,5 +78,18 @@ describe('holdsFor', () => {
     [{ count: 0 }, 'count: 0 runs'],
   ])('refuses %j', (properties, text) => {
     expect(checkPlug(holdsFor, properties).join()).toContain(text)
+  })
+
+  it('is refused with its node and property when a rule is checked, if it has neither duration nor count', () => {
+    const check = (properties: Record<string, unknown>) =>
+      validateRule(
+        { sensors: [{ label: 'h', name: 'holdsFor', resource: '$', properties }] },
+        createRegistry(builtins),
+      ).issues.map(describeIssue)
+    expect(check({ condition: 'v > 5' })).toEqual([
+      '/sensors/0/properties/duration: sensor "h": there is neither a duration nor a count; give a duration such as 5m, a count such as 3, or both',
+    ])
+    expect(check({ condition: 'v > 5', count: 2 })).toEqual([])
+    expect(check({ condition: 'v > 5', duration: '${variables.d}' }).join()).not.toContain('neither')
   })
 })

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
 import { windowStats } from '../../plugins/window-stats/plug.ts'
+import { createRegistry } from '../../src/core/plug/registry.ts'
+import { validateRule } from '../../src/core/rule/validate.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 import { runSeries, statesOf } from '../support/plug-series.ts'
 
@@ -82,5 +85,12 @@ describe('windowStats', () => {
 
   it('asks for samples or a duration', () => {
     expect(() => runPlug(windowStats, { properties: { value: '1' } })).toThrow('give samples such as 60')
+  })
+
+  it('is refused with its node and property when a rule is checked, if it has neither samples nor duration', () => {
+    const rule = { sensors: [{ label: 'w', name: 'windowStats', resource: '$', properties: { value: 'v' } }] }
+    expect(validateRule(rule, createRegistry(builtins)).issues.map(({ path, message }) => [path, message])).toEqual([
+      ['/sensors/0/properties/samples', 'sensor "w": there are neither samples nor a duration'],
+    ])
   })
 })

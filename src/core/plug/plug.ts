@@ -176,7 +176,10 @@ export interface PlugDefinition<
    * somebody looks. Whenever the parameter is a finite number, `execute` must give the same state and have no effect.
    */
   steps?(properties: PropertiesOf<Input>): Steps<NoInfer<State>> | undefined
-  /** once per graph, when all properties are constant, `logic` or `code`: turns them into something fast */
+  /**
+   * turns properties into something fast: once per graph when all of them are constant, `logic` or `code`, and once per
+   * set of values otherwise. It must be pure, since a check of the rule calls it as well and reports what it throws
+   */
   prepare?(properties: PropertiesOf<Input>): Prepared
   execute(
     context: PlugContext<PropertiesOf<Input>, Prepared>,

@@ -1,9 +1,10 @@
-import { messageOf } from '../../../kernel/errors.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'
+import { finishProperties } from '../../plug/properties.ts'
 import { emptyRecord } from './record.ts'
 import { at, type Report } from './report.ts'
 import type { PlugEntry, RuleIndex } from './rule-index.ts'
@@ -26,7 +27,8 @@ export function fieldOf(plug: Plug | undefined, key: string): InputField | undef
 }
 
 /**
- * Properties of every node against what its plug declares: missing, unknown and wrong ones, then the plug's own check.
+ * Properties of every node against what its plug declares: missing, unknown and wrong ones, then the plug's own check,
+ * and, where nothing depends on a run, its `prepare`.
  * In a template (`open`) a missing one is only warned of, because the task may bring it.
  */
 export function checkProperties(index: RuleIndex, open: boolean, report: Report): void {
@@ -39,6 +41,7 @@ function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report):
   const given = entry.node.properties ?? {}
   const path = at(entry.path, 'properties')
   const constants = emptyRecord()
+  const errors = report.errorCount
   for (const [key, field] of Object.entries(plug.input)) {
     const value = Object.hasOwn(given, key) ? given[key] : undefined
     if (value === undefined || value === null) {
@@ -59,6 +62,8 @@ function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report):
     )
   }
   ownCheck(entry, plug, constants, path, report)
+  const isWhole = Object.entries(given).every(([key, value]) => isConstant(value, fieldOf(plug, key)))
+  if (isWhole && report.errorCount === errors) prepareOnce(entry, plug, constants, path, report)
 }
 
 function reportMissing(
@@ -150,6 +155,32 @@ function ownCheck(
       `${naming(entry)}: the check of ${plug.name} ${plug.version} failed: ${messageOf(error)}`,
       'correct the plug',
     )
+  }
+}
+
+/**
+ * What a plug cannot prepare is said now and with its place, not when the task starts: some problems lie in several
+ * properties together, which no check of one of them sees.
+ */
+function prepareOnce(
+  entry: PlugEntry,
+  plug: Plug,
+  constants: Readonly<Record<string, unknown>>,
+  path: string,
+  report: Report,
+): void {
+  if (plug.prepare === undefined) return
+  const { properties } = finishProperties(plug, { ...constants })
+  if (properties === undefined) return // that was said before, or a template's task may still bring it
+  try {
+    plug.prepare(properties)
+  } catch (error) {
+    const issues = error instanceof AppError ? error.issues : []
+    const [about = { path: '', message: messageOf(error), suggestion: undefined }] = issues
+    const property = about.path.slice(1)
+    const place = Object.hasOwn(plug.input, property) ? at(path, property) : path
+    const message = issues.length > 1 ? messageOf(error) : about.message
+    report.error('PROPERTY', place, `${naming(entry)}: ${message}`, about.suggestion)
   }
 }
 

@@ -66,6 +66,10 @@ export class Report {
     return this.#issues
   }
 
+  get errorCount(): number {
+    return this.#errors
+  }
+
   get hasErrors(): boolean {
     return this.#errors > 0
   }

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { definePlug } from '../../../../src/core/plug/define.ts'
+import { createRegistry } from '../../../../src/core/plug/registry.ts'
+import { validateRule, validateTemplate } from '../../../../src/core/rule/validate.ts'
+import { AppError } from '../../../../src/kernel/errors.ts'
+
+const picky = definePlug({
+  name: 'picky',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['On'],
+  input: { a: { type: 'integer', mandatory: true }, b: { type: 'integer', defaultValue: 1 } },
+  prepare({ a, b }) {
+    if (a + b > 10) throw new AppError('VALIDATION', `${a} and ${b} are more than 10`)
+    if (a < 0) throw new TypeError('below nothing')
+    return a + b
+  },
+  execute: () => 'On',
+})
+const plugs = createRegistry([picky])
+const sensors = (properties: Record<string, unknown>) => [{ label: 's', name: 'picky', resource: '$', properties }]
+const problems = (properties: Record<string, unknown>) =>
+  validateRule({ sensors: sensors(properties) }, plugs).issues.map(({ path, message }) => `${path}: ${message}`)
+
+describe('properties that a plug cannot prepare', () => {
+  it.each([
+    [{ a: 9, b: 2 }, ['/sensors/0/properties: sensor "s": 9 and 2 are more than 10']],
+    [{ a: 10 }, ['/sensors/0/properties: sensor "s": 10 and 1 are more than 10']],
+    [{ a: -1 }, ['/sensors/0/properties: sensor "s": below nothing']],
+    [{ a: 1 }, []],
+  ])('are refused with their node when the rule is checked: %j', (properties, expected) => {
+    expect(problems(properties)).toEqual(expected)
+  })
+
+  it('are left to the run when one of them is known only there', () => {
+    expect(problems({ a: 99, b: '${streamdata.b}' })).toEqual([])
+  })
+
+  it('are not asked about when something else is wrong with them already', () => {
+    expect(problems({ a: 'many', b: 99 })).toHaveLength(1)
+    const { issues } = validateTemplate({ name: 't', sensors: sensors({ b: 99 }) }, plugs)
+    expect(issues.filter(({ severity }) => severity === 'ERROR')).toEqual([])
+  })
+})
