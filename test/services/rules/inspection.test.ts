@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { StreamEvent } from '../../../src/services/rules/contract.ts'
+import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
+import { ruleOf } from './support/rules.ts'
+
+let rules: Bench
+beforeEach(async () => {
+  rules = await bench()
+  await rules.ask('POST', '/api/tasks', ruleOf())
+})
+afterEach(() => rules.close())
+
+const send = (temperature: number) =>
+  rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: temperature } })
+
+describe('a node', () => {
+  it('shows equal shares while nothing is known of it', async () => {
+    const { body } = await rules.ask('GET', '/api/tasks/t1/nodes/hot')
+    expect(body).toMatchObject({
+      name: 'hot',
+      states: [{ COLD: 0.5 }, { HOT: 0.5 }],
+      mostLikelyState: { state: 'COLD', probability: 0.5 },
+    })
+  })
+
+  it('shows what it observed', async () => {
+    await send(93)
+    const { body } = await rules.ask('GET', '/api/tasks/t1/nodes/hot')
+    expect(body).toMatchObject({ states: [{ COLD: 0 }, { HOT: 1 }], rawData: { temperature: 93 }, collectedTime: NOON })
+    const actuator = await rules.ask('GET', '/api/tasks/t1/nodes/alarm')
+    expect(actuator.body).toMatchObject({ name: 'alarm', states: [], mostLikelyState: null, sensor: { name: 'say' } })
+  })
+
+  it('has the states of its plug', async () => {
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot/states')).body).toEqual(['COLD', 'HOT'])
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/alarm/states')).body).toEqual([])
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/nope/states')).status).toBe(404)
+  })
+
+  it.each([
+    ['PATCH', { state: 'HOT' }, 'application/json'],
+    ['POST', 'state=HOT', 'application/x-www-form-urlencoded'],
+    ['POST', 'state=HOT', 'text/plain'],
+    ['POST', { state: 'HOT' }, 'application/json'],
+  ] as const)('takes a state by %s of %j, and fires', async (method, body, type) => {
+    const answer = await rules.ask(method, '/api/tasks/t1/nodes/hot', body, { 'content-type': type })
+    expect(answer.status).toBe(200)
+    expect(answer.body.mostLikelyState).toEqual({ state: 'HOT', probability: 1 })
+    const explained = await rules.ask('GET', '/api/tasks/t1/explain?node=alarm')
+    expect(explained.body.fired.why.trigger).toMatchObject({ source: 'hot', destination: 'alarm', to: 'HOT' })
+  })
+
+  it('runs when it is told to', async () => {
+    await send(93)
+    await rules.ask('POST', '/api/tasks/t1/nodes/hot', 'operation=start', { 'content-type': 'text/plain' })
+    expect((await rules.ask('GET', '/api/tasks/t1')).body.invocationCount).toBe(2)
+  })
+
+  it.each(['', 'state=', 'operation=explode', 'colour=red'])('refuses the command "%s"', async (command) => {
+    const { status } = await rules.ask('POST', '/api/tasks/t1/nodes/hot', command, { 'content-type': 'text/plain' })
+    expect(status).toBe(400)
+  })
+
+  it('of a stopped task takes nothing', async () => {
+    await rules.ask('POST', '/api/tasks/t1/command/stop')
+    const { status, body } = await rules.ask('PATCH', '/api/tasks/t1/nodes/hot', { state: 'HOT' })
+    expect([status, body.code]).toEqual([400, 'WRONG_STATUS'])
+  })
+})
+
+describe('why not', () => {
+  it('names what holds an actuator back and what would let it go', async () => {
+    await send(20)
+    const { body } = await rules.ask('GET', '/api/tasks/t1/explain?node=alarm')
+    expect(body).toMatchObject({
+      node: 'alarm',
+      fired: null,
+      triggers: [{ source: 'hot', needs: [{ node: 'hot', state: 'HOT' }] }],
+    })
+  })
+})
+
+describe('the log of a task', () => {
+  it('has its newest line first, and pages that go on', async () => {
+    await send(93)
+    const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
+    const messages = body.logs.map((line: { message: string }) => line.message)
+    expect(messages).toEqual(
+      expect.arrayContaining(['task started, run 1', 'measured 93', 'hot fired alarm', 'alarm gave too hot']),
+    )
+    expect(messages.at(-1)).toBe('task started, run 1')
+    expect(body.logs[0]).toMatchObject({ time: new Date(NOON).toISOString(), taskId: 't1' })
+    const paged: string[] = []
+    for (let pageToken: string | undefined; ;) {
+      const page = (await rules.ask('POST', '/api/tasklogs', { taskId: 't1', limit: 2, pageToken })).body
+      paged.push(...page.logs.map((line: { message: string }) => line.message))
+      pageToken = page.pageToken
+      if (pageToken === undefined) break
+    }
+    expect(paged).toEqual(messages)
+  })
+
+  it.each([
+    [{ logLevel: 'INFO', messageContains: 'fired' }, ['hot fired alarm']],
+    [{ logLevel: 'ERROR' }, []],
+    [{ until: NOON }, []],
+    [{ from: NOON, messageContains: 'measured' }, ['measured 93']],
+    [{ from: '2026-11-20T12:00:01Z' }, []],
+  ])('is searched by %j', async (query, expected) => {
+    await send(93)
+    const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1', ...query })
+    expect(body.logs.map((line: { message: string }) => line.message)).toEqual(expected)
+  })
+
+  it('is asked by GET too', async () => {
+    await send(93)
+    const { body } = await rules.ask('GET', '/api/tasklogs?taskId=t1&messageContains=fired&logLevel=INFO')
+    expect(body.logs).toMatchObject([{ message: 'hot fired alarm', level: 'INFO', node: 'alarm' }])
+  })
+})
+
+/** The next events of a stream, up to and with one of that type. */
+async function until(events: AsyncIterator<StreamEvent>, type: string): Promise<readonly StreamEvent[]> {
+  const seen: StreamEvent[] = []
+  for (let next = await events.next(); next.done !== true; next = await events.next()) {
+    seen.push(next.value)
+    if (next.value.event.type === type) break
+  }
+  return seen
+}
+
+describe('the events of a task', () => {
+  const open = (lastEventId?: string) => {
+    const controller = new AbortController()
+    const events = rules.api.inspection.events('t1', {
+      signal: controller.signal,
+      ...(lastEventId !== undefined && { lastEventId }),
+    })
+    return { controller, events: events[Symbol.asyncIterator]() }
+  }
+
+  it('go on after the last one that was seen', async () => {
+    const first = open()
+    const reading = until(first.events, 'result')
+    await new Promise((resolve) => setImmediate(resolve))
+    await send(93)
+    const seen = await reading
+    first.controller.abort()
+    expect(seen.map(({ event }) => event.type)).toEqual(['data', 'log', 'result'])
+    const second = open(seen[0]?.id)
+    const rest = await until(second.events, 'fired')
+    second.controller.abort()
+    expect(rest[0]?.id).toBe(seen[1]?.id)
+    expect(rest.at(-1)?.event).toMatchObject({ type: 'fired', node: 'alarm' })
+  })
+
+  it('begin with a gap when some are no longer known', async () => {
+    const { events, controller } = open('another-life.7')
+    const [gap] = await until(events, 'gap')
+    controller.abort()
+    expect(gap?.event).toEqual({ type: 'gap', task: 't1', time: NOON })
+  })
+
+  it('tell of a gap when a busy task has pushed some out', async () => {
+    const first = open('another-life.0')
+    const seen = await until(first.events, 'started')
+    first.controller.abort()
+    for (let i = 0; i < 100; i++) await send(i)
+    const second = open(seen.at(-1)?.id)
+    const [next] = await until(second.events, 'gap')
+    second.controller.abort()
+    expect(next?.event.type).toBe('gap')
+  })
+
+  it('end when the reader leaves', async () => {
+    const { events, controller } = open()
+    const next = events.next()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(rules.service.gauges().eventStreams).toBe(1)
+    controller.abort()
+    expect(await next).toMatchObject({ done: true })
+    expect(rules.service.gauges().eventStreams).toBe(0)
+  })
+})
+
+describe('the deliveries of a task', () => {
+  it('are those of the runner', async () => {
+    expect((await rules.ask('GET', '/api/tasks/t1/deliveries')).body).toEqual([])
+    expect((await rules.ask('GET', '/api/tasks/t1/deliveries?status=lost')).status).toBe(400)
+    expect((await rules.ask('GET', '/api/tasks/nope/deliveries')).status).toBe(404)
+  })
+})

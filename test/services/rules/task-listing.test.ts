@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TaskFilter } from '../../../src/services/rules/contract.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
+import { ONCE, ruleOf, templateOf } from './support/rules.ts'
+
+let rules: Bench
+beforeEach(async () => {
+  rules = await bench()
+  await rules.ask('POST', '/api/templates', templateOf())
+})
+afterEach(() => rules.close())
+
+const PAGED = 'application/vnd.service.paged+json'
+
+async function idsOf(query: string): Promise<readonly string[]> {
+  const { status, body } = await rules.ask('GET', `/api/tasks?hits=100&${query}`)
+  expect(status, query).toBe(200)
+  return body.map((task: { ID: string }) => task.ID)
+}
+
+describe('a listing', () => {
+  beforeEach(async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ name: 'boiler north', tags: { site: 'ghent', floor: 2 } }))
+    rules.clock.advanceTo(NOON + 1000)
+    await rules.ask(
+      'POST',
+      '/api/tasks',
+      ruleOf({
+        name: 'boiler south',
+        start: false,
+        resource: 'boiler-2',
+        tags: { site: 'bruges', note: { deep: true } },
+      }),
+    )
+    rules.clock.advanceTo(NOON + 2000)
+    await rules.ask(
+      'POST',
+      '/api/tasks',
+      { template: 'overheating', name: 'made', resource: 'boiler-1' },
+      { 'x-user': 'ann' },
+    )
+    rules.clock.advanceTo(NOON + 3000)
+    await rules.ask('POST', '/api/tasks', ONCE)
+    rules.clock.advanceTo(NOON + 4000)
+    await rules.api.tasks.runs('t4')
+  })
+
+  it('is an array, newest first, with the total in X-Count', async () => {
+    const { body, headers } = await rules.ask('GET', '/api/tasks')
+    expect(body.map((task: { ID: string }) => task.ID)).toEqual(['t4', 't3', 't2', 't1'])
+    expect(headers['x-count']).toBe('4')
+    expect(body[0]).toMatchObject({ ID: 't4', name: 'once', network: { nodes: [{ name: 'on' }] } })
+  })
+
+  it.each([
+    ['name=boiler%20north', ['t1']],
+    ['name=boiler*', ['t2', 't1']],
+    ['name=boiler', []],
+    ['resource=boiler-1', ['t3', 't1']],
+    ['type=onetime', ['t4']],
+    ['type=reactive', ['t3', 't2', 't1']],
+    ['status=running', ['t3', 't1']],
+    ['status=stopped', ['t4', 't2']],
+    ['status=failed', []],
+    ['ids=t1,t4,nope', ['t4', 't1']],
+    ['id=t2&id=t3', ['t3', 't2']],
+    ['id=t2&ids=t1', ['t2', 't1']],
+    ['ids=', []],
+    ['plugin=heat', ['t3', 't2', 't1']],
+    ['plugin=heat:1.0.0', ['t3', 't2', 't1']],
+    ['plugin=heat@1.0.0', ['t3', 't2', 't1']],
+    ['plugin=heat:1.1.0', []],
+    ['template=overheating', ['t3']],
+    ['template=null', ['t4', 't2', 't1']],
+    ['tags.site=ghent', ['t1']],
+    ['tags.site=ghent&tags.site=bruges', ['t2', 't1']],
+    ['tags.site', ['t2', 't1']],
+    ['tags.floor=2', ['t1']],
+    ['tags.note', ['t2']],
+    ['tags.note=x', []],
+    ['tags=floor,note', ['t2', 't1']],
+    ['user=ann', ['t3']],
+    ['filter=BOILER', ['t3', 't2', 't1']],
+    ['filter=south%20bruges', ['t2']],
+    ['filter=t4', ['t4']],
+    [`createdAfter=${NOON}&createdBefore=${NOON + 3000}`, ['t3', 't2']],
+    [`finishedBefore=${NOON + 3500}`, ['t4']],
+    ['status=running&template=null', ['t1']],
+  ])('by %s finds %j', async (query, expected) => {
+    expect(await idsOf(query)).toEqual(expected)
+  })
+
+  it('honours format, and leaves the graph out when asked', async () => {
+    const simplified = await rules.ask('GET', '/api/tasks?id=t4&format=simplified')
+    expect(simplified.body[0].network.sensors).toHaveLength(1)
+    const bare = await rules.ask('GET', '/api/tasks?id=t4&includegraph=false')
+    expect(bare.body[0]).not.toHaveProperty('network')
+  })
+
+  it('in the paged media type says where it stands', async () => {
+    const { body, headers } = await rules.ask('GET', '/api/tasks?hits=2&startIndex=1', undefined, { accept: PAGED })
+    expect(headers['content-type']).toBe(`${PAGED}; charset=utf-8`)
+    expect(body).toMatchObject({ skip: 1, limit: 2, total: 4, values: [{ ID: 't3' }, { ID: 't2' }] })
+    expect(Object.keys(body)).toEqual(['values', 'skip', 'limit', 'total'])
+  })
+
+  it('in HAL links to its neighbours', async () => {
+    const { body } = await rules.ask('GET', '/api/tasks?hits=1&startIndex=2&tags.a=b', undefined, {
+      accept: 'application/hal+json',
+    })
+    expect(body).toMatchObject({
+      count: 0,
+      total: 0,
+      limit: 1,
+      skip: 2,
+      _links: { prev: { href: '/api/tasks?hits=1&startIndex=1&tags.a=b' } },
+    })
+    expect(body._links).not.toHaveProperty('next')
+    const middle = await rules.ask('GET', '/api/tasks?hits=1&startIndex=1', undefined, {
+      accept: 'application/hal+json',
+    })
+    expect(middle.body._links).toEqual({
+      self: { href: '/api/tasks?hits=1&startIndex=1' },
+      next: { href: '/api/tasks?hits=1&startIndex=2' },
+      prev: { href: '/api/tasks?hits=1&startIndex=0' },
+    })
+    expect(middle.body._embedded.values).toMatchObject([{ ID: 't3' }])
+  })
+
+  it('counts without values by HEAD and by hits=0', async () => {
+    const head = await rules.ask('HEAD', '/api/tasks?status=running')
+    expect([head.status, head.headers['x-count'], head.text]).toEqual([200, '2', ''])
+    const none = await rules.ask('GET', '/api/tasks?hits=0')
+    expect([none.body, none.headers['x-count']]).toEqual([[], '4'])
+  })
+
+  it('gives ten by default and a hundred at most', async () => {
+    for (let i = 0; i < 102; i++) await rules.api.tasks.create(ruleOf({ start: false }))
+    expect((await rules.ask('GET', '/api/tasks')).body).toHaveLength(10)
+    expect((await rules.ask('GET', '/api/tasks?hits=1000')).body).toHaveLength(100)
+    const paged = await rules.ask('GET', '/api/tasks?hits=1000', undefined, { accept: PAGED })
+    expect(paged.body.limit).toBe(100)
+  })
+})
+
+interface Made {
+  readonly name: string
+  readonly resource: string
+  readonly start: boolean
+  readonly type: 'reactive' | 'periodic'
+  readonly tags: Readonly<Record<string, string | number>>
+}
+
+const some = <T>(...values: readonly T[]) => fc.constantFrom(...values)
+const made = fc.record<Made>({
+  name: some('a', 'b', 'ab'),
+  resource: some('r1', 'r2'),
+  start: fc.boolean(),
+  type: some('reactive', 'periodic'),
+  tags: fc.dictionary(some('x', 'y'), some<string | number>('1', 1, '2', 'a=b'), { noNullPrototype: true }),
+})
+const filter = fc.record(
+  {
+    name: some('a', 'a*', '*b', 'c'),
+    resource: some('r1', 'r2', 'r3'),
+    status: some<NonNullable<TaskFilter['status']>>('running', 'stopped'),
+    type: some<'reactive' | 'periodic'>('reactive', 'periodic'),
+    tags: fc.array(fc.record({ key: some('x', 'y'), value: some('1', '2', 'a=b') }, { requiredKeys: ['key'] }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+  },
+  { requiredKeys: [] },
+)
+
+function fits(task: Made, where: TaskFilter): boolean {
+  const pattern = where.name && new RegExp(`^${where.name.replace('*', '.*')}$`)
+  if (pattern && !pattern.test(task.name)) return false
+  if (where.resource !== undefined && task.resource !== where.resource) return false
+  if (where.status !== undefined && task.start !== (where.status === 'running')) return false
+  if (where.type !== undefined && task.type !== where.type) return false
+  return (
+    where.tags?.some(
+      ({ key, value }) => Object.hasOwn(task.tags, key) && (value === undefined || String(task.tags[key]) === value),
+    ) ?? true
+  )
+}
+
+describe('any tasks and any filter', () => {
+  it('a listing finds what a naive search finds, and its pages give each task once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(made, { maxLength: 12 }),
+        filter,
+        fc.integer({ min: 1, max: 5 }),
+        async (tasks, where, hits) => {
+          const own = await bench({ storage: openMemory() })
+          try {
+            for (const task of tasks) await own.api.tasks.create(ruleOf({ ...task, frequency: 60_000 }))
+            const expected = tasks.flatMap((task, i) => (fits(task, where) ? [`t${i + 1}`] : []))
+            const seen: string[] = []
+            for (let startIndex = 0; ; startIndex += hits) {
+              const page = await own.api.tasks.list({ where, hits, startIndex })
+              expect(page.total).toBe(expected.length)
+              seen.push(...page.values.map(({ ID }) => ID))
+              if (page.values.length < hits) break
+            }
+            expect(seen.toSorted()).toEqual(expected.toSorted())
+            expect(await own.api.tasks.count(where)).toBe(expected.length)
+          } finally {
+            await own.close()
+          }
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})

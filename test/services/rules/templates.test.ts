@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
+import { GRAPH, templateOf } from './support/rules.ts'
+
+let rules: Bench
+beforeEach(async () => {
+  rules = await bench()
+})
+afterEach(() => rules.close())
+
+const made = { template: 'overheating', name: 'm', resource: 'boiler-1' }
+
+describe('a template', () => {
+  it('is answered with 201, its address and itself', async () => {
+    const { status, body, headers } = await rules.ask(
+      'POST',
+      '/api/templates',
+      templateOf('over heating', { description: 'd', tags: { a: 1 } }),
+    )
+    expect([status, headers['location']]).toEqual([201, '/api/templates/over%20heating'])
+    expect(body).toEqual({
+      statusCode: 201,
+      uri: '/api/templates/over%20heating',
+      entity: {
+        name: 'over heating',
+        description: 'd',
+        tags: { a: 1 },
+        discoveryTemplate: false,
+        user: 'tester',
+        createTime: NOON,
+        lastUpdateTime: NOON,
+        ...GRAPH,
+        relations: [],
+        notes: [],
+      },
+    })
+    expect((await rules.ask('GET', '/api/templates/over%20heating')).body.name).toBe('over heating')
+  })
+
+  it('is shown in bn form unless simplified is asked, and posted back in either', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    const { body: bn } = await rules.ask('GET', '/api/templates/overheating')
+    expect(bn.nodes).toHaveLength(1)
+    const { body: simplified } = await rules.ask('GET', '/api/templates/overheating?format=simplified')
+    expect(simplified.sensors).toEqual(GRAPH.sensors)
+    const { nodes, posterior } = bn
+    expect(
+      (await rules.ask('PUT', '/api/templates/overheating', { name: 'overheating', nodes, posterior })).status,
+    ).toBe(200)
+    expect((await rules.ask('GET', '/api/templates/overheating?format=simplified')).body.sensors).toEqual(GRAPH.sensors)
+  })
+
+  it('changes its tasks only by reload', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('POST', '/api/tasks', made)
+    const hotter = [{ ...GRAPH.sensors[0], properties: { limit: 95 } }]
+    rules.clock.advanceTo(NOON + 1000)
+    const put = await rules.ask('PUT', '/api/templates/overheating', { ...templateOf(), sensors: hotter })
+    expect(put.body).toMatchObject({ createTime: NOON, lastUpdateTime: NOON + 1000, sensors: hotter })
+    const limit = async () =>
+      (await rules.ask('GET', '/api/tasks/t1?format=simplified')).body.network.sensors[0].properties.limit
+    expect(await limit()).toBe(90)
+    const preview = await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun=true')
+    expect(preview.body).toEqual({
+      ID: 't1',
+      name: 'm',
+      changed: true,
+      changes: [{ path: '/sensors/0/properties/limit', from: 90, to: 95 }],
+    })
+    expect(await limit()).toBe(90)
+    expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).body).toMatchObject({
+      ID: 't1',
+      status: 'running',
+    })
+    expect(await limit()).toBe(95)
+    expect((await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun=true')).body).toMatchObject({
+      changed: false,
+      changes: [],
+    })
+  })
+
+  it('lends its defaults to tasks, under what they bring', async () => {
+    await rules.ask(
+      'POST',
+      '/api/templates',
+      templateOf('overheating', { taskDefaults: { type: 'periodic', frequency: 60_000, tags: { a: 1, b: 1 } } }),
+    )
+    await rules.ask('POST', '/api/tasks', { ...made, tags: { b: 2 } })
+    await rules.ask('POST', '/api/tasks', { ...made, type: 'scheduled', cron: '0 0 * * * ?' })
+    expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({
+      type: 'periodic',
+      frequency: 60_000,
+      tags: { a: 1, b: 2 },
+      template: 'overheating',
+    })
+    const { body } = await rules.ask('GET', '/api/tasks/t2')
+    expect(body).toMatchObject({ type: 'scheduled', cron: '0 0 * * * ?' })
+    expect(body).not.toHaveProperty('frequency')
+  })
+
+  it('takes overrides of its nodes', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    const nodes = [
+      { name: 'hot', properties: { resource: 'boiler-7', sensor: { requiredProperties: [{ limit: 70 }] } } },
+    ]
+    await rules.ask('POST', '/api/tasks', { ...made, nodes })
+    const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
+    expect(body.network.sensors[0]).toMatchObject({ resource: 'boiler-7', properties: { limit: 70 } })
+    expect(body.resourceIds).toEqual(['boiler-7'])
+    expect((await rules.ask('GET', '/api/tasks?resource=boiler-7')).body).toHaveLength(1)
+  })
+
+  it('is copied', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('PUT', '/api/discoveryTemplate?name=overheating')
+    const { status, body } = await rules.ask('PATCH', '/api/templates/overheating?newName=copy')
+    expect([status, body.name, body.discoveryTemplate]).toEqual([200, 'copy', false])
+    expect((await rules.ask('GET', '/api/templates/copy?format=simplified')).body.sensors).toEqual(GRAPH.sensors)
+  })
+
+  it('is the discovery template when it is chosen, and only one is', async () => {
+    await rules.ask('POST', '/api/templates', templateOf('a'))
+    await rules.ask('POST', '/api/templates', templateOf('b'))
+    expect((await rules.ask('PUT', '/api/discoveryTemplate?name=a')).status).toBe(204)
+    await rules.ask('PUT', '/api/discoveryTemplate?name=b')
+    expect((await rules.ask('GET', '/api/discoveryTemplate')).body).toMatchObject({
+      name: 'b',
+      discoveryTemplate: true,
+    })
+    expect((await rules.ask('GET', '/api/templates/a')).body.discoveryTemplate).toBe(false)
+  })
+
+  it('is gone after its deletion', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    expect((await rules.ask('DELETE', '/api/templates/overheating')).status).toBe(204)
+    expect((await rules.ask('GET', '/api/templates/overheating')).status).toBe(404)
+    expect((await rules.ask('POST', '/api/templates', templateOf())).status).toBe(201)
+  })
+})
+
+describe('templates', () => {
+  beforeEach(async () => {
+    await rules.ask('POST', '/api/templates', templateOf('a', { tags: { site: 'x' } }))
+    await rules.ask('POST', '/api/templates', templateOf('b', { description: 'Boilers' }))
+    await rules.ask('POST', '/api/templates', {
+      name: 'c',
+      sensors: [{ label: 'on', name: 'always', version: '1.0.0' }],
+    })
+  })
+
+  it.each([
+    ['', ['a', 'b', 'c']],
+    ['filter=boil', ['b']],
+    ['ids=a,c', ['a', 'c']],
+    ['plugin=always', ['c']],
+    ['plugin=heat:1.0.0', ['a', 'b']],
+    ['tags.site=x', ['a']],
+    ['hits=1&startIndex=1', ['b']],
+  ])('listed by "%s" are %j', async (query, names) => {
+    const { body } = await rules.ask('GET', `/api/templates?${query}`)
+    expect(body.map((template: { name: string }) => template.name)).toEqual(names)
+  })
+
+  it('come without their graph, unless it is asked for', async () => {
+    expect((await rules.ask('GET', '/api/templates')).body[0]).not.toHaveProperty('nodes')
+    expect((await rules.ask('GET', '/api/templates?includegraph=true')).body[0]).toHaveProperty('nodes')
+    const simplified = await rules.ask('GET', '/api/templates?includegraph=true&format=simplified')
+    expect([simplified.body[0].sensors.length, simplified.headers['x-count']]).toEqual([1, '3'])
+  })
+
+  it('have the versions of their plugs raised, and their tasks reloaded when asked', async () => {
+    await rules.ask('POST', '/api/tasks', { ...made, template: 'a' })
+    const updates = [{ name: 'heat', fromVersion: 'any', toVersion: '1.1.0' }]
+    const { status, body } = await rules.ask('PATCH', '/api/templates?ids=a,b', {
+      operation: 'updatePlugins',
+      updates,
+      reloadTasks: true,
+    })
+    expect([status, body]).toEqual([200, { successful: ['a', 'b'] }])
+    expect((await rules.ask('GET', '/api/templates/b?format=simplified')).body.sensors[0].version).toBe('1.1.0')
+    await expect
+      .poll(async () => (await rules.ask('GET', '/api/tasks/t1?format=simplified')).body.network.sensors[0].version)
+      .toBe('1.1.0')
+  })
+})

@@ -1,0 +1,274 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
+import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
+
+let rules: Bench
+beforeEach(async () => {
+  rules = await bench()
+})
+afterEach(() => rules.close())
+
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+describe('the listing of plugs', () => {
+  it('shows the newest version of each, by name', async () => {
+    const { body } = await rules.ask('GET', '/api/sensors')
+    expect(body.map((plug: { name: string; version: string }) => `${plug.name}:${plug.version}`)).toEqual([
+      'always:1.0.0',
+      'broken:1.0.0',
+      'heat:1.1.0',
+    ])
+    expect((await rules.ask('GET', '/api/actions')).body).toMatchObject([{ name: 'say', type: 'actuator' }])
+  })
+
+  it('shows one plug, all of its versions, or one version', async () => {
+    expect((await rules.ask('GET', '/api/sensors/heat')).body).toEqual({
+      name: 'heat',
+      version: '1.1.0',
+      type: 'sensor',
+      states: ['COLD', 'HOT'],
+      configuration: [{ name: 'limit', type: 'double', mandatory: true }],
+      rawData: [{ parameter: 'temperature', dataType: 'double' }],
+    })
+    const versions = await rules.ask('GET', '/api/sensors/heat/versions')
+    expect(versions.body.map((plug: { version: string }) => plug.version)).toEqual(['1.1.0', '1.0.0'])
+    expect((await rules.ask('GET', '/api/sensors/heat/versions/1.0.0')).body.version).toBe('1.0.0')
+    expect((await rules.ask('GET', '/api/sensors/heat/versions/1.0.0/script')).status).toBe(404)
+  })
+})
+
+describe('one call of a plug', () => {
+  it('of a sensor gives its state, data and log', async () => {
+    const { status, body } = await rules.ask('POST', '/api/sensors/heat', {
+      properties: { limit: 90 },
+      resource: 'b',
+      streamData: { temperature: 93 },
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ result: true, state: 'HOT', rawData: { temperature: 93 } })
+    expect(body.log).toContainEqual({
+      time: new Date(NOON).toISOString(),
+      level: 'INFO',
+      message: 'measured 93',
+      node: 'heat',
+    })
+  })
+
+  it('of a sensor without a message runs it once', async () => {
+    expect((await rules.ask('POST', '/api/sensors/always/versions/1.0.0', {})).body).toMatchObject({
+      result: true,
+      state: 'ON',
+    })
+    expect((await rules.ask('POST', '/api/sensors/always')).body).toMatchObject({ result: true, state: 'ON' })
+  })
+
+  it('of an actuator runs it for real', async () => {
+    const { status, body } = await rules.ask('POST', '/api/actions/say', { properties: { text: 'hello' } })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ result: true, message: 'hello', rawData: { said: 'hello' } })
+    expect(body).not.toHaveProperty('state')
+  })
+
+  it.each([
+    ['a plug that fails', '/api/sensors/broken', {}, 'it smokes'],
+    ['missing properties', '/api/sensors/heat', {}, 'limit'],
+  ])('with %s is answered with 400 and the reason', async (_what, url, body, reason) => {
+    const answer = await rules.ask('POST', url, body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.result).toBe(false)
+    expect(answer.body.error).toContain(reason)
+  })
+})
+
+describe('pushed data', () => {
+  beforeEach(async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    await rules.ask('POST', '/api/tasks', ruleOf({ resource: 'boiler-2' }))
+  })
+
+  it('reaches the tasks of its resource', async () => {
+    const value = { parameterName: 'temperature', value: 93, collectedTime: '2026-11-20T11:00:00Z' }
+    expect((await rules.ask('POST', '/api/data', { resource: 'boiler-1', data: [value] })).body).toEqual({
+      taken: true,
+    })
+    expect((await rules.ask('POST', '/api/data', { resource: 'boiler-9', data: value })).body).toEqual({ taken: false })
+    expect((await rules.ask('GET', '/api/tasks/t1')).body.invocationCount).toBe(1)
+    expect((await rules.ask('GET', '/api/tasks/t2')).body.invocationCount).toBe(0)
+  })
+
+  it('is one message as long as no name comes twice', async () => {
+    const data = [
+      { parameterName: 'temperature', value: 20 },
+      { parameterName: 'pressure', value: 1 },
+      { parameterName: 'temperature', value: 95 },
+    ]
+    await rules.ask('POST', '/api/data', { resource: 'boiler-1', data })
+    const { body } = await rules.ask('GET', '/api/tasks/t1')
+    expect(body.invocationCount).toBe(2)
+    expect(body.nodes[0].mostLikelyState.state).toBe('HOT')
+  })
+
+  it('as states reaches every task with that node on that resource', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
+    const { body } = await rules.ask('POST', '/api/data', {
+      resource: 'boiler-1',
+      nodes: [{ node: 'hot', state: 'HOT' }],
+    })
+    expect(body).toEqual({ taken: true, tasks: ['t1'] })
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).body.mostLikelyState.state).toBe('HOT')
+  })
+
+  it.each([
+    [{ data: [] }, ['/resource']],
+    [{ resource: 'a', data: [{ value: 1 }, { parameterName: 'x' }] }, ['/data/0/parameterName', '/data/1/value']],
+    [{ resource: 'a', data: { parameterName: 'x', value: 1, collectedTime: 'noon' } }, ['/data/collectedTime']],
+    [{ resource: 'a', nodes: [{ node: 'hot' }] }, ['/nodes/0']],
+    [{ resource: 'a', nodes: 'hot' }, ['/nodes']],
+  ])('%j is refused, every problem told', async (body, paths) => {
+    const answer = await rules.ask('POST', '/api/data', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details.map((issue: { path: string }) => issue.path)).toEqual(paths)
+  })
+})
+
+describe('a run of a template', () => {
+  const message = (temperature: number, minutes: number) => ({
+    resource: 'b',
+    timestamp: NOON + minutes * 60_000,
+    temperature,
+  })
+
+  beforeEach(() => rules.ask('POST', '/api/templates', templateOf()))
+
+  it('tells invocation by invocation what happened, actuators only as simulated', async () => {
+    const body = { data: [[message(20, 0)], [message(93, 1)]], conf: { resource: 'b' } }
+    const { status, text, headers } = await rules.ask('POST', '/api/templates/overheating/run', body)
+    expect(status).toBe(200)
+    expect(headers['content-type']).toContain('application/x-ndjson')
+    expect(lines(text)).toMatchObject([
+      {
+        invocationId: 1,
+        sensors: { hot: { executed: true, result: true, state: 'COLD' } },
+        actuators: { alarm: { executed: false } },
+      },
+      {
+        invocationId: 2,
+        sensors: { hot: { executed: true, state: 'HOT', rawData: { temperature: 93 } } },
+        actuators: { alarm: { executed: false, simulated: true } },
+      },
+    ])
+    expect(lines(text)[0].actuators.alarm).not.toHaveProperty('simulated')
+    expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
+  })
+
+  it('executes actuators when asked', async () => {
+    const body = { data: [[message(93, 0)]], conf: { resource: 'b', executeActuators: true } }
+    const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run', body)).text)
+    expect(report.actuators.alarm).toMatchObject({ executed: true, message: 'too hot' })
+    expect(report.log).toContainEqual(expect.objectContaining({ message: 'hot fired alarm' }))
+  })
+
+  it('without data is one tick', async () => {
+    const graph = { sensors: [{ label: 'on', name: 'always', version: '1.0.0' }] }
+    const reports = lines((await rules.ask('POST', '/api/templates/run', { graph })).text)
+    expect(reports).toMatchObject([{ invocationId: 1, sensors: { on: { executed: true, state: 'ON' } } }])
+  })
+
+  it('tells only of a node and what leads to it, when asked', async () => {
+    const body = { data: [[message(93, 0)]], conf: { resource: 'b' } }
+    const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run?targetNode=hot', body)).text)
+    expect([Object.keys(report.sensors), Object.keys(report.actuators)]).toEqual([['hot'], []])
+  })
+
+  it('of one node runs it alone', async () => {
+    const graph = {
+      sensors: [
+        { label: 'on', name: 'always', version: '1.0.0' },
+        { label: 'bad', name: 'broken', version: '1.0.0' },
+      ],
+    }
+    const [report] = lines((await rules.ask('POST', '/api/templates/debug?nodeToDebug=bad', { graph })).text)
+    expect(report.sensors).toEqual({ bad: { executed: true, result: false, error: 'it smokes' } })
+  })
+
+  it.each([
+    ['/api/templates/nope/run', {}, 404],
+    ['/api/templates/run', {}, 400],
+    ['/api/templates/run', { graph: { sensors: [{ label: 'x', name: 'nope' }] } }, 400],
+    ['/api/templates/overheating/run', { data: 'yesterday' }, 400],
+    ['/api/templates/overheating/run?logLevel=LOUD', {}, 400],
+    ['/api/templates/overheating/debug', {}, 400],
+    ['/api/templates/overheating/run?targetNode=nope', { conf: { resource: 'b' } }, 404],
+  ])('%s of %j is refused before it begins', async (url, body, status) => {
+    expect((await rules.ask('POST', url, body)).status).toBe(status)
+  })
+})
+
+describe('a simulation', () => {
+  const messages = [20, 93, 20].map((temperature, i) => ({ resource: 'b', timestamp: NOON + i * 1000, temperature }))
+
+  it('gives the events of virtual time', async () => {
+    const { status, body } = await rules.ask('POST', '/api/tasks/simulate', {
+      rule: GRAPH,
+      resource: 'b',
+      messages,
+      explain: 'alarm',
+    })
+    expect(status).toBe(200)
+    const fired = body.events.filter((event: { type: string }) => event.type === 'fired')
+    expect(fired).toMatchObject([{ time: NOON + 1000, node: 'alarm', source: 'hot' }])
+    expect(body).toMatchObject({
+      messages: 3,
+      late: 0,
+      from: '2026-11-20T12:00:00.000Z',
+      until: '2026-11-20T12:00:02.000Z',
+      left: 0,
+    })
+    expect(body.explanation.fired.time).toBe(NOON + 1000)
+  })
+
+  it('is the same each time, and of a stored template too', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    const ofRule = await rules.ask('POST', '/api/tasks/simulate', { rule: templateOf(), resource: 'b', messages })
+    const ofTemplate = await rules.ask('POST', '/api/tasks/simulate', {
+      template: 'overheating',
+      resource: 'b',
+      messages,
+    })
+    expect(ofTemplate.text).toBe(ofRule.text)
+  })
+
+  it.each([
+    [{}, 'no rule'],
+    [{ template: 'nope' }, 'No template with name nope'],
+    [{ rule: GRAPH, resource: 'b', from: NOON + 1, until: NOON }, 'before from'],
+    [{ rule: GRAPH, resource: 'b', messages: [{ resource: 'b' }] }, 'timestamp'],
+    [{ rule: { ...GRAPH, sensors: [{ label: 'a', name: 'nope' }] } }, 'Plugin nope:latest not found'],
+    [{ rule: GRAPH, messages: 'many' }, '/messages'],
+  ])('of %j is refused', async (body, reason) => {
+    const answer = await rules.ask('POST', '/api/tasks/simulate', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toContain(reason)
+  })
+})
+
+describe('the next runs', () => {
+  it('of a cron expression are told with their zone', async () => {
+    const { body } = await rules.ask('GET', '/api/schedules/next?cron=0%200%209%20*%20*%20%3F&zone=Europe/Brussels&n=2')
+    expect(body.runs).toEqual([
+      { at: Date.UTC(2026, 10, 21, 8), scheduledAt: '2026-11-21T09:00:00+01:00' },
+      { at: Date.UTC(2026, 10, 22, 8), scheduledAt: '2026-11-22T09:00:00+01:00' },
+    ])
+  })
+
+  it.each(['', 'cron=never', 'expression=FREQ%3DDAILY&n=0', 'cron=0%200%209%20*%20*%20%3F&zone=Mars/Base'])(
+    'of "%s" are refused',
+    async (query) => {
+      expect((await rules.ask('GET', `/api/schedules/next?${query}`)).status).toBe(400)
+    },
+  )
+})
