@@ -2,6 +2,7 @@
 import type { Measurement } from '../measurement.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
+import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { month, simulations } from './recordings.ts'
 import { schedules } from './schedules.ts'
@@ -11,10 +12,9 @@ import { timers } from './timers.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
-  [...throughput, wide, growth, simulations, month, sweep, memory, fleet, timers, schedules, expressions].map((one) => [
-    one.name,
-    one,
-  ]),
+  [...throughput, wide, growth, simulations, month, sweep, memory, fleet, timers, schedules, expressions, http].map(
+    (one) => [one.name, one],
+  ),
 )
 
 /** Short for several, where `--only` takes them. */

@@ -1,6 +1,7 @@
 /** What one fresh process measures, as the parent asks for it, and what it answers. */
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
+import type { HttpSample, HttpSubject } from './http.ts'
 import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
 import type { SimulateSample } from './simulate.ts'
@@ -20,6 +21,7 @@ export type SampleRequest =
   | { kind: 'timers'; subject: string; load: TimersLoad; tasks: number }
   | { kind: 'schedules'; subject: string; expression: string }
   | { kind: 'expressions'; subject: ExpressionSubject; measureMs: number }
+  | { kind: 'http'; subject: HttpSubject; measureMs: number }
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -35,6 +37,7 @@ export interface Samples {
   timers: TimersSample
   schedules: SchedulesSample
   expressions: ExpressionsSample
+  http: HttpSample
   wide: WideSample
 }
 
@@ -59,6 +62,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./schedules.ts')).schedulesSample(request.subject, request.expression)
     case 'expressions':
       return (await import('./expressions.ts')).expressionsSample(request.subject, request.measureMs)
+    case 'http':
+      return (await import('./http.ts')).httpSample(request.subject, request.measureMs)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }
