@@ -87,7 +87,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_TIME_LIMIT',
     value: 'ms',
     default: '30000',
-    help: 'of a request; streams have none',
+    help: 'until the answer to a request begins',
   },
   jwks: {
     flag: 'jwks',

@@ -9,6 +9,7 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'MEDIA_TYPE'],
   ['FST_ERR_CTP_INVALID_JSON_BODY', 'NOT_JSON'],
   ['FST_ERR_CTP_EMPTY_JSON_BODY', 'NOT_JSON'],
+  // of a server whose owner limits the time of handlers
   ['FST_ERR_HANDLER_TIMEOUT', 'TIMED_OUT'],
 ])
 
@@ -41,7 +42,8 @@ export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = failureOf(thrown, request.id)
     if (failure.statusCode === 500) request.log.error({ err: thrown, id: request.id }, 'request failed')
-    else request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
+    else if (request.log.level === 'debug')
+      request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
     return reply.code(failure.statusCode).type('application/json').send(errorBody(failure))
   }
 }

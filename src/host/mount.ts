@@ -18,13 +18,14 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { HostedService } from './service.ts'
+import { limitTime } from './time-limit.ts'
 import { validateStrictly } from './validation.ts'
 import { ownVersion } from './version.ts'
 
 export interface Limits {
   /** bytes of a body, unless its route says otherwise */
   readonly bodyBytes: number
-  /** ms that a request may take, unless its route says otherwise */
+  /** ms until the answer to a request must begin */
   readonly requestMs: number
   /** requests a second of one key, twice as many at once; 0: no limit */
   readonly ratePerKey: number
@@ -50,7 +51,10 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   for (const name of ['tenant', 'user']) if (!app.hasRequestDecorator(name)) app.decorateRequest(name, '')
   readJsonBodies(app)
   app.setErrorHandler(errorHandler(plainErrorBody))
-  setLimits(app, limits)
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit ??= limits.bodyBytes
+  })
+  limitTime(app, limits.requestMs)
   metrics.watch(app)
   logRequests(app)
   app.addHook('onRequest', authenticate(doors))
@@ -77,13 +81,6 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     })
   }
   for (const service of services) await service.start(closing.signal)
-}
-
-function setLimits(app: FastifyInstance, { bodyBytes, requestMs }: Limits): void {
-  app.addHook('onRoute', (route) => {
-    route.bodyLimit ??= bodyBytes
-    if (route.config?.endless !== true) route.handlerTimeout ??= requestMs
-  })
 }
 
 function limitRate(perSecond: number, now: () => number) {

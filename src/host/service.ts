@@ -39,7 +39,5 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access
-    /** a stream that lasts as long as its reader: it has no time limit. Needless after `reply.hijack()`. */
-    endless?: boolean
   }
 }

@@ -43,8 +43,17 @@ describe('a request that fails', () => {
   )
 
   it('takes too long: it is answered 503', async () => {
-    await using host = await sampleHost()
-    expect((await host.ask({ method: 'GET', url: '/sample/stuck' })).statusCode).toBe(503)
+    await using host = await sampleHost({ timeLimit: 20 })
+    const answer = await host.ask({ method: 'GET', url: '/sample/stuck' })
+    expect(answer.json()).toMatchObject({ status: 503, problem: 'The request took longer than 20 ms' })
+  })
+})
+
+describe('a stream', () => {
+  it('may take longer than the limit, once it has begun', async () => {
+    await using host = await sampleHost({ timeLimit: 20 })
+    const answer = await host.ask({ method: 'GET', url: '/sample/stream' })
+    expect([answer.statusCode, answer.body]).toEqual([200, 'one\ntwo\n'])
   })
 })
 

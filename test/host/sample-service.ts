@@ -1,4 +1,5 @@
 /** A service that does nothing much: what the frame does with any service can be seen on it. */
+import { Readable } from 'node:stream'
 import type { HostedService } from '../../src/host/service.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 
@@ -81,7 +82,16 @@ export function sampleService(name = 'sample'): SampleService {
         await new Promise<void>((resolve) => waiters.push(resolve))
         return { done: true }
       })
-      app.get(`/${name}/stuck`, { handlerTimeout: 20 }, () => new Promise(() => {}))
+      app.get(`/${name}/stream`, async (_request, reply) => reply.type('text/plain').send(Readable.from(slowly())))
+      app.get(`/${name}/stuck`, () => new Promise(() => {}))
     },
   }
+}
+
+/** Two lines, the second one a good while after the first. */
+async function* slowly(): AsyncGenerator<string> {
+  yield 'one\n'
+  const end = performance.now() + 80
+  while (performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+  yield 'two\n'
 }
