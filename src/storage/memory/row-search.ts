@@ -3,11 +3,14 @@ import type { CheckedQuery } from '../check-query.ts'
 import type { Condition } from '../contract.ts'
 import { compareText, compareValues } from '../order.ts'
 import type { KnownSpec } from '../spec.ts'
-import { rowFilter } from './row-filter.ts'
+import { rowFilter, type RowFilter } from './row-filter.ts'
 import { BY_ID, firstAfter, keyOf, type RowIndexes } from './row-indexes.ts'
 import type { Row } from './row.ts'
 
 type SortKey = { readonly field: number; readonly descending: boolean }
+
+/** Up to so many candidates are sorted at once: no order is made or walked for them. */
+const MANY_TO_SORT = 1_000
 
 export class RowSearch {
   readonly #known: KnownSpec
@@ -21,30 +24,25 @@ export class RowSearch {
   }
 
   find(query: CheckedQuery): readonly Row[] {
-    const { offset, limit, afterId } = query
+    const { offset, limit, afterId, where } = query
     if (limit === 0) return []
-    const holds = rowFilter(this.#known, query.where)
+    const holds = rowFilter(this.#known, where)
     const sort = query.sort.map(({ field, descending }) => ({
       field: field === 'id' ? BY_ID : field.index,
       descending,
     }))
-    const candidates = this.#candidates(query.where)
+    const candidates = this.#candidates(where)
     const end = offset + limit
-    if (candidates !== undefined && isCheaperToSort(candidates.length, this.#rows.size, end)) {
-      const found = candidates.filter(
-        (row) => holds(row) && (afterId === undefined || compareText(row.id, afterId) > 0),
-      )
-      return found.sort((a, b) => compareRows(a, b, sort)).slice(offset, end)
+    // Where they are many, a page is often full sooner along the order; if not, little is lost
+    const budget = candidates?.length ?? Infinity
+    if (candidates === undefined || budget > MANY_TO_SORT) {
+      const page = this.#walk(sort, afterId, holds, end, budget)
+      if (page !== undefined) return page.slice(offset)
     }
-    const found: Row[] = []
-    let passed = 0
-    for (const row of this.#walk(sort, afterId)) {
-      if (!holds(row)) continue
-      passed += 1
-      if (passed > offset) found.push(row)
-      if (passed === end) break
-    }
-    return found
+    const found = (candidates ?? []).filter(
+      (row) => holds(row) && (afterId === undefined || compareText(row.id, afterId) > 0),
+    )
+    return found.sort((a, b) => compareRows(a, b, sort)).slice(offset, end)
   }
 
   /** Every row of a question, in no order. */
@@ -85,44 +83,64 @@ export class RowSearch {
     return field && [...values].map((value) => this.#indexes.withValue(field.index, value))
   }
 
-  /** All rows in an order, one run of equal first keys after the other. */
-  *#walk(sort: readonly SortKey[], afterId: string | undefined): Iterable<Row> {
-    const [first, ...rest] = sort
-    const ordered = this.#indexes.inOrder(first?.field ?? BY_ID)
-    if (first === undefined || first.field === BY_ID) {
-      const start = afterId === undefined ? 0 : firstAfter(ordered, afterId)
-      const step = first?.descending === true ? -1 : 1
-      for (let i = step > 0 ? start : ordered.length - 1; i >= start && i < ordered.length; i += step)
-        yield ordered[i] as Row // within bounds
-      return
+  /** The first `end` rows in an order that hold; `undefined` when more than `budget` rows would have to be looked at. */
+  #walk(
+    sort: readonly SortKey[],
+    afterId: string | undefined,
+    holds: RowFilter,
+    end: number,
+    budget: number,
+  ): readonly Row[] | undefined {
+    const [first = { field: BY_ID, descending: false }, ...rest] = sort
+    const { field, descending } = first
+    const rows = this.#indexes.inOrder(field)
+    const begin = afterId === undefined ? 0 : firstAfter(rows, afterId)
+    const present = field === BY_ID ? rows.length : firstAbsent(rows, field)
+    const found: Row[] = []
+    for (let passed = begin; passed < rows.length && found.length < end;) {
+      if (passed - begin > budget) return undefined
+      let run: readonly [number, number]
+      if (passed >= present) run = [present, rows.length]
+      else if (field === BY_ID) run = descending ? [present - passed - 1, present - passed] : [passed, passed + 1]
+      else run = descending ? runBefore(rows, field, present - passed) : runAfter(rows, field, passed)
+      takeRun(rows, run, holds, rest, found)
+      passed += run[1] - run[0]
     }
-    for (const [start, end] of runs(ordered, first)) {
-      if (rest.length === 0)
-        for (let i = start; i < end; i += 1) yield ordered[i] as Row // within bounds
-      else yield* ordered.slice(start, end).sort((a, b) => compareRows(a, b, rest))
-    }
+    return found.slice(0, end)
   }
 }
 
-/** From and up to where rows have one key, in the order asked; those without a key last in either direction. */
-function* runs(rows: readonly Row[], { field, descending }: SortKey): Iterable<readonly [number, number]> {
-  const keyAt = (i: number) => keyOf(rows[i] as Row, field) // asked within bounds only
-  let present = rows.length
-  if (descending) {
-    present = firstAbsent(rows, field)
-    for (let end = present; end > 0;) {
-      let start = end - 1
-      while (start > 0 && keyAt(start - 1) === keyAt(end - 1)) start -= 1
-      yield [start, end]
-      end = start
-    }
+/** Of rows with one key those that hold, by what orders them further. */
+function takeRun(
+  rows: readonly Row[],
+  [start, stop]: readonly [number, number],
+  holds: RowFilter,
+  rest: readonly SortKey[],
+  found: Row[],
+): void {
+  const run: Row[] = []
+  for (let i = start; i < stop; i += 1) {
+    const row = rows[i] as Row // within bounds
+    if (holds(row)) run.push(row)
   }
-  for (let start = descending ? present : 0; start < rows.length;) {
-    let end = start + 1
-    while (end < rows.length && keyAt(end) === keyAt(start)) end += 1
-    yield [start, end]
-    start = end
-  }
+  if (rest.length > 0) run.sort((a, b) => compareRows(a, b, rest))
+  for (const row of run) found.push(row)
+}
+
+/** From and up to where rows have the key of the one at `start`. */
+function runAfter(rows: readonly Row[], field: number, start: number): readonly [number, number] {
+  const key = keyOf(rows[start] as Row, field) // asked within bounds only
+  let stop = start + 1
+  while (stop < rows.length && keyOf(rows[stop] as Row, field) === key) stop += 1 // stop is below length
+  return [start, stop]
+}
+
+/** The same for the one before `stop`, backwards. */
+function runBefore(rows: readonly Row[], field: number, stop: number): readonly [number, number] {
+  let start = stop - 1
+  const key = keyOf(rows[start] as Row, field) // asked within bounds only
+  while (start > 0 && keyOf(rows[start - 1] as Row, field) === key) start -= 1 // start - 1 is 0 and up
+  return [start, stop]
 }
 
 function firstAbsent(rows: readonly Row[], field: number): number {
@@ -148,10 +166,4 @@ function compareRows(a: Row, b: Row, sort: readonly SortKey[]): number {
     if (order !== 0) return descending ? -order : order
   }
   return compareText(a.id, b.id)
-}
-
-/** Against walking an order until a page is full, when the candidates lie evenly in it. */
-function isCheaperToSort(candidates: number, rows: number, end: number): boolean {
-  if (candidates === 0) return true
-  return candidates * Math.log2(candidates + 1) < Math.min(rows, (end * rows) / candidates)
 }

@@ -1,0 +1,250 @@
+/**
+ * The objects of one tenant as files. An object is written to a file of its own first, made durable, and then renamed
+ * to its place: readers see the old one or the new one, and a crash leaves nothing at the place.
+ */
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../kernel/errors.ts'
+import type { BlobInfo, Blobs } from '../blobs.ts'
+import {
+  checkByteRange,
+  checkExpectedEtag,
+  checkList,
+  checkPath,
+  checkPut,
+  piecesOf,
+  type CheckedPut,
+} from '../check-blobs.ts'
+import { pathPage } from '../path-page.ts'
+import { codeOf, storeError } from './file-errors.ts'
+import { folderAt, makeFolderAt, syncFolder } from './folders.ts'
+import { openObject, readAt, readInfo, streamAt, writeObject } from './object-file.ts'
+import { objectNames } from './object-name.ts'
+import type { PathList } from './path-list.ts'
+import type { Turns } from './turns.ts'
+
+/** Up to so many bytes are read at once, and no file stays open for a reader that never comes. */
+const READ_AT_ONCE = 262_144
+/** files that one list reads at a time */
+const READERS = 16
+
+/** What the tenants of one folder share. */
+export interface FileHost {
+  /** of all tenants */
+  readonly root: string
+  /** on the same file system */
+  readonly temporary: string
+  /** epoch ms */
+  readonly clock: () => number
+  /** Runs what closing waits for; `CLOSED` when closed. */
+  run<T>(act: () => Promise<T>): Promise<T>
+  checkOpen(): void
+}
+
+/** What outlives one `FileBlobs`: there may be several of a tenant. */
+export interface TenantFiles {
+  readonly folder: string
+  readonly paths: PathList
+  readonly turns: Turns
+}
+
+export class FileBlobs implements Blobs {
+  readonly #host: FileHost
+  readonly #tenant: TenantFiles
+
+  constructor(host: FileHost, tenant: TenantFiles) {
+    this.#host = host
+    this.#tenant = tenant
+  }
+
+  async put(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    options?: Parameters<Blobs['put']>[2],
+  ): Promise<BlobInfo> {
+    this.#host.checkOpen()
+    const checked = checkPut(path, content, options)
+    const sent: Sent = { pieces: piecesOf(content), failure: undefined }
+    return this.#host.run(() => this.#put(path, sent, checked))
+  }
+
+  async info(path: string): Promise<BlobInfo | undefined> {
+    this.#host.checkOpen()
+    checkPath(path)
+    return this.#host.run(() => this.#info(path))
+  }
+
+  async get(path: string, range?: { readonly from: number; readonly until?: number }): ReturnType<Blobs['get']> {
+    this.#host.checkOpen()
+    checkPath(path)
+    checkByteRange(range)
+    const { from = 0, until = Infinity } = range ?? {}
+    return this.#host.run(() => this.#get(path, from, until))
+  }
+
+  async list(query: Parameters<Blobs['list']>[0]): Promise<readonly BlobInfo[]> {
+    this.#host.checkOpen()
+    const checked = checkList(query)
+    return this.#host.run(async () => {
+      const paths = await reading('The list of objects', () => this.#tenant.paths.inOrder(() => this.#folder([])))
+      const page = pathPage(paths, checked)
+      const infos: BlobInfo[] = []
+      for (let at = 0; at < page.length; at += READERS) {
+        const some = await Promise.all(page.slice(at, at + READERS).map((path) => this.#info(path)))
+        // Deleted meanwhile
+        infos.push(...some.filter((info) => info !== undefined))
+      }
+      return infos
+    })
+  }
+
+  async delete(path: string): Promise<boolean> {
+    this.#host.checkOpen()
+    checkPath(path)
+    return this.#host.run(() =>
+      this.#tenant.turns.take(path, () => reading(`Deleting ${path}`, () => this.#delete(path))),
+    )
+  }
+
+  async #put(path: string, sent: Sent, checked: CheckedPut): Promise<BlobInfo> {
+    const temporary = join(this.#host.temporary, randomUUID())
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+    const handle = await reading(`Writing ${path}`, () => open(temporary, flags, 0o600))
+    try {
+      let info: BlobInfo
+      try {
+        info = await writeObject(handle, path, this.#receive(sent), checked, this.#host.clock)
+      } finally {
+        await handle.close()
+      }
+      await this.#tenant.turns.take(path, () => this.#place(path, temporary, checked.expect))
+      return info
+    } catch (thrown) {
+      await unlink(temporary).catch(() => undefined)
+      // What the sender of the content threw is its own
+      throw sent.failure === thrown ? thrown : storeError(`Writing ${path}`, thrown)
+    }
+  }
+
+  /** Puts a finished file in its place, unless something else is there than was expected. */
+  async #place(path: string, temporary: string, expect: string | undefined): Promise<void> {
+    if (expect !== undefined) checkExpectedEtag(path, expect, (await this.#info(path))?.etag)
+    const { folders, file } = objectNames(path)
+    const folder = await makeFolderAt(this.#host.root, [this.#tenant.folder, ...folders])
+    await rename(temporary, join(folder, file))
+    this.#tenant.paths.changed(path, true)
+    await syncFolder(folder)
+  }
+
+  async #delete(path: string): Promise<boolean> {
+    const { folders, file } = objectNames(path)
+    const folder = await this.#folder(folders)
+    if (folder === undefined) return false
+    try {
+      await unlink(join(folder, file))
+    } catch (thrown) {
+      if (codeOf(thrown) === 'ENOENT') return false
+      throw thrown
+    }
+    this.#tenant.paths.changed(path, false)
+    await syncFolder(folder)
+    return true
+  }
+
+  async #info(path: string): Promise<BlobInfo | undefined> {
+    return reading(`Reading ${path}`, async () => {
+      const handle = await this.#open(path)
+      if (handle === undefined) return undefined
+      try {
+        return await readInfo(handle, path)
+      } finally {
+        await handle.close()
+      }
+    })
+  }
+
+  async #get(path: string, from: number, until: number): ReturnType<Blobs['get']> {
+    return reading(`Reading ${path}`, async () => {
+      const handle = await this.#open(path)
+      if (handle === undefined) return undefined
+      try {
+        const info = await readInfo(handle, path)
+        const end = Math.min(until + 1, info.size)
+        if (end - from > READ_AT_ONCE) return { info, content: this.#later(info, from, end) }
+        return { info, content: atOnce(await readAt(handle, from, end)) }
+      } finally {
+        await handle.close()
+      }
+    })
+  }
+
+  /** Content that is opened when somebody reads it; `CONFLICT` when other content has taken its place by then. */
+  async *#later(info: BlobInfo, from: number, end: number): AsyncIterable<Uint8Array> {
+    const { path, etag } = info
+    const handle = await reading(`Reading ${path}`, async () => {
+      this.#host.checkOpen()
+      const opened = await this.#open(path)
+      if (opened === undefined) throw replaced(path)
+      try {
+        if ((await readInfo(opened, path)).etag === etag) return opened
+      } catch (thrown) {
+        await opened.close()
+        throw thrown
+      }
+      await opened.close()
+      throw replaced(path)
+    })
+    try {
+      yield* streamAt(handle, from, end)
+    } catch (thrown) {
+      throw storeError(`Reading ${path}`, thrown)
+    }
+  }
+
+  async #open(path: string): Promise<Awaited<ReturnType<typeof openObject>>> {
+    const { folders, file } = objectNames(path)
+    const folder = await this.#folder(folders)
+    return folder === undefined ? undefined : openObject(join(folder, file))
+  }
+
+  #folder(names: readonly string[]): Promise<string | undefined> {
+    return folderAt(this.#host.root, [this.#tenant.folder, ...names])
+  }
+
+  /** A sender that goes on sending does not hold up closing. */
+  async *#receive(sent: Sent): AsyncIterable<Uint8Array> {
+    try {
+      for await (const piece of sent.pieces) {
+        this.#host.checkOpen()
+        yield piece
+      }
+    } catch (thrown) {
+      sent.failure = thrown
+      throw thrown
+    }
+  }
+}
+
+/** Content on its way in, and what its sender threw. */
+interface Sent {
+  readonly pieces: AsyncIterable<Uint8Array>
+  failure: unknown
+}
+
+async function reading<T>(doing: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (thrown) {
+    throw storeError(doing, thrown)
+  }
+}
+
+async function* atOnce(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  if (bytes.length > 0) yield bytes
+}
+
+function replaced(path: string): AppError {
+  return new AppError('CONFLICT', `The object ${path} was replaced or deleted before it was read; read it again`)
+}

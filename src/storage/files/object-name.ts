@@ -1,0 +1,67 @@
+/**
+ * Names of files for paths of objects. A path is cut into pieces of 60 bytes; all but the last are folders. Each byte
+ * that some file system takes amiss (capitals included: case may not count) stands as `%` and two digits, a slash as
+ * `+`. No name is `.` or `..`, none is longer than 182 characters, and sorting by decoded pieces sorts by path.
+ */
+const PIECE = 60
+const PLAIN = /^[a-z0-9_.-]$/
+
+const FOLDER = '.d'
+const OBJECT = '.o'
+
+/** The folders and the file of a path, outermost first. */
+export function objectNames(path: string): { readonly folders: readonly string[]; readonly file: string } {
+  const bytes = Buffer.from(path)
+  const pieces: string[] = []
+  for (let at = 0; at < bytes.length; at += PIECE) pieces.push(encode(bytes.subarray(at, at + PIECE)))
+  const last = pieces.pop() ?? ''
+  return { folders: pieces.map((piece) => piece + FOLDER), file: last + OBJECT }
+}
+
+/** The piece of a path that a name stands for; `undefined` for names that this medium did not give. */
+export function pieceOf(name: string): { readonly kind: 'folder' | 'object'; readonly bytes: Buffer } | undefined {
+  const ending = name.slice(-2)
+  if (ending !== FOLDER && ending !== OBJECT) return undefined
+  const kind = ending === FOLDER ? 'folder' : 'object'
+  const bytes = decode(name.slice(0, -2))
+  if (bytes.length === 0 || bytes.length > PIECE || (kind === 'folder' && bytes.length < PIECE)) return undefined
+  return encode(bytes) + ending === name ? { kind, bytes } : undefined
+}
+
+/** A tenant's folder. */
+export function tenantName(id: string): string {
+  return `t-${encode(Buffer.from(id))}`
+}
+
+/** The tenant of a folder; `undefined` for names that this medium did not give. */
+export function tenantOf(name: string): string | undefined {
+  if (!name.startsWith('t-')) return undefined
+  const id = decode(name.slice(2)).toString()
+  return tenantName(id) === name ? id : undefined
+}
+
+function encode(bytes: Buffer): string {
+  let name = ''
+  for (const byte of bytes) {
+    const sign = String.fromCharCode(byte)
+    if (sign === '/') name += '+'
+    else name += PLAIN.test(sign) ? sign : `%${byte.toString(16).padStart(2, '0')}`
+  }
+  return name
+}
+
+/** Of an encoded text; of any other some bytes that do not encode to it again. */
+function decode(text: string): Buffer {
+  const bytes: number[] = []
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '+') {
+      bytes.push(0x2f)
+    } else if (text[at] === '%') {
+      bytes.push(Number.parseInt(text.slice(at + 1, at + 3), 16) || 0)
+      at += 2
+    } else {
+      bytes.push(text.charCodeAt(at))
+    }
+  }
+  return Buffer.from(bytes)
+}

@@ -1,0 +1,104 @@
+/**
+ * Objects as files below one folder: `objects/<tenant>/<path>` and `temporary/` for what is being written. The folder
+ * belongs to one process at a time: whoever opens it takes what is in `temporary` for the remains of a crash.
+ */
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobMedium } from '../blob-medium.ts'
+import { compareText } from '../order.ts'
+import { checkTenant, closedError } from '../tenant.ts'
+import { FileBlobs, type FileHost, type TenantFiles } from './file-blobs.ts'
+import { storeError } from './file-errors.ts'
+import { folderAt, makeFolderAt } from './folders.ts'
+import { tenantName, tenantOf } from './object-name.ts'
+import { PathList, pathsIn } from './path-list.ts'
+import { Turns } from './turns.ts'
+
+export interface FilesOptions {
+  /** made when it is not there */
+  readonly folder: string
+  /** epoch ms; default: the machine's */
+  readonly clock?: () => number
+}
+
+/** `STORE` when the folder cannot be used. */
+export async function openFiles({ folder, clock = Date.now }: FilesOptions): Promise<BlobMedium> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const base = await realpath(folder)
+    const temporary = await makeFolderAt(base, ['temporary'])
+    await sweep(temporary)
+    return new FileMedium(await makeFolderAt(base, ['objects']), temporary, clock)
+  } catch (thrown) {
+    throw storeError(`Opening the folder of objects ${folder}`, thrown)
+  }
+}
+
+/** What a crash left: files that were never finished, and so never answered. */
+async function sweep(temporary: string): Promise<void> {
+  for (const name of await readdir(temporary)) await rm(join(temporary, name), { recursive: true, force: true })
+}
+
+class FileMedium implements BlobMedium, FileHost {
+  readonly root: string
+  readonly temporary: string
+  readonly clock: () => number
+  readonly #tenants = new Map<string, TenantFiles>()
+  readonly #running = new Set<Promise<unknown>>()
+  #closed = false
+
+  constructor(root: string, temporary: string, clock: () => number) {
+    this.root = root
+    this.temporary = temporary
+    this.clock = clock
+  }
+
+  tenant(id: string): FileBlobs {
+    this.checkOpen()
+    checkTenant(id)
+    let files = this.#tenants.get(id)
+    if (files === undefined) {
+      files = { folder: tenantName(id), paths: new PathList(), turns: new Turns() }
+      this.#tenants.set(id, files)
+    }
+    return new FileBlobs(this, files)
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    return this.run(async () => {
+      const found: string[] = []
+      for (const name of await readdir(this.root)) {
+        const tenant = tenantOf(name)
+        if (tenant !== undefined && (await this.#hasObjects(name))) found.push(tenant)
+      }
+      return found.sort(compareText)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.allSettled(this.#running)
+  }
+
+  checkOpen(): void {
+    if (this.#closed) throw closedError()
+  }
+
+  async run<T>(act: () => Promise<T>): Promise<T> {
+    this.checkOpen()
+    const running = act()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  async #hasObjects(name: string): Promise<boolean> {
+    const folder = await folderAt(this.root, [name])
+    if (folder === undefined) return false
+    for await (const path of pathsIn(folder, [])) return path !== ''
+    return false
+  }
+}

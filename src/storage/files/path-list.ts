@@ -1,0 +1,66 @@
+/** The paths of one tenant in order, read from its folders when they are first listed and kept up from then on. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { placeInOrder } from '../path-page.ts'
+import { codeOf } from './file-errors.ts'
+import { pieceOf } from './object-name.ts'
+
+export class PathList {
+  #paths: string[] | undefined
+  #reading: Promise<string[]> | undefined
+  /** what changed while the folders were read */
+  #changes: (readonly [path: string, there: boolean])[] = []
+
+  /** `read` gives the folder, or nothing while there is none. */
+  async inOrder(folder: () => Promise<string | undefined>): Promise<readonly string[]> {
+    if (this.#paths !== undefined) return this.#paths
+    this.#reading ??= this.#read(folder)
+    return this.#reading
+  }
+
+  /** After an object was put or deleted. */
+  changed(path: string, there: boolean): void {
+    if (this.#reading !== undefined) this.#changes.push([path, there])
+    else if (this.#paths !== undefined) apply(this.#paths, path, there)
+  }
+
+  async #read(folder: () => Promise<string | undefined>): Promise<string[]> {
+    try {
+      const root = await folder()
+      const paths: string[] = []
+      if (root !== undefined) for await (const path of pathsIn(root, [])) paths.push(path)
+      for (const [path, there] of this.#changes) apply(paths, path, there)
+      this.#paths = paths
+      return paths
+    } finally {
+      this.#changes = []
+      this.#reading = undefined
+    }
+  }
+}
+
+/** Paths of all objects under a folder, in byte order. */
+export async function* pathsIn(folder: string, before: readonly Buffer[]): AsyncIterable<string> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => {
+    if (codeOf(thrown) === 'ENOENT') return []
+    throw thrown
+  })
+  const pieces = entries.flatMap((entry) => {
+    const piece = pieceOf(entry.name)
+    if (piece === undefined) return []
+    const real = piece.kind === 'folder' ? entry.isDirectory() : entry.isFile()
+    return real ? [{ ...piece, name: entry.name }] : []
+  })
+  // Of the same bytes the object is the shorter path
+  pieces.sort((a, b) => Buffer.compare(a.bytes, b.bytes) || (a.kind === 'object' ? -1 : 1))
+  for (const { kind, bytes, name } of pieces) {
+    if (kind === 'object') yield Buffer.concat([...before, bytes]).toString()
+    else yield* pathsIn(join(folder, name), [...before, bytes])
+  }
+}
+
+function apply(paths: string[], path: string, there: boolean): void {
+  const at = placeInOrder(paths, path)
+  const found = paths[at] === path
+  if (found !== there) paths.splice(at, found ? 1 : 0, ...(there ? [path] : []))
+}
