@@ -129,6 +129,7 @@ const unequipped = equipped({})
 /** All of them without a host: offline, scripts bounded by counts. For `createEngine({ plugs: [...builtins, myPlug] })`. */
 export const builtins: readonly Plug[] = listed(unequipped)
 
+export type { CallUrlOptions } from './call-url/plug.ts'
 export const { condition, functionSensor, transformer, composite, callURL, script } = unequipped
 
 export {

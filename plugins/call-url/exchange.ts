@@ -14,7 +14,7 @@ const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1_000_000
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** Headers that must not reach another host than the one that they were written for. */
+/** Headers that may reach another origin than the one that they were written for; all others may hold secrets. */
 const KEPT_ELSEWHERE = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 /** The URL of a call. Throws `PLUG_FAILED`; the text names no part of the URL, which may hold secrets. */
@@ -54,7 +54,7 @@ export async function exchange(
         `${before.hostname} redirects from https to http, which would show what is sent`,
       )
     }
-    if (url.host !== before.host) headers = harmless(headers)
+    if (url.origin !== before.origin) headers = harmless(headers)
     if (response.status === 303 || (response.status < 303 && method === 'POST')) {
       method = 'GET'
       body = undefined

@@ -15,13 +15,13 @@ const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connect
 
 /** A sensor that calls a URL through `transport`. */
 export function createCallUrl({ transport, allow = [] }: CallUrlOptions = {}): Plug {
-  const allowed = new Set(allow)
+  const allowed = new Set([...allow, ...(transport?.allow ?? [])])
   return definePlug({
     name: 'callURL',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'Calls a URL: Success for an answer from 200 to 299, else Error. At most 10 s, 1 MB and 5 redirects; private addresses only when the host allows them by name. Offline unless the host gives it a transport.',
+      'Calls a URL: Success for an answer from 200 to 299, else Error. At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them by name. Offline unless the host gives it a transport.',
     category: 'Network',
     states: ['Success', 'Error'],
     input: {

@@ -3,6 +3,8 @@
  * what is told about a call; those are decided before and after.
  */
 export interface Transport {
+  /** host names and addresses that may be called although they are private */
+  readonly allow?: readonly string[]
   /** IP addresses of a host name; rejects when there are none */
   resolve(host: string): Promise<readonly string[]>
   /**

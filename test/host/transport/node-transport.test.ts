@@ -178,7 +178,7 @@ describe('the transport', () => {
     const transport = through({ allow: ['a.example'] })
     await expect(transport.send(outbound(packed.port))).rejects.toThrow('compressed')
     const raw = createSocketServer((socket) => {
-      socket.on('error', () => undefined)
+      socket.on('error', () => undefined).resume()
       socket.end('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n')
     })
     await new Promise<void>((done) => raw.listen(0, '127.0.0.1', done))
