@@ -16,6 +16,7 @@ type Found = readonly [version: number, live: number]
 export class CollectionTables {
   readonly #db: Database
   readonly #sql: Statements
+  #changed = false
   /** the fields of type `texts`, with the place of their column */
   readonly #texts: readonly { readonly name: string; readonly place: number }[]
 
@@ -36,6 +37,13 @@ export class CollectionTables {
     return isExpected(expect, version) ? undefined : (version ?? 'absent')
   }
 
+  /** True once after something that can be searched has changed. */
+  takeChanged(): boolean {
+    const changed = this.#changed
+    this.#changed = false
+    return changed
+  }
+
   /** Gives the new version. */
   put(tenant: string, id: string, body: string, fields: ColumnValues): number {
     const [version = 0] = this.#db.row<[number]>(this.#sql.put, tenant, id, body) ?? []
@@ -48,6 +56,7 @@ export class CollectionTables {
     if (this.#db.run(this.#sql.bury, tenant, id) === 0) return false
     if (this.#texts.length > 0) this.#retext(tenant, id, [])
     this.#db.run(this.#sql.unindex, tenant, id)
+    this.#changed = true
     return true
   }
 
@@ -61,7 +70,7 @@ export class CollectionTables {
   /** Writes what can be searched of a document. */
   #index(tenant: string, id: string, fields: ColumnValues): void {
     if (this.#texts.length > 0) this.#retext(tenant, id, fields)
-    this.#db.run(this.#sql.index, tenant, id, ...fields)
+    if (this.#db.run(this.#sql.index, tenant, id, ...fields) > 0) this.#changed = true
   }
 
   /** Brings `t_x` from what the document had to what it has. */

@@ -3,7 +3,7 @@ import { checkCountField, checkIds, checkQuery, checkWhere, isId } from '../chec
 import type { Collection, CollectionSpec, Condition, Document, Expectation, Query, Stored, Write } from '../contract.ts'
 import type { KnownSpec } from '../spec.ts'
 import { documentsTable, type CollectionForm } from './collection-form.ts'
-import type { DocumentRow, DocumentsRead, PageQuery } from './read-documents.ts'
+import type { DocumentColumns, DocumentRow, DocumentsRead, PageQuery } from './read-documents.ts'
 import type { Opened } from './opened.ts'
 import { mapInTurns } from './turns.ts'
 
@@ -43,8 +43,8 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
   }
 
   async find(query: Query): Promise<readonly Stored<D>[]> {
-    const rows = await this.#page<readonly DocumentRow[]>('find', query)
-    return mapInTurns(rows, (row) => storedOf<D>(row))
+    const { ids, versions, bodies } = await this.#page<DocumentColumns>('find', query)
+    return mapInTurns(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '']))
   }
 
   ids(query: Query): Promise<readonly string[]> {
@@ -55,7 +55,8 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     this.#opened.refuseWhenClosed()
     checkWhere(this.#known, where)
     const form = await this.#readable()
-    return this.#read<number>({ kind: 'count', form, tenant: this.#tenant, where })
+    const read = { kind: 'count', form, tenant: this.#tenant, where } as const
+    return this.#opened.counts.count(this.#tenant, form.name, where, () => this.#read<number>(read))
   }
 
   async countBy(field: string, where: readonly Condition[] = []): Promise<ReadonlyMap<string, number>> {

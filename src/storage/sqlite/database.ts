@@ -4,6 +4,8 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 
 /** ms that a reader waits for a file that recovers */
 const BUSY_MS = 5_000
+/** of a file that readers see as memory; what lies beyond is read */
+const MAPPED_BYTES = 4 * 1024 ** 3
 /** statements whose text depends on a query; the constant ones are few */
 const MOST_STATEMENTS = 300
 
@@ -30,6 +32,8 @@ export function openWriter(file: string, { synchronous, cacheMb }: WriterSetting
 export function openReader(file: string, cacheMb: number): Database {
   return open(file, true, (db) => {
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
+    // Pages come out of the system's cache without being copied. The file never shrinks, so no page goes away under it.
+    db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
     db.exec('PRAGMA temp_store = MEMORY')
   })
 }
@@ -94,10 +98,10 @@ export class Database {
 
   /** All of `work` or nothing, and one state of the file to all of its reads. */
   transaction<Result>(work: () => Result): Result {
-    this.#db.exec('BEGIN')
+    this.run('BEGIN')
     try {
       const result = work()
-      this.#db.exec('COMMIT')
+      this.run('COMMIT')
       return result
     } catch (error) {
       // A full disk may have ended the transaction already.
@@ -108,10 +112,10 @@ export class Database {
 
   /** Inside a transaction: `work` alone is undone when it throws. */
   savepoint<Result>(work: () => Result): Result {
-    this.#db.exec('SAVEPOINT one')
+    this.run('SAVEPOINT one')
     try {
       const result = work()
-      this.#db.exec('RELEASE one')
+      this.run('RELEASE one')
       return result
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK TO one; RELEASE one')

@@ -58,7 +58,7 @@ export class Declarations {
 
   async #make(known: KnownSpec, form: CollectionForm): Promise<void> {
     const answer = await this.#submit({ kind: 'declare', form }, 0)
-    if (answer[0] === MUST_FILL) await this.#fill(known, form)
+    if (answer === MUST_FILL) await this.#fill(known, form)
   }
 
   async #fill(known: KnownSpec, form: CollectionForm): Promise<void> {
@@ -76,11 +76,10 @@ export class Declarations {
     }
   }
 
-  async #submit(job: StateJob, weight: number): Promise<readonly number[]> {
+  async #submit(job: StateJob, weight: number): Promise<number | undefined> {
     const answer = await this.#commits.submit(job, weight)
-    if ('misfits' in answer) return []
     if ('failure' in answer) throw new AppError('STORE', answer.failure)
-    return answer
+    return 'results' in answer ? answer.results[0] : undefined
   }
 }
 

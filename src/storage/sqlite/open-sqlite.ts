@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
+import { CountMemory } from './count-memory.ts'
 import { openReader } from './database.ts'
 import { Declarations, type StateCommits } from './declarations.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -72,10 +73,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     const readers = new ReaderPool({ state, series }, most, trouble)
     const specs = new Specs()
     const declarations = new Declarations(stateCommits, readers)
-    const stateCommit = new StateCommit(stateCommits, declarations, specs)
+    const counts = new CountMemory()
+    const stateCommit = new StateCommit(stateCommits, declarations, specs, counts)
     const gets = openReader(state, 32)
     return new SqliteStorage({
       specs,
+      counts,
       declarations,
       gets,
       readers,

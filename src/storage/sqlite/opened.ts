@@ -1,6 +1,7 @@
 /** What the parts of one opened store share. */
 import type { Committed, Write } from '../contract.ts'
 import type { Specs } from '../spec.ts'
+import type { CountMemory } from './count-memory.ts'
 import type { Database } from './database.ts'
 import type { Declarations } from './declarations.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -15,6 +16,7 @@ export interface Opened {
   /** on this thread, for what is read by key in microseconds */
   readonly gets: Database
   readonly readers: ReaderPool
+  readonly counts: CountMemory
   readonly seriesCommits: SeriesCommits
   /** epoch ms */
   readonly clock: () => number

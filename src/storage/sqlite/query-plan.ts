@@ -10,6 +10,8 @@ import type { Database } from './database.ts'
 
 /** How far a condition's rows are counted: some 0.2 ms in its index. Above, looking each up costs more than a scan. */
 const FEW = 5_000
+/** Pages that reach further are sorted out of a scan: on the way there the index of the order leads to too many rows. */
+const DEEP = 2_000
 /** Conditions that are asked about; the others only filter. */
 const MOST_ASKED = 6
 
@@ -34,12 +36,12 @@ export interface Planned {
   readonly where: readonly Condition[]
 }
 
-/** `sortedBy`: the first field of the order, when it is not by id. */
-export function sourceOfPage(planned: Planned, sortedBy: string | undefined): Source {
+/** `sortedBy`: the first field of the order, when it is not by id. `depth`: how far into the order the page reaches. */
+export function sourceOfPage(planned: Planned, sortedBy: string | undefined, depth: number): Source {
   const { form, where } = planned
   const driver = fewest(planned, driversOf(planned))
   if (driver !== undefined) return driven(planned, driver)
-  const field = sortedBy === undefined ? 'id' : fieldOf(form, sortedBy).field
+  const field = sortedBy === undefined || (where.length > 0 && depth > DEEP) ? 'id' : fieldOf(form, sortedBy).field
   return { from: indexed(form, field === 'id' ? undefined : indexOf(form, field)), where: allSql(form, where) }
 }
 

@@ -75,9 +75,20 @@ export class SqliteSeries implements Series {
     const read = { kind: 'buckets', tenant: this.#tenant, ...checked, resources, now: this.#opened.clock() } as const
     const { figures, firsts, lasts } = await this.#read<BucketColumns>(read)
     return mapInTurns(firsts, (first, i): Bucket => {
-      const [start = 0, count = 0, numeric = 0, ...reckoned] = figures.subarray(i * FIGURES, (i + 1) * FIGURES)
-      const [sum = null, min = null, max = null, sumOfSquares = null] = numeric === 0 ? [] : reckoned
-      return { start, count, numeric, sum, min, max, sumOfSquares, first, last: lasts[i] ?? first }
+      const at = i * FIGURES
+      const numeric = figures[at + 2] ?? 0
+      const reckoned = (place: number): number | null => (numeric === 0 ? null : (figures[at + place] ?? null))
+      return {
+        start: figures[at] ?? 0,
+        count: figures[at + 1] ?? 0,
+        numeric,
+        sum: reckoned(3),
+        min: reckoned(4),
+        max: reckoned(5),
+        sumOfSquares: reckoned(6),
+        first,
+        last: lasts[i] ?? first,
+      }
     })
   }
 

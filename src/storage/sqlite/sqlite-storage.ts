@@ -21,7 +21,7 @@ import type { Opened, SeriesCommits } from './opened.ts'
 import { SqliteSeries } from './series.ts'
 import type { StateCommit } from './state-commit.ts'
 
-export interface SqliteParts extends Pick<Opened, 'specs' | 'declarations' | 'gets' | 'readers' | 'clock'> {
+export interface SqliteParts extends Pick<Opened, 'specs' | 'declarations' | 'gets' | 'readers' | 'counts' | 'clock'> {
   readonly stateCommits: StateCommits
   readonly seriesCommits: SeriesCommits
   readonly stateCommit: StateCommit

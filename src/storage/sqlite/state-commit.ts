@@ -5,6 +5,7 @@ import type { Committed, Write } from '../contract.ts'
 import { prepareWrites, type PreparedWrite } from '../prepare-writes.ts'
 import type { Specs } from '../spec.ts'
 import { columnValues } from './collection-form.ts'
+import type { CountMemory } from './count-memory.ts'
 import type { Declarations, StateCommits } from './declarations.ts'
 import type { LogChunk, Misfit, StateWrite } from './state-jobs.ts'
 
@@ -16,8 +17,10 @@ export class StateCommit {
   readonly #commits: StateCommits
   readonly #declarations: Declarations
   readonly #specs: Specs
+  readonly #counts: CountMemory
 
-  constructor(commits: StateCommits, declarations: Declarations, specs: Specs) {
+  constructor(commits: StateCommits, declarations: Declarations, specs: Specs, counts: CountMemory) {
+    this.#counts = counts
     this.#commits = commits
     this.#declarations = declarations
     this.#specs = specs
@@ -35,7 +38,8 @@ export class StateCommit {
     const answer = await this.#commits.submit({ kind: 'commit', tenant, writes: sent }, weight)
     if ('misfits' in answer) throw conflictError(answer.misfits.map((misfit) => conflictOf(prepared, misfit)))
     if ('failure' in answer) throw notWritten(answer.failure)
-    return { results: answer }
+    for (const collection of answer.changed) this.#counts.changed(tenant, collection)
+    return { results: answer.results }
   }
 
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {

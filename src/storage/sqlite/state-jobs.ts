@@ -47,6 +47,6 @@ export type Misfit = Pick<Conflict, 'place' | 'actual'>
 /** The answer to a job: results by place, the misfits that undid it, or why it failed. */
 export type StateAnswer = readonly number[] | { readonly misfits: readonly Misfit[] } | { readonly failure: string }
 
-/** What `declare` answers in place of results. */
+/** The one result of `declare`. */
 export const READY = 0
 export const MUST_FILL = 1

@@ -79,22 +79,22 @@ class StateWriter {
     }
   }
 
-  #do(job: StateJob): readonly number[] {
+  #do(job: StateJob): StateAnswer {
     switch (job.kind) {
       case 'commit':
         return this.#commit(job.tenant, job.writes)
       case 'declare':
-        return [this.#declare(job.form)]
+        return { results: [this.#declare(job.form)], changed: [] }
       case 'fill':
         this.#fill(job.collection, job.rows, job.last)
-        return []
+        return DONE
       case 'trim':
         this.#logs.trim(job.tenant, job.log, job.partition, job.upTo)
-        return []
+        return DONE
     }
   }
 
-  #commit(tenant: string, writes: readonly StateWrite[]): readonly number[] {
+  #commit(tenant: string, writes: readonly StateWrite[]): StateAnswer {
     const misfits: Misfit[] = []
     const results = writes.map((write, place) => {
       if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
@@ -112,7 +112,10 @@ class StateWriter {
       this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
       if (this.#tenants.size < MOST_REMEMBERED) this.#tenants.add(tenant)
     }
-    return results
+    const changed = writes.flatMap((write) =>
+      write.kind !== 'append' && this.#tables(write.collection).takeChanged() ? [write.collection] : [],
+    )
+    return { results, changed }
   }
 
   #tables(collection: string): CollectionTables {
@@ -154,6 +157,7 @@ class StateWriter {
   }
 }
 
+const DONE: StateAnswer = { results: [], changed: [] }
 const MOST_REMEMBERED = 10_000
 
 serveThread<readonly StateJob[], readonly StateAnswer[]>((data) => new StateWriter(data as StateWriterData))
