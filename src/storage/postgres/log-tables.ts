@@ -54,20 +54,17 @@ export class LogTables {
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
     const { schema } = this.#database
     const key = 'tenant = $1 and log = $2 and partition = $3'
-    for (;;) {
-      const { count } = await this.#database.query({
-        text: `with gone as (
-                 delete from ${schema}.log_entries where ${key} and position in (
-                   select position from ${schema}.log_entries where ${key} and position <= $4 order by position limit ${SLICE})
-                 returning position)
-               update ${schema}.log_partitions set first = greatest(first, (select max(position) + 1 from gone))
-               where ${key} and exists (select from gone)`,
-        values: [tenant, log, partition, upTo],
-      })
-      if (count > 0) continue
-      // Nothing may also mean that another host has just deleted the same slice
-      const { first, last } = await this.bounds(tenant, log, partition)
-      if (first > Math.min(upTo, last)) return
+    // Held from the beginning: of two that trim, the second sees what the first has left
+    const text = `
+      with slice as materialized (
+        select first, least($4::bigint, last, first + ${SLICE - 1}) as until
+        from ${schema}.log_partitions where ${key} for update),
+      gone as (delete from ${schema}.log_entries using slice where ${key} and position <= slice.until)
+      update ${schema}.log_partitions set first = slice.until + 1 from slice where ${key} and slice.until >= slice.first`
+    let moved = 1
+    while (moved > 0) {
+      const { count } = await this.#database.query({ text, values: [tenant, log, partition, upTo] })
+      moved = count
     }
   }
 }

@@ -155,7 +155,7 @@ describe.runIf(binaries !== undefined)('a lane', () => {
     await impatient.close()
   })
 
-  it('L2: a transaction that was left hanging is ended before its outcome is asked', async () => {
+  it('L2: a transaction that was left hanging is ended before its outcome is asked', { timeout: 15_000 }, async () => {
     await write('hanging 1')
     // The server sees the writes, but neither the commit nor that the connection is gone
     let tries = 0
