@@ -6,6 +6,7 @@ import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineNext } from './cli/next.ts'
+import { definePlugs } from './cli/plugs.ts'
 import { defineServe } from './cli/serve.ts'
 import { defineSimulate } from './cli/simulate.ts'
 import { defineSweep } from './cli/sweep.ts'
@@ -20,6 +21,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineDiff,
   defineSweep,
   defineNext,
+  definePlugs,
   defineToken,
 ]
 

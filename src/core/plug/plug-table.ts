@@ -1,3 +1,4 @@
+import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug } from './plug.ts'
 
 /** Markdown table of plugs, one row each in the order of their names: name, kind, states, properties, what it does. */
@@ -9,8 +10,9 @@ export function plugTable(plugs: readonly Plug[]): string {
   return table(['plug', 'kind', 'states', 'properties', 'what it does'], rows)
 }
 
-/** The details page of one plug as Markdown: what it does, its states, each property and each field of its raw data. */
-export function plugPage({ name, version, kind, description = '', states, input, output, openOutput }: Plug): string {
+/** The details page of one plug as Markdown: what it does, its states, each property each field of its raw data, and a node to copy. */
+export function plugPage(plug: Plug): string {
+  const { name, version, kind, description = '', states, input, output, openOutput } = plug
   const parts = [`# ${name}`, `${kind}, version ${version}`, description]
   if (states.length > 0) parts.push(`States: ${states.map(code).join(', ')}.`)
   const properties = Object.entries(input).map(([property, field]) => [
@@ -31,7 +33,23 @@ export function plugPage({ name, version, kind, description = '', states, input,
   ])
   if (fields.length > 0) parts.push(table(['raw data', 'type', 'unit', 'meaning'], fields))
   if (openOutput) parts.push('It also gives fields that cannot be known beforehand.')
+  const example = ['```json', JSON.stringify(exampleNode(plug), undefined, 2), '```'].join('\n')
+  parts.push(`In the ${kind}s of a rule:`, example)
   return parts.join('\n\n')
+}
+
+/** A node of a rule that names the plug and gives all that has no default, by the examples of its declaration. */
+export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string, unknown>> {
+  const given = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
+  const properties = Object.fromEntries(
+    given.map(([key, field]) => [key, field.example ?? field.format?.values?.[0] ?? FIELD_TYPES[field.type].example]),
+  )
+  return {
+    label: `${name}_1`,
+    name,
+    ...(kind === 'sensor' && { resource: '$' }),
+    ...(given.length > 0 && { properties }),
+  }
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -46,7 +64,8 @@ function propertiesOf(input: Readonly<Record<string, InputField>>): string {
     .join(', ')
 }
 
-function byName(a: Plug, b: Plug): number {
+/** By name, whatever its case; of the same name the sensor first. */
+export function byName(a: Plug, b: Plug): number {
   const [first, second] = [a.name.toLowerCase(), b.name.toLowerCase()]
   if (first !== second) return first < second ? -1 : 1
   return a.kind < b.kind ? 1 : -1

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
-import { plugPage, plugTable } from '../../../src/core/plug/plug-table.ts'
+import { exampleNode, plugPage, plugTable } from '../../../src/core/plug/plug-table.ts'
 
 const siren = definePlug({
   name: 'siren',
@@ -45,6 +45,13 @@ describe('the page of a plug', () => {
     expect(page).toContain('| `unit` | string | no | `"m"` |  | its unit |')
     expect(page).toContain('| `distance` | double | m | how far |')
     expect(page).toContain('cannot be known beforehand')
-    expect(plugPage(siren)).toBe('# siren\n\nactuator, version 1.0.0\n\nWails.')
+    expect(page).toContain('States: `In`, `Out`.')
+    expect(plugPage(siren)).toBe(
+      '# siren\n\nactuator, version 1.0.0\n\nWails.\n\nIn the actuators of a rule:\n\n```json\n{\n  "label": "siren_1",\n  "name": "siren"\n}\n```',
+    )
+  })
+
+  it('has a node to copy, with what has no default', () => {
+    expect(exampleNode(range)).toEqual({ label: 'Range_1', name: 'Range', resource: '$', properties: { value: 2 } })
   })
 })
