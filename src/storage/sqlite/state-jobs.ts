@@ -44,8 +44,16 @@ export interface FilledRow {
 /** A write whose expectation did not hold, by its place in the unit. */
 export type Misfit = Pick<Conflict, 'place' | 'actual'>
 
-/** The answer to a job: results by place, the misfits that undid it, or why it failed. */
-export type StateAnswer = readonly number[] | { readonly misfits: readonly Misfit[] } | { readonly failure: string }
+/** The answer to a job: what came of it, the misfits that undid it, or why it failed. */
+export type StateAnswer =
+  | {
+      /** by place of the write */
+      readonly results: readonly number[]
+      /** collections in which something that can be searched is not as it was */
+      readonly changed: readonly string[]
+    }
+  | { readonly misfits: readonly Misfit[] }
+  | { readonly failure: string }
 
 /** The one result of `declare`. */
 export const READY = 0
