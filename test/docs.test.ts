@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtins } from '../plugins/index.ts'
 import { plugTable } from '../src/core/plug/plug-table.ts'
+import { OPTIONS, type Option } from '../src/host/config.ts'
 import { ERRORS } from '../src/kernel/errors.ts'
 import { fencedBlocks, markedPart, relativeLinks } from './support/read-markdown.ts'
 import { readText, root } from './support/repository.ts'
@@ -25,6 +26,7 @@ beforeAll(() => {
   const exports = {
     '.': './src/index.ts',
     './plugins': './plugins/index.ts',
+    './host': './src/host/index.ts',
     './testing': './src/testing/index.ts',
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', exports }))
@@ -80,6 +82,19 @@ describe('README.md', () => {
     expect(markedPart(readme, 'plugs'), `between the marks plugs:start and plugs:end belongs:\n\n${table}\n`).toBe(
       table,
     )
+  })
+
+  it('has the table of options that the host has', () => {
+    const options: readonly Option[] = Object.values(OPTIONS)
+    const rows = options.map(({ flag, env, value, help, default: usual }) => {
+      const shown = value === undefined ? `--${flag}` : `--${flag} <${value}>`
+      return `| \`${shown}\` | \`${env}\` | ${usual === undefined ? '' : `\`${usual}\``} | ${help} |`
+    })
+    const table = ['| option | environment | default | |', '|---|---|---|---|', ...rows].join('\n')
+    expect(
+      markedPart(readme, 'options'),
+      `between the marks options:start and options:end belongs:\n\n${table}\n`,
+    ).toBe(table)
   })
 
   it('names the commands of package.json as they are', () => {

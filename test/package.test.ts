@@ -1,5 +1,5 @@
 /** What a user gets from npm: the tarball is built, packed and installed into an empty project, and used there. */
-import { cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filesUnder, readText, root } from './support/repository.ts'
@@ -67,7 +67,7 @@ const inProject = (name: string, text: string) => {
   return name
 }
 /** What the compiler says about a file of the project; empty when it is content. */
-const compile = (name: string, text: string): string => {
+const compile = (name: string, text: string, more: object = {}): string => {
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2023',
@@ -78,6 +78,7 @@ const compile = (name: string, text: string): string => {
     exactOptionalPropertyTypes: true,
     skipLibCheck: false,
     noEmit: true,
+    ...more,
   }
   inProject('tsconfig.json', JSON.stringify({ compilerOptions, files: [inProject(name, text)] }))
   return run(process.execPath, [tool('typescript', 'bin', 'tsc'), '-p', '.'], library.project).stdout
@@ -136,16 +137,21 @@ describe('the package', () => {
     expect(new Set(imported)).toEqual(new Set(Object.keys(manifest.dependencies)))
   })
 
-  it('brings nothing but those packages and what they need', () => {
+  it('brings no package that has to be built on the way: none is native, none runs a script', () => {
     const modules = join(library.project, 'node_modules')
     const folders = readdirSync(modules).filter((name) => !/^(?:\.|@types$)/.test(name))
     const installed = folders.flatMap((name) =>
       name.startsWith('@') ? readdirSync(join(modules, name)).map((inner) => `${name}/${inner}`) : [name],
     )
-    const besides = installed.filter(
-      (name) => !(name in manifest.dependencies) && !['reflexarc', 'undici-types'].includes(name),
-    )
-    expect(besides).toEqual(['@jitl/quickjs-ffi-types', 'tslib'])
+    expect(installed).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)))
+    const built = installed.filter((name) => {
+      const { scripts = {} } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
+        scripts?: Record<string, string>
+      }
+      const runs = ['preinstall', 'install', 'postinstall'].some((step) => step in scripts)
+      return runs || existsSync(join(modules, name, 'binding.gyp'))
+    })
+    expect(built).toEqual([])
   })
 
   it('answers `reflexarc --help`', () => {
@@ -174,6 +180,30 @@ describe('the package', () => {
       root,
     )
     expect(code, stdout).toBe(0)
+  })
+})
+
+describe('reflexarc/host', () => {
+  const mounted = `
+import fastify from 'fastify'
+import { host, type KeyPair } from 'reflexarc/host'
+
+const app = fastify()
+const pairs: KeyPair[] = []
+await app.register(host, { store: 'memory:', prefix: '/rules', onFirstPair: (pair) => void pairs.push(pair) })
+const [pair] = pairs
+const authorization = \`Basic \${btoa(\`\${pair?.key}:\${pair?.secret}\`)}\`
+const answers = [await app.inject('/rules/'), await app.inject({ url: '/rules/', headers: { authorization } })]
+console.log(answers.map(({ statusCode }) => statusCode).join(' '))
+await app.close()
+`
+
+  it('mounts on a server of the user, and ends with it', () => {
+    expect(lines(mustRun(process.execPath, [inProject('mounted.ts', mounted)], library.project)).at(-1)).toBe('401 200')
+  })
+
+  it('compiles there', () => {
+    expect(compile('mounted.ts', mounted, { skipLibCheck: true })).toBe('')
   })
 })
 

@@ -18,7 +18,7 @@ export interface RunningHost {
 }
 
 /** ms after which a request that does not end is cut off, so that there is time left to flush */
-const PATIENCE = 7_000
+const PATIENCE = 6_000
 
 /**
  * A host that listens. `LISTEN`, `STORE` or `USAGE` when it cannot; then nothing is left open, and when the address or

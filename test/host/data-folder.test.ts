@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -30,6 +30,28 @@ describe('a data folder', () => {
     )
   })
 })
+
+describe('a data folder of another user', () => {
+  it('cannot be used, with the reason', () => {
+    const path = mkdtempSync(join(root, 'other-'))
+    chmodSync(path, 0o500)
+    chmodSync(root, 0o755)
+    expect(() => withoutRights(() => openDataFolder(path))).toThrow(
+      /cannot be used: this user has no right to write there/,
+    )
+  })
+})
+
+/** Tests may run as root, whom no mode keeps out. */
+function withoutRights(work: () => void): void {
+  if (process.getuid?.() !== 0) return work()
+  process.seteuid?.(65_534)
+  try {
+    work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
 
 describe('the key of tokens', () => {
   it('is made once, for its owner alone, and nothing is left beside it', () => {

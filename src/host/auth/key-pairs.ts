@@ -61,7 +61,7 @@ export class KeyPairs {
   /** A new random pair. */
   async make(tenant: string): Promise<KeyPair> {
     const pair = {
-      key: randomBytes(9).toString('base64url'),
+      key: randomBytes(8).toString('hex'),
       secret: randomBytes(24).toString('base64url'),
       tenant,
     }

@@ -1,0 +1,196 @@
+/** The host as a process of its own: what it prints, how it ends, and what it says when it cannot start. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { root } from '../../support/repository.ts'
+import { basic } from '../sample-host.ts'
+import { Workspace } from './run-cli.ts'
+
+class Served implements AsyncDisposable {
+  stdout = ''
+  stderr = ''
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>
+  readonly #closed: Promise<number | null>
+
+  constructor(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
+    this.#child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), 'serve', '--port', '0', ...args], {
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
+    this.#closed = once(this.#child, 'close').then(([code]) => code as number | null)
+  }
+
+  /** What the ready lines say. */
+  async ready(): Promise<{ url: string; user: string; asked: string }> {
+    const ended = this.#closed.then(() => {
+      throw new Error(`serve ended: ${this.stderr}`)
+    })
+    while (this.stdout.split('\n').length < 3) await Promise.race([once(this.#child.stdout, 'data'), ended])
+    const match = /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\ncurl -u (\S+) (\S+)\n$/.exec(this.stdout)
+    const [, url = '', user = '', asked = ''] = match ?? []
+    return { url, user, asked }
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
+    this.#child.kill(signal)
+    return this.#closed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#closed
+  }
+}
+
+const statusOf = async (url: string, user: string) => {
+  const [key = '', secret = ''] = user.split(':')
+  return (await fetch(url, { headers: { authorization: basic(key, secret) } })).status
+}
+
+describe('reflexarc serve', () => {
+  it('prints its address and a line that works, and knows its keys again after a restart', async () => {
+    using place = new Workspace({})
+    await using first = new Served(place.path, [])
+    const { url, user, asked } = await first.ready()
+    expect(asked.startsWith(`${url}/`)).toBe(true)
+    expect(await statusOf(asked, user)).toBe(200)
+    expect(await statusOf(asked, `${user}x`)).toBe(401)
+    expect(await first.end('SIGTERM')).toBe(0)
+    expect(first.stderr).not.toContain(user.split(':')[1])
+
+    await using second = new Served(place.path, [])
+    const again = await second.ready()
+    expect(again.user, 'the secret is shown once').toBe(user.split(':')[0])
+    expect(await statusOf(again.asked, user)).toBe(200)
+    expect(await second.end('SIGINT')).toBe(0)
+  })
+
+  it('takes the pair that it is given, and prints no secret', async () => {
+    using place = new Workspace({})
+    await using host = new Served(place.path, ['--store', 'memory:'], {
+      REFLEXARC_API_KEY: 'my-key',
+      REFLEXARC_API_SECRET: 'my-secret',
+    })
+    const { asked, user } = await host.ready()
+    expect(user).toBe('my-key')
+    expect(await statusOf(asked, 'my-key:my-secret')).toBe(200)
+    expect(host.stdout + host.stderr).not.toContain('my-secret')
+    expect(readdirSync(place.path), 'memory leaves nothing behind').toEqual([])
+  })
+
+  it('ends in time although somebody holds a connection', async () => {
+    using place = new Workspace({})
+    await using host = new Served(place.path, ['--store', 'memory:'])
+    const { url } = await host.ready()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.write('GET /health HTTP/1.1\r\nhost: a\r\n')
+    const begin = performance.now()
+    expect(await host.end('SIGTERM')).toBe(0)
+    expect(performance.now() - begin).toBeLessThan(10_000)
+    socket.destroy()
+  })
+
+  it('opens to a token made beside it', async () => {
+    using place = new Workspace({})
+    await using host = new Served(place.path, ['--data', 'here'])
+    const { url } = await host.ready()
+    const { stdout, stderr, code } = await place.cli([
+      'token',
+      '--data',
+      'here',
+      '--subject',
+      'anna',
+      '--expires',
+      '5m',
+    ])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const answer = await fetch(`${url}/`, { headers: { authorization: `Bearer ${stdout.trim()}` } })
+    expect(answer.status).toBe(200)
+  })
+})
+
+describe('reflexarc serve that cannot start', () => {
+  const serve = (place: Workspace, args: readonly string[]) => place.cli(['serve', ...args])
+
+  it('because the port is taken says so in one line, and writes nothing', async () => {
+    using place = new Workspace({})
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const port = String((taken.address() as AddressInfo).port)
+    expect(await serve(place, ['--port', port])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: Cannot listen on 127.0.0.1:${port}: something listens there already; choose another --port, or 0 for any\n`,
+    })
+    expect(existsSync(join(place.path, 'data'))).toBe(false)
+    taken.close()
+  })
+
+  it('because the data folder is a file says so in one line', async () => {
+    using place = new Workspace({ data: 'text' })
+    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(
+      /^error: The data folder \S+ cannot be used: a file has that name; name another one with --data\n$/,
+    )
+  })
+
+  it('because another host has the folder says so in one line', async () => {
+    using place = new Workspace({})
+    await using host = new Served(place.path, [])
+    await host.ready()
+    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^error: [^\n]+ is in use by [^\n]+\n$/)
+  })
+
+  it('because a newer version wrote the store says so in one line, and leaves it alone', async () => {
+    using place = new Workspace({})
+    await using host = new Served(place.path, [])
+    await host.ready()
+    await host.end('SIGTERM')
+    const file = join(place.path, 'data', 'state.db')
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA user_version = 9999')
+    database.close()
+    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^error: [^\n]*newer version[^\n]*\n$/)
+  })
+
+  it('because of its options says all that is wrong with them', async () => {
+    using place = new Workspace({})
+    const { code, stderr } = await serve(place, ['--port', 'x', '--log-level', 'loud', '--store', 'tape:'])
+    expect(code).toBe(1)
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^error: --port: "x" /),
+      expect.stringMatching(/^error: --store: /),
+      expect.stringMatching(/^error: --log-level: "loud" /),
+    ])
+  })
+})
+
+describe('reflexarc token', () => {
+  it('says all that is wrong at once', async () => {
+    using place = new Workspace({})
+    const { code, stderr } = await place.cli(['token', '--tenant', '_host', '--expires', 'soon', '--subject', ''])
+    expect(code).toBe(1)
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^error: --data: there is no folder \S+; name the data folder of a host$/),
+      expect.stringMatching(/^error: --tenant: "_host" is no name of a tenant/),
+      expect.stringMatching(/^error: --subject: write a name/),
+      expect.stringMatching(/^error: --expires: "soon" is not a duration/),
+    ])
+  })
+})
