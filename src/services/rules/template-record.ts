@@ -27,7 +27,9 @@ export const TEMPLATES: CollectionSpec<TemplateRecord> = {
     words: {
       type: 'text',
       of: ({ document, user }) => {
-        const tags = Object.entries(document.tags ?? {}).flat().map(String)
+        const tags = Object.entries(document.tags ?? {})
+          .flat()
+          .map(String)
         return searched([document.name, document.description ?? '', user, ...tags])
       },
     },

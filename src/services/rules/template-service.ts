@@ -13,11 +13,18 @@ import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, te
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { Lanes } from './lanes.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from './plug-versions.ts'
+import { readShape } from './read-shape.ts'
 import type { Caller, GraphFormat } from './shared-schema.ts'
 import { nameCondition, tagCondition, wordConditions } from './task-conditions.ts'
 import type { TaskMaker } from './task-maker.ts'
 import type { TemplateRecord } from './template-record.ts'
-import type { TemplateEntity, TemplateFilter, UpgradedTemplates } from './template-schema.ts'
+import {
+  TemplateUpgradeSchema,
+  type TemplateEntity,
+  type TemplateFilter,
+  type TemplateUpgrade,
+  type UpgradedTemplates,
+} from './template-schema.ts'
 
 export interface TemplateParts {
   readonly maker: TaskMaker
@@ -114,7 +121,8 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
       const values = found.map(({ value }) => show(value, includeGraph ? format : undefined))
       return { values, skip: startIndex, limit: hits, total }
     },
-    upgrade: async (where, { updates, reloadTasks }) => {
+    upgrade: async (where, upgrade) => {
+      const { updates, reloadTasks } = readShape(TemplateUpgradeSchema, upgrade, 'the upgrade') as TemplateUpgrade
       const wrong = missingVersions(updates, maker.plugs)
       if (wrong.length > 0) throw validationError('the upgrade', wrong)
       const found = await books.templates.find({ where: templateConditions(where), limit: MOST_UPGRADED })

@@ -1,7 +1,5 @@
 /** What needs no stored task: plugs, data push, simulation, next runs. */
 import type { Plug } from '../../core/plug/plug.ts'
-import { checkShape } from '../../core/rule/check/check-shape.ts'
-import { Report } from '../../core/rule/check/report.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import { nextRuns } from '../../core/schedule/next-runs.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -9,9 +7,10 @@ import { isPlainObject } from '../../kernel/json.ts'
 import type { Books } from './books.ts'
 import type { TemplateApi, ToolApi } from './contract.ts'
 import { pushData } from './data-push.ts'
-import { plugNotFound, refuse, templateNotFound, unknownTemplate } from './error-texts.ts'
+import { plugNotFound, templateNotFound, unknownTemplate } from './error-texts.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
+import { readShape } from './read-shape.ts'
 import type { TaskRunner } from './runner.ts'
 import { simulateRequest } from './simulation.ts'
 import type { TaskShow } from './task-show.ts'
@@ -42,11 +41,11 @@ export function toolApi({ around, runner, show }: ToolParts, books: Books): Tool
     },
     call: async (family, name, version, input) => {
       const plug = onePlug(plugs, family, name, version)
-      return callOnce(plug, read(PlugCallSchema, input ?? {}, 'the call'), ports, now())
+      return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now())
     },
     push: (input) => pushData(runner, show, books, input),
     simulate: async (input) => {
-      const request = read(SimulationSchema, input, 'the simulation') as Simulation
+      const request = readShape(SimulationSchema, input, 'the simulation') as Simulation
       return simulateRequest(around, await ruleOf(books, request), request)
     },
     nextRuns: async ({ expression, zone, from = now(), count, gap, overlap }) =>
@@ -66,7 +65,7 @@ export function templateRunner(
   return (_books, template) =>
     (name, input, options = {}) => {
       if (name !== undefined && template === undefined) throw templateNotFound(name)
-      const run = read(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
+      const run = readShape(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
       if (template === undefined) requireGraph(run)
       return runTemplate(around, template, run, options)
     }
@@ -80,14 +79,6 @@ async function ruleOf(books: Books, { rule, template }: Simulation): Promise<Rul
   }
   if (isPlainObject(rule)) return rule
   throw new AppError('VALIDATION', '/rule <- there is no rule; send it as "rule", or name a stored one as "template"')
-}
-
-/** A body of a tool, every problem of its shape told at once. */
-function read(schema: object, input: unknown, subject: string): object {
-  const report = new Report()
-  const fitting = checkShape(schema, input, '', subject, report)
-  if (report.hasErrors || !isPlainObject(fitting)) throw refuse(subject, report.issues)
-  return fitting
 }
 
 function newest(plugs: readonly Plug[]): readonly Plug[] {

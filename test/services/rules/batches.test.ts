@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BatchStatus } from '../../../src/services/rules/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { got, textOf } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 
@@ -12,20 +13,21 @@ beforeEach(async () => {
 afterEach(() => rules.close())
 
 async function finished(id: string): Promise<BatchStatus> {
-  await expect.poll(async () => (await rules.ask('GET', `/api/batch/${id}`)).body.finishedTime).toBeDefined()
-  return (await rules.ask('GET', `/api/batch/${id}`)).body
+  await expect.poll(async () => (await rules.ask('GET', `/api/batch/${id}`)).at('finishedTime')).toBeDefined()
+  return rules.api.batches.get(id)
 }
 
 /** What an operation did: ids with their status codes. */
 async function done(body: object): Promise<Record<string, number>> {
   const queued = await rules.ask('POST', '/api/batch', { entity: 'task', ...body })
   expect(queued.status).toBe(202)
-  const { results } = await finished(queued.body.entity.id)
+  const { results } = await finished(textOf(queued.at('entity.id')))
   const entries = Object.entries({ ...results?.success, ...results?.failure })
   return Object.fromEntries(entries.map(([id, { statusCode }]) => [id, statusCode]))
 }
 
-const statusOf = async (id: string): Promise<string> => (await rules.ask('GET', `/api/tasks/${id}`)).body.status
+const statusOf = async (id: string): Promise<string> =>
+  String((await rules.ask('GET', `/api/tasks/${id}`)).at('status'))
 
 describe('a batch operation', () => {
   it('is queued with 202, and tells its results when it is over', async () => {
@@ -60,9 +62,9 @@ describe('a batch operation', () => {
   it('has neither results nor a finish while it runs', async () => {
     for (let i = 0; i < 60; i++) await rules.api.tasks.create(ruleOf({ start: false }))
     const { body } = await rules.ask('POST', '/api/batch', { entity: 'task', action: 'start', query: {} })
-    const early = await rules.api.batches.get(body.entity.id)
+    const early = await rules.api.batches.get(textOf(got(body, 'entity.id')))
     expect(Object.keys(early)).toEqual(['id', 'user', 'operation', 'queueTime'])
-    expect(Object.keys((await finished(body.entity.id)).results?.success ?? {})).toHaveLength(60)
+    expect(Object.keys((await finished(textOf(got(body, 'entity.id')))).results?.success ?? {})).toHaveLength(60)
   })
 
   it('that selects nothing ends with empty maps', async () => {
@@ -70,12 +72,12 @@ describe('a batch operation', () => {
   })
 
   it.each([
-    ['delete', { t1: 400, t2: 200, nope: 404 }, [404, 404]],
-    ['start', { t1: 400, t2: 200, nope: 404 }, ['running', 'running']],
-    ['stop', { t1: 200, t2: 400, nope: 404 }, ['stopped', 'stopped']],
-    ['restart', { t1: 200, t2: 200, nope: 404 }, ['running', 'running']],
-    ['reload', { t1: 400, t2: 400, nope: 404 }, ['running', 'stopped']],
-    ['stopAndDelete', { t1: 200, t2: 200, nope: 404 }, [404, 404]],
+    ['delete', { t1: 400, t2: 200, nope: 404 }],
+    ['start', { t1: 400, t2: 200, nope: 404 }],
+    ['stop', { t1: 200, t2: 400, nope: 404 }],
+    ['restart', { t1: 200, t2: 200, nope: 404 }],
+    ['reload', { t1: 400, t2: 400, nope: 404 }],
+    ['stopAndDelete', { t1: 200, t2: 200, nope: 404 }],
   ])('%s tells each task how it went', async (action, codes) => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
@@ -89,7 +91,7 @@ describe('a batch operation', () => {
       action: 'delete',
       query: { ids: 't1,nope' },
     })
-    expect((await finished(body.entity.id)).results?.failure).toEqual({
+    expect((await finished(textOf(got(body, 'entity.id')))).results?.failure).toEqual({
       nope: { statusCode: 404, error: 'No task with id nope' },
       t1: { statusCode: 400, error: 'Not possible to remove task in status running' },
     })
@@ -104,7 +106,7 @@ describe('a batch operation', () => {
     expect(await done({ action: 'reload', query: { template: 'overheating' } })).toEqual({ t1: 200, t2: 200 })
     expect([await statusOf('t1'), await statusOf('t2')]).toEqual(['running', 'stopped'])
     const { body } = await rules.ask('GET', '/api/tasks/t2?format=simplified')
-    expect(body.network.sensors[0].properties.limit).toBe(95)
+    expect(got(body, 'network.sensors.0.properties.limit')).toBe(95)
   })
 
   it('raises versions of plugs, in tasks of rules and of templates', async () => {
@@ -116,7 +118,7 @@ describe('a batch operation', () => {
       await done({ action: 'updatePlugins', query: { plugin: 'heat:1.0.0' }, actionParameters: { updates } }),
     ).toEqual({ t1: 200, t2: 200 })
     expect((await rules.ask('GET', '/api/tasks?plugin=heat:1.1.0')).body).toHaveLength(2)
-    expect((await rules.ask('GET', '/api/templates/overheating?format=simplified')).body.sensors[0].version).toBe(
+    expect((await rules.ask('GET', '/api/templates/overheating?format=simplified')).at('sensors.0.version')).toBe(
       '1.0.0',
     )
   })
@@ -139,9 +141,9 @@ describe('a batch operation', () => {
       t1: 200,
     })
     const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
-    expect(body.network.sensors[0]).toMatchObject({ resource: 'boiler-7', properties: { limit: 50 } })
-    expect(body.tags).toEqual({ a: 1, c: 3 })
-    expect((await rules.ask('GET', '/api/tasks/t1/conf')).body.nodes).toEqual(nodes)
+    expect(got(body, 'network.sensors.0')).toMatchObject({ resource: 'boiler-7', properties: { limit: 50 } })
+    expect(got(body, 'tags')).toEqual({ a: 1, c: 3 })
+    expect((await rules.ask('GET', '/api/tasks/t1/conf')).at('nodes')).toEqual(nodes)
   })
 
   it('fails for a task that does not have the node', async () => {
@@ -179,7 +181,7 @@ describe('a batch operation', () => {
       action: 'updatePlugins',
       actionParameters: { updates },
     })
-    expect(upgrade.body.tasks[0].changes).toEqual([{ path: '/sensors/0/version', from: '1.0.0', to: '1.1.0' }])
+    expect(upgrade.at('tasks.0.changes')).toEqual([{ path: '/sensors/0/version', from: '1.0.0', to: '1.1.0' }])
   })
 
   it('works on what matched when it was queued', async () => {
@@ -187,7 +189,7 @@ describe('a batch operation', () => {
     const first = rules.ask('POST', '/api/batch', { entity: 'task', action: 'start', query: { status: 'stopped' } })
     const queued = await first
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
-    await finished(queued.body.entity.id)
+    await finished(textOf(queued.at('entity.id')))
     expect([await statusOf('t1'), await statusOf('t3')]).toEqual(['running', 'stopped'])
   })
 })
@@ -221,23 +223,23 @@ describe('a batch operation that is cut off', () => {
 })
 
 describe('a batch operation over many tasks', () => {
-  it('never keeps the loop for 50 ms', async () => {
+  it('gives the loop a turn after every few of them', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
-    const count = 2000
-    for (let i = 0; i < count; i++)
+    const count = 1000
+    for (let i = 0; i < count; i++) {
       await rules.api.tasks.create({ template: 'overheating', name: `n${i}`, resource: `r${i}` })
-    let longest = 0
-    let last = performance.now()
-    const watch = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last)
-      last = performance.now()
-    }, 1)
-    const { entity } = await rules.api.batches.queue({ entity: 'task', action: 'stop', query: {} })
-    await expect
-      .poll(async () => (await rules.api.batches.get(entity.id)).finishedTime, { timeout: 30_000 })
-      .toBeDefined()
-    clearInterval(watch)
+    }
+    let most = 0
+    let watching = true
+    const watch = (before: number): void => {
+      const now = rules.runner.told.length
+      most = Math.max(most, now - before)
+      if (watching) setImmediate(watch, now)
+    }
+    watch(rules.runner.told.length)
+    await rules.api.batches.run({ entity: 'task', action: 'stop', query: {} })
+    watching = false
     expect(await rules.api.tasks.count({ status: 'stopped' })).toBe(count)
-    expect(longest).toBeLessThan(50)
+    expect(most).toBeLessThanOrEqual(50)
   })
 })

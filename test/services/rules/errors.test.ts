@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { got, pluck, textOf } from './support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 
@@ -13,9 +14,11 @@ beforeAll(async () => {
     '/api/templates',
     templateOf('limited', { variables: [{ name: 'threshold', type: 'double', mandatory: true }] }),
   )
-  ids['running'] = (await rules.ask('POST', '/api/tasks', ruleOf())).body.ID
-  ids['stopped'] = (await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))).body.ID
-  ids['made'] = (await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'm', resource: 'x' })).body.ID
+  ids['running'] = textOf((await rules.ask('POST', '/api/tasks', ruleOf())).at('ID'))
+  ids['stopped'] = textOf((await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))).at('ID'))
+  ids['made'] = textOf(
+    (await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'm', resource: 'x' })).at('ID'),
+  )
 })
 afterAll(() => rules.close())
 
@@ -320,7 +323,7 @@ describe('a refusal', () => {
 
   it('of an unknown plug says which node and which plug', async () => {
     const { body } = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: [{ ...sensor, name: 'heet' }] })
-    expect(body.details[0]).toMatchObject({
+    expect(got(body, 'details.0')).toMatchObject({
       type: 'PLUGIN',
       severity: 'ERROR',
       details: { nodeId: 'hot', plugin: { name: 'heet', version: '1.0.0' } },
@@ -329,7 +332,7 @@ describe('a refusal', () => {
 
   it('of a missing variable names it', async () => {
     const { body } = await rules.ask('POST', '/api/tasks', { template: 'limited', name: 'a', resource: 'r' })
-    expect(body.details).toMatchObject([{ type: 'VARIABLE', details: { variable: 'threshold' } }])
+    expect(got(body, 'details')).toMatchObject([{ type: 'VARIABLE', details: { variable: 'threshold' } }])
   })
 
   it('tells all problems of a rule at once', async () => {
@@ -340,7 +343,7 @@ describe('a refusal', () => {
     }
     const { status, body } = await rules.ask('POST', '/api/tasks', bad)
     expect(status).toBe(400)
-    expect(body.details.map((issue: { path: string }) => issue.path)).toEqual(
+    expect(pluck(got(body, 'details'), 'path')).toEqual(
       expect.arrayContaining([
         '/sensors/0/sequence',
         '/sensors/0/properties/limit',
@@ -358,12 +361,12 @@ describe('a refusal', () => {
       query: { colour: 'red' },
       actionParameters: { updates: [{ name: 'heat', fromVersion: 'any', toVersion: '7.0.0' }] },
     })
-    expect(body.details.map((issue: { path: string }) => issue.path)).toEqual([
+    expect(pluck(got(body, 'details'), 'path')).toEqual([
       '/entity',
       '/query/colour',
       '/actionParameters/updates/0/toVersion',
     ])
-    expect(body.error).toContain('heat:7.0.0 does not exist')
+    expect(got(body, 'error')).toContain('heat:7.0.0 does not exist')
   })
 
   it.each([
@@ -373,7 +376,7 @@ describe('a refusal', () => {
     ['text where JSON is asked', 'name=a', 'text/plain', 415],
   ])('of %s', async (_what, payload, type, status) => {
     const answer = await rules.ask('POST', '/api/tasks', payload, { 'content-type': type })
-    expect(answer.body.statusCode).toBe(status)
+    expect(answer.at('statusCode')).toBe(status)
     expect(answer.status).toBe(status)
   })
 })

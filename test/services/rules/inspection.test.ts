@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StreamEvent } from '../../../src/services/rules/contract.ts'
+import { got, pluck, textOf } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ruleOf } from './support/rules.ts'
 
@@ -45,15 +46,15 @@ describe('a node', () => {
   ] as const)('takes a state by %s of %j, and fires', async (method, body, type) => {
     const answer = await rules.ask(method, '/api/tasks/t1/nodes/hot', body, { 'content-type': type })
     expect(answer.status).toBe(200)
-    expect(answer.body.mostLikelyState).toEqual({ state: 'HOT', probability: 1 })
+    expect(answer.at('mostLikelyState')).toEqual({ state: 'HOT', probability: 1 })
     const explained = await rules.ask('GET', '/api/tasks/t1/explain?node=alarm')
-    expect(explained.body.fired.why.trigger).toMatchObject({ source: 'hot', destination: 'alarm', to: 'HOT' })
+    expect(explained.at('fired.why.trigger')).toMatchObject({ source: 'hot', destination: 'alarm', to: 'HOT' })
   })
 
   it('runs when it is told to', async () => {
     await send(93)
     await rules.ask('POST', '/api/tasks/t1/nodes/hot', 'operation=start', { 'content-type': 'text/plain' })
-    expect((await rules.ask('GET', '/api/tasks/t1')).body.invocationCount).toBe(2)
+    expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(2)
   })
 
   it.each(['', 'state=', 'operation=explode', 'colour=red'])('refuses the command "%s"', async (command) => {
@@ -64,7 +65,7 @@ describe('a node', () => {
   it('of a stopped task takes nothing', async () => {
     await rules.ask('POST', '/api/tasks/t1/command/stop')
     const { status, body } = await rules.ask('PATCH', '/api/tasks/t1/nodes/hot', { state: 'HOT' })
-    expect([status, body.code]).toEqual([400, 'WRONG_STATUS'])
+    expect([status, got(body, 'code')]).toEqual([400, 'WRONG_STATUS'])
   })
 })
 
@@ -84,17 +85,18 @@ describe('the log of a task', () => {
   it('has its newest line first, and pages that go on', async () => {
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
-    const messages = body.logs.map((line: { message: string }) => line.message)
+    const messages = pluck(got(body, 'logs'), 'message')
     expect(messages).toEqual(
       expect.arrayContaining(['task started, run 1', 'measured 93', 'hot fired alarm', 'alarm gave too hot']),
     )
     expect(messages.at(-1)).toBe('task started, run 1')
-    expect(body.logs[0]).toMatchObject({ time: new Date(NOON).toISOString(), taskId: 't1' })
+    expect(got(body, 'logs.0')).toMatchObject({ time: new Date(NOON).toISOString(), taskId: 't1' })
     const paged: string[] = []
     for (let pageToken: string | undefined; ;) {
       const page = (await rules.ask('POST', '/api/tasklogs', { taskId: 't1', limit: 2, pageToken })).body
-      paged.push(...page.logs.map((line: { message: string }) => line.message))
-      pageToken = page.pageToken
+      paged.push(...pluck(got(page, 'logs'), 'message').map(textOf))
+      const next = got(page, 'pageToken')
+      pageToken = next === undefined ? undefined : textOf(next)
       if (pageToken === undefined) break
     }
     expect(paged).toEqual(messages)
@@ -109,13 +111,13 @@ describe('the log of a task', () => {
   ])('is searched by %j', async (query, expected) => {
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1', ...query })
-    expect(body.logs.map((line: { message: string }) => line.message)).toEqual(expected)
+    expect(pluck(got(body, 'logs'), 'message')).toEqual(expected)
   })
 
   it('is asked by GET too', async () => {
     await send(93)
     const { body } = await rules.ask('GET', '/api/tasklogs?taskId=t1&messageContains=fired&logLevel=INFO')
-    expect(body.logs).toMatchObject([{ message: 'hot fired alarm', level: 'INFO', node: 'alarm' }])
+    expect(got(body, 'logs')).toMatchObject([{ message: 'hot fired alarm', level: 'INFO', node: 'alarm' }])
   })
 })
 

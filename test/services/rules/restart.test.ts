@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/index.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { got } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
 
@@ -29,7 +30,7 @@ describe('after a restart', () => {
     expect(after.runner.told.filter((line) => line.startsWith('resume'))).toEqual(['resume t1 2', 'resume t3 1'])
     expect((await after.ask('GET', '/api/tasks/t3')).body).toMatchObject({ status: 'running', template: 'overheating' })
     await after.ask('POST', '/api/data', { resource: 'x', data: { parameterName: 'temperature', value: 99 } })
-    expect((await after.ask('GET', '/api/tasks/t3/nodes/hot')).body.mostLikelyState.state).toBe('HOT')
+    expect((await after.ask('GET', '/api/tasks/t3/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
     await after.close()
   })
 
@@ -41,7 +42,7 @@ describe('after a restart', () => {
     await before.ask('PUT', '/api/templates/overheating', { name: 'overheating', sensors: ONCE.sensors })
     const after = await again(disk, before)
     const { body } = await after.ask('GET', '/api/tasks/t1?format=simplified')
-    expect(body.network.sensors[0].label).toBe('hot')
+    expect(got(body, 'network.sensors.0.label')).toBe('hot')
     await after.close()
   })
 
@@ -61,8 +62,8 @@ describe('after a restart', () => {
     await before.close()
     await before.storage.close()
     const after = await bench({ storage: openMemory({ disk }), plugs: [] })
-    await expect.poll(async () => (await after.ask('GET', '/api/tasks/t1')).body.status).toBe('failed')
-    expect((await after.ask('GET', '/api/tasks/t1')).body.error).toContain('heat')
+    await expect.poll(async () => (await after.ask('GET', '/api/tasks/t1')).at('status')).toBe('failed')
+    expect((await after.ask('GET', '/api/tasks/t1')).at('error')).toContain('heat')
     await after.close()
   })
 
@@ -81,7 +82,7 @@ describe('after a restart', () => {
     await before.storage.close()
     const after = await bench({ storage: openMemory({ disk }), clock: new VirtualClock(NOON + 2 * DAY) })
     expect(await count(after)).toBe(1)
-    expect((await after.ask('GET', '/api/tasks/t1')).body.network.nodes).toHaveLength(1)
+    expect((await after.ask('GET', '/api/tasks/t1')).at('network.nodes')).toHaveLength(1)
     await after.close()
   })
 })

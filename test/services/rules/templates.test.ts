@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { got, pluck } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, templateOf } from './support/rules.ts'
 
@@ -34,20 +35,20 @@ describe('a template', () => {
         notes: [],
       },
     })
-    expect((await rules.ask('GET', '/api/templates/over%20heating')).body.name).toBe('over heating')
+    expect((await rules.ask('GET', '/api/templates/over%20heating')).at('name')).toBe('over heating')
   })
 
   it('is shown in bn form unless simplified is asked, and posted back in either', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     const { body: bn } = await rules.ask('GET', '/api/templates/overheating')
-    expect(bn.nodes).toHaveLength(1)
+    expect(got(bn, 'nodes')).toHaveLength(1)
     const { body: simplified } = await rules.ask('GET', '/api/templates/overheating?format=simplified')
-    expect(simplified.sensors).toEqual(GRAPH.sensors)
-    const { nodes, posterior } = bn
-    expect(
-      (await rules.ask('PUT', '/api/templates/overheating', { name: 'overheating', nodes, posterior })).status,
-    ).toBe(200)
-    expect((await rules.ask('GET', '/api/templates/overheating?format=simplified')).body.sensors).toEqual(GRAPH.sensors)
+    expect(got(simplified, 'sensors')).toEqual(GRAPH.sensors)
+    const graph = { nodes: got(bn, 'nodes'), posterior: got(bn, 'posterior') }
+    expect((await rules.ask('PUT', '/api/templates/overheating', { name: 'overheating', ...graph })).status).toBe(200)
+    expect((await rules.ask('GET', '/api/templates/overheating?format=simplified')).at('sensors')).toEqual(
+      GRAPH.sensors,
+    )
   })
 
   it('changes its tasks only by reload', async () => {
@@ -58,7 +59,7 @@ describe('a template', () => {
     const put = await rules.ask('PUT', '/api/templates/overheating', { ...templateOf(), sensors: hotter })
     expect(put.body).toMatchObject({ createTime: NOON, lastUpdateTime: NOON + 1000, sensors: hotter })
     const limit = async () =>
-      (await rules.ask('GET', '/api/tasks/t1?format=simplified')).body.network.sensors[0].properties.limit
+      (await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.properties.limit')
     expect(await limit()).toBe(90)
     const preview = await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun=true')
     expect(preview.body).toEqual({
@@ -105,8 +106,8 @@ describe('a template', () => {
     ]
     await rules.ask('POST', '/api/tasks', { ...made, nodes })
     const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
-    expect(body.network.sensors[0]).toMatchObject({ resource: 'boiler-7', properties: { limit: 70 } })
-    expect(body.resourceIds).toEqual(['boiler-7'])
+    expect(got(body, 'network.sensors.0')).toMatchObject({ resource: 'boiler-7', properties: { limit: 70 } })
+    expect(got(body, 'resourceIds')).toEqual(['boiler-7'])
     expect((await rules.ask('GET', '/api/tasks?resource=boiler-7')).body).toHaveLength(1)
   })
 
@@ -114,8 +115,8 @@ describe('a template', () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('PUT', '/api/discoveryTemplate?name=overheating')
     const { status, body } = await rules.ask('PATCH', '/api/templates/overheating?newName=copy')
-    expect([status, body.name, body.discoveryTemplate]).toEqual([200, 'copy', false])
-    expect((await rules.ask('GET', '/api/templates/copy?format=simplified')).body.sensors).toEqual(GRAPH.sensors)
+    expect([status, got(body, 'name'), got(body, 'discoveryTemplate')]).toEqual([200, 'copy', false])
+    expect((await rules.ask('GET', '/api/templates/copy?format=simplified')).at('sensors')).toEqual(GRAPH.sensors)
   })
 
   it('is the discovery template when it is chosen, and only one is', async () => {
@@ -127,7 +128,7 @@ describe('a template', () => {
       name: 'b',
       discoveryTemplate: true,
     })
-    expect((await rules.ask('GET', '/api/templates/a')).body.discoveryTemplate).toBe(false)
+    expect((await rules.ask('GET', '/api/templates/a')).at('discoveryTemplate')).toBe(false)
   })
 
   it('is gone after its deletion', async () => {
@@ -158,14 +159,14 @@ describe('templates', () => {
     ['hits=1&startIndex=1', ['b']],
   ])('listed by "%s" are %j', async (query, names) => {
     const { body } = await rules.ask('GET', `/api/templates?${query}`)
-    expect(body.map((template: { name: string }) => template.name)).toEqual(names)
+    expect(pluck(body, 'name')).toEqual(names)
   })
 
   it('come without their graph, unless it is asked for', async () => {
-    expect((await rules.ask('GET', '/api/templates')).body[0]).not.toHaveProperty('nodes')
-    expect((await rules.ask('GET', '/api/templates?includegraph=true')).body[0]).toHaveProperty('nodes')
+    expect((await rules.ask('GET', '/api/templates')).at('0')).not.toHaveProperty('nodes')
+    expect((await rules.ask('GET', '/api/templates?includegraph=true')).at('0')).toHaveProperty('nodes')
     const simplified = await rules.ask('GET', '/api/templates?includegraph=true&format=simplified')
-    expect([simplified.body[0].sensors.length, simplified.headers['x-count']]).toEqual([1, '3'])
+    expect([simplified.at('0.sensors.length'), simplified.headers['x-count']]).toEqual([1, '3'])
   })
 
   it('have the versions of their plugs raised, and their tasks reloaded when asked', async () => {
@@ -177,9 +178,9 @@ describe('templates', () => {
       reloadTasks: true,
     })
     expect([status, body]).toEqual([200, { successful: ['a', 'b'] }])
-    expect((await rules.ask('GET', '/api/templates/b?format=simplified')).body.sensors[0].version).toBe('1.1.0')
+    expect((await rules.ask('GET', '/api/templates/b?format=simplified')).at('sensors.0.version')).toBe('1.1.0')
     await expect
-      .poll(async () => (await rules.ask('GET', '/api/tasks/t1?format=simplified')).body.network.sensors[0].version)
+      .poll(async () => (await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.version'))
       .toBe('1.1.0')
   })
 })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { got, listOf, pluck } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 
@@ -12,16 +13,13 @@ const lines = (text: string) =>
   text
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line))
+    .map((line): unknown => JSON.parse(line))
 
 describe('the listing of plugs', () => {
   it('shows the newest version of each, by name', async () => {
     const { body } = await rules.ask('GET', '/api/sensors')
-    expect(body.map((plug: { name: string; version: string }) => `${plug.name}:${plug.version}`)).toEqual([
-      'always:1.0.0',
-      'broken:1.0.0',
-      'heat:1.1.0',
-    ])
+    expect(pluck(body, 'name')).toEqual(['always', 'broken', 'heat'])
+    expect(pluck(body, 'version')).toEqual(['1.0.0', '1.0.0', '1.1.0'])
     expect((await rules.ask('GET', '/api/actions')).body).toMatchObject([{ name: 'say', type: 'actuator' }])
   })
 
@@ -35,8 +33,8 @@ describe('the listing of plugs', () => {
       rawData: [{ parameter: 'temperature', dataType: 'double' }],
     })
     const versions = await rules.ask('GET', '/api/sensors/heat/versions')
-    expect(versions.body.map((plug: { version: string }) => plug.version)).toEqual(['1.1.0', '1.0.0'])
-    expect((await rules.ask('GET', '/api/sensors/heat/versions/1.0.0')).body.version).toBe('1.0.0')
+    expect(pluck(versions.body, 'version')).toEqual(['1.1.0', '1.0.0'])
+    expect((await rules.ask('GET', '/api/sensors/heat/versions/1.0.0')).at('version')).toBe('1.0.0')
     expect((await rules.ask('GET', '/api/sensors/heat/versions/1.0.0/script')).status).toBe(404)
   })
 })
@@ -50,7 +48,7 @@ describe('one call of a plug', () => {
     })
     expect(status).toBe(200)
     expect(body).toMatchObject({ result: true, state: 'HOT', rawData: { temperature: 93 } })
-    expect(body.log).toContainEqual({
+    expect(got(body, 'log')).toContainEqual({
       time: new Date(NOON).toISOString(),
       level: 'INFO',
       message: 'measured 93',
@@ -79,8 +77,8 @@ describe('one call of a plug', () => {
   ])('with %s is answered with 400 and the reason', async (_what, url, body, reason) => {
     const answer = await rules.ask('POST', url, body)
     expect(answer.status).toBe(400)
-    expect(answer.body.result).toBe(false)
-    expect(answer.body.error).toContain(reason)
+    expect(answer.at('result')).toBe(false)
+    expect(answer.at('error')).toContain(reason)
   })
 })
 
@@ -96,8 +94,8 @@ describe('pushed data', () => {
       taken: true,
     })
     expect((await rules.ask('POST', '/api/data', { resource: 'boiler-9', data: value })).body).toEqual({ taken: false })
-    expect((await rules.ask('GET', '/api/tasks/t1')).body.invocationCount).toBe(1)
-    expect((await rules.ask('GET', '/api/tasks/t2')).body.invocationCount).toBe(0)
+    expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(1)
+    expect((await rules.ask('GET', '/api/tasks/t2')).at('invocationCount')).toBe(0)
   })
 
   it('is one message as long as no name comes twice', async () => {
@@ -108,8 +106,8 @@ describe('pushed data', () => {
     ]
     await rules.ask('POST', '/api/data', { resource: 'boiler-1', data })
     const { body } = await rules.ask('GET', '/api/tasks/t1')
-    expect(body.invocationCount).toBe(2)
-    expect(body.nodes[0].mostLikelyState.state).toBe('HOT')
+    expect(got(body, 'invocationCount')).toBe(2)
+    expect(got(body, 'nodes.0.mostLikelyState.state')).toBe('HOT')
   })
 
   it('as states reaches every task with that node on that resource', async () => {
@@ -119,7 +117,7 @@ describe('pushed data', () => {
       nodes: [{ node: 'hot', state: 'HOT' }],
     })
     expect(body).toEqual({ taken: true, tasks: ['t1'] })
-    expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).body.mostLikelyState.state).toBe('HOT')
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
   })
 
   it.each([
@@ -131,7 +129,7 @@ describe('pushed data', () => {
   ])('%j is refused, every problem told', async (body, paths) => {
     const answer = await rules.ask('POST', '/api/data', body)
     expect(answer.status).toBe(400)
-    expect(answer.body.details.map((issue: { path: string }) => issue.path)).toEqual(paths)
+    expect(pluck(answer.at('details'), 'path')).toEqual(paths)
   })
 })
 
@@ -161,15 +159,15 @@ describe('a run of a template', () => {
         actuators: { alarm: { executed: false, simulated: true } },
       },
     ])
-    expect(lines(text)[0].actuators.alarm).not.toHaveProperty('simulated')
+    expect(got(lines(text), '0.actuators.alarm')).not.toHaveProperty('simulated')
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
   })
 
   it('executes actuators when asked', async () => {
     const body = { data: [[message(93, 0)]], conf: { resource: 'b', executeActuators: true } }
     const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run', body)).text)
-    expect(report.actuators.alarm).toMatchObject({ executed: true, message: 'too hot' })
-    expect(report.log).toContainEqual(expect.objectContaining({ message: 'hot fired alarm' }))
+    expect(got(report, 'actuators.alarm')).toMatchObject({ executed: true, message: 'too hot' })
+    expect(got(report, 'log')).toContainEqual(expect.objectContaining({ message: 'hot fired alarm' }))
   })
 
   it('without data is one tick', async () => {
@@ -181,7 +179,10 @@ describe('a run of a template', () => {
   it('tells only of a node and what leads to it, when asked', async () => {
     const body = { data: [[message(93, 0)]], conf: { resource: 'b' } }
     const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run?targetNode=hot', body)).text)
-    expect([Object.keys(report.sensors), Object.keys(report.actuators)]).toEqual([['hot'], []])
+    expect([Object.keys(got(report, 'sensors') as object), Object.keys(got(report, 'actuators') as object)]).toEqual([
+      ['hot'],
+      [],
+    ])
   })
 
   it('of one node runs it alone', async () => {
@@ -192,7 +193,7 @@ describe('a run of a template', () => {
       ],
     }
     const [report] = lines((await rules.ask('POST', '/api/templates/debug?nodeToDebug=bad', { graph })).text)
-    expect(report.sensors).toEqual({ bad: { executed: true, result: false, error: 'it smokes' } })
+    expect(got(report, 'sensors')).toEqual({ bad: { executed: true, result: false, error: 'it smokes' } })
   })
 
   it.each([
@@ -219,7 +220,7 @@ describe('a simulation', () => {
       explain: 'alarm',
     })
     expect(status).toBe(200)
-    const fired = body.events.filter((event: { type: string }) => event.type === 'fired')
+    const fired = listOf(got(body, 'events')).filter((event) => got(event, 'type') === 'fired')
     expect(fired).toMatchObject([{ time: NOON + 1000, node: 'alarm', source: 'hot' }])
     expect(body).toMatchObject({
       messages: 3,
@@ -228,7 +229,7 @@ describe('a simulation', () => {
       until: '2026-11-20T12:00:02.000Z',
       left: 0,
     })
-    expect(body.explanation.fired.time).toBe(NOON + 1000)
+    expect(got(body, 'explanation.fired.time')).toBe(NOON + 1000)
   })
 
   it('is the same each time, and of a stored template too', async () => {
@@ -252,14 +253,14 @@ describe('a simulation', () => {
   ])('of %j is refused', async (body, reason) => {
     const answer = await rules.ask('POST', '/api/tasks/simulate', body)
     expect(answer.status).toBe(400)
-    expect(answer.body.error).toContain(reason)
+    expect(answer.at('error')).toContain(reason)
   })
 })
 
 describe('the next runs', () => {
   it('of a cron expression are told with their zone', async () => {
     const { body } = await rules.ask('GET', '/api/schedules/next?cron=0%200%209%20*%20*%20%3F&zone=Europe/Brussels&n=2')
-    expect(body.runs).toEqual([
+    expect(got(body, 'runs')).toEqual([
       { at: Date.UTC(2026, 10, 21, 8), scheduledAt: '2026-11-21T09:00:00+01:00' },
       { at: Date.UTC(2026, 10, 22, 8), scheduledAt: '2026-11-22T09:00:00+01:00' },
     ])

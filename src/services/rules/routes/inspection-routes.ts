@@ -1,8 +1,6 @@
 /** Routes that look into a task at work (additions of this host). */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { checkShape } from '../../../core/rule/check/check-shape.ts'
-import { Report } from '../../../core/rule/check/report.ts'
 import { isoInstant } from '../../../core/simulate/instant.ts'
 import type { Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
@@ -15,6 +13,7 @@ import {
   TaskLogQuerySchema,
   TaskLogSchema,
 } from '../inspection-schema.ts'
+import { readShape } from '../read-shape.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { described, handle, Text, Whole } from './route-parts.ts'
@@ -46,7 +45,6 @@ export function inspectionRoutes(app: FastifyInstance, service: RulesService): v
       summary: 'What happens in a task, as server-sent events; goes on after Last-Event-ID',
       params: ['id'],
       produces: ['text/event-stream'],
-      endless: true,
     }),
     handle(service, async ({ api, query, request, param, reply }) => {
       const id = param('id')
@@ -93,7 +91,7 @@ function nodeRoutes(app: FastifyInstance, service: RulesService): void {
     '/api/tasks/:id/nodes/:node',
     described({ summary: 'Observe a state or raw data from outside', ...node, body: NodePushSchema }),
     handle(service, ({ api, param, body }) => {
-      const push = shaped(NodePushSchema, body, 'the push') as NodePush
+      const push = readShape(NodePushSchema, body, 'the push') as NodePush
       return api.inspection.push(param('id'), param('node'), push)
     }),
   )
@@ -119,7 +117,7 @@ function logRoutes(app: FastifyInstance, service: RulesService): void {
     '/api/tasklogs',
     described({ ...log, body: TaskLogQuerySchema }),
     handle(service, ({ api, body }) => {
-      const given = shaped(TaskLogQuerySchema, body, 'the query') as Omit<TaskLogQuery, 'from' | 'until'> & {
+      const given = readShape(TaskLogQuerySchema, body, 'the query') as Omit<TaskLogQuery, 'from' | 'until'> & {
         from?: number | string
         until?: number | string
       }
@@ -159,13 +157,6 @@ function readCommand(body: unknown): NodeCommand {
   if (typeof state === 'string' && state !== '' && operation === undefined) return { state }
   const message = 'expected state=<state>, operation=start or operation=resume'
   throw refuse('the command', [{ type: 'TYPE', severity: 'ERROR', path: '', message }])
-}
-
-function shaped(schema: object, body: unknown, subject: string): unknown {
-  const report = new Report()
-  const fitting = checkShape(schema, body, '', subject, report)
-  if (report.hasErrors) throw refuse(subject, report.issues)
-  return fitting
 }
 
 function timeOf(name: 'from' | 'until', given: number | string | undefined, issues: Issue[]): object {

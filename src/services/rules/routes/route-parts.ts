@@ -44,13 +44,11 @@ export interface Description {
   /** content types of the body, when not JSON alone */
   readonly consumes?: readonly string[]
   readonly produces?: readonly string[]
-  /** the answer goes on for as long as somebody reads */
-  readonly endless?: boolean
 }
 
 /** The options of a route; its schemas are for readers, the service checks for itself. */
 export function described(description: Description): RouteShorthandOptions {
-  const { summary, body, query, params = [], answers = {}, consumes, produces, endless } = description
+  const { summary, body, query, params = [], answers = {}, consumes, produces } = description
   const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
   return {
     schema: {
@@ -63,7 +61,6 @@ export function described(description: Description): RouteShorthandOptions {
       ...(produces && { produces }),
       response: { ...answers, '4xx': ErrorBodySchema },
     },
-    config: { ...(endless === true && { endless }) },
   }
 }
 

@@ -1,10 +1,7 @@
 /** Routes of templates (part 2, 2.3 and 4.1; more than POST is an addition of this host). */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { checkShape } from '../../../core/rule/check/check-shape.ts'
-import { Report } from '../../../core/rule/check/report.ts'
 import type { RulesService, TemplateRun, TemplateRunOptions, TemplateSpecification } from '../contract.ts'
-import { refuse } from '../error-texts.ts'
 import { GraphFormatSchema } from '../shared-schema.ts'
 import {
   CreatedTemplateSchema,
@@ -82,7 +79,7 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
       const where = readTemplateFilter(query)
       query.refuseOthers()
       query.done()
-      const outcome = await api.templates.upgrade(where, readUpgrade(body))
+      const outcome = await api.templates.upgrade(where, body as TemplateUpgrade)
       return reply.code(outcome.failed === undefined ? 200 : 400).send(outcome)
     }),
   )
@@ -158,7 +155,6 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
       maxTps: Type.Optional(Whole),
     },
     produces: ['application/x-ndjson'],
-    endless: true,
   }
   const debug = { ...run, query: { logLevel: run.query.logLevel, nodeToDebug: Text } }
   app.post(
@@ -202,11 +198,4 @@ function sendRun({ api, query, body, reply }: Asked, name: string | undefined, m
     signal: untilClosed(reply),
   })
   return sendLines(reply, reports)
-}
-
-function readUpgrade(body: unknown): TemplateUpgrade {
-  const report = new Report()
-  const fitting = checkShape(TemplateUpgradeSchema, body, '', 'the upgrade', report)
-  if (report.hasErrors) throw refuse('the upgrade', report.issues)
-  return fitting as TemplateUpgrade
 }

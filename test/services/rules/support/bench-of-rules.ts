@@ -9,6 +9,7 @@ import { rulesRoutes } from '../../../../src/services/rules/routes.ts'
 import { createRulesService } from '../../../../src/services/rules/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { got, type Answer } from './answer.ts'
 import { BareRunner } from './bare-runner.ts'
 import { PLUGS } from './rules.ts'
 
@@ -26,15 +27,6 @@ export interface Bench {
   /** a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   close(): Promise<void>
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-  /** what the JSON of the body says; anything may be asked of it */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
-  readonly body: any
 }
 
 export interface BenchOptions {
@@ -98,25 +90,21 @@ async function ask(
   app: FastifyInstance,
   method: InjectOptions['method'],
   url: string,
-  body: unknown,
+  sent: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const response = await app.inject({
     ...(method && { method }),
     url,
     headers: {
-      ...(body !== undefined && typeof body !== 'string' && { 'content-type': 'application/json' }),
+      ...(sent !== undefined && typeof sent !== 'string' && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(sent !== undefined && { payload: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
   })
   const { statusCode: status, body: text } = response
-  return {
-    status,
-    headers: response.headers,
-    text,
-    body: isJson(response.headers['content-type'], text) ? JSON.parse(text) : text,
-  }
+  const body: unknown = isJson(response.headers['content-type'], text) ? JSON.parse(text) : text
+  return { status, headers: response.headers, text, body, at: (path) => got(body, path) }
 }
 
 function isJson(type: unknown, text: string): boolean {

@@ -1,0 +1,36 @@
+/** What was answered, looked into without knowing its shape. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** of JSON, its value; else the text */
+  readonly body: unknown
+  /** a part of the body, as in `got` */
+  at(path: string): unknown
+}
+
+/** The part of a value at a path such as `network.sensors.0.label`; undefined when there is none. */
+export function got(value: unknown, path: string): unknown {
+  let part: unknown = value
+  for (const key of path.split('.')) {
+    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, key)) return undefined
+    part = (part as Readonly<Record<string, unknown>>)[key]
+  }
+  return part
+}
+
+/** One field of each item of a list. */
+export function pluck(list: unknown, path: string): readonly unknown[] {
+  return listOf(list).map((item) => got(item, path))
+}
+
+export function listOf(list: unknown): readonly unknown[] {
+  if (Array.isArray(list)) return list as readonly unknown[]
+  throw new Error(`not a list: ${JSON.stringify(list)}`)
+}
+
+/** A value that must be text. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new Error(`not text: ${JSON.stringify(value)}`)
+}
