@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { builtins } from '../../plugins/index.ts'
+import { builtins, createBuiltins } from '../../plugins/index.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
 import { createRegistry } from '../../src/core/plug/registry.ts'
 import { checkPlug, runPlugLater } from '../support/plug-context.ts'
@@ -97,5 +97,45 @@ describe('the built-in plugs', () => {
     expect(plug.kind === 'sensor' ? plug.states : [undefined]).toContain(ran.state)
     if (!plug.openOutput)
       expect(Object.keys(plug.output)).toEqual(expect.arrayContaining(Object.keys(ran.rawData ?? {})))
+  })
+})
+
+describe('the built-in plugs of a host', () => {
+  const named = (plugs: readonly Plug[], name: string): Plug => {
+    const plug = plugs.find((one) => one.name === name)
+    if (plug === undefined) throw new Error(`no ${name}`)
+    return plug
+  }
+
+  it.each([
+    ['script', { script: 'for (;;);' }],
+    ['condition', { condition: 'for (;;); return true' }],
+    ['transformer', { transformer: 'for (;;); return {}' }],
+    ['Function', { formula: 'for (;;); return 1', threshold: 1 }],
+  ])('%s ends as soon as the clock of the host says so', async (name, properties) => {
+    let asked = 0
+    const plug = named(createBuiltins({ clock: () => 600 * asked++ }), name)
+    const ended = await runPlugLater(plug, { properties }).catch((error: unknown) => error)
+    expect(JSON.stringify(ended) + String(ended)).toContain('too many steps')
+    expect(asked).toBeGreaterThan(1)
+    expect(asked).toBeLessThan(6)
+  })
+
+  it('are those of the library with other equipment', () => {
+    expect(createBuiltins().map(({ kind, name, version }) => [kind, name, version])).toEqual(
+      builtins.map(({ kind, name, version }) => [kind, name, version]),
+    )
+  })
+
+  it('call by the way out that the host gives, to private names that it allows', async () => {
+    const transport = {
+      allow: ['inside.example'],
+      resolve: async () => ['10.0.0.7'],
+      send: async () => ({ status: 204, statusText: '', body: '' }),
+    }
+    const callURL = named(createBuiltins({ outbound: { transport } }), 'callURL')
+    const call = (url: string) => runPlugLater(callURL, { properties: { method: 'GET', url } })
+    expect((await call('http://inside.example/')).state).toBe('Success')
+    expect((await call('http://other.example/')).state).toBe('Error')
   })
 })
