@@ -18,7 +18,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { HostedService } from './service.ts'
-import { limitTime } from './time-limit.ts'
+import { watchAnswers } from './open-answers.ts'
 import { validateStrictly } from './validation.ts'
 import { ownVersion } from './version.ts'
 
@@ -54,7 +54,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })
-  limitTime(app, limits.requestMs)
+  watchAnswers(app, limits.requestMs)
   metrics.watch(app)
   logRequests(app)
   app.addHook('onRequest', authenticate(doors))

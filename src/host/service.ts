@@ -18,7 +18,10 @@ export interface HostedService {
   routes(app: FastifyInstance): void | Promise<void>
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
-  /** Before the first request. The signal aborts when the host stops taking requests: streams that never end must end then. */
+  /**
+   * Before the first request. The signal aborts when the host stops taking requests: answers that never end must end
+   * then. Those of type `text/event-stream` the host ends itself.
+   */
   start(closing: AbortSignal): Promise<void>
   /** After the last answer: finish, flush, let go. Called once, even when `start` failed or never came. */
   stop(): Promise<void>

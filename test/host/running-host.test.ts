@@ -75,6 +75,24 @@ describe('a host that listens', () => {
     expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
   })
 
+  it('ends streams of events, whole, whether they began just now or long ago', async () => {
+    const { start } = starting({ timeLimit: 20 })
+    const host = await start()
+    const open = async () => {
+      const answer = await fetch(`${host.url}/sample/events`, { headers })
+      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+      expect((await reader?.read())?.value).toBe('data: here\n\n')
+      return reader
+    }
+    const early = await open()
+    await fetch(`${host.url}/sample/stuck`, { headers })
+    const late = await open()
+    const begin = performance.now()
+    await host.stop()
+    expect(performance.now() - begin).toBeLessThan(3000)
+    expect([await early?.read(), await late?.read()]).toMatchObject([{ done: true }, { done: true }])
+  })
+
   it('is not kept up by connections that ask nothing', async () => {
     const host = await starting().start()
     const idle = connect(Number(new URL(host.url).port), '127.0.0.1')

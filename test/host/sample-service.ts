@@ -83,6 +83,9 @@ export function sampleService(name = 'sample'): SampleService {
         return { done: true }
       })
       app.get(`/${name}/stream`, async (_request, reply) => reply.type('text/plain').send(Readable.from(slowly())))
+      app.get(`/${name}/events`, async (_request, reply) =>
+        reply.type('text/event-stream').send(Readable.from(endless())),
+      )
       app.get(`/${name}/stuck`, () => new Promise(() => {}))
     },
   }
@@ -94,4 +97,9 @@ async function* slowly(): AsyncGenerator<string> {
   const end = performance.now() + 80
   while (performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
   yield 'two\n'
+}
+
+async function* endless(): AsyncGenerator<string> {
+  yield 'data: here\n\n'
+  await new Promise(() => {})
 }

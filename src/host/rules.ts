@@ -1,0 +1,29 @@
+import { rulesErrorBody } from '../services/rules/error-body.ts'
+import type { RulesService } from '../services/rules/contract.ts'
+import { rulesRoutes } from '../services/rules/routes.ts'
+import type { Gauges } from './gauges.ts'
+import type { HostedService } from './service.ts'
+
+/** What runs the tasks of the service, as far as its life is concerned. */
+export interface RunningTasks {
+  /** Finishes what is under way, and flushes. */
+  close(): Promise<void>
+}
+
+/** The rules service as the host serves it, with what runs its tasks. */
+export function hostedRules(service: RulesService, runner: RunningTasks, gauges: Gauges): HostedService {
+  gauges.watchQueue('batches', () => service.gauges().openBatches)
+  gauges.watchQueue('event-streams', () => service.gauges().eventStreams)
+  return {
+    name: 'rules',
+    description: 'Tasks, templates, batch operations, and tools to look into them',
+    example: '/api/tasks',
+    errorBody: rulesErrorBody,
+    routes: (app) => rulesRoutes(app, { service }),
+    start: () => service.start(),
+    async stop() {
+      await service.stop()
+      await runner.close()
+    },
+  }
+}
