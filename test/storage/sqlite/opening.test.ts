@@ -1,0 +1,131 @@
+/** What a data folder may be, and what is said when it cannot be used. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { failureOf } from '../../contracts/storage/medium.ts'
+import { COUNTERS } from '../../contracts/storage/things.ts'
+import { temporaryFolder } from './sqlite-medium.ts'
+
+let base = ''
+beforeAll(() => {
+  base = temporaryFolder()
+})
+afterAll(() => rmSync(base, { recursive: true }))
+
+const open = (folder: string) => openSqlite({ folder, blobs: openMemoryBlobs() })
+const change = (file: string, sql: string) => {
+  const db = new DatabaseSync(file)
+  db.exec(sql)
+  db.close()
+}
+async function made(name: string): Promise<string> {
+  const folder = join(base, name)
+  const storage = await open(folder)
+  await storage.tenant('acme').collection(COUNTERS).put('x', { count: 1 })
+  await storage.close()
+  return folder
+}
+async function refusal(folder: string): Promise<string> {
+  const failure = await failureOf(() => open(folder))
+  expect(failure).toBeInstanceOf(AppError)
+  expect(failure.code).toBe('STORE')
+  return failure.message
+}
+
+describe('a data folder', () => {
+  it('is made with all above it, and holds two databases and no journals after closing', async () => {
+    const folder = await made('a/b/c')
+    for (const file of ['state.db', 'series.db']) {
+      expect(existsSync(join(folder, file))).toBe(true)
+      expect(existsSync(join(folder, `${file}-wal`))).toBe(false)
+    }
+  })
+
+  it('is refused while another store of this process has it, and free again when that is closed', async () => {
+    const folder = join(base, 'twice')
+    const first = await open(folder)
+    expect(await refusal(folder)).toContain('in use')
+    expect(await first.tenants()).toEqual([])
+    await first.close()
+    await (await open(folder)).close()
+  })
+
+  it('is refused while another process has it, which goes on unharmed', async () => {
+    const folder = join(base, 'other-process')
+    const storage = await open(folder)
+    const other = `
+      import { openMemoryBlobs } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/memory/memory-objects.ts'))}
+      import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/sqlite/open-sqlite.ts'))}
+      await openSqlite({ folder: process.argv[1], blobs: openMemoryBlobs() }).catch((e) => console.log(e.code, e.message))`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', other, folder], { encoding: 'utf8' })
+    expect(stdout).toMatch(/^STORE the data folder .*other-process is in use by another process/)
+    expect(await storage.tenant('acme').collection(COUNTERS).put('x', { count: 1 })).toBe(1)
+    await storage.close()
+  })
+
+  it.each(['state.db', 'series.db'])('is refused when a newer version wrote %s, which stays as it is', async (file) => {
+    const folder = await made(`newer-${file}`)
+    change(join(folder, file), 'PRAGMA user_version = 99')
+    const before = readFileSync(join(folder, file))
+    expect(await refusal(folder)).toMatch(/newer version of this program \(format 99, this one knows up to \d+\)/)
+    expect(readFileSync(join(folder, file)).equals(before)).toBe(true)
+    change(join(folder, file), 'PRAGMA user_version = 1')
+    await (await open(folder)).close()
+  })
+
+  it.each(['state.db', 'series.db'])('is refused when %s is of another program, or no database', async (file) => {
+    const folder = join(base, `foreign-${file}`)
+    mkdirSync(folder)
+    change(join(folder, file), 'CREATE TABLE notes (text)')
+    expect(await refusal(folder)).toContain('another program made')
+    writeFileSync(join(folder, file), 'this is a text of more than a hundred bytes, '.repeat(50))
+    expect(await refusal(folder)).toContain(file)
+  })
+
+  it('is refused when there is a file of that name', async () => {
+    const file = join(base, 'a-file')
+    writeFileSync(file, '')
+    expect(await refusal(file)).toContain(file)
+    expect(await refusal(join(file, 'below'))).toContain(file)
+  })
+
+  it('is refused without the right to write there', () => {
+    const folder = join(base, 'no-rights')
+    mkdirSync(folder)
+    chmodSync(base, 0o755)
+    chmodSync(folder, 0o555)
+    const code = `
+      import { openMemoryBlobs } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/memory/memory-objects.ts'))}
+      import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/sqlite/open-sqlite.ts'))}
+      await openSqlite({ folder: process.argv[1], blobs: openMemoryBlobs() }).catch((e) => console.log(e.code, e.message))`
+    // Rights do not bind root, so the question is asked as somebody else.
+    const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    const options = { encoding: 'utf8', ...somebody } as const
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code, folder], options)
+    expect(stdout, stderr).toMatch(/^STORE the data folder .*no-rights cannot be written: .*; give this user the right/)
+  })
+})
+
+describe('a program that forgets to close its store', () => {
+  it('ends all the same, and what was answered is there', async () => {
+    const folder = join(base, 'forgotten')
+    const code = `
+      import { openMemoryBlobs } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/memory/memory-objects.ts'))}
+      import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/sqlite/open-sqlite.ts'))}
+      const storage = await openSqlite({ folder: process.argv[1], blobs: openMemoryBlobs() })
+      console.log(await storage.tenant('acme').log('inputs').append(0, ['a', 'b']))
+      console.log((await storage.tenant('acme').log('inputs').read(0, 0)).length)`
+    const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code, folder], {
+      encoding: 'utf8',
+    })
+    expect([status, stdout]).toEqual([0, '2\n2\n'])
+    const storage = await open(folder)
+    expect(await storage.tenant('acme').log('inputs').bounds(0)).toEqual({ first: 1, last: 2 })
+    await storage.close()
+  })
+})

@@ -1,0 +1,192 @@
+/** Collections so large that queries walk the index of their order, or scan; the answers are those of a plain filter. */
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Collection, CollectionSpec, Condition, Query, Storage } from '../../../src/storage/contract.ts'
+import { compareValues } from '../../../src/storage/order.ts'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { temporaryFolder } from './sqlite-medium.ts'
+
+interface Job {
+  readonly status: string
+  readonly kind: string | undefined
+  readonly rank: number | undefined
+  readonly tags: readonly string[]
+}
+
+const JOBS: CollectionSpec<Job> = {
+  name: 'jobs',
+  version: 1,
+  fields: {
+    status: { type: 'text', of: (job) => job.status },
+    kind: { type: 'text', of: (job) => job.kind },
+    rank: { type: 'number', of: (job) => job.rank },
+    tags: { type: 'texts', of: (job) => job.tags },
+  },
+}
+
+/** Enough that a half, a third and a quarter of them are more than the planner counts. */
+const COUNT = 22_000
+const jobs = new Map(
+  Array.from({ length: COUNT }, (_, i): [string, Job] => [
+    `j${String((i * 7919) % COUNT).padStart(5, '0')}`,
+    {
+      status: i % 2 === 0 ? 'running' : 'stopped',
+      kind: i % 11 === 0 ? undefined : `kind-${i % 3}`,
+      rank: i % 5 === 0 ? undefined : (i * 31) % 1_000,
+      tags: i % 4 === 0 ? ['all', 'some'] : ['all'],
+    },
+  ]),
+)
+
+let folder = ''
+let storage: Storage
+let collection: Collection<Job>
+beforeAll(async () => {
+  folder = temporaryFolder()
+  storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
+  const store = storage.tenant('acme')
+  collection = store.collection(JOBS)
+  const writes = [...jobs].map(([id, job]) => collection.putting(id, job))
+  for (let i = 0; i < writes.length; i += 2_000) await store.commit(writes.slice(i, i + 2_000))
+  await storage
+    .tenant('other')
+    .collection(JOBS)
+    .put('j00000', { status: 'running', kind: 'kind-0', rank: 1, tags: ['all'] })
+})
+afterAll(async () => {
+  await storage.close()
+  rmSync(folder, { recursive: true })
+})
+
+type Filter = (job: Job, id: string) => boolean
+const FILTERS: readonly (readonly [string, readonly Condition[], Filter])[] = [
+  ['nothing asked', [], () => true],
+  ['half of them', [{ field: 'status', op: 'eq', value: 'running' }], (job) => job.status === 'running'],
+  [
+    'two that leave many',
+    [
+      { field: 'status', op: 'eq', value: 'running' },
+      { field: 'kind', op: 'eq', value: 'kind-1' },
+    ],
+    (job) => job.status === 'running' && job.kind === 'kind-1',
+  ],
+  [
+    'many and few',
+    [
+      { field: 'status', op: 'eq', value: 'running' },
+      { field: 'rank', op: 'eq', value: 12 },
+    ],
+    (job) => job.status === 'running' && job.rank === 12,
+  ],
+  [
+    'two that exclude each other',
+    [
+      { field: 'tags', op: 'eq', value: 'some' },
+      { field: 'status', op: 'eq', value: 'stopped' },
+    ],
+    (job) => job.tags.includes('some') && job.status === 'stopped',
+  ],
+  ['a list that leaves all', [{ field: 'tags', op: 'eq', value: 'all' }], () => true],
+  [
+    'a list, a range and what is not there',
+    [
+      { field: 'tags', op: 'in', values: ['some', 'none'] },
+      { field: 'rank', op: 'gte', value: 10 },
+      { field: 'rank', op: 'lt', value: 900 },
+      { field: 'kind', op: 'exists', value: false },
+    ],
+    (job) => job.tags.includes('some') && (job.rank ?? -1) >= 10 && (job.rank ?? 999) < 900 && job.kind === undefined,
+  ],
+  [
+    'one of two',
+    [{ any: [[{ field: 'kind', op: 'eq', value: 'kind-2' }], [{ field: 'rank', op: 'gt', value: 990 }]] }],
+    (job) => job.kind === 'kind-2' || (job.rank ?? 0) > 990,
+  ],
+  [
+    'part of a text and the beginning of an id',
+    [
+      { field: 'kind', op: 'contains', value: 'ND-1' },
+      { field: 'id', op: 'startsWith', value: 'j01' },
+    ],
+    (job, id) => job.kind === 'kind-1' && id.startsWith('j01'),
+  ],
+  ['anything but one', [{ field: 'kind', op: 'ne', value: 'kind-0' }], (job) => job.kind !== 'kind-0'],
+]
+
+const ORDERS: readonly (readonly [string, NonNullable<Query['sort']>])[] = [
+  ['by id', []],
+  ['by a number', [{ field: 'rank' }]],
+  ['by a number, descending', [{ field: 'rank', descending: true }]],
+  ['by two texts', [{ field: 'kind', descending: true }, { field: 'status' }]],
+  ['by id, descending', [{ field: 'id', descending: true }]],
+]
+
+function plain(filter: Filter, sort: NonNullable<Query['sort']>): readonly string[] {
+  const value = (id: string, field: string) =>
+    field === 'id' ? id : (jobs.get(id)?.[field as 'status' | 'kind' | 'rank'] ?? undefined)
+  return [...jobs]
+    .filter(([id, job]) => filter(job, id))
+    .map(([id]) => id)
+    .sort((a, b) => {
+      for (const { field, descending } of sort) {
+        const [x, y] = [value(a, field), value(b, field)]
+        if (x === y) continue
+        if (x === undefined || y === undefined) return x === undefined ? 1 : -1
+        return descending === true ? compareValues(y, x) : compareValues(x, y)
+      }
+      return compareValues(a, b)
+    })
+}
+
+describe('a query of a large collection', () => {
+  it.each(FILTERS)('counts %s', async (_, where, filter) => {
+    const expected = plain(filter, [])
+    expect(await collection.count(where)).toBe(expected.length)
+    const running = expected.filter((id) => jobs.get(id)?.status === 'running').length
+    const counts = new Map([
+      ['running', running],
+      ['stopped', expected.length - running],
+    ] as const)
+    for (const [status, count] of counts) if (count === 0) counts.delete(status)
+    expect(await collection.countBy('status', where)).toEqual(counts)
+  })
+
+  for (const [order, sort] of ORDERS) {
+    it.each(FILTERS)(`gives pages ${order} of %s`, async (_, where, filter) => {
+      const expected = plain(filter, sort)
+      for (const [offset, limit] of [
+        [0, 100],
+        [150, 7],
+        [3_000, 50],
+        [Math.max(0, expected.length - 3), 10],
+      ] as const) {
+        const page = await collection.ids({ where, sort, offset, limit })
+        expect([offset, page]).toEqual([offset, expected.slice(offset, offset + limit)])
+      }
+    })
+  }
+
+  it('walks all of it by id', async () => {
+    const walked: string[] = []
+    for (let page = await collection.ids({ limit: 5_000 }); page.length > 0;) {
+      walked.push(...page)
+      page = await collection.ids({ limit: 5_000, afterId: page.at(-1) ?? '' })
+    }
+    expect(walked).toEqual(plain(() => true, []))
+  })
+
+  it('sees in its counts what was written since, and what only changed beside the fields', async () => {
+    const where = [{ field: 'status', op: 'eq', value: 'odd' }] as const
+    expect(await collection.count(where)).toBe(0)
+    const job: Job = { status: 'odd', kind: 'x', rank: 1, tags: [] }
+    await collection.put('extra', job)
+    expect(await collection.count(where)).toBe(1)
+    await collection.put('extra', job)
+    expect(await collection.count(where)).toBe(1)
+    await collection.put('extra', { ...job, tags: ['odd'] })
+    expect(await collection.count([...where, { field: 'tags', op: 'eq', value: 'odd' }])).toBe(1)
+    await collection.delete('extra')
+    expect(await collection.count(where)).toBe(0)
+  })
+})
