@@ -161,35 +161,23 @@ export interface ToolApi {
 
 export type { Explanation } from '../../core/task/explain.ts'
 export type { Page } from '../../kernel/page.ts'
-export type {
-  BatchEntry,
-  BatchOperation,
-  BatchPreview,
-  BatchRequest,
-  BatchStatus,
-  PluginUpdate,
-  PropertiesUpdate,
-  QueuedBatch,
-} from './batch-schema.ts'
+export type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batch-schema.ts'
 export type {
   EventStreamOptions,
-  GapEvent,
   NodeCommand,
   NodePush,
   RuntimeNode,
   StreamEvent,
-  TaskLogLine,
   TaskLogPage,
   TaskLogQuery,
 } from './inspection-schema.ts'
-export type { Delivery, DeliveryQuery, DeliveryStatus } from './runner.ts'
-export type { Caller, ErrorBody, GraphFormat, TaskStatusName, WireIssue } from './shared-schema.ts'
+export type { Delivery, DeliveryQuery } from './runner.ts'
+export type { Caller, GraphFormat } from './shared-schema.ts'
 export type {
   CreatedTask,
   CreateOptions,
   RemoveOptions,
   ShowOptions,
-  TagFilter,
   TaskEntity,
   TaskFilter,
   TaskPreview,
@@ -211,17 +199,13 @@ export type {
   InvocationReport,
   NextRunsAnswer,
   NextRunsQuery,
-  NodeReport,
   PlugCall,
   PlugEntity,
   PlugFamily,
   PlugOutcome,
-  PushedValue,
   PushOutcome,
-  RunLogLine,
   Simulation,
   SimulationResult,
   TemplateRun,
   TemplateRunOptions,
 } from './tools-schema.ts'
-export type { BatchAction, LogLevel } from './words.ts'

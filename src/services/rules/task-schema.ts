@@ -5,7 +5,7 @@ import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'
 import { RuleSchema, TaskFromTemplateSchema, TaskSettingsSchema } from '../../core/rule/rule-schema.ts'
 import type { Rule, TaskFromTemplate, TaskSettings } from '../../core/rule/rule.ts'
 import { AnyObject, EpochMs, pagedSchema, TaskStatusSchema, TaskTypeSchema, WireIssueSchema } from './shared-schema.ts'
-import type { GraphFormat, TaskStatusName, WireIssue } from './shared-schema.ts'
+import type { GraphFormat, TaskStatusName } from './shared-schema.ts'
 import type { TaskType } from '../../core/rule/rule.ts'
 
 /** The old form: settings at the top, the graph in `bn` form under `network`. */
@@ -209,5 +209,3 @@ export interface DocumentChange {
   readonly from?: unknown
   readonly to?: unknown
 }
-
-export type TaskWarnings = readonly WireIssue[]

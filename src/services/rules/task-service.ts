@@ -2,7 +2,7 @@
 import type { TaskApi } from './contract.ts'
 import type { Books } from './books.ts'
 import { wireIssue } from './error-body.ts'
-import { removeRefused, taskNotFound } from './error-texts.ts'
+import { taskNotFound } from './error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
 import type { Caller, GraphFormat } from './shared-schema.ts'
@@ -67,13 +67,6 @@ export async function taskOf(books: Books, id: string): Promise<TaskRecord> {
   const stored = await books.tasks.get(id)
   if (stored === undefined) throw taskNotFound(id)
   return stored.value
-}
-
-/** For the removal of several at once: refuses all when one of them runs. */
-export async function refuseRunning(books: Books, ids: readonly string[]): Promise<void> {
-  for (const { value } of await books.tasks.getMany(ids)) {
-    if (value.status === 'running') throw removeRefused(value.status)
-  }
 }
 
 /** The body that was posted; a rule in the other form is converted, a request of a template never. */

@@ -7,7 +7,7 @@ import type { Rule, RuleGraph, TaskSettings, Template } from '../../core/rule/ru
 import type { NextRuns } from '../../core/schedule/next-runs.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { AnyObject } from './shared-schema.ts'
-import { LOG_LEVELS, type LogLevel } from './words.ts'
+import type { LogLevel } from './words.ts'
 
 export type PlugFamily = 'sensors' | 'actions'
 
@@ -207,5 +207,3 @@ export interface NextRunsQuery {
   readonly overlap?: 'first' | 'second' | 'both'
 }
 export type NextRunsAnswer = NextRuns
-
-export const RUN_LEVELS = LOG_LEVELS
