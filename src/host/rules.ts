@@ -20,7 +20,7 @@ export function hostedRules(service: RulesService, runner: RunningTasks, gauges:
     example: '/api/tasks',
     errorBody: rulesErrorBody,
     routes: (app) => rulesRoutes(app, { service }),
-    start: () => service.start(),
+    start: (closing) => service.start(closing),
     async stop() {
       await service.stop()
       await runner.close()

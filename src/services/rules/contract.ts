@@ -61,8 +61,11 @@ import type {
 export interface RulesService {
   /** Everything as that caller may see it. Cheap: ask for each request. */
   as(caller: Caller): RulesApi
-  /** Goes on with what ran and with batches that were under way. Resolves when tasks take inputs. */
-  start(): Promise<void>
+  /**
+   * Goes on with what ran and with batches that were under way. Resolves when tasks take inputs. When the signal
+   * aborts, streams of events end.
+   */
+  start(closing?: AbortSignal): Promise<void>
   /** No new work; batches go on at the next start. Running tasks stay as they are stored. */
   stop(): Promise<void>
   gauges(): RulesGauges

@@ -70,7 +70,7 @@ class Rules implements RulesService {
     this.#shelf = new SourceShelf(registry, now)
     this.#maker = new TaskMaker(registry, this.#shelf)
     this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8))
-    this.#changes = new TaskChanges(this.#maker, this.#shelf, runner, now)
+    this.#changes = new TaskChanges(this.#maker, this.#shelf, runner, now, (task) => this.#trail.forget(task))
     this.#forms = new GraphForms(registry)
     this.#show = new TaskShow(this.#shelf, this.#forms, runner.nodes)
     this.#worker = new BatchWorker(this.#changes, now, logger)
@@ -117,7 +117,8 @@ class Rules implements RulesService {
     }
   }
 
-  async start(): Promise<void> {
+  async start(closing?: AbortSignal): Promise<void> {
+    closing?.addEventListener('abort', () => this.#trail.endStreams(), { once: true })
     for (const tenant of await this.#library.tenants()) {
       const books = this.#library.of(tenant)
       await this.#shelf.tidy(books)
@@ -149,8 +150,13 @@ class Rules implements RulesService {
       })
       const tasks: RunnableTask[] = []
       for (const { id, value } of portion) {
-        const parts = await this.#maker.parts(books, value)
-        tasks.push(runnable({ tenant: books.tenant, id }, value.epoch, value.createTime, parts))
+        const task = { tenant: books.tenant, id }
+        try {
+          tasks.push(runnable(task, value.epoch, value.createTime, await this.#maker.parts(books, value)))
+        } catch (error) {
+          const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
+          this.#noteEnd({ ...run, error: messageOf(error) })
+        }
       }
       await taking
       taking = this.#options.runner.resume(tasks)

@@ -28,6 +28,8 @@ interface Decision {
   readonly changes: readonly TaskChange[]
   /** parts of the next record, when a run of it begins or they are new */
   readonly parts?: Parts
+  /** a stopped task that cannot begin has failed; without this the change is refused and nothing else */
+  readonly failsTask?: boolean
 }
 
 const MOST_TRIES = 3
@@ -37,13 +39,22 @@ export class TaskChanges {
   readonly #shelf: SourceShelf
   readonly #runner: TaskRunner
   readonly #now: () => number
+  readonly #removed: (task: TaskRef) => void
   readonly #lanes = new Lanes()
 
-  constructor(maker: TaskMaker, shelf: SourceShelf, runner: TaskRunner, now: () => number) {
+  /** `removed` is told of every task that is gone. */
+  constructor(
+    maker: TaskMaker,
+    shelf: SourceShelf,
+    runner: TaskRunner,
+    now: () => number,
+    removed: (task: TaskRef) => void,
+  ) {
     this.#maker = maker
     this.#shelf = shelf
     this.#runner = runner
     this.#now = now
+    this.#removed = removed
   }
 
   create(books: Books, id: string, user: string, draft: Draft): Promise<TaskRecord> {
@@ -68,7 +79,7 @@ export class TaskChanges {
   start(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(books, id, options, async (task) => {
       if (task.status === 'running') throw notPossible('start', task.status)
-      return this.#beginning(books, task, await this.#maker.parts(books, task))
+      return { ...this.#beginning(books, task, await this.#maker.parts(books, task)), failsTask: true }
     })
   }
 
@@ -80,9 +91,10 @@ export class TaskChanges {
   }
 
   restart(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(books, id, options, async (task) =>
-      this.#beginning(books, this.#stopped(books, task), await this.#maker.parts(books, task)),
-    )
+    return this.#change(books, id, options, async (task) => ({
+      ...this.#beginning(books, this.#stopped(books, task), await this.#maker.parts(books, task)),
+      failsTask: task.status !== 'running',
+    }))
   }
 
   async remove(books: Books, id: string, options: ChangeOptions & { readonly force?: boolean } = {}): Promise<void> {
@@ -90,6 +102,7 @@ export class TaskChanges {
       if (task.status === 'running' && options.force !== true) throw removeRefused(task.status)
       return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: refOf(books, id) }] })
     })
+    this.#removed(refOf(books, id))
   }
 
   /** Another specification for the same task; it runs when it ran before or when the specification says so. */
@@ -200,7 +213,7 @@ export class TaskChanges {
     try {
       plans = await Promise.all(changes.map((change) => this.#runner.plan(change)))
     } catch (error) {
-      await this.#noteFailure(books, stored, decision, error)
+      if (decision.failsTask === true) await this.#noteFailure(books, stored, error)
       throw error
     }
     const begins = changes.findIndex(({ kind }) => kind === 'begin')
@@ -214,11 +227,9 @@ export class TaskChanges {
     return next ?? stored.value
   }
 
-  /** A stopped task that cannot start is failed from now on; one that runs goes on as it was. */
-  async #noteFailure(books: Books, stored: Stored<TaskRecord>, { next }: Decision, error: unknown): Promise<void> {
+  async #noteFailure(books: Books, stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
-    const starts = next?.status === 'running' && task.status !== 'running'
-    if (!starts || !(error instanceof AppError) || error.status >= 500) return
+    if (!(error instanceof AppError) || error.status >= 500) return
     await books.tasks.put(task.id, failedToStart(task, this.#now(), messageOf(error)), stored.version)
   }
 

@@ -38,6 +38,7 @@ export class TaskTrail {
   readonly #readers = new Map<string, Set<Reader>>()
   readonly #life: string
   readonly #subscription: Subscription
+  #ended = false
   #number = 0
   #kept = 0
   /** number of the newest event of all trails that were forgotten whole */
@@ -89,7 +90,7 @@ export class TaskTrail {
   async *stream(task: TaskRef, now: number, { lastEventId, signal }: EventStreamOptions): AsyncGenerator<StreamEvent> {
     const waiting: Kept[] = []
     let wake: () => void = () => undefined
-    let ended = signal.aborted
+    let ended = signal.aborted || this.#ended
     const end = (): void => {
       ended = true
       wake()
@@ -118,9 +119,15 @@ export class TaskTrail {
     }
   }
 
+  /** Every stream ends, those that are opened later at once. */
+  endStreams(): void {
+    this.#ended = true
+    for (const readers of this.#readers.values()) for (const reader of readers) reader.end()
+  }
+
   close(): void {
     this.#subscription.unsubscribe()
-    for (const readers of this.#readers.values()) for (const reader of readers) reader.end()
+    this.endStreams()
   }
 
   /** Without a last id there is nothing to catch up with. */

@@ -185,6 +185,28 @@ describe('the events of a task', () => {
   })
 })
 
+describe('the streams of a task', () => {
+  it('end when it is deleted, and its log is gone', async () => {
+    const { signal } = new AbortController()
+    const events = rules.api.inspection.events('t1', { signal })[Symbol.asyncIterator]()
+    const reading = until(events, 'never')
+    await new Promise((resolve) => setImmediate(resolve))
+    await rules.ask('DELETE', '/api/tasks/t1?forceStop=true')
+    expect((await reading).map(({ event }) => event.type)).toEqual(['stopped'])
+    expect(rules.service.gauges().eventStreams).toBe(0)
+  })
+
+  it('end when the host stops taking requests', async () => {
+    const closing = new AbortController()
+    await rules.service.start(closing.signal)
+    const { signal } = new AbortController()
+    const reading = until(rules.api.inspection.events('t1', { signal })[Symbol.asyncIterator](), 'never')
+    await new Promise((resolve) => setImmediate(resolve))
+    closing.abort()
+    expect(await reading).toEqual([])
+  })
+})
+
 describe('the deliveries of a task', () => {
   it('are those of the runner', async () => {
     expect((await rules.ask('GET', '/api/tasks/t1/deliveries')).body).toEqual([])

@@ -204,6 +204,13 @@ describe('a task', () => {
     expect((await rules.ask('GET', '/api/tasks/t1')).at('status')).toBe(status)
   })
 
+  it('stays as it is when what is put cannot start', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
+    const put = await rules.ask('PUT', '/api/tasks/t1', ruleOf({ name: 'other', resource: '', start: true }))
+    expect(put.status).toBe(400)
+    expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ name: 'watch', status: 'stopped' })
+  })
+
   it('forgets its template when a rule is put', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'b' })
