@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import type { BlobMedium } from '../storage/blob-medium.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { Config } from './config.ts'
 
@@ -7,13 +9,37 @@ export async function openMedium({ store, data }: Config): Promise<Storage> {
     const { openMemory } = await import('../storage/memory/open-memory.ts')
     return openMemory()
   }
-  // No service keeps objects yet; the first that does brings a medium that lasts.
-  const { openMemoryBlobs } = await import('../storage/memory/memory-objects.ts')
-  const blobs = openMemoryBlobs()
-  if (store.medium === 'postgres') {
-    const { openPostgres } = await import('../storage/postgres/open.ts')
-    return openPostgres({ url: store.url, blobs })
+  const blobs = await openObjects(join(data, 'blobs'))
+  try {
+    if (store.medium === 'postgres') {
+      const { openPostgres } = await import('../storage/postgres/open.ts')
+      return await openPostgres({ url: store.url, blobs })
+    }
+    const { openSqlite } = await import('../storage/sqlite/open-sqlite.ts')
+    return await openSqlite({ folder: data, blobs })
+  } catch (error) {
+    await blobs.close()
+    throw error
   }
-  const { openSqlite } = await import('../storage/sqlite/open-sqlite.ts')
-  return openSqlite({ folder: data, blobs })
+}
+
+/** Whoever opens the folder sweeps it, so it has to be ours before. */
+async function openObjects(folder: string): Promise<BlobMedium> {
+  const { openFiles } = await import('../storage/files/open-files.ts')
+  const { lockFolder } = await import('../storage/sqlite/folder-lock.ts')
+  const unlock = lockFolder(folder)
+  try {
+    const files = await openFiles({ folder })
+    return {
+      tenant: (id) => files.tenant(id),
+      tenants: () => files.tenants(),
+      async close() {
+        await files.close()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
 }
