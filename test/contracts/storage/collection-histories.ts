@@ -21,7 +21,7 @@ export function definesHistories(suite: Suite<Storage>): void {
         expect(await things.find({})).toEqual(model.find({}))
         expect(await things.countBy('name')).toEqual(model.countBy('name'))
       }),
-      runs(60),
+      runs(100),
     )
   })
 }

@@ -42,8 +42,13 @@ function definesCommits(suite: Suite<Storage>): void {
       things.putting('x', { size: 2, tags: ['two'] }, 1),
       things.putting('y', {}, 'absent'),
       things.deleting('y', 1),
+      things.deleting('y'),
+      things.putting('y', {}, 'absent'),
+      things.deleting('y'),
     ])
-    expect(results).toEqual([1, 2, 1, 1])
+    const again = results[5] ?? 0
+    expect(again).toBeGreaterThan(1)
+    expect(results).toEqual([1, 2, 1, 1, 0, again, 1])
     expect(await things.find({})).toEqual([{ id: 'x', version: 2, value: { size: 2, tags: ['two'] } }])
     expect(await things.count([{ field: 'tags', op: 'eq', value: 'one' }])).toBe(0)
     await expectCode(() => store.commit([things.putting('z', {}), things.putting('z', {}, 'absent')]), 'CONFLICT')

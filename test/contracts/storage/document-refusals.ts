@@ -1,5 +1,6 @@
 /** Documents, ids, specifications and tenants that are refused: the code, and that nothing is written. */
 import { expect } from 'vitest'
+import type { Json } from '../../../src/kernel/json.ts'
 import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
 import { expectCode, failureOf, storeFact, type Suite } from './medium.ts'
 import { THINGS, withSamples, type Thing } from './things.ts'
@@ -53,12 +54,13 @@ export function definesRefusals(suite: Suite<Storage>): void {
     expect(await things.get('x')).toBeUndefined()
   })
 
-  fact('100 levels are not too deep', async (store) => {
+  fact('100 levels are not too deep, 101 are', async (store) => {
     const things = store.collection(THINGS)
-    let deep: Thing['extra'] = 1
-    for (let i = 0; i < 98; i += 1) deep = [deep]
+    let deep: Json = 1
+    for (let i = 0; i < 99; i += 1) deep = [deep]
     await things.put('x', { extra: deep })
     expect((await things.get('x'))?.value.extra).toEqual(deep)
+    await expectCode(() => things.put('x', { extra: [deep] }), 'TOO_LARGE')
   })
 
   fact('all problems of a document come at once, each with its place', async (store) => {
@@ -122,7 +124,7 @@ export function definesRefusals(suite: Suite<Storage>): void {
   ]
   for (const [what, part] of specs) {
     fact(`a specification with ${what} is VALIDATION`, async (store) => {
-      await expectCode(() => store.collection({ ...THINGS, ...part }).get('x'), 'VALIDATION')
+      await expectCode(() => store.collection({ ...THINGS, name: 'never', ...part }).get('x'), 'VALIDATION')
     })
   }
 

@@ -269,12 +269,13 @@ function definesProgress(suite: Suite<Storage>): void {
         applies: { log: 'inputs', partition: 0, position },
       })
       await series.append(at(1, 1))
-      await series.append(at(2, 2))
+      await series.append(at(5, 2))
       await series.append(at(1, 1))
-      await series.append(at(2, 2))
+      await series.append(at(4, 3))
+      await series.append(at(5, 4))
       expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 2)])
       expect(await series.messages({ resource: 'r', stream: 'events' })).toHaveLength(2)
-      expect(await series.applied('inputs', 0)).toBe(2)
+      expect(await series.applied('inputs', 0)).toBe(5)
     },
   )
 
