@@ -33,8 +33,9 @@ export class Problems {
   /** `subject`: what was given, at the beginning of a sentence. */
   throwIfAny(subject: string): void {
     if (this.#count === 0) return
-    if (this.#large < this.#count) throw validationError(subject, this.#issues)
-    const lines = this.#issues.map((issue) => `  ${describeIssue(issue)}`)
-    throw new AppError('TOO_LARGE', `${subject} is too large:\n${lines.join('\n')}`, { issues: this.#issues })
+    const issues = [...this.#issues]
+    if (this.#large < this.#count) throw validationError(subject, issues)
+    const lines = issues.map((issue) => `  ${describeIssue(issue)}`)
+    throw new AppError('TOO_LARGE', `${subject} is too large:\n${lines.join('\n')}`, { issues })
   }
 }

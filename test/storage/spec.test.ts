@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import type { CollectionSpec } from '../../src/storage/contract.ts'
+import { Problems } from '../../src/storage/problems.ts'
+import { readFields, Specs, type FieldValue } from '../../src/storage/spec.ts'
+import { failureOf } from '../contracts/storage/medium.ts'
+import { THINGS, type Thing } from '../contracts/storage/things.ts'
+
+function read(document: Thing): readonly FieldValue[] {
+  const problems = new Problems()
+  const fields = readFields(new Specs().know(THINGS), document, '/value', problems)
+  problems.throwIfAny('The document')
+  return fields
+}
+
+describe('the fields of a document', () => {
+  it('come in the order of the specification, absent ones as undefined', () => {
+    expect(read({ size: 3, status: 'on' })).toEqual([undefined, 'on', 3, undefined, undefined])
+  })
+
+  it('have texts once each, none of them being no field, and no minus zero', () => {
+    expect(read({ tags: ['b', 'a', 'b'] })[3]).toEqual(['b', 'a'])
+    expect(read({ tags: [] })[3]).toBeUndefined()
+    expect(Object.is(read({ size: -0 })[2], 0)).toBe(true)
+    expect(Object.is((read({ at: { lat: -0, lng: 0 } })[4] as { lat: number }).lat, 0)).toBe(true)
+  })
+
+  it('that cannot be read are named, with what was thrown', async () => {
+    const spec: CollectionSpec<{ a: { b: string } }> = {
+      name: 'deep',
+      version: 1,
+      fields: { b: { type: 'text', of: (d) => d.a.b } },
+    }
+    const problems = new Problems()
+    readFields(new Specs().know(spec), {}, '/0/value', problems)
+    const failure = await failureOf(() => problems.throwIfAny('The document'))
+    expect(failure.message).toMatch(/\/0\/value: the field b of deep cannot be read: .*undefined/)
+  })
+})
+
+describe('specifications', () => {
+  it('are told apart by version and types, not by their functions', async () => {
+    const specs = new Specs()
+    const known = specs.know(THINGS)
+    expect(specs.know({ ...THINGS }).fields.map((field) => field.type)).toEqual(known.fields.map((field) => field.type))
+    const failure = await failureOf(() => specs.know({ ...THINGS, version: 2 }))
+    expect(failure.message).toMatch(/things came with two specifications: version 1 .* and version 2/)
+  })
+
+  it('report everything that is wrong with one', async () => {
+    const bad = {
+      name: 'A',
+      version: 0,
+      fields: { Id: { type: 'x', of: 1 }, ab: { type: 'text', of: String }, AB: { type: 'text', of: String } },
+    }
+    const { issues } = await failureOf(() => new Specs().know(bad as unknown as CollectionSpec<Thing>))
+    expect(issues.map((issue) => issue.path)).toEqual([
+      '/name',
+      '/version',
+      '/fields/Id',
+      '/fields/Id/type',
+      '/fields/Id/of',
+      '/fields/AB',
+    ])
+  })
+})
