@@ -2,6 +2,7 @@
 import type { Observable, SchedulerLike } from 'rxjs'
 import type { Plug } from '../plug/plug.ts'
 import type { Logger, Ports } from '../ports.ts'
+import type { Generate } from '../quiet/evaluate.ts'
 import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message } from '../task/origin.ts'
@@ -30,6 +31,8 @@ export interface EngineOptions {
   readonly why?: boolean
   /** default true; false: no `tick`, `data`, `state` and `gate`, and no `result` without an error, for who only counts */
   readonly detail?: boolean
+  /** makes a function of source text that the engine wrote; absent where code may not be generated, at a cost of speed */
+  readonly generate?: Generate
   /** ms that values of a message stay in reach of later executions; default 60,000 */
   readonly streamValidity?: number
   /** executions that one task may have in flight; default 1,000. More are held with reason `queue` */

@@ -8,6 +8,8 @@
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
+import { Quiet } from '../quiet/quiet.ts'
+import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message } from '../task/origin.ts'
@@ -33,7 +35,8 @@ export class CoreEngine implements Engine {
   readonly #events: EventStream<EngineEvent>
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
-  readonly #router = new Router<LiveTask>()
+  readonly #quiet: Quiet
+  readonly #router = new Router<LiveTask, QuietSource>((number, listeners) => this.#quiet.source(number, listeners))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
@@ -57,7 +60,9 @@ export class CoreEngine implements Engine {
       },
     )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
+    this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate)
     this.#host = {
+      quiet: this.#quiet,
       timers: this.#timers,
       ports: this.#ports,
       globalSettings: options.globalSettings ?? {},
@@ -158,19 +163,11 @@ export class CoreEngine implements Engine {
   }
 
   receive(messages: Message | readonly Message[]): boolean {
-    requireMessages(messages)
-    if (isOne(messages)) {
-      const listeners = this.#router.at(messages.resource)
-      if (listeners === undefined) return false
-      const batch = [messages]
-      this.#enqueue((now) => {
-        for (const task of listeners) task.receive(now, batch)
-      })
-      return true
-    }
+    if (isOne(messages)) return this.#receiveOne(messages)
+    for (const [i, message] of messages.entries()) requireMessage(message, `message ${i}`)
     const byTask = new Map<LiveTask, Message[]>()
     for (const message of messages) {
-      for (const task of this.#router.at(message.resource) ?? []) {
+      for (const task of this.#router.listenersOf(message.resource) ?? []) {
         const list = byTask.get(task)
         if (list) list.push(message)
         else byTask.set(task, [message])
@@ -181,6 +178,46 @@ export class CoreEngine implements Engine {
       for (const [task, batch] of byTask) task.receive(now, batch)
     })
     return true
+  }
+
+  #receiveOne(message: Message): boolean {
+    if (typeof (message as Message | null | undefined)?.resource !== 'string') requireMessage(message, 'the message')
+    const source = this.#router.numberOf(message.resource)
+    if (source === undefined) return false
+    if (this.#busy) {
+      this.#enqueue((now) => this.#take(source, message, now))
+      return true
+    }
+    this.#busy = true
+    try {
+      this.#takeNow(source, message)
+      if (this.#waiting.length > 0) this.#doWaiting()
+    } finally {
+      this.#busy = false
+      this.#timers.arm()
+    }
+    return true
+  }
+
+  /** As `#do`, without a function per message. */
+  #takeNow(source: number, message: Message): void {
+    try {
+      const now = this.#now()
+      if (this.#timers.nextAt <= now) this.#timers.run(now)
+      this.#take(source, message, now)
+    } catch (error) {
+      this.#report('a piece of work failed', error)
+    }
+  }
+
+  /** Quietly while nobody listens. */
+  #take(source: number, message: Message, now: number): void {
+    const isQuiet = this.#host.listener === null
+    if (isQuiet && this.#quiet.hot.take(source, message, now)) return
+    const route = this.#router.at(source)
+    if (route === undefined) return
+    if (isQuiet) route.source.take(message, now)
+    else for (const task of route.listeners) task.receive(now, [message])
   }
 
   explain(id: string, node: string): Explanation {
@@ -282,11 +319,16 @@ export class CoreEngine implements Engine {
     }
     this.#busy = true
     try {
-      for (let next: typeof work | undefined = work; next !== undefined; next = this.#nextWaiting()) this.#do(next)
+      this.#do(work)
+      this.#doWaiting()
     } finally {
       this.#busy = false
       this.#timers.arm()
     }
+  }
+
+  #doWaiting(): void {
+    for (let next = this.#nextWaiting(); next !== undefined; next = this.#nextWaiting()) this.#do(next)
   }
 
   /** Counts on instead of shifting: shifting a long queue takes time for each that waits. */
@@ -333,11 +375,6 @@ export class CoreEngine implements Engine {
       // A logger that throws has nobody left to be reported to.
     }
   }
-}
-
-function requireMessages(given: unknown): void {
-  if (!Array.isArray(given)) return requireMessage(given, 'the message')
-  for (const [i, message] of given.entries()) requireMessage(message, `message ${i}`)
 }
 
 function requireMessage(given: unknown, what: string): void {

@@ -4,6 +4,10 @@ import { isPlainObject } from '../../kernel/json.ts'
 import { seedOf } from '../../kernel/random.ts'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
 import { armTimeout, nextCall } from '../task/execution.ts'
+import type { Seat } from '../quiet/seat.ts'
+import type { Quiet } from '../quiet/quiet.ts'
+import type { QuietFit } from '../quiet/shape.ts'
+import type { Listener, QuietSource } from '../quiet/source.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
@@ -18,12 +22,14 @@ import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
 import type { Prepared } from './prepare.ts'
 import { OpenCalls } from './open-calls.ts'
+import { SeatedTask } from './seated-task.ts'
 import { TaskCaller, TaskSink, type SharedHooks } from './task-hooks.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 
 /** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks {
+  readonly quiet: Quiet
   /** takes its turn after what is running now */
   enqueue(work: (now: number) => void): void
   now(): number
@@ -34,7 +40,7 @@ export interface TaskHost extends SharedHooks {
   report(what: string, error: unknown): void
 }
 
-export class LiveTask implements Task, TimerOwner {
+export class LiveTask implements Task, TimerOwner, Listener {
   readonly id: string
   readonly order: number
   readonly createTime: number
@@ -43,6 +49,9 @@ export class LiveTask implements Task, TimerOwner {
   /** resolved resources by place in the graph's list */
   resolved: readonly string[] = []
   error: string | undefined
+  /** its place in a quiet lane; then `#state` is behind until somebody looks */
+  seat: Seat | undefined
+  #fit: QuietFit | null | undefined
   #run: TaskRun | undefined
   #state: TaskState | undefined
   readonly #host: TaskHost
@@ -110,6 +119,7 @@ export class LiveTask implements Task, TimerOwner {
 
   /** One input and all that follows from it at once. */
   take(now: number, input: Input): void {
+    this.rise()
     const run = this.#run
     if (run === undefined) return
     try {
@@ -127,6 +137,57 @@ export class LiveTask implements Task, TimerOwner {
     for (const part of withoutRepeats(messages)) this.take(now, { kind: 'data', messages: part })
   }
 
+  get canBeQuiet(): boolean {
+    if (this.#run === undefined) return false
+    this.#fit ??= this.#host.quiet.fit(this.#run.model) ?? null
+    return this.#fit !== null
+  }
+
+  sitDown(message: Message, source: QuietSource, now: number): void {
+    const run = this.#run
+    if (run === undefined || this.#caller === undefined || !this.#fit) return
+    const seated = new SeatedTask(this, run, this.#caller)
+    this.seat = this.#host.quiet.sit(seated, this.#fit, message, source, now)
+  }
+
+  rise(): void {
+    const { seat } = this
+    if (seat === undefined) return
+    seat.lane.rebuild(seat)
+    this.#leave(seat)
+  }
+
+  /** A call that began quietly goes on in the fold. */
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void {
+    const run = this.#run
+    if (run === undefined) return
+    run.now = now
+    try {
+      if (given instanceof Promise) this.#await(run, execution, given)
+      else this.#settle(run, now, execution, given)
+      this.#callAll(run)
+    } catch (error) {
+      this.#mistake(error)
+    }
+    this.#after(run)
+  }
+
+  /** What followed from such a call is done as far as possible: back to the row, unless something is open. */
+  openedAndDone(seat: Seat, message: Message): void {
+    if (this.seat === seat && !this.#host.quiet.canComeBack(seat, message)) this.#leave(seat)
+  }
+
+  #leave(seat: Seat): void {
+    seat.lane.free(seat)
+    seat.source.changed()
+    this.seat = undefined
+  }
+
+  /** Brings the state up to date with what happened quietly. */
+  #upToDate(): void {
+    if (this.seat !== undefined) this.seat.lane.rebuild(this.seat)
+  }
+
   /** A mistake of the engine's own stays in this task. */
   #mistake(error: unknown): void {
     this.#host.report(`task ${this.id}`, error)
@@ -138,6 +199,7 @@ export class LiveTask implements Task, TimerOwner {
 
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
+    if (this.seat !== undefined) this.#leave(this.seat)
     this.#host.timers.forget(this)
     this.#calls.abortAll()
     this.#run = undefined
@@ -178,18 +240,22 @@ export class LiveTask implements Task, TimerOwner {
   }
 
   explain(label: string): Explanation {
+    this.#upToDate()
     return explain(this.#requireRun(), label, this.#host.now())
   }
 
   node(label: string): NodeView {
+    this.#upToDate()
     return nodeView(this.#node(label), this.#state)
   }
 
   info(): TaskInfo {
+    this.#upToDate()
     return taskInfo(this, this.#state)
   }
 
   save(): SavedTask {
+    this.#upToDate()
     const { rule, template, overrides } = this.prepared
     const { model, state } = this.#requireRun()
     return {
@@ -205,6 +271,7 @@ export class LiveTask implements Task, TimerOwner {
   }
 
   #open(model: TaskModel): void {
+    this.#fit = undefined
     this.#failed = false
     this.error = undefined
     const state = this.#freshState(model.graph, model.resources.length)

@@ -1,0 +1,50 @@
+/** A live task as the quiet lanes see it, from when it sits down until it rises. */
+import type { OpenView, QuietTask, Seat } from '../quiet/seat.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel, TaskRun } from '../task/run.ts'
+import type { Execution, TaskState } from '../task/state.ts'
+import { CallContext, NOTHING_FETCHED } from './call-context.ts'
+import { callPlug, type Caller, type Outcome } from './call-plug.ts'
+
+interface Live {
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void
+  openedAndDone(seat: Seat, message: Message): void
+}
+
+export class SeatedTask implements QuietTask {
+  readonly #live: Live
+  readonly #run: TaskRun
+  readonly #caller: Caller
+
+  constructor(live: Live, run: TaskRun, caller: Caller) {
+    this.#live = live
+    this.#run = run
+    this.#caller = caller
+  }
+
+  get model(): TaskModel {
+    return this.#run.model
+  }
+
+  get state(): TaskState {
+    return this.#run.state
+  }
+
+  call(execution: Execution): Outcome {
+    // Only comparisons are called again, and those answer at once.
+    return callPlug(this.#run, execution, this.#caller) as Outcome
+  }
+
+  view(execution: Execution, now: number): OpenView {
+    this.#run.now = now
+    return new CallContext(this.#run, execution, this.#caller, NOTHING_FETCHED)
+  }
+
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void {
+    this.#live.goOn(execution, given, now)
+  }
+
+  done(seat: Seat, message: Message): void {
+    this.#live.openedAndDone(seat, message)
+  }
+}

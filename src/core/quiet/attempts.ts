@@ -1,0 +1,112 @@
+/** What follows from sensor states: found once per pair of states by the very functions that the fold uses. */
+import { ANY, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import { decide } from '../graph/relations.ts'
+import { match } from '../task/fire.ts'
+import { settle } from '../task/observe.ts'
+import type { Observed } from '../task/state.ts'
+
+/**
+ * The triggers into actuators that hold in one message, in order, whether or not their cool-down lets them fire.
+ * `before` and `now` are state indexes by slot.
+ */
+export function attemptsOf(
+  graph: Graph,
+  order: readonly SensorNode[],
+  before: readonly number[],
+  now: readonly number[],
+  needsAll: boolean,
+): readonly TriggerEdge[] {
+  const observed = afterReset(graph, before, needsAll)
+  const attempts: TriggerEdge[] = []
+  for (const sensor of order) {
+    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
+    for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
+    for (const trigger of sensor.triggers) {
+      if (trigger.destination.kind === 'sensor') continue
+      if (match(trigger, at(observed, trigger.source.index)) !== undefined) attempts.push(trigger)
+    }
+  }
+  return attempts
+}
+
+/** The gates' states, by slot, when all sensors are known. */
+export function gateStates(graph: Graph, sensors: readonly number[], needsAll: boolean): readonly number[] {
+  const observed = known(graph, sensors)
+  for (const gate of graph.gates) at(observed, gate.index).state = decide(gate, observed, needsAll)
+  return graph.gates.map((gate) => at(observed, gate.index).state)
+}
+
+/** The first position, in calling order, at which a trigger into an actuator may hold; Infinity without any. */
+export function earliestAttempt(graph: Graph, order: readonly SensorNode[], needsAll: boolean): number {
+  for (const [position, sensor] of order.entries()) {
+    const triggers = sensor.triggers.filter(({ destination }) => destination.kind === 'actuator')
+    if (triggers.length > 0 && mayHold(graph, order.slice(0, position + 1), triggers, needsAll)) return position
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+const MAX_COMBINATIONS = 1024
+
+/** Whether one of the triggers may hold when only these sensors are known. A change is taken to hold by where it leads. */
+function mayHold(
+  graph: Graph,
+  sensors: readonly SensorNode[],
+  triggers: readonly TriggerEdge[],
+  needsAll: boolean,
+): boolean {
+  const behind = new Set(triggers.flatMap((trigger) => trigger.behind))
+  const moving = sensors.filter((sensor) => behind.has(sensor))
+  const combinations = moving.reduce((product, { states }) => product * states.length, 1)
+  if (combinations > MAX_COMBINATIONS) return true
+  const observed = known(graph, [])
+  for (let i = 0; i < combinations; i++) {
+    let rest = i
+    for (const sensor of moving) {
+      at(observed, sensor.index).state = rest % sensor.states.length
+      rest = Math.floor(rest / sensor.states.length)
+    }
+    for (const gate of graph.gates) at(observed, gate.index).state = decide(gate, observed, needsAll)
+    if (
+      triggers.some((trigger) => at(observed, trigger.source.index).state !== UNKNOWN && canHold(trigger, observed))
+    ) {
+      return true
+    }
+  }
+  return false
+}
+
+function canHold({ source, states, change }: TriggerEdge, observed: readonly Observed[]): boolean {
+  const { state } = at(observed, source.index)
+  if (states?.[state] === true || (states === undefined && change === undefined)) return true
+  return change !== undefined && (change.to === ANY || change.to === state)
+}
+
+/** Sensors and gates as the fold leaves them when a message has reset them. */
+function afterReset(graph: Graph, before: readonly number[], needsAll: boolean): Observed[] {
+  const observed = known(graph, before)
+  for (const gate of graph.gates) {
+    const node = at(observed, gate.index)
+    node.state = decide(gate, observed, needsAll)
+    node.memory = node.state
+  }
+  for (const sensor of graph.sensors) at(observed, sensor.index).state = UNKNOWN
+  for (const gate of graph.gates) {
+    if (decide(gate, observed, needsAll) === UNKNOWN) at(observed, gate.index).state = UNKNOWN
+  }
+  return observed
+}
+
+function known(graph: Graph, sensors: readonly number[]): Observed[] {
+  const observed = [...graph.sensors, ...graph.gates].map((): Observed => {
+    return { state: UNKNOWN, memory: UNKNOWN, previous: UNKNOWN, before: UNKNOWN, since: -1, lost: -1 }
+  })
+  for (const { index, slot } of graph.sensors) {
+    at(observed, index).state = sensors[slot] ?? UNKNOWN
+    at(observed, index).memory = sensors[slot] ?? UNKNOWN
+  }
+  return observed
+}
+
+function at(observed: readonly Observed[], index: number): Observed {
+  return observed[index] as Observed // indexes come from the compiler
+}

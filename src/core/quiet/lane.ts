@@ -1,0 +1,232 @@
+/**
+ * The tasks of one shape while nobody listens. A seat ties a task to a row of numbers. The task's full state is as it
+ * was when the seat was taken or last rebuilt; `rebuild` brings it up to date (unfold.ts).
+ *
+ *  L1 a row and the fold agree: rebuilding at any moment gives what would be there had all been done by the fold.
+ *  L2 a plug that was called is never called again for the same message; its answer is used again.
+ *  L3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a promise, a plug that
+ *     looks at its task) opens the call in the fold, which goes on from there.
+ */
+import { fillProperties } from '../engine/call-plug.ts'
+import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { Plug } from '../plug/plug.ts'
+import { readAnswer } from '../plug/result.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { Execution } from '../task/state.ts'
+import { rowCode, type Generate, type RowCode, type RowEvents, type Values } from './evaluate.ts'
+import { AT_COUNT, COUNT, FIRED, FIRES, FIRES_BEFORE, FIRES_COUNT, HELD, HELD_BY } from './layout.ts'
+import type { QuietCalls } from './quiet-calls.ts'
+import type { Progress } from './replay.ts'
+import type { QuietContext } from './quiet-context.ts'
+import { NOT_LOOKED_UP, RowStore, type Following } from './row-store.ts'
+import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
+import type { QuietFit, QuietShape } from './shape.ts'
+import { unfold, unfoldInto } from './unfold.ts'
+
+export class QuietLane implements RowEvents, SeatLane {
+  taken = 0
+  opened = 0
+  readonly #rows: RowStore
+  readonly #code: RowCode
+  readonly #calls: QuietCalls
+  readonly #seats: (Seat | undefined)[] = []
+  /** by row and actuator, or row and position of the sensor */
+  readonly #actuatorCalls: PlugCall[] = []
+  readonly #plugs: Plug[] = []
+  /** properties of actuators that need nothing else, next to each other: a fleet's calls are scattered in memory */
+  readonly #constants: (Readonly<Record<string, unknown>> | undefined)[] = []
+  readonly #sensorCalls: PlugCall[] = []
+
+  constructor(
+    shape: QuietShape,
+    model: TaskModel,
+    calls: QuietCalls,
+    clock: Float64Array,
+    generate: Generate | undefined,
+  ) {
+    this.#rows = new RowStore(shape, model, clock)
+    this.#code = rowCode(shape, this.#rows.layout, generate)
+    this.#calls = calls
+  }
+
+  /** A seat for a task whose full state has just seen a message of its resource at `now`, and nothing is open in it. */
+  sit(task: QuietTask, fit: QuietFit, source: TakenSource, now: number): Seat {
+    const rows = this.#rows
+    const row = rows.add()
+    const seat: Seat = { lane: this, row, task, fit, source, offset: source.total, rebuilt: 0, isAway: false }
+    this.#seats[row] = seat
+    const { graph } = task.model
+    for (const [i, { call }] of graph.actuators.entries()) {
+      const place = row * graph.actuators.length + i
+      this.#actuatorCalls[place] = call
+      this.#plugs[place] = call.plug
+      this.#constants[place] = call.prepared === undefined ? call.constant : undefined
+    }
+    for (const [i, { slot }] of rows.shape.sensors.entries()) {
+      this.#sensorCalls[row * graph.sensors.length + i] = (graph.sensors[slot] as SensorNode).call
+    }
+    rows.fill(row, task.state, fit.constants, 0, now)
+    return seat
+  }
+
+  /** Gives a row away. What it knows and the full state does not is lost: rebuild first. */
+  free({ row }: Seat): void {
+    this.#seats[row] = undefined
+    this.#rows.free(row)
+  }
+
+  receiveOne(row: number, message: Message): boolean {
+    return this.#code.takeOne(this.#rows, this, row, message)
+  }
+
+  receiveAll(list: readonly number[], from: number, message: Message): number {
+    return this.#code.takeAll(this.#rows, this, list, from, message)
+  }
+
+  countOf(row: number): number {
+    return this.#rows.count(row)
+  }
+
+  /** Triggers hold: fires what its cool-down lets fire. */
+  follow(row: number, what: number, message: Values): void {
+    const seat = this.#seats[row]
+    if (seat === undefined) return
+    const rows = this.#rows
+    const d = row * rows.layout.size
+    const firesAt = d + rows.layout.fires
+    const now = rows.clock[0] as number
+    const list = rows.followings[what === NOT_LOOKED_UP ? rows.lookUp(row, seat.task.model) : what] as Following[]
+    for (let i = 0; i < list.length; i++) {
+      const { trigger, actuator, policyMs, block } = list[i] as Following
+      const { nums } = rows
+      const count = nums[d + COUNT] as number
+      const b = d + block
+      if (now < (nums[b + FIRED] as number) + policyMs) {
+        nums[b + HELD] = now
+        nums[b + HELD_BY] = trigger
+        continue
+      }
+      if (nums[firesAt + FIRES_COUNT] !== count) {
+        nums[firesAt + FIRES_COUNT] = count
+        nums[firesAt + FIRES_BEFORE] = nums[firesAt + FIRES] as number
+      }
+      if (nums[b + AT_COUNT] !== count) {
+        this.#code.keep(rows, row, block, count)
+        rows.firedBy[row * rows.layout.actuators + actuator] = message as Message
+      }
+      const earlier = (nums[firesAt + FIRES] as number) - (nums[firesAt + FIRES_BEFORE] as number)
+      nums[firesAt + FIRES] = (nums[firesAt + FIRES] as number) + 1
+      nums[b + FIRED] = now
+      nums[b + HELD] = -1
+      if (!this.#fire(row, seat, actuator, trigger, earlier)) return
+    }
+  }
+
+  /** False when the call went on in the fold, and with it what follows it. */
+  #fire(row: number, seat: Seat, actuator: number, trigger: number, earlier: number): boolean {
+    const place = row * this.#rows.layout.actuators + actuator
+    const plug = this.#plugs[place] as Plug
+    const constant = this.#constants[place]
+    const context = this.#calls.actuator(seat, actuator, trigger, earlier)
+    let given: unknown
+    try {
+      if (constant === undefined) {
+        given = this.#fillAndExecute(place, context)
+      } else {
+        context.properties = constant
+        given = plug.execute(context)
+      }
+    } catch (error) {
+      this.#calls.failed(error)
+      return false
+    }
+    if (given === undefined && context.opened === null) {
+      this.#calls.end()
+      return this.#seats[row] === seat
+    }
+    this.#calls.answered(plug, given)
+    return false
+  }
+
+  /** A call whose properties are bound or prepared. */
+  #fillAndExecute(place: number, context: QuietContext): unknown {
+    const call = this.#actuatorCalls[place] as PlugCall
+    return fillProperties(call, context) ?? call.plug.execute(context)
+  }
+
+  call(row: number, position: number, bits: number): number {
+    const seat = this.#seats[row]
+    if (seat === undefined) return -1
+    const place = row * this.#rows.shape.sensors.length + position
+    const call = this.#sensorCalls[place] as PlugCall
+    const context = this.#calls.sensor(seat, position, bits)
+    let given: unknown
+    try {
+      given = fillProperties(call, context) ?? call.plug.execute(context)
+    } catch (error) {
+      this.#calls.failed(error)
+      return -1
+    }
+    const state = context.opened === null ? this.#plainState(call.plug, given, place) : -1
+    if (state === -1) this.#calls.answered(call.plug, given)
+    else this.#calls.end()
+    return state
+  }
+
+  /** The state of an answer that is a state and perhaps raw data, which is kept; -1 when there is more to it. */
+  #plainState(plug: Plug, given: unknown, place: number): number {
+    if (typeof given === 'string') return plug.states.indexOf(given)
+    if (typeof given !== 'object' || given === null || 'then' in given) return -1
+    const answer = readAnswer(plug, given)
+    if (!answer.ok || answer.after !== undefined || answer.internalState !== undefined) return -1
+    if (answer.rawData !== undefined) this.#rows.rawData[place] = answer.rawData
+    return answer.state
+  }
+
+  /** Brings the full state up to date. Does nothing while a call is open in it: then it is ahead of the row. */
+  rebuild(seat: Seat): void {
+    if (seat.isAway) return
+    if (this.#calls.isAt(seat)) {
+      this.#calls.open()
+      return
+    }
+    const count = this.#rows.count(seat.row)
+    if (count === seat.rebuilt) return
+    unfold(this.#rows, seat)
+    this.#rows.forgetFirings(seat.row)
+    seat.rebuilt = count
+  }
+
+  /** The same up to a call of the present message, which stays open: from here on the fold is ahead of the row. */
+  unfoldTo(seat: Seat, progress: Progress): Execution | undefined {
+    seat.isAway = true
+    return unfoldInto(this.#rows, seat, this.#calls.bitsSoFar(this.#rows.after(seat.row)), progress)
+  }
+
+  /** The fold is done with the message and nothing is open: the row goes on from there. */
+  comeBack(seat: Seat): void {
+    const { row, task, fit } = seat
+    seat.rebuilt = this.#rows.count(row)
+    seat.isAway = false
+    this.#rows.fill(row, task.state, fit.constants, seat.rebuilt, this.#rows.time(row))
+  }
+
+  messageOf(seat: Seat): Message {
+    return seat.source.messageOf(seat.offset + this.#rows.count(seat.row))
+  }
+
+  timeOf(seat: Seat): number {
+    return this.#rows.time(seat.row)
+  }
+
+  nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode {
+    const found = isSensor ? graph.sensors[this.#rows.shape.sensors[node]?.slot ?? -1] : graph.actuators[node]
+    return found as GraphNode
+  }
+
+  triggerOf(graph: Graph, isSensor: boolean, node: number, trigger: number): TriggerEdge | undefined {
+    if (!isSensor) return graph.triggers[trigger]
+    return graph.triggers.find(({ destination }) => destination === this.nodeOf(graph, true, node))
+  }
+}

@@ -1,0 +1,99 @@
+/** The call of a plug that is under way in the quiet lanes of one engine: at most one at a time. */
+import { messageOf } from '../../kernel/errors.ts'
+import { isPromise, outcomeOf, settle, type Outcome } from '../engine/call-plug.ts'
+import type { Plug } from '../plug/plug.ts'
+import type { Execution } from '../task/state.ts'
+import type { Seat } from './seat.ts'
+import { QuietContext, type ContextOwner, type Opened } from './quiet-context.ts'
+
+const ALL_DONE = Number.POSITIVE_INFINITY
+
+export class QuietCalls implements ContextOwner {
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  #context: QuietContext
+  #isOn = false
+  #firings = 0
+  #bits = 0
+
+  constructor(globalSettings: Readonly<Record<string, unknown>>) {
+    this.globalSettings = globalSettings
+    this.#context = new QuietContext(this)
+  }
+
+  /** A sensor's plug is called: the one at a position, when the states of those before are `bits`. */
+  sensor(seat: Seat, position: number, bits: number): QuietContext {
+    const context = this.#context
+    context.seat = seat
+    context.isSensor = true
+    context.nodeAt = position
+    this.#bits = bits
+    this.#firings = ALL_DONE
+    this.#isOn = true
+    return context
+  }
+
+  /** An actuator's plug is called, after so many other firings of the message. */
+  actuator(seat: Seat, slot: number, trigger: number, firings: number): QuietContext {
+    const context = this.#context
+    context.seat = seat
+    context.isSensor = false
+    context.nodeAt = slot
+    context.triggerAt = trigger
+    this.#firings = firings
+    this.#isOn = true
+    return context
+  }
+
+  /** The call gave nothing but what a row can hold. */
+  end(): void {
+    this.#isOn = false
+  }
+
+  /** Whether the call under way belongs to a seat. */
+  isAt(seat: Seat): boolean {
+    return this.#isOn && this.#context.seat === seat
+  }
+
+  /** State bits as far as they are known: all of them when an actuator is called. */
+  bitsSoFar(all: number): number {
+    return this.#context.isSensor ? this.#bits : all
+  }
+
+  /** Brings the task's full state to the call under way, which is open in it from then on. */
+  open(): Opened {
+    const context = this.#context
+    if (context.opened !== null) return context.opened
+    const seat = context.seat as Seat
+    const sensors = context.isSensor ? context.nodeAt : ALL_DONE
+    const execution = seat.lane.unfoldTo(seat, { sensors, firings: this.#firings }) as Execution
+    context.opened = { execution, view: seat.task.view(execution, seat.lane.timeOf(seat)) }
+    return context.opened
+  }
+
+  /** The plug gave more than a row can hold, or looked at its task. */
+  answered(plug: Plug, given: unknown): void {
+    try {
+      const outcome = outcomeOf(plug, given)
+      this.goOn(isPromise(outcome) ? settle(outcome) : outcome)
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+
+  failed(error: unknown): void {
+    this.goOn({ ok: false, error: messageOf(error) })
+  }
+
+  goOn(given: Outcome | Promise<Outcome>): void {
+    const context = this.#context
+    const seat = context.seat as Seat
+    const message = seat.lane.messageOf(seat)
+    const now = seat.lane.timeOf(seat)
+    const { execution } = this.open()
+    // The plug may keep its view: the next call gets another one.
+    this.#context = new QuietContext(this)
+    this.#isOn = false
+    seat.task.goOn(execution, given, now)
+    seat.task.done(seat, message)
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * What a plug sees during a quiet call. What the message and the rule say is at hand; for anything of the task's state
+ * the call is opened in the fold first, and from then on this view passes everything on.
+ */
+import { nextSeed, randomOf } from '../../kernel/random.ts'
+import type { GraphNode } from '../graph/graph.ts'
+import { readParts } from '../placeholders/read-path.ts'
+import { ownValue } from '../../kernel/json.ts'
+import type { Scope } from '../placeholders/scope.ts'
+import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import type { Message } from '../task/origin.ts'
+import type { Execution } from '../task/state.ts'
+import type { OpenView, Seat } from './seat.ts'
+
+/** A call that was opened in the fold. */
+export interface Opened {
+  readonly execution: Execution
+  readonly view: OpenView
+}
+
+export interface ContextOwner {
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  /** whether a variable of that name follows the stream or stored values */
+  open(): Opened
+}
+
+const NO_LOG: PlugLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+}
+
+export class QuietContext implements PlugContext, Scope {
+  properties: Readonly<Record<string, unknown>> = {}
+  prepared: unknown = undefined
+  opened: Opened | null = null
+  seat: Seat | null = null
+  isSensor = false
+  /** position of the sensor or slot of the actuator */
+  nodeAt = 0
+  triggerAt = 0
+  readonly #owner: ContextOwner
+
+  constructor(owner: ContextOwner) {
+    this.#owner = owner
+  }
+
+  #view(): OpenView {
+    return (this.opened ?? this.#owner.open()).view
+  }
+
+  get now(): number {
+    return this.opened?.view.now ?? this.#seat().lane.timeOf(this.#seat())
+  }
+
+  get id(): string {
+    return this.#view().id
+  }
+
+  get task(): PlugContext['task'] {
+    return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
+  }
+
+  get node(): PlugContext['node'] {
+    if (this.opened !== null) return this.opened.view.node
+    const { lane, task } = this.#seat()
+    const trigger = lane.triggerOf(task.model.graph, this.isSensor, this.nodeAt, this.triggerAt)
+    return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: trigger?.source.label }
+  }
+
+  get taskId(): string {
+    return this.opened?.view.taskId ?? this.#seat().task.model.id
+  }
+
+  get taskResource(): string | undefined {
+    return this.opened === null ? this.#seat().task.model.settings.resource : this.opened.view.taskResource
+  }
+
+  get nodeName(): string {
+    return this.opened?.view.nodeName ?? this.#node().label
+  }
+
+  get nodeResource(): string | undefined {
+    if (this.opened !== null) return this.opened.view.nodeResource
+    const node = this.#node()
+    return node.kind === 'gate' || node.resource === -1 ? undefined : this.#seat().task.model.resources[0]
+  }
+
+  get internalState(): unknown {
+    return this.isSensor ? this.#view().internalState : undefined
+  }
+
+  get globalSettings(): Readonly<Record<string, unknown>> {
+    return this.#owner.globalSettings
+  }
+
+  get signal(): AbortSignal {
+    return this.#view().signal
+  }
+
+  get log(): PlugLog {
+    // Quiet means that nobody listens.
+    return this.opened?.view.log ?? NO_LOG
+  }
+
+  random(): number {
+    if (this.opened !== null) return this.opened.view.random()
+    const { state } = this.#seat().task
+    state.seed = nextSeed(state.seed)
+    return randomOf(state.seed)
+  }
+
+  streamValue(key: string): unknown {
+    if (this.opened !== null) return this.opened.view.streamValue(key)
+    const message = this.#message()
+    const value = message[key]
+    return typeof value !== 'function' && key !== '__proto__' ? value : ownValue(message, key)
+  }
+
+  streamTime(key?: string): number | undefined {
+    if (this.opened === null && (key === undefined || this.streamValue(key) !== undefined)) return this.now
+    return this.#view().streamTime(key)
+  }
+
+  get streamData(): Readonly<Record<string, unknown>> {
+    return this.opened === null ? { ...this.#message() } : this.opened.view.streamData
+  }
+
+  get rawData(): Readonly<Record<string, NodeData>> {
+    return this.#view().rawData
+  }
+
+  get actuatorData(): PlugContext['actuatorData'] {
+    return this.#view().actuatorData
+  }
+
+  lookup(path: readonly string[]): unknown {
+    return this.opened === null ? readParts(path, this) : this.opened.view.lookup(path)
+  }
+
+  nodeData(label: string): NodeData | undefined {
+    return this.#view().nodeData(label)
+  }
+
+  taskMetadata(): unknown {
+    return this.#view().taskMetadata()
+  }
+
+  nodeMetadata(): unknown {
+    return this.#view().nodeMetadata()
+  }
+
+  secret(key: string): unknown {
+    return this.#view().secret(key)
+  }
+
+  variable(name: string): unknown {
+    return this.#view().variable(name)
+  }
+
+  loopItem(): unknown {
+    return undefined
+  }
+
+  #seat(): Seat {
+    return this.seat as Seat // begun before any call
+  }
+
+  #message(): Message {
+    const seat = this.#seat()
+    return seat.lane.messageOf(seat)
+  }
+
+  #node(): GraphNode {
+    const { lane, task } = this.#seat()
+    return lane.nodeOf(task.model.graph, this.isSensor, this.nodeAt)
+  }
+}

@@ -1,0 +1,125 @@
+/** The quiet way of one engine: its lanes by shape, and who may sit in them. */
+import type { Graph } from '../graph/graph.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { TaskState } from '../task/state.ts'
+import { UNKNOWN } from '../graph/graph.ts'
+import type { Generate } from './evaluate.ts'
+import { HotRows, type SameFields } from './hot-rows.ts'
+import { QuietLane } from './lane.ts'
+import type { QuietTask, Seat, SeatLane } from './seat.ts'
+import { QuietCalls } from './quiet-calls.ts'
+import { fitOf, type QuietFit } from './shape.ts'
+import { QuietSource, type Listener } from './source.ts'
+
+/** Lanes and field checks are code: rules of very many shapes shall not fill the memory with it. */
+const MAX_LANES = 500
+const MAX_FIELD_LISTS = 200
+/** A lane whose calls end up in the fold this often costs more than it saves. */
+const OPENED_AT_LEAST = 64
+const OPENED_SHARE = 1 / 8
+
+export class Quiet {
+  readonly clock = new Float64Array(1)
+  readonly hot = new HotRows(this.clock)
+  readonly #calls: QuietCalls
+  readonly #generate: Generate | undefined
+  readonly #lanes = new Map<string, QuietLane>()
+  readonly #fits = new WeakMap<Graph, Map<string, QuietFit | undefined>>()
+  readonly #fieldChecks = new Map<string, SameFields>()
+
+  constructor(globalSettings: Readonly<Record<string, unknown>>, generate: Generate | undefined) {
+    this.#calls = new QuietCalls(globalSettings)
+    this.#generate = generate
+  }
+
+  /** The source with a number; numbers are small and may be used again when their source is gone. */
+  source(number: number, listeners: ReadonlySet<Listener>): QuietSource {
+    return new QuietSource(number, listeners, this)
+  }
+
+  /** How a task can run quietly; undefined when it cannot. */
+  fit(model: TaskModel): QuietFit | undefined {
+    const { graph, settings, resources, maxInFlight } = model
+    let bySettings = this.#fits.get(graph)
+    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, QuietFit | undefined>()))
+    const { type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate } = settings
+    const key = [
+      type,
+      parallel,
+      resetObservations,
+      gatesNeedFullObservation,
+      pollingFixedRate,
+      resources.length,
+      maxInFlight,
+    ].join()
+    if (!bySettings.has(key)) bySettings.set(key, fitOf(model))
+    return bySettings.get(key)
+  }
+
+  /** A seat for a task that has just taken a message the full way; undefined while something of it is open. */
+  sit(task: QuietTask, fit: QuietFit, message: Message, source: QuietSource, now: number): Seat | undefined {
+    if (!isAtRest(task.state, message)) return undefined
+    const lane = this.#lane(task.model, fit)
+    return lane === undefined || isNotWorthIt(lane) ? undefined : lane.sit(task, fit, source, now)
+  }
+
+  /** A message that was begun quietly went on in the fold; true when the seat can be kept. */
+  canComeBack(seat: Seat, message: Message): boolean {
+    seat.lane.opened++
+    if (isNotWorthIt(seat.lane) || !isAtRest(seat.task.state, message)) return false
+    seat.lane.comeBack(seat)
+    return true
+  }
+
+  #lane(model: TaskModel, { shape }: QuietFit): QuietLane | undefined {
+    const known = this.#lanes.get(shape.key)
+    if (known !== undefined || this.#lanes.size >= MAX_LANES) return known
+    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#generate)
+    this.#lanes.set(shape.key, lane)
+    return lane
+  }
+
+  sameFieldsAs(message: Message): SameFields {
+    const fields = Object.keys(message).filter((field) => message[field] !== undefined)
+    const key = JSON.stringify(fields)
+    const known = this.#fieldChecks.get(key)
+    if (known !== undefined) return known
+    const isFull = this.#fieldChecks.size >= MAX_FIELD_LISTS
+    const check = fieldCheck(fields, isFull ? undefined : this.#generate)
+    if (!isFull) this.#fieldChecks.set(key, check)
+    return check
+  }
+}
+
+/** Whether a message has just these fields. */
+function fieldCheck(fields: readonly string[], generate: Generate | undefined): SameFields {
+  if (fields.includes('__proto__')) return () => false
+  if (generate !== undefined) {
+    const present = fields.map((field) => ` && message[${JSON.stringify(field)}] !== undefined`)
+    const body = `let n = 0\nfor (const _ in message) n++\nreturn n === ${fields.length}${present.join('')}`
+    return generate(['message'], body) as unknown as SameFields
+  }
+  return (message) => {
+    let n = 0
+    for (const _ in message) n++
+    if (n !== fields.length) return false
+    for (const field of fields) if (message[field] === undefined) return false
+    return true
+  }
+}
+
+/** Nothing is open, and each sensor has its state from this very message. */
+function isAtRest(state: TaskState, message: Message): boolean {
+  const stream = state.streams[0]
+  if (state.status !== 'running' || state.inFlight.size > 0 || state.groups.length > 0) return false
+  if (state.waitingTicks.length > 0 || stream?.values !== message) return false
+  if (stream.carried !== null && stream.carried.size > 0) return false
+  return state.sensors.every((sensor) => {
+    return sensor.state !== UNKNOWN && sensor.origin?.values === message && sensor.follow === null && !sensor.error
+  })
+}
+
+function isNotWorthIt({ opened, taken }: SeatLane): boolean {
+  return opened >= OPENED_AT_LEAST && opened > taken * OPENED_SHARE
+}

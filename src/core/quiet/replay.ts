@@ -1,0 +1,50 @@
+/** One message through the very fold, with nobody listening: how a task's full state is made of a row. */
+import type { Outcome } from '../engine/call-plug.ts'
+import { nextCall } from '../task/execution.ts'
+import type { Message } from '../task/origin.ts'
+import type { Sink, TaskRun } from '../task/run.ts'
+import type { Execution } from '../task/state.ts'
+import { step } from '../task/step.ts'
+
+const SILENT: Sink = {
+  event: null,
+  detail: null,
+  why: false,
+  timer: () => undefined,
+  cancelled: () => undefined,
+}
+
+/** How far a message has got. */
+export interface Progress {
+  /** sensors and firings that were answered */
+  readonly sensors: number
+  readonly firings: number
+}
+
+export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Number.POSITIVE_INFINITY }
+
+/**
+ * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
+ * is open then, undefined when all is done.
+ */
+export function replay(
+  run: Pick<TaskRun, 'model' | 'state'>,
+  message: Message,
+  now: number,
+  answer: (execution: Execution, place: number) => Outcome,
+  until: Progress,
+): Execution | undefined {
+  const silent: TaskRun = { model: run.model, state: run.state, sink: SILENT, now }
+  step(silent, now, { kind: 'data', messages: [message] })
+  let sensors = 0
+  let firings = 0
+  for (let execution = nextCall(silent); execution !== undefined; execution = nextCall(silent)) {
+    const isSensor = execution.node.kind === 'sensor'
+    const place = isSensor ? sensors++ : firings++
+    if (isSensor ? place === until.sensors : place === until.firings) return execution
+    const outcome = answer(execution, place)
+    if (outcome.ok) step(silent, now, { kind: 'answer', execution, answer: outcome })
+    else step(silent, now, { kind: 'error', execution, message: outcome.error })
+  }
+  return undefined
+}

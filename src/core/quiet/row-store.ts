@@ -1,0 +1,180 @@
+/** The memory of a lane: its rows' numbers, and what follows from states as tables that all rows share. */
+import type { SensorNode } from '../graph/graph.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { TaskState } from '../task/state.ts'
+import { attemptsOf, gateStates } from './attempts.ts'
+import {
+  AFTER,
+  AT_COUNT,
+  BEFORE,
+  blockAt,
+  COUNT,
+  FIRED,
+  FIRES,
+  FIRES_BEFORE,
+  FIRES_COUNT,
+  HELD,
+  layoutOf,
+  TIME,
+  type Layout,
+} from './layout.ts'
+import type { QuietShape } from './shape.ts'
+
+/** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
+export interface Following {
+  readonly trigger: number
+  readonly actuator: number
+  readonly policyMs: number
+  /** place of the actuator's numbers in a row */
+  readonly block: number
+}
+
+/** a table entry that is not known yet */
+export const NOT_LOOKED_UP = 0
+const NOTHING = 1
+const FIRST_ROWS = 16
+const BYTES = 8
+
+export class RowStore {
+  readonly shape: QuietShape
+  readonly layout: Layout
+  ints = new Int32Array(0)
+  nums = new Float64Array(0)
+  /** what follows, by key bits before and now: a place in a list of lists; 1: nothing */
+  readonly table: Int32Array
+  /** gate states as bits, by key bits */
+  readonly gateBits: Int32Array
+  readonly followings: (readonly Following[])[] = [[], []]
+  /** by row and actuator: the message at which it fired last */
+  readonly firedBy: (Message | undefined)[] = []
+  /** by row and position: what a called sensor gave last */
+  readonly rawData: (Readonly<Record<string, unknown>> | undefined)[] = []
+  readonly #free: number[] = []
+  #used = 0
+
+  /** epoch ms of the message at hand, in a cell that passes it on without a box */
+  readonly clock: Float64Array
+
+  constructor(shape: QuietShape, model: TaskModel, clock: Float64Array) {
+    this.clock = clock
+    this.shape = shape
+    this.layout = layoutOf(shape)
+    this.table = new Int32Array(2 ** (2 * shape.keyBits))
+    this.gateBits = gateBitsOf(shape, model)
+  }
+
+  add(): number {
+    const row = this.#free.pop() ?? this.#used++
+    const { size } = this.layout
+    const room = this.nums.length / size
+    if (this.#used > room) {
+      const bytes = new ArrayBuffer(Math.max(FIRST_ROWS, 2 * room) * size * BYTES)
+      const nums = new Float64Array(bytes)
+      nums.set(this.nums)
+      this.nums = nums
+      this.ints = new Int32Array(bytes)
+    }
+    return row
+  }
+
+  free(row: number): void {
+    const { actuators } = this.layout
+    const sensors = this.shape.sensors.length
+    for (let a = 0; a < actuators; a++) this.firedBy[row * actuators + a] = undefined
+    for (let p = 0; p < sensors; p++) this.rawData[row * sensors + p] = undefined
+    this.#free.push(row)
+  }
+
+  /** Sets a row to a full state that has just seen the message `count`, at `now`. */
+  fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
+    const { nums, ints, layout } = this
+    const d = row * layout.size
+    let bits = 0
+    for (const [p, { slot, shift }] of this.shape.sensors.entries()) {
+      const sensor = state.sensors[slot]
+      bits |= (sensor?.state ?? 0) << shift
+      this.rawData[row * this.shape.sensors.length + p] = sensor?.rawData
+    }
+    ints[2 * d + BEFORE] = bits
+    ints[2 * d + AFTER] = bits
+    nums[d + COUNT] = count
+    nums[d + TIME] = now
+    for (const [i, constant] of constants.entries()) nums[d + layout.constants + i] = constant
+    for (let n = 0; n < layout.nodes; n++) nums[d + layout.since + n] = state.observed[n]?.since ?? -1
+    for (const [a, { firedAt }] of state.actuators.entries()) nums[d + blockAt(layout, a) + FIRED] = firedAt
+    this.forgetFirings(row)
+  }
+
+  /** What was kept for a rebuild is in the full state now. */
+  forgetFirings(row: number): void {
+    const { nums, layout } = this
+    const d = row * layout.size
+    nums[d + layout.fires + FIRES] = 0
+    nums[d + layout.fires + FIRES_BEFORE] = 0
+    nums[d + layout.fires + FIRES_COUNT] = -1
+    for (let a = 0; a < layout.actuators; a++) {
+      const block = d + blockAt(layout, a)
+      nums[block + HELD] = -1
+      nums[block + AT_COUNT] = -1
+      this.firedBy[row * layout.actuators + a] = undefined
+    }
+  }
+
+  count(row: number): number {
+    return this.nums[row * this.layout.size + COUNT] ?? 0
+  }
+
+  time(row: number): number {
+    return this.nums[row * this.layout.size + TIME] ?? 0
+  }
+
+  before(row: number): number {
+    return this.ints[2 * row * this.layout.size + BEFORE] ?? 0
+  }
+
+  after(row: number): number {
+    return this.ints[2 * row * this.layout.size + AFTER] ?? 0
+  }
+
+  /** State indexes by slot. */
+  states(bits: number): readonly number[] {
+    const states: number[] = []
+    for (const { slot, shift, mask } of this.shape.sensors) states[slot] = (bits >> shift) & mask
+    return states
+  }
+
+  /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
+  lookUp(row: number, { graph, settings }: TaskModel): number {
+    const before = this.before(row)
+    const now = this.after(row)
+    const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
+    const needsAll = settings.gatesNeedFullObservation
+    const list = attemptsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {
+      const actuator = trigger.destination.slot
+      return {
+        trigger: graph.triggers.indexOf(trigger),
+        actuator,
+        policyMs: trigger.policyMs,
+        block: blockAt(this.layout, actuator),
+      }
+    })
+    const keyMask = 2 ** this.shape.keyBits - 1
+    const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
+    this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
+    return what
+  }
+}
+
+function gateBitsOf(shape: QuietShape, { graph, settings }: TaskModel): Int32Array {
+  const bits = new Int32Array(2 ** shape.keyBits)
+  if (shape.gates === 0) return bits
+  for (let key = 0; key < bits.length; key++) {
+    const states: number[] = []
+    for (const { slot, shift, mask } of shape.sensors) states[slot] = (key >> shift) & mask
+    for (const [g, state] of gateStates(graph, states, settings.gatesNeedFullObservation).entries()) {
+      if (state === 1) bits[key] = (bits[key] ?? 0) | (1 << g)
+    }
+  }
+  return bits
+}

@@ -1,0 +1,73 @@
+/** The seat that ties a task to its row in a lane, and what the two ask of each other. */
+import type { Outcome } from '../engine/call-plug.ts'
+import type { Graph, GraphNode, TriggerEdge } from '../graph/graph.ts'
+import type { Scope } from '../placeholders/scope.ts'
+import type { PlugContext } from '../plug/plug.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { Execution, TaskState } from '../task/state.ts'
+import type { Progress } from './replay.ts'
+import type { QuietFit } from './shape.ts'
+
+/** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */
+export interface TakenSource {
+  /** how many messages it took while there was a seat */
+  readonly total: number
+  /** Seats or listeners have changed. */
+  changed(): void
+  messageOf(total: number): Message
+}
+
+/** What a lane needs of a task that runs. */
+export interface QuietTask {
+  readonly model: TaskModel
+  readonly state: TaskState
+  /** Calls a sensor's plug whose call changes nothing. */
+  call(execution: Execution): Outcome
+  /** A plug's own view of a call that is open in the full state. */
+  view(execution: Execution, now: number): OpenView
+  /** Takes what an open call gave, and all that follows. */
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void
+  /** What followed is done as far as possible: the seat is kept or given up. */
+  done(seat: Seat, message: Message): void
+}
+
+export interface Seat {
+  readonly lane: SeatLane
+  readonly row: number
+  readonly task: QuietTask
+  readonly fit: QuietFit
+  readonly source: TakenSource
+  /** how many messages its source had taken when the row had taken none */
+  offset: number
+  /** count of the row's messages that the full state has seen */
+  rebuilt: number
+  /** the full state is ahead of the row: a call is open in it */
+  isAway: boolean
+}
+
+/** The view of a call that is open in the fold. */
+export type OpenView = PlugContext & Scope
+
+/** The lane that a seat is in. */
+export interface SeatLane {
+  /** messages that went on in the fold */
+  opened: number
+  /** messages that rows took */
+  taken: number
+  /** Takes a message into one row; false when only the fold can. */
+  receiveOne(row: number, message: Message): boolean
+  /** Takes a message into a list of rows, from a place on; gives the first place that only the fold can do. */
+  receiveAll(list: readonly number[], from: number, message: Message): number
+  /** messages of a row so far */
+  countOf(row: number): number
+  rebuild(seat: Seat): void
+  free(seat: Seat): void
+  unfoldTo(seat: Seat, progress: Progress): Execution | undefined
+  comeBack(seat: Seat): void
+  /** the last message of a row, and when it came */
+  messageOf(seat: Seat): Message
+  timeOf(seat: Seat): number
+  nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode
+  triggerOf(graph: Graph, isSensor: boolean, node: number, trigger: number): TriggerEdge | undefined
+}

@@ -1,0 +1,178 @@
+/**
+ * Which tasks can take messages quietly, and what of them the quiet way has to know. A quiet message builds no event,
+ * no execution and no origin: sensor states become bits of one number, and what follows from two such numbers (before
+ * and now) is looked up. Everything else about the task is made up for when somebody looks (see lane.ts).
+ *
+ * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
+ *  Q1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and cool-down
+ *  Q2 observations are reset by each message and never evicted; no sensor has a clock of its own
+ *  Q3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
+ *  Q4 actuators fire only when all sensors have answered, so that an actuator never sees half a message
+ *  Q5 at most 30 bits of states, of which at most 8 decide gates and triggers
+ */
+import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { Steps } from '../plug/plug.ts'
+import type { TaskModel } from '../task/run.ts'
+import { earliestAttempt } from './attempts.ts'
+
+const MAX_BITS = 30
+const MAX_KEY_BITS = 8
+const MAX_CUTS = 8
+const MAX_ACTUATORS = 16
+const MAX_GATES = 30
+
+export interface QuietSensor {
+  readonly slot: number
+  /** where its state stands in the number, and how wide it is */
+  readonly shift: number
+  readonly mask: number
+  /** undefined: its plug is called */
+  readonly steps: QuietSteps | undefined
+}
+
+/** A comparison without its limits, which differ from task to task. */
+export interface QuietSteps {
+  readonly parameter: string
+  /** place of its first cut among the constants of a task */
+  readonly constant: number
+  readonly cuts: number
+  /** state index by range, as `Steps.states` */
+  readonly states: readonly number[]
+}
+
+export interface QuietShape {
+  /** equal for tasks that can share code and tables */
+  readonly key: string
+  /** in the order in which they run */
+  readonly sensors: readonly QuietSensor[]
+  /** the low bits, on which gates and triggers depend */
+  readonly keyBits: number
+  /** how many numbers a task has of its own */
+  readonly constants: number
+  readonly gates: number
+  readonly actuators: number
+}
+
+export interface QuietFit {
+  readonly shape: QuietShape
+  /** this task's cuts, in the order of the sensors */
+  readonly constants: readonly number[]
+}
+
+/** How a task can run quietly; undefined when it cannot. */
+export function fitOf(model: TaskModel): QuietFit | undefined {
+  const { graph, settings } = model
+  const isPlain =
+    settings.resetObservations &&
+    settings.type !== 'onetime' &&
+    model.schedule?.fixedDelay !== true &&
+    model.ownSchedules.size === 0 &&
+    model.resources.length === 1 &&
+    graph.sensors.length + graph.triggers.length < model.maxInFlight &&
+    graph.actuators.length <= MAX_ACTUATORS &&
+    graph.gates.length <= MAX_GATES &&
+    [...graph.sensors, ...graph.actuators].every(({ call }) => isPlainCall(call)) &&
+    graph.sensors.every(({ evictionTime }) => evictionTime === Number.POSITIVE_INFINITY)
+  if (!isPlain) return undefined
+  const order = callingOrder(model)
+  return order && fit(model, order)
+}
+
+function isPlainCall({ needs, loop, pauseMs }: PlugCall): boolean {
+  return needs === undefined && loop === undefined && pauseMs === undefined
+}
+
+/** The order in which one message runs all sensors; undefined when it does not run each once. */
+function callingOrder(model: TaskModel): readonly SensorNode[] | undefined {
+  const { graph, settings } = model
+  const roots = model.dataPlans[0]
+  if (roots === undefined) return undefined
+  const groups = settings.parallel ? roots.groups : roots.serial
+  const order: SensorNode[] = []
+  for (const root of groups.flat()) {
+    const waiting = [root]
+    for (const sensor of waiting) {
+      order.push(sensor)
+      if (order.length > graph.sensors.length) return undefined
+      for (const { destination } of sensor.triggers) if (destination.kind === 'sensor') waiting.push(destination)
+    }
+  }
+  const areUnconditional = graph.triggers.every((trigger) => trigger.destination.kind !== 'sensor' || isAlways(trigger))
+  const isComplete = order.length === graph.sensors.length && new Set(order).size === order.length
+  return areUnconditional && isComplete ? order : undefined
+}
+
+function isAlways({ source, states, change, policyMs }: TriggerEdge): boolean {
+  return source.kind === 'sensor' && states === undefined && change === undefined && policyMs <= 0
+}
+
+function fit(model: TaskModel, order: readonly SensorNode[]): QuietFit | undefined {
+  const { graph, settings } = model
+  const deciding = decidingSensors(graph)
+  const places = new Map<SensorNode, { shift: number; mask: number }>()
+  let bits = 0
+  let keyBits = 0
+  for (const sensor of order.toSorted((a, b) => Number(deciding.has(b)) - Number(deciding.has(a)))) {
+    const width = Math.max(1, Math.ceil(Math.log2(sensor.states.length)))
+    places.set(sensor, { shift: bits, mask: 2 ** width - 1 })
+    bits += width
+    if (deciding.has(sensor)) keyBits = bits
+  }
+  if (bits > MAX_BITS || keyBits > MAX_KEY_BITS) return undefined
+
+  const constants: number[] = []
+  const sensors = order.map((sensor): QuietSensor => {
+    const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
+    const steps = stepsOf(sensor)
+    if (steps === undefined) return { slot: sensor.slot, shift, mask, steps }
+    const states = steps.states.map((state) => sensor.states.indexOf(state))
+    const own = { parameter: steps.parameter, constant: constants.length, cuts: steps.cuts.length, states }
+    constants.push(...steps.cuts)
+    return { slot: sensor.slot, shift, mask, steps: own }
+  })
+  if (earliestAttempt(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
+  const shape = { sensors, keyBits, constants: constants.length, ...sizes(graph) }
+  return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
+}
+
+function sizes(graph: Graph): { gates: number; actuators: number } {
+  return { gates: graph.gates.length, actuators: graph.actuators.length }
+}
+
+/** The sensors whose states decide about something. */
+function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
+  const found = new Set<SensorNode>(graph.sensors.filter((sensor) => sensor.gates.length > 0))
+  for (const { source, states, change } of graph.triggers) {
+    if (source.kind === 'sensor' && (states !== undefined || change !== undefined)) found.add(source)
+  }
+  return found
+}
+
+/** What a plug says of its comparison, when it can be used as it stands. */
+function stepsOf({ call }: SensorNode): Steps | undefined {
+  if (call.constant === undefined) return undefined
+  const steps = call.plug.steps?.(call.constant)
+  if (steps === undefined) return undefined
+  const { parameter, cuts, states } = steps
+  const isUsable =
+    typeof parameter === 'string' &&
+    parameter !== '__proto__' &&
+    cuts.length >= 1 &&
+    cuts.length <= MAX_CUTS &&
+    cuts.every((cut, i) => Number.isFinite(cut) && (i === 0 || cut > (cuts[i - 1] ?? cut))) &&
+    states.length === 2 * cuts.length + 1 &&
+    states.every((state) => call.plug.states.includes(state))
+  return isUsable ? steps : undefined
+}
+
+/** Everything that decides what follows from states. */
+function structure({ graph, settings }: TaskModel): unknown {
+  return [
+    settings.gatesNeedFullObservation,
+    graph.sensors.map(({ states }) => states.length),
+    graph.gates.map(({ type, inputs, rows }) => [type, inputs, rows]),
+    graph.triggers.map(({ source, destination, states, change, policyMs }) => {
+      return [source.index, destination.kind, destination.slot, states, change, policyMs]
+    }),
+  ]
+}

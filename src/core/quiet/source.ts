@@ -1,0 +1,185 @@
+/**
+ * The messages of one resource and the tasks that listen to it, in their order. Those that can take them quietly have a
+ * seat in a lane; neighbours of one lane are taken in one go. Rows need each message to have the fields of the one
+ * before (a value that is not repeated stays in reach for a while, which rows do not keep): when fields change, all
+ * rise, and sit down again when it has become calm.
+ */
+import type { Message } from '../task/origin.ts'
+import type { HotRows, SameFields } from './hot-rows.ts'
+import type { Seat, SeatLane, TakenSource } from './seat.ts'
+
+/** A task that hears a resource. */
+export interface Listener {
+  readonly seat: Seat | undefined
+  /** whether it may ever sit */
+  readonly canBeQuiet: boolean
+  /** Takes messages the full way. */
+  receive(now: number, messages: readonly Message[]): void
+  /** Sits down when nothing is open after a message. */
+  sitDown(message: Message, source: QuietSource, now: number): void
+  /** Gives up its seat; the full state is up to date then. */
+  rise(): void
+}
+
+/** What the sources of an engine share. */
+export interface SharedByEngine {
+  readonly hot: HotRows
+  /** epoch ms of the message at hand */
+  readonly clock: Float64Array
+  sameFieldsAs(message: Message): SameFields
+}
+
+/** Neighbours in one lane; or a single task that takes its messages the full way, then without a lane. */
+interface Stretch {
+  readonly lane: SeatLane | null
+  readonly rows: number[]
+  readonly listeners: Listener[]
+}
+
+const LONGEST_PAUSE = 1024
+
+export class QuietSource implements TakenSource {
+  total = 0
+  readonly #number: number
+  readonly #listeners: ReadonlySet<Listener>
+  readonly #shared: SharedByEngine
+  #isStale = true
+  /** the only row is in the hot rows, which take its messages first and keep the last one */
+  #isHot = false
+  #sameFields: SameFields | undefined
+  #stretches: readonly Stretch[] = []
+  /** listeners that may sit down but do not yet */
+  #standing = 0
+  #mayBeQuiet = false
+  #last: Message | undefined
+  /** while a message is taken: the one before, for rows that it has not reached yet */
+  #before: Message | undefined
+  /** messages during which nobody tries to sit */
+  #pause = 0
+  #nextPause = 1
+
+  constructor(number: number, listeners: ReadonlySet<Listener>, shared: SharedByEngine) {
+    this.#number = number
+    this.#listeners = listeners
+    this.#shared = shared
+  }
+
+  messageOf(total: number): Message {
+    // A hot row counts for itself.
+    const seat = this.#isHot ? this.#onlySeat() : undefined
+    if (seat !== undefined) {
+      const isLast = total === seat.offset + seat.lane.countOf(seat.row)
+      return (isLast ? this.#shared.hot.last(this.#number) : this.#shared.hot.before) as Message
+    }
+    return (total === this.total ? this.#last : this.#before) as Message
+  }
+
+  changed(): void {
+    this.#cool()
+    this.#isStale = true
+  }
+
+  /** Takes a message that the hot rows did not take. */
+  take(message: Message, now: number): void {
+    this.#cool()
+    if (this.#isStale) this.#arrange()
+    if (!this.#mayBeQuiet) {
+      this.#takeFully(message, now)
+    } else if (this.#sameFields === undefined || !this.#sameFields(message)) {
+      this.#takeOtherFields(message, now)
+    } else {
+      this.#takeStretches(message, now)
+      this.#warm(message)
+    }
+  }
+
+  #takeStretches(message: Message, now: number): void {
+    this.#shared.clock[0] = now
+    this.total++
+    this.#before = this.#last
+    this.#last = message
+    for (const stretch of this.#stretches) {
+      if (stretch.lane === null) stretch.listeners[0]?.receive(now, [message])
+      else takeStretch(stretch, stretch.lane, message, now)
+    }
+    this.#before = undefined
+    if (this.#standing > 0) this.#sitDown(message, now)
+  }
+
+  /** A resource's only row goes to the hot rows. */
+  #warm(last: Message): void {
+    if (this.#isStale) this.#arrange()
+    const seat = this.#onlySeat()
+    if (seat === undefined || this.#sameFields === undefined) return
+    this.#isHot = true
+    this.#shared.hot.set(this.#number, seat.lane, seat.row, this.#sameFields, last)
+  }
+
+  #cool(): void {
+    if (!this.#isHot) return
+    this.#last = this.#shared.hot.clear(this.#number)
+    this.#isHot = false
+    const seat = this.#onlySeat()
+    if (seat !== undefined) seat.offset = this.total - seat.lane.countOf(seat.row)
+  }
+
+  #onlySeat(): Seat | undefined {
+    const [only, another] = this.#stretches
+    return another === undefined && only?.listeners.length === 1 ? only.listeners[0]?.seat : undefined
+  }
+
+  /** Rows cannot take a message with other fields than the one before: all rise, until it is worth trying again. */
+  #takeOtherFields(message: Message, now: number): void {
+    if (this.#sameFields !== undefined) {
+      for (const listener of this.#listeners) listener.rise()
+      this.#sameFields = undefined
+      this.#pause = this.#nextPause
+      this.#nextPause = Math.min(LONGEST_PAUSE, 2 * this.#nextPause)
+    } else if (this.#pause > 0) {
+      this.#pause--
+    } else {
+      this.#sameFields = this.#shared.sameFieldsAs(message)
+    }
+    this.#takeFully(message, now)
+  }
+
+  #takeFully(message: Message, now: number): void {
+    for (const listener of this.#listeners) listener.receive(now, [message])
+  }
+
+  #arrange(): void {
+    this.#isStale = false
+    this.#standing = 0
+    const stretches: Stretch[] = []
+    for (const listener of this.#listeners) {
+      const { seat } = listener
+      const neighbours = stretches.at(-1)
+      if (seat === undefined) {
+        if (listener.canBeQuiet) this.#standing++
+        stretches.push({ lane: null, rows: [], listeners: [listener] })
+      } else if (neighbours?.lane === seat.lane) {
+        neighbours.rows.push(seat.row)
+        neighbours.listeners.push(listener)
+      } else stretches.push({ lane: seat.lane, rows: [seat.row], listeners: [listener] })
+    }
+    this.#stretches = stretches
+    this.#mayBeQuiet = this.#standing > 0 || stretches.some(({ lane }) => lane !== null)
+  }
+
+  #sitDown(message: Message, now: number): void {
+    for (const listener of this.#listeners) {
+      if (listener.seat !== undefined || !listener.canBeQuiet) continue
+      listener.sitDown(message, this, now)
+      if (listener.seat !== undefined) this.#isStale = true
+    }
+  }
+}
+
+function takeStretch({ rows, listeners }: Stretch, lane: SeatLane, message: Message, now: number): void {
+  lane.taken += rows.length
+  for (let i = lane.receiveAll(rows, 0, message); i < rows.length;) {
+    // The message has no number where this task compares one: the fold knows what to do.
+    listeners[i]?.receive(now, [message])
+    i = lane.receiveAll(rows, i + 1, message)
+  }
+}

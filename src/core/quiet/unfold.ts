@@ -1,0 +1,172 @@
+/**
+ * How a task's full state is made of its row: what it was before the last message is set from the row's numbers, then
+ * the message goes through the fold once more, with the answers that its calls gave the first time.
+ */
+import { UNKNOWN } from '../graph/graph.ts'
+import type { Outcome } from '../engine/call-plug.ts'
+import type { Answer } from '../plug/result.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import { emptyState, type Execution, type TaskState } from '../task/state.ts'
+import { gateStates } from './attempts.ts'
+import {
+  AT_BITS,
+  AT_COUNT,
+  AT_EARLIER,
+  AT_FIRES,
+  AT_SINCE,
+  blockAt,
+  FIRED,
+  FIRED_BEFORE,
+  FIRES,
+  FIRES_BEFORE,
+  FIRES_COUNT,
+  HELD,
+  HELD_BY,
+} from './layout.ts'
+import { ALL, replay, type Progress } from './replay.ts'
+import type { RowStore } from './row-store.ts'
+import type { QuietTask, Seat } from './seat.ts'
+
+/** What a call without an answer gave. */
+const NOTHING: Answer = {
+  ok: true,
+  state: UNKNOWN,
+  rawData: undefined,
+  internalState: undefined,
+  message: undefined,
+  after: undefined,
+  then: undefined,
+}
+
+/** A message of a row. */
+interface Taken {
+  readonly count: number
+  readonly time: number
+  /** state bits before it, and what its sensors showed */
+  readonly before: number
+  readonly bits: number
+}
+
+/** Brings the full state to the row's last message. */
+export function unfold(rows: RowStore, seat: Seat): void {
+  const { row } = seat
+  const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits: rows.after(row) }
+  unfoldTo(rows, seat, last, ALL)
+}
+
+/**
+ * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
+ * Gives that call, which is open then.
+ */
+export function unfoldInto(rows: RowStore, seat: Seat, bits: number, until: Progress): Execution | undefined {
+  const { row } = seat
+  const count = rows.count(row)
+  if (until.sensors !== ALL.sensors && seat.rebuilt < count - 1) {
+    // A sensor that is not done keeps what it had of the message before.
+    const at = row * rows.layout.size + rows.layout.earlier
+    const before = rows.nums[at] ?? 0
+    unfoldTo(rows, seat, { count: count - 1, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
+    rows.forgetFirings(row)
+    seat.rebuilt = count - 1
+  }
+  return unfoldTo(rows, seat, { count, time: rows.time(row), before: rows.before(row), bits }, until)
+}
+
+function unfoldTo(
+  rows: RowStore,
+  seat: Seat,
+  { count, time, before, bits }: Taken,
+  until: Progress,
+): Execution | undefined {
+  const { task, row, rebuilt } = seat
+  const { nums, layout } = rows
+  const d = row * layout.size
+  const message = seat.source.messageOf(seat.offset + count)
+  const firesAt = d + layout.fires
+  restoreFirings(rows, seat, count)
+  const firings = nums[firesAt + FIRES_COUNT] === count ? nums[firesAt + FIRES_BEFORE] : nums[firesAt + FIRES]
+  addMessages(rows, task.state, count - 1 - rebuilt, firings ?? 0)
+  setNodes(rows, task.state, task.model, before, d + layout.since)
+  for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
+    const sensor = task.state.sensors[slot]
+    if (sensor === undefined) continue
+    sensor.error = null
+    if (steps === undefined) sensor.rawData = rows.rawData[row * rows.shape.sensors.length + p]
+  }
+  task.state.streams[0] = { values: message, at: time, carried: null }
+  return replay(task, message, time, answers(rows, task, row, bits), until)
+}
+
+function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
+  return (execution: Execution, place: number): Outcome => {
+    if (execution.node.kind === 'actuator') return NOTHING
+    const sensor = rows.shape.sensors[place]
+    if (sensor === undefined || sensor.steps !== undefined) return task.call(execution)
+    const rawData = rows.rawData[row * rows.shape.sensors.length + place]
+    return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
+  }
+}
+
+/** Last firings and holds of actuators, as they were before the message `count`. */
+function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
+  const { nums, layout } = rows
+  const { state, model } = seat.task
+  const replayed = new Map<number, TaskState>()
+  // All of them first: what they are set to is counted from the state as it was rebuilt last.
+  const blocks = state.actuators.map((_, a) => seat.row * layout.size + blockAt(layout, a))
+  for (const [a, b] of blocks.entries()) {
+    const at = nums[b + AT_COUNT] ?? -1
+    if (at !== -1 && at !== count && !replayed.has(at)) replayed.set(at, stateAt(rows, seat, a, at))
+  }
+  for (const [a, actuator] of state.actuators.entries()) {
+    const b = blocks[a] ?? 0
+    const at = nums[b + AT_COUNT] ?? -1
+    if (at !== -1) actuator.firedAt = (at === count ? nums[b + FIRED_BEFORE] : nums[b + FIRED]) ?? 0
+    if (at !== -1 && at !== count) actuator.firing = replayed.get(at)?.actuators[a]?.firing ?? null
+    if (at !== -1 && (at !== count || nums[b + AT_EARLIER] === 1)) {
+      actuator.answer = { collectedTime: actuator.firedAt }
+      actuator.error = null
+      actuator.held = null
+    }
+    const time = nums[b + HELD] ?? -1
+    const trigger = model.graph.triggers[nums[b + HELD_BY] ?? -1]
+    if (time !== -1 && trigger !== undefined) {
+      actuator.held = { reason: 'invocationPolicy', time, until: actuator.firedAt + trigger.policyMs, trigger }
+    }
+  }
+}
+
+/** The state after the message at which an actuator fired last. */
+function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number, count: number): TaskState {
+  const { nums, ints, layout } = rows
+  const b = row * layout.size + blockAt(layout, actuator)
+  const state = emptyState(task.model.graph, 1)
+  const { inputs, invocations, executions, run, seed } = task.state
+  Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
+  addMessages(rows, state, count - 1 - rebuilt, nums[b + AT_FIRES] ?? 0)
+  setNodes(rows, state, task.model, ints[2 * (b + AT_BITS)] ?? 0, b + AT_SINCE)
+  for (const [a, other] of state.actuators.entries()) other.firedAt = nums[b + AT_SINCE + layout.nodes + a] ?? 0
+  const message = rows.firedBy[row * layout.actuators + actuator] as Message
+  const bits = ints[2 * (b + AT_BITS) + 1] ?? 0
+  replay({ model: task.model, state }, message, nums[b + FIRED] ?? 0, answers(rows, task, row, bits), ALL)
+  return state
+}
+
+/** The counters of messages that were taken quietly. */
+function addMessages({ shape }: RowStore, state: TaskState, messages: number, firings: number): void {
+  state.invocations += messages
+  state.inputs += messages * (1 + shape.sensors.length) + firings
+  state.executions += messages * shape.sensors.length + firings
+}
+
+/** Node states before a message. What the message overwrites anyway is left as it is. */
+function setNodes(rows: RowStore, state: TaskState, model: TaskModel, bits: number, since: number): void {
+  const sensors = rows.states(bits)
+  const all = [...sensors, ...gateStates(model.graph, sensors, model.settings.gatesNeedFullObservation)]
+  for (const [index, observed] of state.observed.entries()) {
+    observed.state = all[index] ?? UNKNOWN
+    observed.memory = observed.state
+    observed.since = rows.nums[since + index] ?? -1
+  }
+}

@@ -1,0 +1,275 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
+import { CoreEngine } from '../../src/core/engine/engine.ts'
+import { LiveTask } from '../../src/core/engine/live-task.ts'
+import type { Plug, PlugContext } from '../../src/core/plug/plug.ts'
+import type { Rule, Trigger } from '../../src/core/rule/rule.ts'
+import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
+import { runs } from '../support/arbitraries/runs.ts'
+import { promisesSettled } from '../support/live-engine.ts'
+
+type Step =
+  | { kind: 'message'; message: Message; wait: number }
+  | { kind: 'look'; task: number }
+  | { kind: 'push'; task: number; state: string }
+  | { kind: 'batch'; messages: readonly Message[] }
+  | { kind: 'stop and start'; task: number }
+
+interface Case {
+  rules: readonly Rule[]
+  steps: readonly Step[]
+}
+
+const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
+const rare = <T>(usual: fc.Arbitrary<T>, ...odd: T[]) =>
+  fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: fc.constantFrom(...odd) })
+
+const message = fc
+  .record({
+    a: rare<unknown>(level, 'warm', true, null, Number.NaN),
+    b: rare<unknown>(level, '25'),
+    say: rare<unknown>(fc.constantFrom('Low', 'High'), 'nonsense', 'throw', 'later', 'hold', 'remember'),
+    act: rare<unknown>(fc.constantFrom('quiet', 'look', 'chance', 'read'), 'throw', 'later', 'answer', 'id'),
+    extra: fc.option(level, { nil: undefined, freq: 12 }),
+  })
+  .map(({ extra, ...values }): Message => {
+    return { resource: 'r', ...values, ...(extra !== undefined && { extra }) }
+  })
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 14,
+    arbitrary: fc.record({ kind: fc.constant('message' as const), message, wait: fc.constantFrom(0, 1, 5, 5000) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(2) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('push' as const), task: fc.nat(2), state: fc.constant('Above') }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('batch' as const),
+      messages: fc.array(message, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(2) }) },
+)
+
+const STATES = { compare: ['Below', 'Equal', 'Above'], say: ['Low', 'High'], gate: ['TRUE', 'FALSE'] }
+
+const rule: fc.Arbitrary<Rule> = fc
+  .record({
+    sensors: fc.array(
+      fc.record({
+        plug: fc.constantFrom('compare' as const, 'compare' as const, 'say' as const),
+        parameter: fc.constantFrom('a', 'b'),
+        threshold: level,
+        sequence: fc.nat(1),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    chained: fc.boolean(),
+    gates: fc.array(fc.constantFrom('AND' as const, 'OR' as const, 'NAND' as const, 'GENERAL' as const), {
+      maxLength: 2,
+    }),
+    actuators: fc.integer({ min: 1, max: 2 }),
+    triggers: fc.array(
+      fc.record({
+        source: fc.nat(4),
+        destination: fc.nat(1),
+        state: fc.nat(2),
+        how: fc.constantFrom('state', 'change', 'any change', 'execution'),
+        policy: fc.constantFrom(0, 0, 0.004, 20),
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+    row: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
+    task: fc.record({
+      parallel: fc.boolean(),
+      gatesNeedFullObservation: fc.boolean(),
+      resetObservations: rare(fc.constant(true), false),
+      frequency: fc.constantFrom(undefined, undefined, 7000),
+    }),
+  })
+  .map(({ sensors, chained, gates, actuators, triggers, row, task: { frequency, ...task } }): Rule => {
+    const nodes = sensors.map(({ plug }, i) => ({ label: `s${i}`, states: STATES[plug] }))
+    const relations = gates.map((type, g) => {
+      const parents = [...nodes, ...(g > 0 ? [{ label: 'g0', states: STATES.gate }] : [])]
+      const states = parents.map(({ states: all }, i) => all[(row[i % 3] ?? 0) % all.length] ?? '')
+      return { label: `g${g}`, type, parentLabels: parents.map(({ label }) => label), combinations: [states] }
+    })
+    const sources = [...nodes, ...relations.map(({ label }) => ({ label, states: STATES.gate }))]
+    return {
+      sensors: sensors.map(({ plug, parameter, threshold, sequence }, i) => {
+        const common = { label: `s${i}`, sequence }
+        // The last sensor of a chain runs by its trigger and has no resource to listen to.
+        const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: 'r' }
+        return plug === 'say'
+          ? { ...common, ...resource, name: 'say' }
+          : { ...common, ...resource, name: 'streamingDataSensor', properties: { parameter, threshold } }
+      }),
+      relations,
+      actuators: Array.from({ length: actuators }, (_, a) => ({ label: `a${a}`, name: 'act' })),
+      triggers: [
+        ...(chained && sensors.length > 1 ? [{ sourceLabel: 's0', destinationLabel: `s${sensors.length - 1}` }] : []),
+        ...triggers.map(({ source, destination, state, how, policy }): Trigger => {
+          const { label, states } = sources[source % sources.length] ?? { label: 's0', states: [] }
+          const wanted = states[state % states.length] ?? ''
+          const other = states[(state + 1) % states.length] ?? ''
+          return {
+            sourceLabel: label,
+            destinationLabel: `a${destination % actuators}`,
+            invocationPolicy: policy,
+            ...(how === 'state' && { statesTrigger: [wanted] }),
+            ...(how === 'change' && { stateChangeTrigger: { stateFrom: other, stateTo: wanted } }),
+            ...(how === 'any change' && { stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }),
+          }
+        }),
+      ],
+      task: {
+        ...task,
+        ...(frequency === undefined ? { type: 'reactive' as const } : { type: 'periodic' as const, frequency }),
+      },
+    }
+  })
+
+const cases: fc.Arbitrary<Case> = fc.record({
+  rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
+  steps: fc.array(step, { minLength: 3, maxLength: 25 }),
+})
+
+/** An engine whose plugs do what the message says, and everything that they did and saw. */
+class Run {
+  readonly calls: string[] = []
+  readonly clock = new VirtualClock(1_000)
+  readonly engine: CoreEngine
+  readonly #open: (() => void)[] = []
+  seated = 0
+
+  constructor(listens: boolean, generates: boolean) {
+    // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
+    const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
+    this.engine = new CoreEngine({
+      plugs: [...builtins, this.#say(), this.#act()],
+      scheduler: this.clock,
+      ids: () => 'unused',
+      seed: 7,
+      ...(generates && { generate }),
+    })
+    if (listens) this.engine.events$.subscribe(() => undefined)
+  }
+
+  #say(): Plug {
+    return definePlug({
+      name: 'say',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Low', 'High'],
+      openOutput: true,
+      execute: (context) => {
+        const said = context.streamValue('say')
+        this.#note(context)
+        if (said === 'throw') throw new Error('broken')
+        if (said === 'later') return this.#later('High' as const)
+        if (said === 'hold') return { state: 'High' as const, after: 3 }
+        if (said === 'remember') return { state: 'Low' as const, internalState: { at: context.now } }
+        if (said === 'Low') return { state: 'Low' as const, rawData: { b: context.streamValue('b') } }
+        return said as 'High'
+      },
+    })
+  }
+
+  #act(): Plug {
+    return definePlug({
+      name: 'act',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: (context) => {
+        const act = context.streamValue('act')
+        this.#note(context)
+        if (act === 'throw') throw new Error('broken')
+        if (act === 'later') return this.#later(undefined)
+        if (act === 'answer') return { message: 'done' }
+        if (act === 'id') this.calls.push(context.id)
+        if (act === 'chance') this.calls.push(String(context.random()))
+        if (act === 'read') this.calls.push(JSON.stringify(context.rawData))
+        if (act === 'look') this.look()
+        return undefined
+      },
+    })
+  }
+
+  #later<T>(answer: T): Promise<T> {
+    return new Promise((resolve) => this.#open.push(() => resolve(answer)))
+  }
+
+  #note({ now, task, node, streamData }: PlugContext): void {
+    this.calls.push(JSON.stringify([now, task, node, streamData]))
+  }
+
+  look(): void {
+    for (const task of this.engine.tasks.values()) this.calls.push(JSON.stringify(task.save()))
+  }
+
+  async do(given: Step): Promise<void> {
+    const ids = [...this.engine.tasks.keys()]
+    const task = 'task' in given ? this.engine.tasks.get(ids[given.task % ids.length] ?? '') : undefined
+    if (given.kind === 'message') {
+      this.clock.advanceTo(this.clock.now() + given.wait)
+      this.engine.receive(given.message)
+    } else if (given.kind === 'batch') {
+      this.engine.receive(given.messages)
+    } else if (given.kind === 'look') {
+      this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a0')]))
+    } else if (given.kind === 'push' && task?.status === 'running') {
+      task.push('s0', { rawData: { pushed: true } })
+    } else if (given.kind === 'stop and start' && task !== undefined) {
+      if (task.status === 'running') await this.engine.stop(task.id)
+      await this.engine.start(task.id)
+    }
+    for (const one of this.engine.tasks.values()) if (one instanceof LiveTask && one.seat !== undefined) this.seated++
+  }
+
+  async answerAll(): Promise<void> {
+    for (const answer of this.#open.splice(0)) answer()
+    await promisesSettled()
+  }
+}
+
+async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Promise<readonly string[]> {
+  for (const [i, one] of rules.entries()) await run.engine.start(one, { id: `t${i}` })
+  for (const [i, one] of steps.entries()) {
+    await run.do(one)
+    if (i % 5 === 4) await run.answerAll()
+    if (looksAlways) run.look()
+  }
+  run.look()
+  await run.engine.close()
+  return run.calls
+}
+
+describe('listening changes nothing', () => {
+  let seated = 0
+
+  it.each([
+    ['looking at the end, with generated code', false, true],
+    ['looking at the end, without generated code', false, false],
+    ['looking after each step, with generated code', true, true],
+  ])('%s', async (_, looksAlways, generates) => {
+    await fc.assert(
+      fc.asyncProperty(cases, async (given) => {
+        const quiet = new Run(false, generates)
+        const calls = await play(quiet, given, looksAlways)
+        seated += quiet.seated
+        expect(calls).toEqual(await play(new Run(true, generates), given, looksAlways))
+      }),
+      runs(150),
+    )
+  })
+
+  it('was tried on tasks that ran quietly', () => {
+    expect(seated).toBeGreaterThan(500)
+  })
+})
