@@ -7,6 +7,7 @@ import { accessSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSy
 import { createServer, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { describe, it } from 'vitest'
 
 export interface PostgresServer {
   readonly url: string
@@ -35,7 +36,7 @@ export interface CuttableWay {
 const OLDEST_MAJOR = 15
 
 /** The folder of `initdb` and `postgres`; undefined where no PostgreSQL of at least version 15 is installed. */
-export function postgresBinaries(): string | undefined {
+function postgresBinaries(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const installed = existsSync(debian)
     ? readdirSync(debian)
@@ -45,23 +46,26 @@ export function postgresBinaries(): string | undefined {
     : []
   const onPath = (process.env['PATH'] ?? '').split(delimiter)
   return [...installed, ...onPath.filter((folder) => folder !== '')].find(
-    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')) && majorOf(folder) >= 15,
+    (folder) =>
+      existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')) && majorOf(folder) >= OLDEST_MAJOR,
   )
 }
 
-/** The server for a test file, or undefined, with a word on stderr that nobody overlooks, where none is installed. */
-export function postgresOrWarn(file: string): string | undefined {
+/** Facts that need a server: left out, with a word on stderr that nobody overlooks, where none is installed. */
+export function describeWithPostgres(title: string, define: (start: () => Promise<PostgresServer>) => void): void {
   const binaries = postgresBinaries()
-  if (binaries === undefined) {
-    process.stderr.write(
-      `\n*** NOT TESTED: ${file} needs PostgreSQL ${OLDEST_MAJOR} or later (initdb), which is not installed here. ` +
-        `apt-get install -y --no-install-recommends postgresql\n\n`,
-    )
-  }
-  return binaries
+  describe(title, () => {
+    if (binaries !== undefined) return define(() => startPostgres(binaries))
+    const reason = `PostgreSQL ${OLDEST_MAJOR} or later (initdb) is not installed: apt-get install -y --no-install-recommends postgresql`
+    process.stderr.write(`\n*** NOT TESTED: ${title}. ${reason}\n\n`)
+    // oxlint-disable-next-line vitest/expect-expect -- it only says why the others are left out
+    it('needs PostgreSQL', ({ skip }) => {
+      skip(reason)
+    })
+  })
 }
 
-export async function startPostgres(binaries: string): Promise<PostgresServer> {
+async function startPostgres(binaries: string): Promise<PostgresServer> {
   const owner = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'pg-'))
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)

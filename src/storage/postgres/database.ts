@@ -23,6 +23,8 @@ export interface Statement {
   readonly values?: unknown[]
   /** a statement with a name is prepared once for a connection */
   readonly name?: string
+  /** ms, where more or less than usual is due */
+  readonly query_timeout?: number
 }
 
 export interface Answer<Row> {
@@ -35,6 +37,8 @@ const READERS = 8
 /** ms without an answer after which a connection counts as lost */
 const SILENCE = 60_000
 const CONNECT = 10_000
+/** ms that a statement may take which makes tables, or waits for another host that does */
+const LONG_WORK = 3_600_000
 
 export class Database {
   readonly schemaName: string
@@ -86,7 +90,7 @@ export class Database {
     }
   }
 
-  /** Statements that stand or fall together, on one connection. */
+  /** Statements that stand or fall together, on one connection; each may take long. */
   async transaction<R>(work: (query: Database['query']) => Promise<R>): Promise<R> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw storeError(this.place, error)
@@ -97,7 +101,7 @@ export class Database {
     client.on('error', onError)
     try {
       await client.query('begin')
-      const result = await work((statement) => ask(client, statement))
+      const result = await work((statement) => ask(client, { ...statement, query_timeout: LONG_WORK }))
       await client.query('commit')
       return result
     } catch (error) {

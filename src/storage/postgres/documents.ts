@@ -52,12 +52,12 @@ export class Documents {
   }
 
   async find<D extends Document>(table: Table, tenant: string, query: CheckedQuery): Promise<readonly Stored<D>[]> {
-    const rows = await this.#read<DocumentRow>(table, listing(table, tenant, query, 'id, version, body'))
+    const rows = await this.#read<DocumentRow>(table, listing(table, tenant, query, ['id', 'version', 'body']))
     return rows.map((row) => storedOf<D>(row))
   }
 
   async ids(table: Table, tenant: string, query: CheckedQuery): Promise<readonly string[]> {
-    const rows = await this.#read<{ id: string }>(table, listing(table, tenant, query, 'id'))
+    const rows = await this.#read<{ id: string }>(table, listing(table, tenant, query, ['id']))
     return rows.map(({ id }) => id)
   }
 
@@ -97,19 +97,30 @@ export class Documents {
   }
 }
 
-function listing(table: Table, tenant: string, query: CheckedQuery, columns: string) {
+function listing(table: Table, tenant: string, query: CheckedQuery, columns: readonly string[]): Statement {
   const { where, sort, afterId, offset, limit } = query
   const bindings = new Bindings()
   const conditions = those(table, tenant, where, bindings)
   const after = afterId === undefined ? '' : ` and id > ${bindings.add(afterId, 'text')}`
-  const order = sort.map(({ field, descending }) => {
-    if (field === 'id') return descending ? 'id desc' : 'id'
-    const [column] = columnNames(field)
-    return `${column}${descending ? ' desc' : ''} nulls last`
-  })
   const page = `limit ${bindings.add(limit, 'bigint')} offset ${bindings.add(offset, 'bigint')}`
-  const text = `select ${columns} from ${table.name} where ${conditions}${after} order by ${[...order, 'id'].join(', ')} ${page}`
+  const order = [...sort.map((one) => `${sortColumn(one)}${one.descending ? ' desc nulls last' : ''}`), 'id'].join(', ')
+  const from = `from ${table.name} where ${conditions}${after}`
+  const [first] = sort
+  if (first === undefined || first.field === 'id' || !first.descending) {
+    return { text: `select ${columns.join(', ')} ${from} order by ${order} ${page}`, values: bindings.values }
+  }
+  // Read backwards, an index has what is absent first: those with a value and those without are read apart
+  const column = sortColumn(first)
+  const most = `limit ${bindings.add(limit + offset, 'bigint')}`
+  const carried = [...new Set([...columns, 'id', ...sort.map(sortColumn)])].join(', ')
+  const filled = `select ${carried} ${from} and ${column} is not null order by ${order.replace(' nulls last', '')} ${most}`
+  const absent = `select ${carried} ${from} and ${column} is null order by ${order} ${most}`
+  const text = `select ${columns.join(', ')} from ((${filled}) union all (${absent})) as found order by ${order} ${page}`
   return { text, values: bindings.values }
+}
+
+function sortColumn({ field }: CheckedQuery['sort'][number]): string {
+  return field === 'id' ? 'id' : columnNames(field)[0]
 }
 
 function those(table: Table, tenant: string, where: readonly Condition[], bindings: Bindings): string {

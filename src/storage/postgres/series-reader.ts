@@ -57,11 +57,14 @@ export class SeriesReader {
   async range(tenant: string, query: CheckedRange, now: number): Promise<readonly Sample[]> {
     const { schema } = this.#database
     const order = query.descending ? 'desc' : 'asc'
+    // Each series gives at most the limit, in the order of its index, so that only those few are sorted together
     const rows = await this.#database.read<SampleRow>({
       text: `select n.resource, n.metric, s.time, s.number, s.other, s.expires
-             from ${schema}.series as n join ${schema}.samples as s on s.series = n.series
+             from ${schema}.series as n, lateral (
+               select * from ${schema}.samples as s
+               where s.series = n.series and s.time between $4 and $5 and (s.expires is null or s.expires > $6)
+               order by s.time ${order} limit $7) as s
              where n.tenant = $1 and n.resource = any($2) and n.metric = $3
-             and s.time between $4 and $5 and (s.expires is null or s.expires > $6)
              order by s.time ${order}, n.resource ${order} limit $7`,
       values: [tenant, query.resources, query.metric, query.from, query.until, now, query.limit],
     })

@@ -10,11 +10,6 @@ export function textArray(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 }
 
-/** A number as double precision reads it; the driver's own text loses the sign of minus zero. */
-export function doubleText(value: number): string {
-  return Object.is(value, -0) ? '-0' : String(value)
-}
-
 /** What is bound to one statement: `add` gives the text that stands for the value, with its type. */
 export class Bindings {
   readonly values: unknown[] = []

@@ -3,7 +3,7 @@ import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
 import type { KnownSpec } from '../spec.ts'
 import { columnNames } from './columns.ts'
-import { doubleText, type Bindings } from './sql-text.ts'
+import type { Bindings } from './sql-text.ts'
 
 type OnField = Extract<Condition, { readonly field: string }>
 
@@ -69,7 +69,7 @@ function onText(condition: OnField, column: string, folded: string, bindings: Bi
 }
 
 function onNumber(condition: OnField, column: string, bindings: Bindings): string {
-  const number = (value: string | number) => bindings.add(doubleText(Number(value)), 'double precision')
+  const number = (value: string | number) => bindings.add(value, 'double precision')
   switch (condition.op) {
     case 'eq':
       return `${column} = ${number(condition.value)}`
@@ -106,7 +106,7 @@ function onPlace(condition: OnField, lat: string, lng: string, bindings: Binding
   if (condition.op === 'exists') return existence(lat, condition.value)
   if (condition.op !== 'box') return 'false'
   const { south, west, north, east } = condition
-  const degrees = (value: number) => bindings.add(doubleText(value), 'double precision')
+  const degrees = (value: number) => bindings.add(value, 'double precision')
   const high = `${lat} between ${degrees(south)} and ${degrees(north)}`
   const wide =
     west <= east

@@ -1,21 +1,19 @@
 /** PostgreSQL under the suites that every medium runs: one server, a schema of its own for each medium that is opened. */
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import type { Medium } from '../../contracts/storage/medium.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
-import { postgresOrWarn, startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
 
-const binaries = postgresOrWarn('test/storage/postgres/conformance.test.ts')
-
-describe.runIf(binaries !== undefined)('storage on PostgreSQL', () => {
+describeWithPostgres('storage on PostgreSQL', (start) => {
   let server: PostgresServer
   let schemas = 0
   beforeAll(async () => {
-    server = await startPostgres(binaries ?? '')
+    server = await start()
   })
   afterAll(() => server.stop())
 

@@ -6,22 +6,20 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
-import { postgresOrWarn, startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { root } from '../../support/repository.ts'
 import { noBlobs } from './no-blobs.ts'
 import { NOTES, writeUnit } from './unit-writer.ts'
 
-const binaries = postgresOrWarn('test/storage/postgres/crash.test.ts')
-
-describe.runIf(binaries !== undefined)('storage on PostgreSQL', () => {
+describeWithPostgres('falls of PostgreSQL and of hosts', (start) => {
   let server: PostgresServer
   let round = 0
   beforeAll(async () => {
-    server = await startPostgres(binaries ?? '')
+    server = await start()
   })
   afterAll(() => server.stop())
 

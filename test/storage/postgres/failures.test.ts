@@ -4,7 +4,7 @@ import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
 import { Database } from '../../../src/storage/postgres/database.ts'
 import { openPostgres, type PostgresOptions } from '../../../src/storage/postgres/open.ts'
 import { expectCode, failureOf } from '../../contracts/storage/medium.ts'
-import { cuttableWay, postgresOrWarn, startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { cuttableWay, describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
 import { until } from './until.ts'
 
@@ -17,13 +17,11 @@ const NOTES: CollectionSpec<Note> = {
   fields: { text: { type: 'text', of: (note) => note.text } },
 }
 
-const binaries = postgresOrWarn('test/storage/postgres/failures.test.ts')
-
-describe.runIf(binaries !== undefined)('storage on PostgreSQL', () => {
+describeWithPostgres('failures of storage on PostgreSQL', (start) => {
   let server: PostgresServer
   let admin: Database
   beforeAll(async () => {
-    server = await startPostgres(binaries ?? '')
+    server = await start()
     admin = new Database({ url: server.url, schema: 'admin', patience: 0 })
   })
   afterAll(async () => {

@@ -1,16 +1,14 @@
 /** Hosts that come between each other at the worst moment: a third party holds a lock until the others stand in line. */
 import { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CollectionSpec, Storage, Store } from '../../../src/storage/contract.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
-import { postgresOrWarn, startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
 import { NOTES } from './unit-writer.ts'
 import { until } from './until.ts'
 
-const binaries = postgresOrWarn('test/storage/postgres/interleaving.test.ts')
-
-describe.runIf(binaries !== undefined)('hosts that meet', () => {
+describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
   let server: PostgresServer
   let holder: Client
   let watcher: Client
@@ -18,7 +16,7 @@ describe.runIf(binaries !== undefined)('hosts that meet', () => {
   let round = 0
 
   beforeAll(async () => {
-    server = await startPostgres(binaries ?? '')
+    server = await start()
     holder = new Client({ connectionString: server.url })
     watcher = new Client({ connectionString: server.url })
     await Promise.all([holder.connect(), watcher.connect()])

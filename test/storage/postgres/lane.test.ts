@@ -1,17 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { Database } from '../../../src/storage/postgres/database.ts'
 import { Lane } from '../../../src/storage/postgres/lane.ts'
 import { migrate } from '../../../src/storage/postgres/migrations.ts'
-import { cuttableWay, postgresOrWarn, startPostgres } from '../../support/postgres-server.ts'
+import { cuttableWay, describeWithPostgres } from '../../support/postgres-server.ts'
 import type { CuttableWay, PostgresServer } from '../../support/postgres-server.ts'
 import { until } from './until.ts'
 
-const binaries = postgresOrWarn('test/storage/postgres/lane.test.ts')
 const schema = 'lanes'
 const isCommit = (bytes: Buffer): boolean => bytes.includes('commit\0')
 
-describe.runIf(binaries !== undefined)('a lane', () => {
+describeWithPostgres('a lane', (start) => {
   let server: PostgresServer
   let watcher: Database
   let way: CuttableWay
@@ -19,7 +18,7 @@ describe.runIf(binaries !== undefined)('a lane', () => {
   let lane: Lane
 
   beforeAll(async () => {
-    server = await startPostgres(binaries ?? '')
+    server = await start()
     watcher = new Database({ url: server.url, schema, patience: 5_000 })
     await migrate(watcher)
     await watcher.query({ text: 'create table facts (name text primary key)' })

@@ -1,10 +1,10 @@
 /** Several hosts on one database: what holds for one holds for all of them together. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Collection, CollectionSpec, Storage, Store } from '../../../src/storage/contract.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { expectCode } from '../../contracts/storage/medium.ts'
-import { postgresOrWarn, startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
 
 interface Note {
@@ -26,16 +26,15 @@ const COUNTS: CollectionSpec<Count> = {
   fields: { count: { type: 'number', of: (counter) => counter.count } },
 }
 
-const binaries = postgresOrWarn('test/storage/postgres/two-hosts.test.ts')
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 
-describe.runIf(binaries !== undefined)('two hosts on one database', () => {
+describeWithPostgres('two hosts on one database', (start) => {
   let server: PostgresServer
   let hosts: readonly Storage[] = []
   const open = (schema = 'shared') => openPostgres({ url: server.url, schema, blobs: noBlobs() })
 
   beforeAll(async () => {
-    server = await startPostgres(binaries ?? '')
+    server = await start()
     hosts = await Promise.all([open(), open()])
   })
   afterAll(async () => {
@@ -76,17 +75,17 @@ describe.runIf(binaries !== undefined)('two hosts on one database', () => {
     const [writing, reading] = [one.collection(COUNTS), two.collection(COUNTS)]
     const both = (count: number) => one.commit([writing.putting('l', { count }), writing.putting('r', { count })])
     await both(0)
-    let state = 'writing'
+    const writers = { done: false }
     const torn: unknown[] = []
     const watch = async () => {
-      while (state === 'writing') {
+      while (!writers.done) {
         const counts = (await reading.getMany(['l', 'r'])).map((stored) => stored.value.count)
         if (counts[0] !== counts[1]) torn.push(counts)
       }
     }
     const watching = watch()
     for (const count of upTo(60)) await both(count)
-    state = 'done'
+    writers.done = true
     await watching
     expect(torn).toEqual([])
   })
@@ -153,7 +152,7 @@ describe.runIf(binaries !== undefined)('two hosts on one database', () => {
       expect([body, found]).toEqual([body, typeof last === 'number' ? [last - 1, last] : []])
     }
     for (const by of [0, 1]) {
-      const order = entries.map((entry) => String(entry.body)).filter((body) => body.startsWith(`${by}/`))
+      const order = entries.flatMap(({ body }) => (typeof body === 'string' && body.startsWith(`${by}/`) ? [body] : []))
       const numbers = order.map((body) => Number(body.slice(2)))
       expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
     }
@@ -162,10 +161,10 @@ describe.runIf(binaries !== undefined)('two hosts on one database', () => {
   it('S3: a follower that reads from its cursor on misses nothing while both hosts append and one trims', async () => {
     const [one, two] = stores('cursor')
     const seen: number[] = []
-    let state = 'writing'
+    const writers = { done: false }
     const follow = async () => {
       const log = two.log('inputs')
-      for (let after = 0; state === 'writing' || (await log.bounds(0)).last > after;) {
+      for (let after = 0; !writers.done || (await log.bounds(0)).last > after;) {
         for (const { position } of await log.read(0, after, 7)) {
           seen.push(position)
           after = position
@@ -179,7 +178,7 @@ describe.runIf(binaries !== undefined)('two hosts on one database', () => {
         for (const n of upTo(50)) await store.log('inputs').append(0, [n])
       }),
     )
-    state = 'done'
+    writers.done = true
     await following
     expect(seen).toEqual(upTo(100))
     expect(await one.log('inputs').bounds(0)).toEqual({ first: 101, last: 100 })
