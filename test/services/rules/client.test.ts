@@ -156,6 +156,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     const seen = await read(started?.id ?? '', 'fired')
     expect(seen.map(({ type }) => type)).toContain('fired')
     expect(seen.map(({ type }) => type)).not.toContain('started')
+    await expect.poll(() => rules.service.gauges().eventStreams).toBe(0)
   })
 
   it('has tools that need no task', async () => {

@@ -244,6 +244,38 @@ describe('a task', () => {
   })
 })
 
+describe('the end of a run that the runner tells of', () => {
+  const told = (epoch: number) => ({
+    task: { tenant: 'acme', id: 't1' },
+    epoch,
+    status: 'failed' as const,
+    finishedTime: NOON + 7,
+    error: 'it broke',
+  })
+  const shown = async () => (await rules.ask('GET', '/api/tasks/t1')).body
+
+  it('is stored, and counts once however often it is told', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    await rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: 1 } })
+    rules.runner.ended$.next(told(1))
+    rules.runner.ended$.next(told(1))
+    await expect.poll(shown).toMatchObject({ status: 'failed', error: 'it broke', finishedTime: NOON + 7 })
+    expect(await shown()).toMatchObject({ invocationCount: 1 })
+    expect((await rules.ask('GET', '/api/tasks/t1/childRuns')).body).toEqual([
+      { run: 1, startTime: NOON, finishedTime: NOON + 7, status: 'failed', error: 'it broke' },
+    ])
+  })
+
+  it('means nothing for a run that came after it, or for a task that is gone', async () => {
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    await rules.ask('POST', '/api/tasks/t1/command/restart')
+    rules.runner.ended$.next(told(1))
+    rules.runner.ended$.next({ ...told(1), task: { tenant: 'acme', id: 'gone' } })
+    await rules.service.stop()
+    expect(await shown()).toMatchObject({ status: 'running' })
+  })
+})
+
 describe('two writers at once', () => {
   it('both get through, one after the other', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
