@@ -19,14 +19,14 @@ export function readSpecification(input: unknown, plugs: PlugRegistry): ReadSpec
   const isBn = isPlainObject(input) && isBnDocument(input)
   const document = isBn ? withNameOfGraph(input) : input
   const { rule, issues } = validateRule(document, plugs)
-  const all = [...issues, ...namesMissing(isPlainObject(document) ? document['task'] : {}, '/task/name')]
+  const all = [...issues, ...nameIssues(isPlainObject(document) ? document['task'] : {}, '/task/name')]
   refuseErrors('the rule', all)
   return { form: isBn ? 'bn' : 'simplified', rule: rule ?? {}, warnings: all }
 }
 
 function readRequest(input: Readonly<Record<string, unknown>>): ReadSpecification {
   const { request, issues } = validateTaskRequest(input)
-  const all = [...issues, ...namesMissing(input, '/name')]
+  const all = [...issues, ...nameIssues(input, '/name')]
   refuseErrors('the task', all)
   if (request === undefined) throw validationError('the task', all)
   return { form: 'template', request, warnings: all }
@@ -46,7 +46,7 @@ function readNetwork(input: Readonly<Record<string, unknown>>, plugs: PlugRegist
     ...issue,
     path: issue.path.startsWith('/task') ? issue.path.slice('/task'.length) : `/network${issue.path}`,
   }))
-  const all = [...own, ...namesMissing(task, '/name')]
+  const all = [...own, ...nameIssues(task, '/name')]
   refuseErrors('the task', all)
   return { form: 'network', rule: rule ?? {}, warnings: all }
 }
@@ -64,8 +64,15 @@ function withNameOfGraph(document: Readonly<Record<string, unknown>>): Readonly<
   return { ...document, task: { ...task, name } }
 }
 
-function namesMissing(settings: unknown, path: string): readonly Issue[] {
+/** characters; storage searches texts of up to 2,000 bytes */
+const LONGEST_NAME = 500
+
+function nameIssues(settings: unknown, path: string): readonly Issue[] {
   const name = isPlainObject(settings) ? settings['name'] : undefined
+  if (typeof name === 'string' && name.length > LONGEST_NAME) {
+    const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
+    return [{ type: 'TOO_LARGE', severity: 'ERROR', path, message, suggestion: 'choose a shorter name' }]
+  }
   if (name !== undefined && name !== null && name !== '') return []
   const suggestion = 'write "name": "my task"'
   return [{ type: 'TASK', severity: 'ERROR', path, message: 'the task has no name', suggestion }]

@@ -267,6 +267,8 @@ export class TaskChanges {
 
   #remade(books: Books, task: TaskRecord, draft: Draft, start: boolean | undefined): Decision {
     const { source, fields } = draft
+    // a run is not interrupted for nothing
+    if (start === undefined && isSame(task, draft)) return { next: task, changes: [] }
     const parts: Parts = { source, rule: fields.rule, settings: fields.settings }
     const ran = task.status === 'running'
     const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
@@ -296,6 +298,16 @@ function refOf(books: Books, id: string): TaskRef {
 
 function ending(books: Books, { id, epoch }: TaskRecord): TaskChange {
   return { kind: 'end', task: refOf(books, id), epoch }
+}
+
+/** Whether a task is made of these parts already, and was posted like that. */
+function isSame(task: TaskRecord, { fields }: Draft): boolean {
+  const { conf, source, rule, settings, effective } = task
+  return (
+    conf === fields.conf &&
+    source === fields.source &&
+    JSON.stringify([rule, settings, effective]) === JSON.stringify([fields.rule, fields.settings, fields.effective])
+  )
 }
 
 function isConflict(error: unknown): boolean {

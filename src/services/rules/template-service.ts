@@ -9,7 +9,14 @@ import type { PluginUpdate } from './batch-schema.ts'
 import type { Books } from './books.ts'
 import type { TemplateApi } from './contract.ts'
 import { refusalText } from './error-body.ts'
-import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, templateNotFound } from './error-texts.ts'
+import {
+  duplicateTemplate,
+  nameMismatch,
+  noDiscoveryTemplate,
+  refuse,
+  templateInUse,
+  templateNotFound,
+} from './error-texts.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { Lanes } from './lanes.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from './plug-versions.ts'
@@ -38,6 +45,8 @@ export interface TemplateParts {
 }
 
 const MOST_UPGRADED = 1000
+/** characters, of three bytes each at most */
+const LONGEST_NAME = 170
 
 export function templateApi(parts: TemplateParts, books: Books, caller: Caller): TemplateApi {
   const { maker, forms, now, lanes } = parts
@@ -49,6 +58,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
   const read = (specification: unknown): { document: Template; isProtected: boolean | undefined } => {
     const { template, issues } = validateTemplate(specification, maker.plugs)
     if (template === undefined) throw validationError('the template', issues)
+    checkName(template.name)
     const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
     return { document, isProtected: typeof isProtected === 'boolean' ? isProtected : undefined }
   }
@@ -96,6 +106,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
         await books.templates.delete(name, version)
       }),
     copy: async (name, newName) => {
+      checkName(newName)
       const { value } = await templateOf(books, name)
       const { discoveryTemplate: _mark, ...kept } = value
       const record: TemplateRecord = {
@@ -167,6 +178,13 @@ async function* runLater(
 ): ReturnType<TemplateApi['run']> {
   const template = name === undefined ? undefined : (await templateOf(books, name)).value.document
   yield* parts.run(books, template)(name, run, options)
+}
+
+/** Its name is its id in storage. */
+function checkName(name: string): void {
+  if (name.length <= LONGEST_NAME) return
+  const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
+  throw refuse('the template', [{ type: 'TOO_LARGE', severity: 'ERROR', path: '/name', message }])
 }
 
 /** Another host may have been faster. */

@@ -146,6 +146,15 @@ describe('a batch operation', () => {
     expect((await rules.ask('GET', '/api/tasks/t1/conf')).at('nodes')).toEqual(nodes)
   })
 
+  it('does not interrupt tasks for nothing', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'r' })
+    const updates = [{ name: 'always', fromVersion: 'any', toVersion: '1.0.0' }]
+    expect(await done({ action: 'updatePlugins', query: {}, actionParameters: { updates } })).toEqual({ t1: 200 })
+    expect(await done({ action: 'reload', query: {} })).toEqual({ t1: 200 })
+    expect(rules.runner.told).toEqual(['begin t1 1'])
+  })
+
   it('fails for a task that does not have the node', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     const update = { nodes: [{ name: 'cold', properties: { cost: 3 } }] }

@@ -44,20 +44,17 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
   )
   app.get(
     '/api/templates',
-    {
-      ...described({
-        summary: 'List and search templates, by name',
-        query: {
-          ...filters,
-          ...format,
-          startIndex: Type.Optional(Whole),
-          hits: Type.Optional(Whole),
-          includegraph: Type.Optional(Flag),
-        },
-        answers: { 200: Type.Array(TemplateEntitySchema) },
-      }),
-      exposeHeadRoute: false,
-    },
+    described({
+      summary: 'List and search templates, by name',
+      query: {
+        ...filters,
+        ...format,
+        startIndex: Type.Optional(Whole),
+        hits: Type.Optional(Whole),
+        includegraph: Type.Optional(Flag),
+      },
+      answers: { 200: Type.Array(TemplateEntitySchema) },
+    }),
     handle(service, async ({ api, query, request, reply }) => {
       const where = readTemplateFilter(query)
       const paged = readPaging(query)
