@@ -2,7 +2,8 @@
 import { AppError, messageOf, type Issue } from '../../kernel/errors.ts'
 
 /**
- * What became of a write that failed, for programs: the `type` of the error's only issue.
+ * What became of a write that failed, for programs: the `type` of the error's only issue. An error without one was there
+ * before anything was written.
  * `UNKNOWN_OUTCOME`: the connection was lost while it was committed, and could not be had again to ask.
  */
 export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'

@@ -61,3 +61,9 @@ export class Gathering<Item extends { readonly size: number }> {
     return count
   }
 }
+
+/** Two parts of what cannot be done together, in order; ends with those that cannot be done at all. */
+export function halves<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  const middle = Math.ceil(items.length / 2)
+  return [items.slice(0, middle), items.slice(middle)]
+}

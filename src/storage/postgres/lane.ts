@@ -97,10 +97,13 @@ export class Lane {
     const sent = [...statements, { text: 'commit' }].map((statement) => client.query(statement))
     const answers = await Promise.allSettled(sent)
     const commit = answers.at(-1)
-    if (commit?.status === 'fulfilled' && commit.value.command === 'COMMIT') return { result }
     const failed = answers.find((one) => one.status === 'rejected')
+    const committing = commit?.status === 'fulfilled' && commit.value.command === 'COMMIT'
+    if (committing && failed === undefined) return { result }
     const error: unknown = failed?.reason ?? new Error('the server rolled the transaction back')
     if (commit?.status === 'rejected') this.#drop(client)
+    // A statement that never left this process would be missing in what was committed
+    if (committing) return { error, told: true, lost: true }
     if (!isConnectionLoss(error)) return { error, told: true, lost: false }
     const committed = await this.#outcome()
     if (committed === undefined) return { error, told: true, lost: true }

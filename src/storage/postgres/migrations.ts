@@ -87,6 +87,8 @@ export async function migrate(database: Database): Promise<void> {
         'start the newer version, or use another schema',
       )
     }
+    // Lanes of hosts that were killed; one that is only asleep makes its row again
+    if (done > 0) await query({ text: `delete from ${schema}.lanes where seen < now() - interval '30 days'` })
     for (const [index, steps] of MIGRATIONS.entries()) {
       if (index < done) continue
       for (const step of steps) await query({ text: step.replaceAll('$schema', () => schema) })

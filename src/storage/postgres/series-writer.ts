@@ -7,13 +7,16 @@ import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { Sample } from '../series.ts'
 import type { Database, Statement } from './database.ts'
 import { isRefusal } from './database-errors.ts'
-import { Gathering } from './gathering.ts'
+import { Gathering, halves } from './gathering.ts'
 import { Lane, type Finish, type Look } from './lane.ts'
 import { seriesKey, type SeriesNames } from './series-names.ts'
+import { checkStatementSize, MEBI } from './statement-size.ts'
 import type { Tenants } from './tenants.ts'
 
-/** Batches in one transaction, and samples and messages. */
-const LIMITS = { items: 1_000, size: 50_000 }
+/** Batches in one transaction, and characters. */
+const LIMITS = { items: 1_000, size: 16 * MEBI }
+/** what a sample or message takes beside its text, in characters */
+const OVERHEAD = 300
 
 type Append = PreparedBatch & { readonly kind: 'append'; readonly tenant: string }
 type Removal = CheckedRemoval & { readonly kind: 'remove'; readonly tenant: string }
@@ -46,9 +49,10 @@ export class SeriesWriter {
   }
 
   /** Durable when it resolves. */
-  write(change: SeriesChange): Promise<void> {
-    const size = change.kind === 'append' ? change.samples.length + change.messages.length : 1
-    return new Promise((resolve, reject) => this.#gathering.add({ change, size, resolve, reject }))
+  async write(change: SeriesChange): Promise<void> {
+    const size = sizeOf(change)
+    checkStatementSize(size, 'The batch')
+    await new Promise<void>((resolve, reject) => this.#gathering.add({ change, size, resolve, reject }))
   }
 
   /** After what was handed over is done. */
@@ -67,7 +71,7 @@ export class SeriesWriter {
       this.#tenants.remember(tenants)
       for (const { resolve } of batch) resolve()
     } catch (error) {
-      if (batch.length > 1 && isRefusal(error)) for (const one of batch) await this.#write([one])
+      if (batch.length > 1 && isRefusal(error)) for (const half of halves(batch)) await this.#write(half)
       else for (const { reject } of batch) reject(error)
     }
   }
@@ -227,6 +231,14 @@ export class SeriesWriter {
     }
     return [...(samples ? [ofSamples] : []), ...(messages ? [ofMessages] : [])]
   }
+}
+
+function sizeOf(change: SeriesChange): number {
+  if (change.kind === 'remove') return OVERHEAD
+  let size = 0
+  for (const { value } of change.samples) size += OVERHEAD + (typeof value === 'string' ? value.length : 0)
+  for (const { text } of change.messages) size += OVERHEAD + text.length
+  return size
 }
 
 interface ProgressRow {

@@ -24,6 +24,7 @@ export class PostgresSeries implements Series {
   append(batch: Parameters<Series['append']>[0]): Promise<void> {
     return this.#opened.act(async ({ seriesWriter }) => {
       const prepared = prepareBatch(batch)
+      if (prepared.samples.length + prepared.messages.length === 0 && prepared.applies === undefined) return
       await seriesWriter.write({ kind: 'append', tenant: this.#tenant, ...prepared })
     })
   }

@@ -10,14 +10,15 @@ import { compareText } from '../order.ts'
 import { planBatch, type Before, type Kept, type Plan, type PlannedPartition, type PreparedUnit } from './batch-plan.ts'
 import type { Database, Statement } from './database.ts'
 import { isLostTable, isRefusal } from './database-errors.ts'
-import { Gathering } from './gathering.ts'
+import { Gathering, halves } from './gathering.ts'
+import { checkStatementSize, MEBI } from './statement-size.ts'
 import { Lane, type Finish, type Look } from './lane.ts'
 import type { Table } from './table.ts'
 import type { Tables } from './tables.ts'
 import type { Tenants } from './tenants.ts'
 
 /** Units in one transaction, and characters of JSON. */
-const LIMITS = { items: 2_000, size: 16 * 1_024 * 1_024 }
+const LIMITS = { items: 2_000, size: 16 * MEBI }
 
 interface Pending extends PreparedUnit {
   readonly size: number
@@ -60,9 +61,11 @@ export class StateWriter {
   }
 
   /** Results by place of the write, once they are durable. */
-  commit(unit: PreparedUnit): Promise<readonly number[]> {
-    return new Promise((resolve, reject) => {
-      this.#gathering.add({ ...unit, size: sizeOf(unit), since: performance.now(), resolve, reject })
+  async commit(unit: PreparedUnit): Promise<readonly number[]> {
+    const size = sizeOf(unit)
+    checkStatementSize(size, 'The unit of work')
+    return await new Promise((resolve, reject) => {
+      this.#gathering.add({ ...unit, size, since: performance.now(), resolve, reject })
     })
   }
 
@@ -82,7 +85,7 @@ export class StateWriter {
     } catch (error) {
       if (isLostTable(error)) for (const table of this.#tablesOf(units)) this.#tables.forget(table)
       // What the server refuses of one unit must not fail the others; a lost connection fails them all alike
-      if (units.length > 1 && isRefusal(error)) for (const one of units) await this.#write([one])
+      if (units.length > 1 && isRefusal(error)) for (const half of halves(units)) await this.#write(half)
       else for (const { reject } of units) reject(error)
     }
   }

@@ -162,6 +162,32 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     await way.close()
   })
 
+  it('refuses a unit that does not fit into one statement', async () => {
+    await withStorage({ schema: 'large' }, async (storage) => {
+      const store = storage.tenant('acme')
+      const bodies = Array.from({ length: 66 }, () => 'x'.repeat(1_048_574))
+      const [put, log] = [store.collection(NOTES).putting('x', { text: 'one' }), store.log('inputs')]
+      await expectCode(() => store.commit([put, log.appending(0, bodies)]), 'TOO_LARGE')
+      const messages = bodies.map((extra, time) => ({
+        resource: 'r',
+        stream: 's',
+        time,
+        body: { extra: extra.slice(12) },
+      }))
+      await expectCode(() => store.series.append({ messages }), 'TOO_LARGE')
+      expect(await storage.tenants()).toEqual([])
+    })
+  })
+
+  it('registers nobody who appended nothing', async () => {
+    await withStorage({ schema: 'nobody' }, async (storage) => {
+      await storage.tenant('acme').series.append({})
+      await storage.tenant('acme').commit([])
+      await storage.tenant('acme').collection(NOTES).delete('x')
+      expect(await storage.tenants()).toEqual([])
+    })
+  })
+
   it('reads over a connection that died unnoticed', async () => {
     const way = await cuttableWay(server)
     const storage = await open({ url: way.url, schema: 'reading' })

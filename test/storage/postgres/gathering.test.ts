@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Gathering } from '../../../src/storage/postgres/gathering.ts'
+import { Gathering, halves } from '../../../src/storage/postgres/gathering.ts'
 
 const item = (name: string, size = 1) => ({ name, size })
 
@@ -64,5 +64,20 @@ describe('a gathering', () => {
       await gathering.idle()
     }
     expect(batches).toEqual([['a'], ['b']])
+  })
+})
+
+describe('halves', () => {
+  it.each([
+    [
+      ['a', 'b'],
+      [['a'], ['b']],
+    ],
+    [
+      ['a', 'b', 'c'],
+      [['a', 'b'], ['c']],
+    ],
+  ])('of %j are %j', (items, expected) => {
+    expect(halves(items)).toEqual(expected)
   })
 })
