@@ -117,11 +117,11 @@ async function differences(
     case 'stopAndDelete':
       return [{ path: '', from: { ID: task.id } }]
     case 'reload':
-      return compare(show, books, task, await changes.reloaded(books, task))
+      return compare(show, books, task, await changes.drafts.reloaded(books, task))
     case 'updatePlugins':
-      return compare(show, books, task, await changes.withUpdates(books, task, action.updates))
+      return compare(show, books, task, await changes.drafts.withUpdates(books, task, action.updates))
     case 'updateProperties':
-      return compare(show, books, task, await changes.withProperties(books, task, action.update))
+      return compare(show, books, task, await changes.drafts.withProperties(books, task, action.update))
   }
 }
 

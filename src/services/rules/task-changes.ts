@@ -7,15 +7,14 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
 import type { PluginUpdate, PropertiesUpdate } from './batch-schema.ts'
 import type { Books } from './books.ts'
-import { notPossible, reloadRefused, removeRefused, taskNotFound, unknownTemplate } from './error-texts.ts'
+import { notPossible, removeRefused, taskNotFound } from './error-texts.ts'
 import { Lanes } from './lanes.ts'
-import { withUpdatedPlugs } from './plug-versions.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from './runner.ts'
 import type { SourceShelf } from './source-shelf.ts'
+import { TaskDrafts } from './task-drafts.ts'
 import { runnable, type Draft, type Parts, type TaskMaker } from './task-maker.ts'
 import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
 import type { TaskRecord } from './task-record.ts'
-import { withPinnedVersions, withProperties } from './task-settings-update.ts'
 
 export interface ChangeOptions {
   /** the batch operation that asks */
@@ -35,6 +34,8 @@ interface Decision {
 const MOST_TRIES = 3
 
 export class TaskChanges {
+  /** what tasks would become */
+  readonly drafts: TaskDrafts
   readonly #maker: TaskMaker
   readonly #shelf: SourceShelf
   readonly #runner: TaskRunner
@@ -50,6 +51,7 @@ export class TaskChanges {
     now: () => number,
     removed: (task: TaskRef) => void,
   ) {
+    this.drafts = new TaskDrafts(maker, shelf)
     this.#maker = maker
     this.#shelf = shelf
     this.#runner = runner
@@ -112,7 +114,7 @@ export class TaskChanges {
 
   reload(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.reloaded(books, task), undefined),
+      this.#remade(books, task, await this.drafts.reloaded(books, task), undefined),
     )
   }
 
@@ -123,7 +125,7 @@ export class TaskChanges {
     options: ChangeOptions = {},
   ): Promise<TaskRecord> {
     return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.withUpdates(books, task, updates), undefined),
+      this.#remade(books, task, await this.drafts.withUpdates(books, task, updates), undefined),
     )
   }
 
@@ -134,7 +136,7 @@ export class TaskChanges {
     options: ChangeOptions = {},
   ): Promise<TaskRecord> {
     return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.withProperties(books, task, update), undefined),
+      this.#remade(books, task, await this.drafts.withProperties(books, task, update), undefined),
     )
   }
 
@@ -150,30 +152,6 @@ export class TaskChanges {
       // a task that is gone needs no end
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
     }
-  }
-
-  /** What a task would be after a reload. Throws `WRONG_STATUS` for a task without a template. */
-  async reloaded(books: Books, task: TaskRecord): Promise<Draft> {
-    if (task.template === undefined) throw reloadRefused(task.id)
-    const stored = await books.templates.get(task.template)
-    if (stored === undefined) throw unknownTemplate(task.template)
-    const source = this.#shelf.ofTemplate(books, stored)
-    return this.#maker.remake(task, { source, rule: undefined, settings: task.settings })
-  }
-
-  async withUpdates(books: Books, task: TaskRecord, updates: readonly PluginUpdate[]): Promise<Draft> {
-    const { source, rule, settings } = await this.#maker.parts(books, task)
-    const parts = {
-      source: source && this.#shelf.of(books, withUpdatedPlugs(source.document, updates)),
-      rule: rule && withUpdatedPlugs(rule, updates),
-      settings: withPinnedVersions(settings, updates),
-    }
-    return this.#maker.remake(task, parts)
-  }
-
-  async withProperties(books: Books, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
-    const parts = await this.#maker.parts(books, task)
-    return this.#maker.remake(task, { ...parts, settings: withProperties(parts.settings, task.effective.tags, update) })
   }
 
   /** Resolves when all changes asked so far are done. */
