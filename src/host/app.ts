@@ -45,9 +45,8 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     await app.register(async (scope) => mount(scope, { ...mounting, alone: true }))
     await app.ready()
   } catch (error) {
-    // A server that never became ready does not run its hooks, and says the same error again.
+    // It says the same error again.
     await app.close().catch(() => undefined)
-    await mounting.close()
     throw error
   }
   return app

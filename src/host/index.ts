@@ -32,13 +32,18 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
   const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
   const composed = await compose(config, making)
   app.addHook('onClose', () => composed.close())
-  const first = await firstPair(composed.keyPairs, config)
-  if (first.origin === 'made') {
-    if (onFirstPair === undefined)
-      app.log.warn('a first key pair was made, but there is no `onFirstPair` to tell it to')
-    else onFirstPair(first.pair)
+  try {
+    const first = await firstPair(composed.keyPairs, config)
+    if (first.origin === 'made') {
+      if (onFirstPair === undefined) app.log.warn('a first key pair was made, but no `onFirstPair` is there to be told')
+      else onFirstPair(first.pair)
+    }
+    await mount(app, { ...composed, alone: false })
+  } catch (error) {
+    // Whoever owns a server that cannot start may never close it.
+    await composed.close()
+    throw error
   }
-  await mount(app, { ...composed, alone: false })
 }
 
 export type { KeyPair } from './auth/key-pairs.ts'

@@ -98,6 +98,15 @@ describe("the host on somebody else's server", () => {
     expect(pairs).toHaveLength(1)
   })
 
+  it('lets its store go when it cannot start', async () => {
+    await using app = fastify()
+    const parts = making()
+    parts.service.start = () => Promise.reject(new Error('no template can be read'))
+    const registered = app.register((scope, options: HostOptions) => mountHost(scope, options, parts), given)
+    await expect(Promise.resolve(registered)).rejects.toThrow('no template can be read')
+    expect([parts.store.closed, parts.service.life]).toEqual([true, ['stop']])
+  })
+
   it('refuses options with all that is wrong', async () => {
     await using app = fastify()
     const registered = app.register(host, { tenant: '', rateLimit: -1 })

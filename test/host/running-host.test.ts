@@ -69,9 +69,11 @@ describe('a host that listens', () => {
       ),
     )
     expect([store.closed, service.life]).toEqual([false, ['start']])
+    const begin = performance.now()
     service.release()
     expect(await (await slow).json()).toEqual({ done: true })
     await stopped
+    expect(performance.now() - begin, 'though the connection is kept').toBeLessThan(3000)
     expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
   })
 

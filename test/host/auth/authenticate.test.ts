@@ -119,6 +119,18 @@ describe('a bearer token', () => {
     expect((await things(host, `Bearer ${token}`)).statusCode).toBe(401)
   })
 
+  it('that others sign with the same key for something else is not good here', async () => {
+    const key = randomKey()
+    const now = () => Date.UTC(2026, 0, 1)
+    const token = await new SignJWT({ tenant: 'one' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer('mailer')
+      .setSubject('anna')
+      .setExpirationTime(now() / 1000 + 60)
+      .sign(key)
+    await expect(new Tokens(key, now).check(token)).rejects.toThrow(/"iss"/)
+  })
+
   it('is remembered no longer than it is good', async () => {
     await using host = await sampleHost()
     const token = await host.tokens.issue(order)
