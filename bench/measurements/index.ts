@@ -6,15 +6,28 @@ import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { month, simulations } from './recordings.ts'
 import { schedules } from './schedules.ts'
+import { storage } from './storage.ts'
 import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
-  [...throughput, wide, growth, simulations, month, sweep, memory, fleet, timers, schedules, expressions, http].map(
-    (one) => [one.name, one],
-  ),
+  [
+    ...throughput,
+    wide,
+    growth,
+    simulations,
+    month,
+    sweep,
+    memory,
+    fleet,
+    timers,
+    schedules,
+    expressions,
+    http,
+    storage,
+  ].map((one) => [one.name, one]),
 )
 
 /** Short for several, where `--only` takes them. */

@@ -7,6 +7,7 @@ import type { MonthSample, MonthWay } from './month.ts'
 import type { SimulateSample } from './simulate.ts'
 import type { Feed, ThroughputSample } from './throughput.ts'
 import type { SchedulesSample } from './schedules.ts'
+import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
 import type { WideSample, WideSubject } from './wide.ts'
@@ -22,6 +23,7 @@ export type SampleRequest =
   | { kind: 'schedules'; subject: string; expression: string }
   | { kind: 'expressions'; subject: ExpressionSubject; measureMs: number }
   | { kind: 'http'; subject: HttpSubject; measureMs: number }
+  | ({ kind: 'storage' } & StorageRequest)
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -38,6 +40,7 @@ export interface Samples {
   schedules: SchedulesSample
   expressions: ExpressionsSample
   http: HttpSample
+  storage: StorageSample
   wide: WideSample
 }
 
@@ -64,6 +67,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./expressions.ts')).expressionsSample(request.subject, request.measureMs)
     case 'http':
       return (await import('./http.ts')).httpSample(request.subject, request.measureMs)
+    case 'storage':
+      return (await import('./storage.ts')).storageSample(request)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

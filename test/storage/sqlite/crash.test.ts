@@ -1,7 +1,7 @@
 /** `kill -9` at chosen moments of a writing process; what it had answered is there, and nothing is there by half. */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../../src/kernel/random.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
@@ -10,7 +10,7 @@ import { expectedUnits, UNITS } from './crash-units.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
 const seed = Number(process.env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const WRITER = join(import.meta.dirname, 'crash-writer.ts')
+const WRITER = fileURLToPath(new URL('./crash-writer.ts', import.meta.url))
 
 interface Answered {
   readonly commit: number

@@ -56,15 +56,15 @@ describe('samples in large numbers', () => {
   it('read the same while they are folded as before and after', async () => {
     const { series } = storage.tenant('folding')
     const all = Array.from({ length: COUNT }, (_, i) => sample(i))
-    let written = 0
+    const progress = { written: 0 }
     const writing = (async () => {
       for (let i = 0; i < COUNT; i += 1_000) {
         await series.append({ samples: all.slice(i, i + 1_000) })
-        written = i + 1_000
+        progress.written = i + 1_000
       }
     })()
-    while (written < COUNT) {
-      const least = written
+    while (progress.written < COUNT) {
+      const least = progress.written
       const read = await series.range({ resources: ['a', 'b'], metric: 'm', limit: 1_000_000 })
       expect(read.length).toBeGreaterThanOrEqual(least)
       expect(read.length % 1_000, 'a batch is there whole').toBe(0)
