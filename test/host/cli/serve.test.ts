@@ -3,13 +3,15 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { root } from '../../support/repository.ts'
+import { readText, root } from '../../support/repository.ts'
 import { basic } from '../sample-host.ts'
 import { Workspace } from './run-cli.ts'
+
+const SERVE: readonly [string, ...string[]] = [process.execPath, join(root, 'src/host/cli.ts'), 'serve']
 
 class Served implements AsyncDisposable {
   stdout = ''
@@ -17,10 +19,11 @@ class Served implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>
   readonly #closed: Promise<number | null>
 
-  constructor(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
-    this.#child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), 'serve', '--port', '0', ...args], {
+  constructor(cwd: string, args: readonly string[], env: Record<string, string> = {}, command = SERVE) {
+    const [program, ...first] = command
+    this.#child = spawn(program, [...first, ...args], {
       cwd,
-      env: { PATH: process.env['PATH'] ?? '', ...env },
+      env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
@@ -98,6 +101,19 @@ describe('reflexarc serve', () => {
     expect(await host.end('SIGTERM')).toBe(0)
     expect(performance.now() - begin).toBeLessThan(10_000)
     socket.destroy()
+  })
+
+  it('hears the signals that `npm start` gets: no shell stands between', async () => {
+    using place = new Workspace({})
+    const { scripts } = JSON.parse(readText('package.json')) as { scripts: { start: string } }
+    const [, command = ''] = scripts.start.split(' && ')
+    const env = {
+      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+      REFLEXARC_DATA: join(place.path, 'data'),
+    }
+    await using host = new Served(root, [], env, ['sh', '-c', command])
+    await host.ready()
+    expect(await host.end('SIGTERM')).toBe(0)
   })
 
   it('opens to a token made beside it', async () => {
