@@ -57,13 +57,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(2) }) },
 )
 
-const STATES = { compare: ['Below', 'Equal', 'Above'], say: ['Low', 'High'], gate: ['TRUE', 'FALSE'] }
+const STATES = {
+  compare: ['Below', 'Equal', 'Above'],
+  say: ['Low', 'High'],
+  grow: ['Low', 'High'],
+  gate: ['TRUE', 'FALSE'],
+}
 
 const rule: fc.Arbitrary<Rule> = fc
   .record({
     sensors: fc.array(
       fc.record({
-        plug: fc.constantFrom('compare' as const, 'compare' as const, 'say' as const),
+        plug: fc.constantFrom('compare' as const, 'compare' as const, 'say' as const, 'grow' as const, 'grow' as const),
         parameter: fc.constantFrom('a', 'b'),
         threshold: level,
         sequence: fc.nat(1),
@@ -106,8 +111,10 @@ const rule: fc.Arbitrary<Rule> = fc
         const common = { label: `s${i}`, sequence }
         // The last sensor of a chain runs by its trigger and has no resource to listen to.
         const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: 'r' }
-        return plug === 'say'
-          ? { ...common, ...resource, name: 'say' }
+        if (plug === 'say') return { ...common, ...resource, name: 'say' }
+        const value = i === 0 || parameter === 'b' ? `\${streamdata.${parameter}}` : `\${nodes.s${i - 1}.rawData.value}`
+        return plug === 'grow'
+          ? { ...common, ...resource, name: 'grow', properties: { limit: threshold, value } }
           : { ...common, ...resource, name: 'streamingDataSensor', properties: { parameter, threshold } }
       }),
       relations,
@@ -152,7 +159,7 @@ class Run {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
-      plugs: [...builtins, this.#say(), this.#act()],
+      plugs: [...builtins, this.#say(), this.#grow(), this.#act()],
       scheduler: this.clock,
       ids: () => 'unused',
       seed: 7,
@@ -177,6 +184,22 @@ class Run {
         if (said === 'remember') return { state: 'Low' as const, internalState: { at: context.now } }
         if (said === 'Low') return { state: 'Low' as const, rawData: { b: context.streamValue('b') } }
         return said as 'High'
+      },
+    })
+  }
+
+  #grow(): Plug {
+    return definePlug({
+      name: 'grow',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Low', 'High'],
+      input: { value: { type: 'double', mandatory: true }, limit: { type: 'double', mandatory: true } },
+      output: { value: { type: 'double' } },
+      execute: ({ properties }) => {
+        this.calls.push(JSON.stringify(properties))
+        const { value, limit } = properties
+        return { state: value > limit ? 'High' : 'Low', rawData: { value: value + 1 } }
       },
     })
   }

@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import type { InputField } from '../plug/plug.ts'
 import type { BindingUse } from './binding.ts'
+import { directRead, type DirectProperties, type DirectRead } from './direct.ts'
 import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
 import { needsOf } from './needs.ts'
 import type { Needs, Scope } from './scope.ts'
@@ -10,6 +11,8 @@ import { planValue, pointerStep, refusedKey } from './value.ts'
 export interface CompiledProperties {
   /** the finished properties when nothing depends on a scope */
   readonly constant: Readonly<Record<string, unknown>> | undefined
+  /** when nothing but plain reads depends on a scope */
+  readonly direct: DirectProperties | undefined
   readonly needs: Needs
   readonly uses: readonly BindingUse[]
   /**
@@ -30,15 +33,19 @@ export function compileProperties(
   const findings = emptyFindings()
   const fixed: Record<string, unknown> = {}
   const moving: [string, (scope: Scope) => unknown][] = []
+  const reads: (DirectRead | undefined)[] = []
   for (const [key, value] of Object.entries(properties)) {
     if (refusedKey(key, '', findings)) continue
     const plan = planProperty(key, value, Object.hasOwn(fields, key) ? fields[key] : undefined, findings)
-    if (!plan.constant) moving.push([key, plan.evaluate])
-    else if (plan.value !== undefined) fixed[key] = plan.value
+    if (!plan.constant) {
+      moving.push([key, plan.evaluate])
+      reads.push(plan.path && directRead(key, plan.path))
+    } else if (plan.value !== undefined) fixed[key] = plan.value
   }
   if (findings.problems.length > 0) throw brokenBindings(findings.problems)
   return {
     constant: moving.length === 0 ? Object.freeze(fixed) : undefined,
+    direct: reads.length > 0 && reads.every((read) => read !== undefined) ? { fixed, reads } : undefined,
     needs: needsOf(findings.uses),
     uses: findings.uses,
     evaluate: (scope) => fill({ ...fixed }, moving, scope),

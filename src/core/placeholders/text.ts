@@ -1,12 +1,17 @@
 import { AppError } from '../../kernel/errors.ts'
 import { wholeBinding, type Binding, type ParsedText } from './binding.ts'
 import { explainMissing, readPath } from './read-path.ts'
-import type { Scope } from './scope.ts'
+import type { Path, Scope } from './scope.ts'
 
 /** A part of a value after compilation: fixed, or to be evaluated against a scope. */
 export type Plan =
   | { readonly constant: true; readonly value: unknown }
-  | { readonly constant: false; readonly evaluate: (scope: Scope) => unknown }
+  | {
+      readonly constant: false
+      readonly evaluate: (scope: Scope) => unknown
+      /** when the value is what a path points at, as it is */
+      readonly path?: Path
+    }
 
 /**
  * Plan of a parsed text. One `${}` alone keeps the type of its value (undefined when it is optional and missing);
@@ -14,7 +19,8 @@ export type Plan =
  */
 export function planText(parsed: ParsedText, pointer: string): Plan {
   const only = wholeBinding(parsed)
-  if (only && !only.json) return { constant: false, evaluate: (scope) => valueOf(only, pointer, scope) }
+  if (only && !only.json)
+    return { constant: false, evaluate: (scope) => valueOf(only, pointer, scope), path: only.path }
   const { parts } = parsed
   if (parts.every((part) => typeof part === 'string')) return { constant: true, value: parts.join('') }
   return {

@@ -18,15 +18,21 @@ import {
   TIME,
   type Layout,
 } from './layout.ts'
-import type { RowStore } from './row-store.ts'
+import type { RawData, RowStore, SensorCall } from './row-store.ts'
 import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
 
 /** Where a row's message leads: the lane. */
 export interface RowEvents {
   /** something follows from this row's new states */
   follow(row: number, what: number, message: Values): void
-  /** state index of a sensor whose plug is called; -1 when the row has gone another way */
-  call(row: number, position: number, bits: number, message: Values): number
+  /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
+  beginCalls(row: number): RawData[] | null
+  /**
+   * Calls the plug of a sensor, with the properties when they are known. Gives its state index; -1 when the row has
+   * gone another way.
+   */
+  call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number
+  endCalls(): void
 }
 
 export type Values = Readonly<Record<string, unknown>>
@@ -58,6 +64,7 @@ function interpreted(shape: QuietShape, layout: Layout): RowCode {
   const readers = shape.sensors.map(({ steps }) => (steps ? parameters.indexOf(steps.parameter) : -1))
   const keyMask = 2 ** shape.keyBits - 1
   const values: number[] = parameters.map(() => 0)
+  const isCalled = layout.earlier !== -1
 
   const read = (message: Values): boolean => {
     for (let i = 0; i < parameters.length; i++) {
@@ -79,15 +86,18 @@ function interpreted(shape: QuietShape, layout: Layout): RowCode {
     rows.nums[d + COUNT] = count
     rows.nums[d + TIME] = rows.clock[0] ?? 0
     let bits = 0
+    const rawData = isCalled ? lane.beginCalls(row) : []
+    if (rawData === null) return
     for (let p = 0; p < shape.sensors.length; p++) {
       const { steps, shift: at } = shape.sensors[p] as QuietSensor
       const state =
         steps === undefined
-          ? lane.call(row, p, bits, message)
+          ? lane.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
           : stateOf(steps, values[readers[p] ?? 0] ?? 0, rows.nums, d + layout.constants + steps.constant)
       if (state < 0) return
       bits |= state << at
     }
+    if (isCalled) lane.endCalls()
     rows.ints[2 * d + AFTER] = bits
     const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== 1) lane.follow(row, what, message)
@@ -231,7 +241,7 @@ class SourceWriter {
       `nums[d + ${COUNT}] = count`,
       `nums[d + ${TIME}] = now`,
       'let bits = 0',
-      ...this.#shape.sensors.flatMap((sensor, p) => this.#sensor(sensor, p, leave)),
+      ...this.#sensors(leave),
       `ints[2 * d + ${AFTER}] = bits`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       'if (what !== 1) {',
@@ -266,22 +276,44 @@ class SourceWriter {
     ]
   }
 
-  #sensor({ steps, shift: at }: QuietSensor, position: number, leave: string): readonly string[] {
-    if (steps === undefined) {
-      return [
-        `const s${position} = lane.call(row, ${position}, bits, message)`,
-        'ints = rows.ints',
-        'nums = rows.nums',
-        `if (s${position} < 0) ${leave}`,
-        `bits |= s${position} << ${at}`,
-      ]
+  #sensors(leave: string): readonly string[] {
+    const { sensors } = this.#shape
+    const lines = sensors.map((sensor, p) =>
+      sensor.steps === undefined
+        ? this.#call(sensor, p, leave)
+        : `bits |= (${this.#state(sensor.steps)}) << ${sensor.shift}`,
+    )
+    if (this.#layout.earlier === -1) return lines
+    return [
+      'const rawData = lane.beginCalls(row)',
+      `if (rawData === null) ${leave}`,
+      `const base = row * ${sensors.length}`,
+      ...lines,
+      'lane.endCalls()',
+      // a call may have made room for more rows
+      'ints = rows.ints',
+      'nums = rows.nums',
+    ]
+  }
+
+  #call({ fill, shift: at }: QuietSensor, position: number, leave: string): string {
+    const lines = [`const sensor = rows.sensorCalls[base + ${position}]`, 'let filled']
+    if (fill !== undefined) {
+      lines.push('const { fixed } = sensor', ...fill.values.map((value, i) => `const x${i} = ${value}`))
+      lines.push(`if (${fill.checks.join(' && ')}) filled = ${fill.literal}`)
     }
+    lines.push(`const state = lane.call(sensor, ${position}, bits, rawData, filled)`)
+    lines.push(`if (state < 0) ${leave}`, `bits |= state << ${at}`)
+    return `{\n${lines.join('\n')}\n}`
+  }
+
+  #state(steps: QuietSteps): string {
     const value = `v${this.#parameters.indexOf(steps.parameter)}`
     let expression = String(steps.states[2 * steps.cuts])
     for (let i = steps.cuts - 1; i >= 0; i--) {
       const cut = `nums[d + ${this.#layout.constants + steps.constant + i}]`
       expression = `${value} < ${cut} ? ${steps.states[2 * i]} : ${value} === ${cut} ? ${steps.states[2 * i + 1]} : ${expression}`
     }
-    return [`bits |= (${expression}) << ${at}`]
+    return expression
   }
 }

@@ -10,7 +10,7 @@
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
-import { readAnswer } from '../plug/result.ts'
+import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
@@ -19,7 +19,7 @@ import { AT_COUNT, COUNT, FIRED, FIRES, FIRES_BEFORE, FIRES_COUNT, HELD, HELD_BY
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
 import type { QuietContext } from './quiet-context.ts'
-import { NOT_LOOKED_UP, RowStore, type Following } from './row-store.ts'
+import { NOT_LOOKED_UP, RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
 import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
 import type { QuietFit, QuietShape } from './shape.ts'
 import { unfold, unfoldInto } from './unfold.ts'
@@ -36,7 +36,7 @@ export class QuietLane implements RowEvents, SeatLane {
   readonly #plugs: Plug[] = []
   /** properties of actuators that need nothing else, next to each other: a fleet's calls are scattered in memory */
   readonly #constants: (Readonly<Record<string, unknown>> | undefined)[] = []
-  readonly #sensorCalls: PlugCall[] = []
+  #context: QuietContext | undefined
 
   constructor(
     shape: QuietShape,
@@ -64,7 +64,16 @@ export class QuietLane implements RowEvents, SeatLane {
       this.#constants[place] = call.prepared === undefined ? call.constant : undefined
     }
     for (const [i, { slot }] of rows.shape.sensors.entries()) {
-      this.#sensorCalls[row * graph.sensors.length + i] = (graph.sensors[slot] as SensorNode).call
+      const { call } = graph.sensors[slot] as SensorNode
+      const properties = call.prepared === undefined ? call.constant : undefined
+      const fixed = call.properties.direct?.fixed ?? {}
+      rows.sensorCalls[row * graph.sensors.length + i] = {
+        call,
+        plug: call.plug,
+        states: [...call.plug.states],
+        properties,
+        fixed,
+      }
     }
     rows.fill(row, task.state, fit.constants, 0, now)
     return seat
@@ -130,15 +139,21 @@ export class QuietLane implements RowEvents, SeatLane {
     const constant = this.#constants[place]
     const context = this.#calls.actuator(seat, actuator, trigger, earlier)
     let given: unknown
+    let refused: BadAnswer | undefined
     try {
       if (constant === undefined) {
-        given = this.#fillAndExecute(place, context)
+        refused = fillProperties(this.#actuatorCalls[place] as PlugCall, context)
       } else {
         context.properties = constant
-        given = plug.execute(context)
+        context.prepared = undefined
       }
+      if (refused === undefined) given = plug.execute(context)
     } catch (error) {
       this.#calls.failed(error)
+      return false
+    }
+    if (refused !== undefined) {
+      this.#calls.goOn(refused)
       return false
     }
     if (given === undefined && context.opened === null) {
@@ -149,39 +164,54 @@ export class QuietLane implements RowEvents, SeatLane {
     return false
   }
 
-  /** A call whose properties are bound or prepared. */
-  #fillAndExecute(place: number, context: QuietContext): unknown {
-    const call = this.#actuatorCalls[place] as PlugCall
-    return fillProperties(call, context) ?? call.plug.execute(context)
+  beginCalls(row: number): RawData[] | null {
+    const seat = this.#seats[row]
+    if (seat === undefined) return null
+    this.#context = this.#calls.sensors(seat)
+    // A young array and a young view: storing what is young into what is old costs a barrier.
+    const rawData = (this.#rows.rawData[row] as RawData[]).slice()
+    this.#rows.rawData[row] = rawData
+    return rawData
   }
 
-  call(row: number, position: number, bits: number): number {
-    const seat = this.#seats[row]
-    if (seat === undefined) return -1
-    const place = row * this.#rows.shape.sensors.length + position
-    const call = this.#sensorCalls[place] as PlugCall
-    const context = this.#calls.sensor(seat, position, bits)
+  call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number {
+    const context = this.#context as QuietContext
+    const { plug } = sensor
+    const properties = filled ?? sensor.properties
+    context.nodeAt = position
+    context.bits = bits
     let given: unknown
+    let refused: BadAnswer | undefined
     try {
-      given = fillProperties(call, context) ?? call.plug.execute(context)
+      if (properties === undefined) {
+        refused = fillProperties(sensor.call, context)
+      } else {
+        context.properties = properties
+        context.prepared = undefined
+      }
+      if (refused === undefined) given = plug.execute(context)
     } catch (error) {
       this.#calls.failed(error)
       return -1
     }
-    const state = context.opened === null ? this.#plainState(call.plug, given, place) : -1
-    if (state === -1) this.#calls.answered(call.plug, given)
-    else this.#calls.end()
+    if (refused !== undefined) {
+      this.#calls.goOn(refused)
+      return -1
+    }
+    const state = context.opened === null ? plainState(sensor.states, given) : -1
+    if (state === -1) {
+      this.#calls.answered(plug, given)
+      return -1
+    }
+    if (typeof given === 'object') {
+      const { rawData: data } = given as { rawData?: RawData }
+      if (data !== undefined) rawData[position] = data
+    }
     return state
   }
 
-  /** The state of an answer that is a state and perhaps raw data, which is kept; -1 when there is more to it. */
-  #plainState(plug: Plug, given: unknown, place: number): number {
-    if (typeof given === 'string') return plug.states.indexOf(given)
-    if (typeof given !== 'object' || given === null || 'then' in given) return -1
-    const answer = readAnswer(plug, given)
-    if (!answer.ok || answer.after !== undefined || answer.internalState !== undefined) return -1
-    if (answer.rawData !== undefined) this.#rows.rawData[place] = answer.rawData
-    return answer.state
+  endCalls(): void {
+    this.#calls.end()
   }
 
   /** Brings the full state up to date. Does nothing while a call is open in it: then it is ahead of the row. */
@@ -229,4 +259,38 @@ export class QuietLane implements RowEvents, SeatLane {
     if (!isSensor) return graph.triggers[trigger]
     return graph.triggers.find(({ destination }) => destination === this.nodeOf(graph, true, node))
   }
+}
+
+/**
+ * Made by a literal or JSON.parse, without a key `constructor` of its own: asked by plain reads, several times faster
+ * than the questions of plug/result.ts, which decides in all other cases.
+ */
+function isOrdinary(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    value.constructor === Object &&
+    Object.getPrototypeOf(value) === Object.prototype
+  )
+}
+
+/** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
+function plainState(states: readonly string[], given: unknown): number {
+  if (typeof given === 'string') return indexOf(states, given)
+  if (!isOrdinary(given)) return -1
+  const { state, rawData } = given
+  const more = given['observedState'] ?? given['internalState'] ?? given['message'] ?? given['after'] ?? given['then']
+  if (more !== undefined || typeof state !== 'string') return -1
+  if (rawData !== undefined && !isSafeRecord(rawData)) return -1
+  return indexOf(states, state)
+}
+
+/** As the array's own, which is slow for short ones. */
+function indexOf(states: readonly string[], state: string): number {
+  for (let i = 0; i < states.length; i++) if (states[i] === state) return i
+  return -1
+}
+
+function isSafeRecord(value: unknown): boolean {
+  return isOrdinary(value) && value['prototype'] === undefined && value['__proto__'] === Object.prototype
 }

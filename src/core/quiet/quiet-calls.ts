@@ -13,20 +13,18 @@ export class QuietCalls implements ContextOwner {
   #context: QuietContext
   #isOn = false
   #firings = 0
-  #bits = 0
 
   constructor(globalSettings: Readonly<Record<string, unknown>>) {
     this.globalSettings = globalSettings
     this.#context = new QuietContext(this)
   }
 
-  /** A sensor's plug is called: the one at a position, when the states of those before are `bits`. */
-  sensor(seat: Seat, position: number, bits: number): QuietContext {
-    const context = this.#context
+  /** Sensors' plugs are called, one after the other: the caller says in the context which, and what those before gave. */
+  sensors(seat: Seat): QuietContext {
+    const context = new QuietContext(this)
+    this.#context = context
     context.seat = seat
     context.isSensor = true
-    context.nodeAt = position
-    this.#bits = bits
     this.#firings = ALL_DONE
     this.#isOn = true
     return context
@@ -56,7 +54,7 @@ export class QuietCalls implements ContextOwner {
 
   /** State bits as far as they are known: all of them when an actuator is called. */
   bitsSoFar(all: number): number {
-    return this.#context.isSensor ? this.#bits : all
+    return this.#context.isSensor ? this.#context.bits : all
   }
 
   /** Brings the task's full state to the call under way, which is open in it from then on. */

@@ -40,6 +40,8 @@ export class QuietContext implements PlugContext, Scope {
   /** position of the sensor or slot of the actuator */
   nodeAt = 0
   triggerAt = 0
+  /** state bits of the sensors before */
+  bits = 0
   readonly #owner: ContextOwner
 
   constructor(owner: ContextOwner) {

@@ -1,5 +1,6 @@
 /** The memory of a lane: its rows' numbers, and what follows from states as tables that all rows share. */
-import type { SensorNode } from '../graph/graph.ts'
+import type { PlugCall, SensorNode } from '../graph/graph.ts'
+import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/state.ts'
@@ -33,6 +34,22 @@ export interface Following {
 /** a table entry that is not known yet */
 export const NOT_LOOKED_UP = 0
 const NOTHING = 1
+
+/** What a call of a sensor's plug needs. */
+export interface SensorCall {
+  readonly call: PlugCall
+  readonly plug: Plug
+  /** a copy that is not frozen: reading frozen lists is slow */
+  readonly states: readonly string[]
+  /** when they need nothing else */
+  readonly properties: Readonly<Record<string, unknown>> | undefined
+  /** what does not move of properties that do */
+  readonly fixed: Readonly<Record<string, unknown>>
+}
+export type RawData = Readonly<Record<string, unknown>> | undefined
+
+/** of rows without called sensors */
+const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
 const BYTES = 8
 
@@ -48,8 +65,10 @@ export class RowStore {
   readonly followings: (readonly Following[])[] = [[], []]
   /** by row and actuator: the message at which it fired last */
   readonly firedBy: (Message | undefined)[] = []
-  /** by row and position: what a called sensor gave last */
-  readonly rawData: (Readonly<Record<string, unknown>> | undefined)[] = []
+  /** by row, then by position: what called sensors gave last */
+  readonly rawData: RawData[][] = []
+  /** by row and position */
+  readonly sensorCalls: SensorCall[] = []
   readonly #free: number[] = []
   #used = 0
 
@@ -80,9 +99,8 @@ export class RowStore {
 
   free(row: number): void {
     const { actuators } = this.layout
-    const sensors = this.shape.sensors.length
     for (let a = 0; a < actuators; a++) this.firedBy[row * actuators + a] = undefined
-    for (let p = 0; p < sensors; p++) this.rawData[row * sensors + p] = undefined
+    this.rawData[row] = NO_RAW_DATA
     this.#free.push(row)
   }
 
@@ -91,10 +109,10 @@ export class RowStore {
     const { nums, ints, layout } = this
     const d = row * layout.size
     let bits = 0
-    for (const [p, { slot, shift }] of this.shape.sensors.entries()) {
-      const sensor = state.sensors[slot]
-      bits |= (sensor?.state ?? 0) << shift
-      this.rawData[row * this.shape.sensors.length + p] = sensor?.rawData
+    const isCalled = layout.earlier !== -1
+    this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
+    for (const { slot, shift } of this.shape.sensors) {
+      bits |= (state.sensors[slot]?.state ?? 0) << shift
     }
     ints[2 * d + BEFORE] = bits
     ints[2 * d + AFTER] = bits

@@ -14,6 +14,7 @@ import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts
 import type { Steps } from '../plug/plug.ts'
 import type { TaskModel } from '../task/run.ts'
 import { earliestAttempt } from './attempts.ts'
+import { fillSource, type FillSource } from './fill.ts'
 
 const MAX_BITS = 30
 const MAX_KEY_BITS = 8
@@ -28,6 +29,8 @@ export interface QuietSensor {
   readonly mask: number
   /** undefined: its plug is called */
   readonly steps: QuietSteps | undefined
+  /** of a called sensor: how its properties are made, when that is simple */
+  readonly fill: FillSource | undefined
 }
 
 /** A comparison without its limits, which differ from task to task. */
@@ -124,15 +127,23 @@ function fit(model: TaskModel, order: readonly SensorNode[]): QuietFit | undefin
   const sensors = order.map((sensor): QuietSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
     const steps = stepsOf(sensor)
-    if (steps === undefined) return { slot: sensor.slot, shift, mask, steps }
+    if (steps === undefined) {
+      return { slot: sensor.slot, shift, mask, steps, fill: fillSource(sensor.call, (label) => placeOf(order, label)) }
+    }
     const states = steps.states.map((state) => sensor.states.indexOf(state))
     const own = { parameter: steps.parameter, constant: constants.length, cuts: steps.cuts.length, states }
     constants.push(...steps.cuts)
-    return { slot: sensor.slot, shift, mask, steps: own }
+    return { slot: sensor.slot, shift, mask, steps: own, fill: undefined }
   })
   if (earliestAttempt(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
   const shape = { sensors, keyBits, constants: constants.length, ...sizes(graph) }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
+}
+
+/** The position of a sensor that is called. */
+function placeOf(order: readonly SensorNode[], label: string): number | undefined {
+  const place = order.findIndex((sensor) => sensor.label === label && stepsOf(sensor) === undefined)
+  return place === -1 ? undefined : place
 }
 
 function sizes(graph: Graph): { gates: number; actuators: number } {

@@ -92,7 +92,7 @@ function unfoldTo(
     const sensor = task.state.sensors[slot]
     if (sensor === undefined) continue
     sensor.error = null
-    if (steps === undefined) sensor.rawData = rows.rawData[row * rows.shape.sensors.length + p]
+    if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
   }
   task.state.streams[0] = { values: message, at: time, carried: null }
   return replay(task, message, time, answers(rows, task, row, bits), until)
@@ -103,7 +103,7 @@ function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
     if (execution.node.kind === 'actuator') return NOTHING
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || sensor.steps !== undefined) return task.call(execution)
-    const rawData = rows.rawData[row * rows.shape.sensors.length + place]
+    const rawData = rows.rawData[row]?.[place]
     return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
 }
