@@ -9,6 +9,7 @@ import type { Message } from '../task/origin.ts'
 import type { SavedState } from '../task/saved.ts'
 import type { TaskStatus } from '../task/state.ts'
 import type { EngineEvent } from './events.ts'
+import type { Journal } from './journal.ts'
 
 export interface EngineOptions {
   /** the plugs that rules may name */
@@ -33,6 +34,8 @@ export interface EngineOptions {
   readonly detail?: boolean
   /** makes a function of source text that the engine wrote; absent where code may not be generated, at a cost of speed */
   readonly generate?: Generate
+  /** of a host that keeps tasks over restarts */
+  readonly journal?: Journal
   /** ms that values of a message stay in reach of later executions; default 60,000 */
   readonly streamValidity?: number
   /** executions that one task may have in flight; default 1,000. More are held with reason `queue` */

@@ -5,21 +5,25 @@
  * Work is taken one piece at a time. What arrives while a piece is under way (a subscriber or plug that calls
  * `receive`) waits its turn in a bounded queue. Timers that are due act before what arrives at the same instant.
  */
+import type { SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
+import type { HotRows } from '../quiet/hot-rows.ts'
 import { Quiet } from '../quiet/quiet.ts'
 import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message } from '../task/origin.ts'
 import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
+import type { BeginOptions, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import { EventStream } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { buildModel, resolveResources } from './model.ts'
 import { Preparer, type Prepared } from './prepare.ts'
+import { requireFormat, requireMessage, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
 import { TimerQueue } from './timer-queue.ts'
 
@@ -36,6 +40,8 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #quiet: Quiet
+  readonly #hot: HotRows
+  readonly #scheduler: SchedulerLike
   readonly #router = new Router<LiveTask, QuietSource>((number, listeners) => this.#quiet.source(number, listeners))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
@@ -61,6 +67,8 @@ export class CoreEngine implements Engine {
     )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate)
+    this.#hot = this.#quiet.hot
+    this.#scheduler = options.scheduler
     this.#host = {
       quiet: this.#quiet,
       timers: this.#timers,
@@ -77,6 +85,7 @@ export class CoreEngine implements Engine {
         this.#router.remove(task)
       },
       report: (what, error) => this.#report(what, error),
+      journal: options.journal,
     }
   }
 
@@ -84,7 +93,7 @@ export class CoreEngine implements Engine {
     return this.#events.events$
   }
 
-  get tasks(): ReadonlyMap<string, Task> {
+  get tasks(): ReadonlyMap<string, LiveTask> {
     return this.#tasks
   }
 
@@ -93,7 +102,7 @@ export class CoreEngine implements Engine {
     const { id: given, ...rest } = settings
     const prepared = this.#preparer.prepare(rule, rest)
     const id = given ?? this.#options.ids()
-    if (this.#tasks.has(id)) throw new AppError('VALIDATION', `there is a task ${id} already; choose another id`)
+    if (this.#tasks.has(id)) throw taskExists(id, 'choose another id')
     const task = new LiveTask(id, this.#order++, this.#now(), prepared, this.#host)
     this.#tasks.set(id, task)
     try {
@@ -103,6 +112,20 @@ export class CoreEngine implements Engine {
       throw error
     }
     return task
+  }
+
+  /** Begins a run that its host has a number for, with resources that were resolved before. `VALIDATION`, `SCHEDULE`. */
+  async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
+    if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
+    const task = new LiveTask(id, this.#order++, createTime, this.#preparer.prepare(of.source, of.settings), this.#host)
+    await this.#turn((now) => this.#launch(task, resources, now, run))
+    this.#tasks.set(id, task)
+    return task
+  }
+
+  /** The tasks that take messages of a resource. */
+  listenersOf(resource: string): Iterable<LiveTask> {
+    return this.#router.listenersOf(resource) ?? []
   }
 
   async stop(id: string): Promise<Task> {
@@ -135,22 +158,12 @@ export class CoreEngine implements Engine {
     this.#tasks.delete(id)
   }
 
-  async restore(saved: SavedTask): Promise<Task> {
-    if (saved.format !== 1) {
-      throw new AppError(
-        'SAVED_STATE',
-        `the saved task has format ${String(saved.format)}; this version reads format 1`,
-      )
-    }
-    if (this.#tasks.has(saved.id))
-      throw new AppError('VALIDATION', `there is a task ${saved.id} already; remove it first`)
-    const prepared = this.#restoredPreparation(saved)
-    if (prepared.graph.resources.length !== saved.resources.length) {
-      throw new AppError(
-        'SAVED_STATE',
-        `the saved task has ${saved.resources.length} resources, its rule ${prepared.graph.resources.length}`,
-      )
-    }
+  /** `of`: what the task was made of, shared by those made of the same; then the saved rule is not looked at. */
+  async restore(saved: SavedTask, of?: TaskOrigin): Promise<LiveTask> {
+    requireFormat(saved)
+    if (this.#tasks.has(saved.id)) throw taskExists(saved.id, 'remove it first')
+    const prepared = of ? this.#preparer.prepare(of.source, of.settings) : this.#restoredPreparation(saved)
+    requireResources(saved, prepared.graph.resources.length)
     const task = new LiveTask(saved.id, this.#order++, saved.createTime, prepared, this.#host)
     task.resolved = saved.resources
     const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits(), this.#clocks)
@@ -181,7 +194,6 @@ export class CoreEngine implements Engine {
   }
 
   #receiveOne(message: Message): boolean {
-    if (typeof (message as Message | null | undefined)?.resource !== 'string') requireMessage(message, 'the message')
     const source = this.#router.numberOf(message.resource)
     if (source === undefined) return false
     if (this.#busy) {
@@ -190,7 +202,7 @@ export class CoreEngine implements Engine {
     }
     this.#busy = true
     try {
-      this.#takeNow(source, message)
+      if (!this.#takeQuietly(source, message)) this.#do((now) => this.#take(source, message, now))
       if (this.#waiting.length > 0) this.#doWaiting()
     } finally {
       this.#busy = false
@@ -199,21 +211,17 @@ export class CoreEngine implements Engine {
     return true
   }
 
-  /** As `#do`, without a function per message. */
-  #takeNow(source: number, message: Message): void {
-    try {
-      const now = this.#now()
-      if (this.#timers.nextAt <= now) this.#timers.run(now)
-      this.#take(source, message, now)
-    } catch (error) {
-      this.#report('a piece of work failed', error)
-    }
+  /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
+  #takeQuietly(source: number, message: Message): boolean {
+    if (this.#host.listener !== null) return false
+    const now = this.#now()
+    return this.#timers.nextAt > now && this.#hot.take(source, message, now)
   }
 
   /** Quietly while nobody listens. */
   #take(source: number, message: Message, now: number): void {
     const isQuiet = this.#host.listener === null
-    if (isQuiet && this.#quiet.hot.take(source, message, now)) return
+    if (isQuiet && this.#hot.take(source, message, now)) return
     const route = this.#router.at(source)
     if (route === undefined) return
     if (isQuiet) route.source.take(message, now)
@@ -264,10 +272,15 @@ export class CoreEngine implements Engine {
       if (task.status === 'running') throw wrongStatus('start', task)
       if (task.prepared !== prepared)
         throw new AppError('WRONG_STATUS', `the rule of task ${task.id} was replaced while it started; start it again`)
-      task.resolved = resolved
-      task.begin(buildModel(task.id, prepared, resolved, now, this.#limits(), this.#clocks), this.#options.seed)
-      if (isRunning(task)) this.#router.add(task, task.resources)
+      this.#launch(task, resolved, now)
     })
+  }
+
+  #launch(task: LiveTask, resolved: readonly string[], now: number, run?: number): void {
+    task.resolved = resolved
+    const model = buildModel(task.id, task.prepared, resolved, now, this.#limits(), this.#clocks)
+    task.begin(model, this.#options.seed, run)
+    if (isRunning(task)) this.#router.add(task, task.resources)
   }
 
   #restoredPreparation(saved: SavedTask): Prepared {
@@ -353,7 +366,8 @@ export class CoreEngine implements Engine {
 
   /** The scheduler's time, which never goes back, whatever the machine's clock does. */
   #now(): number {
-    this.#lastNow = Math.max(this.#lastNow, this.#options.scheduler.now())
+    const now = this.#scheduler.now()
+    if (now > this.#lastNow) this.#lastNow = now
     return this.#lastNow
   }
 
@@ -377,22 +391,15 @@ export class CoreEngine implements Engine {
   }
 }
 
-function requireMessage(given: unknown, what: string): void {
-  const resource: unknown =
-    typeof given === 'object' && given !== null && 'resource' in given ? given.resource : undefined
-  if (typeof resource === 'string') return
-  throw new AppError('VALIDATION', `${what} has no resource; write { resource: 'boiler-1', temperature: 93 }`)
-}
-
 function isOne(messages: Message | readonly Message[]): messages is Message {
-  return !Array.isArray(messages)
+  // The usual message is known by its resource, without asking what else it might be.
+  if (typeof (messages as Message | null | undefined)?.resource === 'string') return true
+  if (Array.isArray(messages)) return false
+  requireMessage(messages, 'the message')
+  return true
 }
 
 /** Asked anew: a task may have changed while somebody waited. */
 function isRunning(task: Task): boolean {
   return task.status === 'running'
-}
-
-function wrongStatus(action: string, task: Task): AppError {
-  return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${task.status}`)
 }

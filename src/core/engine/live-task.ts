@@ -1,6 +1,5 @@
 /** One task of an engine: its lane, its timers and its handle. All inputs go through `take`, one at a time. */
 import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
 import { seedOf } from '../../kernel/random.ts'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
 import { armTimeout, nextCall } from '../task/execution.ts'
@@ -20,7 +19,9 @@ import { emptyState, type Execution, type TaskState, type TaskStatus } from '../
 import { dueAt, step } from '../task/step.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
+import type { Journal } from './journal.ts'
 import type { Prepared } from './prepare.ts'
+import { requirePushed } from './refusals.ts'
 import { OpenCalls } from './open-calls.ts'
 import { SeatedTask } from './seated-task.ts'
 import { TaskCaller, TaskSink, type SharedHooks } from './task-hooks.ts'
@@ -38,6 +39,7 @@ export interface TaskHost extends SharedHooks {
   /** the task does not run any more */
   ended(task: LiveTask): void
   report(what: string, error: unknown): void
+  readonly journal: Journal | undefined
 }
 
 export class LiveTask implements Task, TimerOwner, Listener {
@@ -80,10 +82,11 @@ export class LiveTask implements Task, TimerOwner, Listener {
     return this.#run?.model.resources ?? []
   }
 
-  /** Begins a run over a freshly resolved model. */
-  begin(model: TaskModel, seed: number): void {
+  /** Begins a run over a freshly resolved model; `number`: of that run, when the host counts them. */
+  begin(model: TaskModel, seed: number, number?: number): void {
     this.#open(model)
     const run = this.#requireRun()
+    if (number !== undefined) run.state.run = number - 1
     run.state.seed = seedOf(`${seed}/${this.id}/${run.state.run + 1}`)
     this.take(this.#host.now(), { kind: 'start' })
   }
@@ -195,6 +198,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
 
   #after(run: TaskRun): void {
     if (run.state.status !== 'running') this.#host.ended(this)
+    this.#host.journal?.touched(this)
   }
 
   /** No more timers and calls; nothing is reported. */
@@ -289,32 +293,56 @@ export class LiveTask implements Task, TimerOwner, Listener {
   #callAll(run: TaskRun): void {
     const caller = this.#caller
     if (caller === undefined) return
+    const { journal } = this.#host
     for (let execution = nextCall(run); execution !== undefined; execution = nextCall(run)) {
-      const outcome = callPlug(run, execution, caller)
-      if (outcome instanceof Promise) this.#await(run, execution, outcome)
+      const mayCall = journal === undefined || journal.mayCall(this, execution)
+      const outcome = mayCall ? callPlug(run, execution, caller) : undefined
+      if (outcome === undefined || outcome instanceof Promise) this.#await(run, execution, outcome)
       else this.#settle(run, run.now, execution, outcome)
     }
   }
 
-  #await(run: TaskRun, execution: Execution, outcome: Promise<Outcome>): void {
+  /** Without an outcome: it comes through `settle`. */
+  #await(run: TaskRun, execution: Execution, outcome: Promise<Outcome> | undefined): void {
     armTimeout(run, execution)
     const { calls } = execution
+    const { journal } = this.#host
     const end = this.#calls.opened(execution, this.#host.opened())
+    journal?.opened(this, execution)
+    // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
+    const isOver = () => this.#run !== run || !isOpen(run, execution, calls)
     // callPlug's promises never reject
-    void outcome.then((settled) =>
+    void outcome?.then((settled) => {
+      if (journal !== undefined && !isOver()) return journal.answered(this, execution, calls, settled)
       this.#host.enqueue((now) => {
         end()
-        // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
-        if (this.#run !== run || execution.calls !== calls || execution.phase !== 'called') return
-        try {
-          this.#settle(run, now, execution, settled)
-          this.#callAll(run)
-        } catch (error) {
-          this.#mistake(error)
-        }
-        this.#after(run)
-      }),
-    )
+        if (!isOver()) this.#goOnWith(run, execution, settled, now)
+      })
+    })
+  }
+
+  /** What the plug answered to a call of that number. Nothing, when nobody waits for it any more. */
+  settle(id: number, call: number, outcome: Outcome): void {
+    this.#host.enqueue((now) => {
+      const [run, execution] = [this.#run, this.execution(id)]
+      if (run && execution && isOpen(run, execution, call)) this.#goOnWith(run, execution, outcome, now)
+    })
+  }
+
+  /** What is in flight under that number. */
+  execution(id: number): Execution | undefined {
+    for (const execution of this.#run?.state.inFlight ?? []) if (execution.id === id) return execution
+    return undefined
+  }
+
+  #goOnWith(run: TaskRun, execution: Execution, outcome: Outcome, now: number): void {
+    try {
+      this.#settle(run, now, execution, outcome)
+      this.#callAll(run)
+    } catch (error) {
+      this.#mistake(error)
+    }
+    this.#after(run)
   }
 
   #settle(run: TaskRun, now: number, execution: Execution, outcome: Outcome): void {
@@ -351,15 +379,6 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 }
 
-function requirePushed(label: string, value: { readonly state?: unknown; readonly rawData?: unknown }): void {
-  const { state, rawData } = value
-  if (rawData !== undefined && !isPlainObject(rawData)) {
-    throw new AppError(
-      'VALIDATION',
-      `rawData pushed to ${label} is no object; write for example { rawData: { level: 3 } }`,
-    )
-  }
-  if (state === undefined && rawData === undefined) {
-    throw new AppError('VALIDATION', `nothing was pushed to ${label}; give a state, rawData, or both`)
-  }
+function isOpen(run: TaskRun, execution: Execution, call: number): boolean {
+  return execution.calls === call && execution.phase === 'called' && run.state.inFlight.has(execution)
 }

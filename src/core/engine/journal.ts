@@ -1,0 +1,25 @@
+/**
+ * What a host that keeps tasks over restarts hears of its engine, and decides: which tasks have changed, and when the
+ * answer of a plug that did not answer at once is taken. With a journal the engine hands such answers to it instead of
+ * taking them; the host gives them back through `LiveTask.settle` when they are durable.
+ *
+ * Not in here: messages to tasks that sit in quiet lanes. Who hands in a message knows whom it reaches.
+ */
+import type { Outcome } from './call-plug.ts'
+import type { Execution, TaskStatus } from '../task/state.ts'
+
+export interface JournaledTask {
+  readonly id: string
+  readonly status: TaskStatus
+}
+
+export interface Journal {
+  /** After an input that the task took the full way. */
+  touched(task: JournaledTask): void
+  /** False: the plug is not called; its answer comes through `settle`, or after a restore it is called anew. */
+  mayCall(task: JournaledTask, execution: Execution): boolean
+  /** The plug has not answered at once, or was not called. */
+  opened(task: JournaledTask, execution: Execution): void
+  /** The plug has answered the call of that number, and somebody still waits for it. */
+  answered(task: JournaledTask, execution: Execution, call: number, outcome: Outcome): void
+}

@@ -1,0 +1,41 @@
+import { AppError } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { SavedTask, Task } from './api.ts'
+
+export function requireMessage(given: unknown, what: string): void {
+  const resource: unknown =
+    typeof given === 'object' && given !== null && 'resource' in given ? given.resource : undefined
+  if (typeof resource === 'string') return
+  throw new AppError('VALIDATION', `${what} has no resource; write { resource: 'boiler-1', temperature: 93 }`)
+}
+
+export function wrongStatus(action: string, task: Task): AppError {
+  return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${task.status}`)
+}
+
+export function taskExists(id: string, instead: string): AppError {
+  return new AppError('VALIDATION', `there is a task ${id} already; ${instead}`)
+}
+
+export function requireFormat({ format }: SavedTask): void {
+  if (format === 1) return
+  throw new AppError('SAVED_STATE', `the saved task has format ${String(format)}; this version reads format 1`)
+}
+
+export function requireResources({ resources }: SavedTask, count: number): void {
+  if (resources.length === count) return
+  throw new AppError('SAVED_STATE', `the saved task has ${resources.length} resources, its rule ${count}`)
+}
+
+export function requirePushed(label: string, value: { readonly state?: unknown; readonly rawData?: unknown }): void {
+  const { state, rawData } = value
+  if (rawData !== undefined && !isPlainObject(rawData)) {
+    throw new AppError(
+      'VALIDATION',
+      `rawData pushed to ${label} is no object; write for example { rawData: { level: 3 } }`,
+    )
+  }
+  if (state === undefined && rawData === undefined) {
+    throw new AppError('VALIDATION', `nothing was pushed to ${label}; give a state, rawData, or both`)
+  }
+}
