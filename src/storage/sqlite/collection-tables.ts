@@ -1,6 +1,4 @@
 /** The writes of one collection. Works inside the transaction of its caller. */
-import { isExpected } from '../conflicts.ts'
-import type { Expectation } from '../contract.ts'
 import {
   documentsTable,
   fieldColumns,
@@ -12,6 +10,11 @@ import {
 import type { Database, SqlValue } from './database.ts'
 
 type Found = readonly [version: number, live: number]
+
+export interface Current {
+  readonly version: number
+  readonly live: boolean
+}
 
 export class CollectionTables {
   readonly #db: Database
@@ -29,12 +32,10 @@ export class CollectionTables {
       .map(({ name, column }) => ({ name, place: columns.indexOf(column) }))
   }
 
-  /** Undefined when the expectation holds, else what is there instead. */
-  misfit(tenant: string, id: string, expect: Expectation): number | 'absent' | undefined {
-    if (expect === 'any') return undefined
-    const found = this.#db.row<Found>(this.#sql.find, tenant, id)
-    const version = found?.[1] === 1 ? found[0] : undefined
-    return isExpected(expect, version) ? undefined : (version ?? 'absent')
+  /** What is there, or was until it was deleted; version 0 when it never was. */
+  current(tenant: string, id: string): Current {
+    const [version, live] = this.#db.row<Found>(this.#sql.find, tenant, id) ?? [0, 0]
+    return { version, live: live === 1 }
   }
 
   /** True once after something that can be searched has changed. */
@@ -62,8 +63,7 @@ export class CollectionTables {
 
   /** Writes what can be searched of a document that was read a while ago, unless it was written or deleted since. */
   fill(tenant: string, id: string, fields: ColumnValues): void {
-    const found = this.#db.row<Found>(this.#sql.find, tenant, id)
-    if (found?.[1] !== 1 || this.#db.row(this.#sql.fields, tenant, id) !== undefined) return
+    if (!this.current(tenant, id).live || this.#db.row(this.#sql.fields, tenant, id) !== undefined) return
     this.#index(tenant, id, fields)
   }
 

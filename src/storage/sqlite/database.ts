@@ -110,23 +110,6 @@ export class Database {
     }
   }
 
-  /** Inside a transaction: `work` alone is undone when it throws. */
-  savepoint<Result>(work: () => Result): Result {
-    this.run('SAVEPOINT one')
-    try {
-      const result = work()
-      this.run('RELEASE one')
-      return result
-    } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK TO one; RELEASE one')
-      throw error
-    }
-  }
-
-  get inTransaction(): boolean {
-    return this.#db.isTransaction
-  }
-
   close(): void {
     this.#statements.clear()
     this.#db.close()

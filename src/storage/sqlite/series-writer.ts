@@ -43,10 +43,12 @@ class SeriesWriter {
 
   handle(operations: readonly SeriesOperation[]): readonly SeriesAnswer[] {
     try {
-      return this.#db.transaction(() => operations.flatMap((operation) => this.#alone(operation)))
+      return this.#whole(operations)
     } catch (error) {
-      this.#appends.forget()
-      throw error
+      // One of them cannot be written, or there is no room for all: each for itself then.
+      if (operations.length > 1) return operations.flatMap((operation) => this.handle([operation]))
+      const failed = { failure: messageOf(error) }
+      return operations.flatMap((one) => (one.kind === 'append' ? one.appends.map(() => failed) : [failed]))
     } finally {
       this.#plan()
     }
@@ -59,14 +61,15 @@ class SeriesWriter {
     this.#db.close()
   }
 
-  #alone(operation: SeriesOperation): readonly SeriesAnswer[] {
+  #whole(operations: readonly SeriesOperation[]): readonly SeriesAnswer[] {
+    const before = this.#arrived
     try {
-      return this.#db.savepoint(() => this.#do(operation))
+      return this.#db.transaction(() => operations.flatMap((operation) => this.#do(operation)))
     } catch (error) {
-      if (!this.#db.inTransaction) throw error
+      // What was noted as written is not.
       this.#appends.forget()
-      const failed = { failure: messageOf(error) }
-      return operation.kind === 'append' ? operation.appends.map(() => failed) : [failed]
+      this.#arrived = before
+      throw error
     }
   }
 

@@ -1,8 +1,10 @@
 /**
- * The thread that alone writes state.db. Everything that it is handed at once is one transaction, a savepoint per job,
- * so that each succeeds or fails alone; it answers after the commit.
+ * The thread that alone writes state.db. Everything that it is handed at once is one transaction, and it answers after the
+ * commit. Each unit of work is compared with what is there before it writes anything, so that one that must not be written
+ * leaves nothing to undo: savepoints would do it too, but their cost grows with the square of the pages that they guard.
  */
 import { messageOf } from '../../kernel/errors.ts'
+import { isExpected } from '../conflicts.ts'
 import {
   createFieldTables,
   documentsTable,
@@ -11,7 +13,7 @@ import {
   textsTable,
   type CollectionForm,
 } from './collection-form.ts'
-import { CollectionTables } from './collection-tables.ts'
+import { CollectionTables, type Current } from './collection-tables.ts'
 import { newerError } from '../tenant.ts'
 import { openWriter, type Database } from './database.ts'
 import { LogTables } from './log-tables.ts'
@@ -32,15 +34,6 @@ export interface StateWriterData {
   readonly file: string
 }
 
-/** Thrown to undo a job; never leaves this file. */
-class Undone extends Error {
-  readonly misfits: readonly Misfit[]
-  constructor(misfits: readonly Misfit[]) {
-    super('other versions were expected')
-    this.misfits = misfits
-  }
-}
-
 class StateWriter {
   readonly #db: Database
   readonly #logs: LogTables
@@ -56,11 +49,11 @@ class StateWriter {
 
   handle(jobs: readonly StateJob[]): readonly StateAnswer[] {
     try {
-      return this.#db.transaction(() => jobs.map((job) => this.#alone(job)))
+      return this.#whole(jobs)
     } catch (error) {
-      // What was noted as written may not have been.
-      this.#tenants.clear()
-      throw error
+      if (jobs.length === 1) return [{ failure: messageOf(error) }]
+      // One of them cannot be written, or there is no room for all: each for itself then.
+      return jobs.flatMap((job) => this.handle([job]))
     }
   }
 
@@ -69,13 +62,13 @@ class StateWriter {
     this.#db.close()
   }
 
-  #alone(job: StateJob): StateAnswer {
+  #whole(jobs: readonly StateJob[]): readonly StateAnswer[] {
     try {
-      return this.#db.savepoint(() => this.#do(job))
+      return this.#db.transaction(() => jobs.map((job) => this.#do(job)))
     } catch (error) {
-      // Without its transaction the whole batch is lost, and so is its answer.
-      if (!this.#db.inTransaction) throw error
-      return error instanceof Undone ? { misfits: error.misfits } : { failure: messageOf(error) }
+      // What was noted as written is not.
+      this.#tenants.clear()
+      throw error
     }
   }
 
@@ -95,19 +88,14 @@ class StateWriter {
   }
 
   #commit(tenant: string, writes: readonly StateWrite[]): StateAnswer {
-    const misfits: Misfit[] = []
-    const results = writes.map((write, place) => {
+    const misfits = this.#misfits(tenant, writes)
+    if (misfits.length > 0) return { misfits }
+    const results = writes.map((write) => {
       if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
       const tables = this.#tables(write.collection)
-      const actual = tables.misfit(tenant, write.id, write.expect)
-      if (actual !== undefined) {
-        misfits.push({ place, actual })
-        return 0
-      }
       if (write.kind === 'delete') return Number(tables.delete(tenant, write.id))
       return tables.put(tenant, write.id, write.body, write.fields)
     })
-    if (misfits.length > 0) throw new Undone(misfits)
     if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind !== 'delete')) {
       this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
       if (this.#tenants.size < MOST_REMEMBERED) this.#tenants.add(tenant)
@@ -116,6 +104,21 @@ class StateWriter {
       write.kind !== 'append' && this.#tables(write.collection).takeChanged() ? [write.collection] : [],
     )
     return { results, changed }
+  }
+
+  /** Writes whose expectation does not hold after those before them in their unit. */
+  #misfits(tenant: string, writes: readonly StateWrite[]): readonly Misfit[] {
+    if (writes.every((write) => write.kind === 'append' || write.expect === 'any')) return []
+    const left = new Map<string, Current>()
+    return writes.flatMap((write, place): readonly Misfit[] => {
+      if (write.kind === 'append') return []
+      // Names of collections have no blank in them.
+      const document = `${write.collection} ${write.id}`
+      const { version, live } = left.get(document) ?? this.#tables(write.collection).current(tenant, write.id)
+      if (!isExpected(write.expect, live ? version : undefined)) return [{ place, actual: live ? version : 'absent' }]
+      left.set(document, write.kind === 'put' ? { version: version + 1, live: true } : { version, live: false })
+      return []
+    })
   }
 
   #tables(collection: string): CollectionTables {

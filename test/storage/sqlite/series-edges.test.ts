@@ -1,5 +1,7 @@
 /** What the suites of series are too small to reach: many buckets, many samples, folds while others read. */
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Storage } from '../../../src/storage/contract.ts'
 import type { Bucket, Sample } from '../../../src/storage/series.ts'
@@ -19,10 +21,11 @@ afterAll(async () => {
 })
 
 const COUNT = 30_000
+/** In no order, and two resources at each time. */
 const sample = (i: number): Sample => ({
-  resource: i % 3 === 0 ? 'a' : 'b',
+  resource: (i * 7919) % COUNT < COUNT / 2 ? 'a' : 'b',
   metric: 'm',
-  time: (i * 7919) % COUNT,
+  time: (i * 7919) % (COUNT / 2),
   value: i % 10 === 0 ? `t${i}` : i % 11 === 0 ? i % 2 === 0 : (i % 1_000) / 8,
 })
 
@@ -68,13 +71,41 @@ describe('samples in large numbers', () => {
       const read = await series.range({ resources: ['a', 'b'], metric: 'm', limit: 1_000_000 })
       expect(read.length).toBeGreaterThanOrEqual(least)
       expect(read.length % 1_000, 'a batch is there whole').toBe(0)
-      expect(new Set(read.map(({ time }) => time)).size, 'and no sample twice').toBe(read.length)
+      expect(new Set(read.map(({ resource, time }) => `${resource} ${time}`)).size, 'and no sample twice').toBe(
+        read.length,
+      )
     }
     await writing
     for (const resource of ['a', 'b']) {
       const expected = all.filter((one) => one.resource === resource).sort((x, y) => x.time - y.time)
       expect(await series.range({ resources: [resource], metric: 'm', limit: COUNT })).toEqual(expected)
     }
+  })
+
+  it('of many series read the same after each slice of a fold', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `r${i}`)
+    const own = await openSqlite({ folder: join(folder, 'slices'), blobs: openMemoryBlobs(), foldAt: 40_000 })
+    const { series } = own.tenant('acme')
+    const batch = (from: number) =>
+      Array.from({ length: 20_000 }, (_, i): Sample => {
+        return { resource: names[i % 40] ?? '', metric: 'm', time: from + Math.floor(i / 40), value: i }
+      })
+    await series.append({ samples: batch(0) })
+    await series.append({ samples: batch(250) })
+    const file = new DatabaseSync(join(folder, 'slices', 'series.db'), { readOnly: true })
+    const arrived = file.prepare('SELECT count(*) AS count FROM arrived')
+    for (;;) {
+      const { count } = arrived.get() as { count: number }
+      const read = await series.range({ resources: names, metric: 'm', limit: 1_000_000 })
+      expect(read).toHaveLength(40 * 750)
+      // Those of the second batch were written over those of the first at the same times.
+      expect(read.filter(({ time }) => time === 250).map(({ value }) => value)).toEqual(
+        names.toSorted().map((name) => names.indexOf(name)),
+      )
+      if (count === 0) break
+    }
+    file.close()
+    await own.close()
   })
 
   it.each([
