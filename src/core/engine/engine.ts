@@ -21,6 +21,7 @@ import { Clocks } from './clocks.ts'
 import { EventStream } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
+import { isOne } from './messages.ts'
 import { buildModel, resolveResources } from './model.ts'
 import { Preparer, type Prepared } from './prepare.ts'
 import { requireFormat, requireMessage, requireResources, taskExists, wrongStatus } from './refusals.ts'
@@ -389,14 +390,6 @@ export class CoreEngine implements Engine {
       // A logger that throws has nobody left to be reported to.
     }
   }
-}
-
-function isOne(messages: Message | readonly Message[]): messages is Message {
-  // The usual message is known by its resource, without asking what else it might be.
-  if (typeof (messages as Message | null | undefined)?.resource === 'string') return true
-  if (Array.isArray(messages)) return false
-  requireMessage(messages, 'the message')
-  return true
 }
 
 /** Asked anew: a task may have changed while somebody waited. */
