@@ -1,0 +1,228 @@
+/**
+ * States of tasks that changed, stored with the position of the log that they reflect. A round takes every task that
+ * changed since the last one, in slices between which the loop gets its turn; each state is that of one moment, and
+ * when the round is through, the log is needed only from where the round began.
+ */
+import type { SchedulerLike, Subscription } from 'rxjs'
+import type { Logger } from '../../../core/ports.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { Store, Write } from '../../../storage/contract.ts'
+import { INPUT_LOG, PARTITION } from './input.ts'
+import {
+  DELIVERIES,
+  deliveryId,
+  MARK_ID,
+  MARKS,
+  STATES,
+  type DeliveryRecord,
+  type Mark,
+  type StateRecord,
+} from './records.ts'
+import type { Stage } from './stage.ts'
+import { nextTurn, Turns } from './turns.ts'
+
+export interface CheckpointParts {
+  readonly store: Store
+  readonly stage: Stage
+  readonly scheduler: SchedulerLike
+  /** ms between the end of a round and the next */
+  readonly everyMs: number
+  /** position of the last input that was applied */
+  readonly position: () => number
+  /** where a restart has to begin to read whatever the states reflect; undefined: nowhere */
+  readonly floor: () => number | undefined
+  /** plugs that do not answer at once */
+  readonly later: ReadonlySet<string>
+  readonly logger: Logger | undefined
+}
+
+const MOST_PER_SLICE = 500
+/** A round begins early when so many inputs were applied since the last. */
+const MOST_INPUTS = 20_000
+
+export class Checkpoints {
+  readonly #parts: CheckpointParts
+  readonly #tasks = new Set<string>()
+  readonly #resources = new Set<string>()
+  readonly #gone = new Set<string>()
+  #mark: Mark
+  #timer: Subscription | undefined
+  #round: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(parts: CheckpointParts, mark: Mark | undefined) {
+    this.#parts = parts
+    this.#mark = mark ?? { position: 0, time: 0, later: [] }
+  }
+
+  /** The task has changed. */
+  touched(id: string): void {
+    this.#tasks.add(id)
+    this.#arm()
+  }
+
+  /** A message for that resource was applied: all that hear it may have changed. */
+  heard(resource: string): void {
+    this.#resources.add(resource)
+    this.#arm()
+  }
+
+  /** The task was forgotten, maybe while its state was on its way to the store. */
+  gone(id: string): void {
+    this.#tasks.delete(id)
+    this.#gone.add(id)
+    this.#arm()
+  }
+
+  /** After inputs. */
+  settled(): void {
+    if (this.#parts.position() - this.#mark.position > MOST_INPUTS && this.#isBehind) void this.flush()
+  }
+
+  /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
+  async flush(): Promise<void> {
+    this.#timer?.unsubscribe()
+    this.#timer = undefined
+    this.#round ??= this.#store()
+      .catch((error: unknown) => {
+        this.#parts.logger?.error(`states of tasks were not stored: ${messageOf(error)}`)
+      })
+      .finally(() => {
+        this.#round = undefined
+        if (this.#isBehind) this.#arm()
+      })
+    await this.#round
+  }
+
+  async close(): Promise<void> {
+    await this.#round
+    await this.flush()
+    this.drop()
+  }
+
+  /** Nothing is stored any more. */
+  drop(): void {
+    this.#isClosed = true
+    this.#timer?.unsubscribe()
+  }
+
+  get #isBehind(): boolean {
+    return this.#tasks.size + this.#resources.size + this.#gone.size > 0
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#round !== undefined || this.#isClosed) return
+    const { scheduler, everyMs } = this.#parts
+    this.#timer = scheduler.schedule(() => void this.flush(), everyMs)
+  }
+
+  async #store(): Promise<void> {
+    const { store, stage, position, floor } = this.#parts
+    const began = position()
+    const ids = this.#take()
+    const gone = [...this.#gone]
+    this.#gone.clear()
+    const states = store.collection(STATES)
+    try {
+      await this.#commit(
+        gone.filter((id) => stage.task(id) === undefined).map((id) => states.deleting(id)),
+        this.#mark,
+      )
+      let slice = this.#slice()
+      const turns = new Turns()
+      while (ids.length > 0) {
+        const id = ids.pop()
+        if (id !== undefined) slice.add(id)
+        if (!turns.isLong && slice.writes.length < MOST_PER_SLICE) continue
+        await this.#commit(slice.writes, this.#mark, slice)
+        slice = this.#slice()
+        await nextTurn()
+        await turns.rest()
+      }
+      const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began))
+      await this.#commit(slice.writes, { ...this.#mark, position: from }, slice)
+      await store.log(INPUT_LOG).trim(PARTITION, from)
+    } catch (error) {
+      for (const id of ids) this.#tasks.add(id)
+      for (const id of gone) this.#gone.add(id)
+      throw error
+    }
+  }
+
+  #take(): string[] {
+    const { stage } = this.#parts
+    for (const resource of this.#resources) {
+      for (const { id } of stage.engine.listenersOf(resource)) this.#tasks.add(id)
+    }
+    const ids = [...this.#tasks]
+    this.#tasks.clear()
+    this.#resources.clear()
+    return ids
+  }
+
+  #slice(): Slice {
+    const { store, stage, position } = this.#parts
+    return new Slice(store, stage, position)
+  }
+
+  /** With the mark, so that what is stored and how far the runner has come are one. */
+  async #commit(writes: readonly Write[], mark: Mark, slice?: Slice): Promise<void> {
+    const { store, stage, later, logger } = this.#parts
+    const next: Mark = { position: mark.position, time: stage.now, later: [...later] }
+    const marking = store.collection(MARKS).putting(MARK_ID, next)
+    try {
+      await store.commit([...writes, marking])
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) {
+        for (const id of slice?.ids ?? []) this.#tasks.add(id)
+        throw error
+      }
+      // One of them cannot be stored, as when its state is too large: the others shall not suffer for it.
+      for (const write of writes) {
+        await store.commit([write]).catch((problem: unknown) => {
+          const id = write.kind === 'append' ? '' : write.id
+          logger?.error(`the state of task ${id} cannot be stored: ${messageOf(problem)}`)
+        })
+      }
+      await store.commit([marking])
+    }
+    this.#mark = next
+    slice?.stored()
+  }
+}
+
+/** States and deliveries of one commit. */
+class Slice {
+  readonly ids: string[] = []
+  readonly writes: Write[] = []
+  readonly #store: Store
+  readonly #stage: Stage
+  readonly #position: () => number
+  readonly #deliveries: { readonly list: DeliveryRecord[]; readonly count: number }[] = []
+
+  constructor(store: Store, stage: Stage, position: () => number) {
+    this.#store = store
+    this.#stage = stage
+    this.#position = position
+  }
+
+  add(id: string): void {
+    const task = this.#stage.task(id)
+    const saved = this.#stage.save(id)
+    if (task === undefined || saved === undefined) return
+    const record: StateRecord = { epoch: task.epoch, position: this.#position(), time: this.#stage.now, ...saved }
+    this.ids.push(id)
+    this.writes.push(this.#store.collection(STATES).putting(id, record))
+    const list = this.#stage.book.fresh.get(id)
+    if (list === undefined) return
+    this.#deliveries.push({ list, count: list.length })
+    const deliveries = this.#store.collection(DELIVERIES)
+    for (const one of list) this.writes.push(deliveries.putting(deliveryId(id, one.number), one))
+  }
+
+  /** It is durable: what it had is not fresh any more. */
+  stored(): void {
+    for (const { list, count } of this.#deliveries) list.splice(0, count)
+    for (const id of this.ids) if (this.#stage.book.fresh.get(id)?.length === 0) this.#stage.book.fresh.delete(id)
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Calls of actuators that do not answer at once: what is under way, and what came of it. It follows from the inputs as
+ * the tasks' states do, so it is stored with them and made up again after a crash; an id keeps its place.
+ */
+import type { LiveTask } from '../../../core/engine/live-task.ts'
+import type { Outcome } from '../../../core/engine/call-plug.ts'
+import type { Execution } from '../../../core/task/state.ts'
+import type { Delivery } from '../runner.ts'
+import type { DeliveryRecord, OpenDelivery } from './records.ts'
+
+type Open = { -readonly [K in keyof OpenDelivery]: OpenDelivery[K] }
+
+interface Page {
+  /** how many came to an end, ever */
+  count: number
+  readonly open: Map<string, Open>
+  readonly outcomes: Map<number, Outcome>
+}
+
+const NOT_WANTED = 'there was no answer in time, or nobody waited for it any more'
+
+export class DeliveryBook {
+  /** came to an end and are not stored yet, by task */
+  readonly fresh = new Map<string, DeliveryRecord[]>()
+  readonly #pages = new Map<string, Page>()
+
+  begin(task: string, count: number, open: readonly OpenDelivery[] = []): void {
+    if (count === 0 && open.length === 0) return void this.#pages.delete(task)
+    this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])), outcomes: new Map() })
+  }
+
+  forget(task: string): void {
+    this.#pages.delete(task)
+    this.fresh.delete(task)
+  }
+
+  count(task: string): number {
+    return this.#pages.get(task)?.count ?? 0
+  }
+
+  open(task: string): readonly OpenDelivery[] {
+    return [...(this.#pages.get(task)?.open.values() ?? [])]
+  }
+
+  /** `effect`: its id. `isAgain`: it was under way already, before a restart that is played again. */
+  called(task: string, effect: string, execution: Execution, now: number, isAgain: boolean): void {
+    const { node, item, items, attempt } = execution
+    if (node.kind !== 'actuator') return
+    const id = items === null ? effect : `${effect}#${item}`
+    const page = this.#page(task)
+    const { name, version } = node.call.plug
+    const fresh = { id, node: node.label, plug: `${name}:${version}`, createTime: now, execution: execution.id, item }
+    const known = page.open.get(id)
+    const delivery: Open = known ?? { ...fresh, status: 'pending', attempts: 0 }
+    delivery.status = 'pending'
+    delivery.attempts = attempt + 1
+    delete delivery.nextAttemptTime
+    if (!isAgain) delivery.lastAttemptTime = now
+    page.open.set(id, delivery)
+    page.outcomes.delete(execution.id)
+  }
+
+  /** Before the task takes it. */
+  answered(task: string, execution: number, outcome: Outcome): void {
+    this.#pages.get(task)?.outcomes.set(execution, outcome)
+  }
+
+  /** After the task took anything. */
+  touched(task: LiveTask): void {
+    const page = this.#pages.get(task.id)
+    if (page === undefined || page.open.size === 0) return
+    for (const delivery of page.open.values()) {
+      const execution = task.execution(delivery.execution)
+      const outcome = page.outcomes.get(delivery.execution)
+      if (execution === undefined || execution.item !== delivery.item) {
+        page.open.delete(delivery.id)
+        page.outcomes.delete(delivery.execution)
+        this.#end(task.id, page, delivery, outcome)
+      } else if (execution.phase === 'retrying') {
+        delivery.status = 'retrying'
+        delivery.nextAttemptTime = execution.wakeAt
+        delivery.error = outcome?.ok === false ? outcome.error : NOT_WANTED
+      }
+    }
+  }
+
+  #end(task: string, page: Page, open: Open, outcome: Outcome | undefined): void {
+    const { execution: _execution, item: _item, nextAttemptTime: _next, error: _error, ...told } = open
+    const result: Partial<Delivery> & Pick<Delivery, 'status'> =
+      outcome?.ok === true
+        ? { status: 'delivered', ...(outcome.message !== undefined && { message: outcome.message }) }
+        : { status: 'dead', error: outcome?.error ?? NOT_WANTED }
+    const record: DeliveryRecord = { ...told, ...result, task, number: page.count++ }
+    const list = this.fresh.get(task)
+    if (list) list.push(record)
+    else this.fresh.set(task, [record])
+  }
+
+  #page(task: string): Page {
+    let page = this.#pages.get(task)
+    if (page === undefined) this.#pages.set(task, (page = { count: 0, open: new Map(), outcomes: new Map() }))
+    return page
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * The runner that survives: inputs are durable before they are acknowledged, states are stored with the position of the
+ * log that they reflect, and after a crash every task goes on as if nothing had been (part 2, 2.1; invariants R1 to R5
+ * of the runner).
+ *
+ * A task's deliveries are calls of its actuators that did not answer at once. Their ids are those of effects, so that a
+ * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
+ */
+import { Observable, share, Subject, type SchedulerLike } from 'rxjs'
+import { createRegistry } from '../../../core/plug/registry.ts'
+import { Preparer } from '../../../core/engine/prepare.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Store } from '../../../storage/contract.ts'
+import type {
+  Delivery,
+  DeliveryQuery,
+  EndedRun,
+  NodeControl,
+  PlannedChange,
+  RunnableTask,
+  RunReports,
+  TaskChange,
+  TaskRef,
+  TaskRunner,
+  TenantEvent,
+} from '../runner.ts'
+import { DELIVERIES, MOST_DELIVERIES } from './records.ts'
+import type { EndOfRun, EngineParts } from './stage.ts'
+import { TenantRunner } from './tenant-runner.ts'
+
+export interface DurableOptions extends EngineParts {
+  /** the store of a tenant */
+  readonly store: (tenant: string) => Store
+  /** real time: what it is, in epoch ms, and what wakes us */
+  readonly scheduler: SchedulerLike
+  /** ms between two rounds in which states are stored; default 250 */
+  readonly checkpointMs?: number
+  /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
+  readonly restMs?: number
+  /** told of messages and pushes that tasks took */
+  readonly took?: (count: number) => void
+}
+
+export interface DurableRunner extends TaskRunner {
+  /** inputs that wait to be stored and applied */
+  readonly queued: number
+  /** Takes nothing any more, finishes what is under way and stores all states. Safe to call twice. */
+  close(): Promise<void>
+}
+
+export function openDurableRunner(options: DurableOptions): DurableRunner {
+  return new Runner(options)
+}
+
+const CHECKPOINT_MS = 250
+
+class Runner implements DurableRunner {
+  readonly reports: RunReports
+  readonly #options: DurableOptions
+  readonly #engine: EngineParts
+  readonly #preparer: Preparer
+  readonly #opening = new Map<string, Promise<TenantRunner>>()
+  readonly #open = new Map<string, TenantRunner>()
+  readonly #opened = new Subject<[tenant: string, runner: TenantRunner]>()
+  readonly #ended = new Subject<EndedRun>()
+  readonly #closed = new Subject<void>()
+  #closing: Promise<void> | undefined
+
+  constructor(options: DurableOptions) {
+    const { store: _store, scheduler: _scheduler, checkpointMs: _ms, restMs: _rest, took: _took, ...engine } = options
+    this.#options = options
+    this.#engine = engine
+    this.#preparer = new Preparer(createRegistry(options.plugs))
+    this.reports = { events$: this.#events(), ended$: this.#ended.asObservable() }
+  }
+
+  get queued(): number {
+    let count = 0
+    for (const runner of this.#open.values()) count += runner.queued
+    return count
+  }
+
+  async plan(change: TaskChange): Promise<PlannedChange> {
+    return (await this.#tenant(change.task.tenant)).plan(change)
+  }
+
+  async resume(tasks: readonly RunnableTask[]): Promise<void> {
+    for (const tenant of new Set(tasks.map((task) => task.tenant))) {
+      await (await this.#tenant(tenant)).resume(tasks.filter((task) => task.tenant === tenant))
+    }
+  }
+
+  readonly nodes: NodeControl = {
+    info: (task) => {
+      const info = this.#task(task)?.info()
+      return (
+        info && { ...info, createTime: this.#open.get(task.tenant)?.stage.task(task.id)?.createTime ?? info.createTime }
+      )
+    },
+    view: (task, label) => {
+      const running = this.#task(task)
+      if (running === undefined) return []
+      const { sensors = [], relations = [], actuators = [] } = running.prepared.rule
+      const labels = [...sensors, ...relations, ...actuators].map((node) => node.label)
+      return labels.filter((one) => label === undefined || one === label).map((one) => running.node(one))
+    },
+    push: async (task, node, value) =>
+      (await this.#tenant(task.tenant)).send({ k: 'push', t: task.id, n: node, v: value }),
+    command: async (task, node, operation) =>
+      (await this.#tenant(task.tenant)).send({ k: 'command', t: task.id, n: node, o: operation }),
+    explain: (task, node) => {
+      const running = this.#task(task)
+      if (running === undefined) throw new AppError('NOT_FOUND', `Task with id ${task.id} not found`)
+      return running.explain(node)
+    },
+    deliveries: (task, query) => this.#deliveries(task, query),
+  }
+
+  readonly intake: TaskRunner['intake'] = {
+    receive: async (tenant, messages) => (await this.#tenant(tenant)).receive(messages),
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#opening.values())
+    const closed = await Promise.allSettled([...this.#open.values()].map((one) => one.close()))
+    this.#closed.next()
+    this.#ended.complete()
+    for (const one of closed) if (one.status === 'rejected') throw one.reason
+  }
+
+  /** Brought to the present, so that what was due is in what is shown. */
+  #task({ tenant, id }: TaskRef) {
+    const runner = this.#open.get(tenant)
+    runner?.catchUp()
+    return runner?.stage.engine.tasks.get(id)
+  }
+
+  #tenant(tenant: string): Promise<TenantRunner> {
+    if (this.#closing !== undefined) return Promise.reject(new AppError('CLOSED', 'the runner is closed'))
+    const known = this.#opening.get(tenant)
+    if (known !== undefined) return known
+    const opening = this.#openTenant(tenant)
+    this.#opening.set(tenant, opening)
+    // One that could not be opened is tried again by the next who asks.
+    opening.catch(() => this.#opening.delete(tenant))
+    return opening
+  }
+
+  async #openTenant(tenant: string): Promise<TenantRunner> {
+    const { store, scheduler, checkpointMs = CHECKPOINT_MS, restMs = 0, took } = this.#options
+    const runner = await TenantRunner.open({
+      store: store(tenant),
+      engine: this.#engine,
+      preparer: this.#preparer,
+      scheduler,
+      checkpointMs,
+      restMs,
+      ended: (run) => this.#ended.next(endedRun(run)),
+      took: (count) => took?.(count),
+    })
+    this.#open.set(tenant, runner)
+    this.#opened.next([tenant, runner])
+    return runner
+  }
+
+  /** Engines are listened to only while somebody listens here: that is what keeps them fast. */
+  #events(): Observable<TenantEvent> {
+    return new Observable<TenantEvent>((subscriber) => {
+      const listen = (tenant: string, runner: TenantRunner) =>
+        subscriber.add(runner.stage.engine.events$.subscribe((event) => subscriber.next({ tenant, event })))
+      for (const [tenant, runner] of this.#open) listen(tenant, runner)
+      subscriber.add(this.#opened.subscribe(([tenant, runner]) => listen(tenant, runner)))
+      subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
+    }).pipe(share())
+  }
+
+  async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {
+    const { stage } = await this.#tenant(tenant)
+    const stored = await this.#options
+      .store(tenant)
+      .collection(DELIVERIES)
+      .find({
+        where: [{ field: 'task', op: 'eq', value: id }],
+        sort: [{ field: 'number', descending: true }],
+        limit: MOST_DELIVERIES,
+      })
+    const fresh = stage.book.fresh.get(id) ?? []
+    const known = new Set(fresh.map(({ number }) => number))
+    const open = stage.book.open(id).map(({ execution: _execution, item: _item, ...delivery }): Delivery => delivery)
+    const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
+    const all: Delivery[] = [
+      ...open.toReversed(),
+      ...ended.slice(0, MOST_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
+    ]
+    const start = query.before === undefined ? 0 : all.findIndex((one) => one.id === query.before) + 1
+    if (query.before !== undefined && start === 0) return []
+    return all
+      .slice(start)
+      .filter(({ status }) => query.status === undefined || status === query.status)
+      .slice(0, query.limit)
+  }
+}
+
+function endedRun({ task, status, time, error }: EndOfRun): EndedRun {
+  const { tenant, id, epoch } = task
+  return {
+    task: { tenant, id },
+    epoch,
+    status,
+    finishedTime: time,
+    ...(error !== undefined && { error }),
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The inputs of a tenant's tasks as its log keeps them, oldest first. Everything from outside is one of these; what the
+ * tasks do by themselves (timers, plugs that answer at once) follows from them and is not written.
+ *
+ * One partition per tenant: its tasks then have one order among all inputs, a message is written once however many
+ * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
+ * nothing before a tenant is spread over several hosts.
+ */
+import type { Message } from '../../../core/task/origin.ts'
+
+/** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
+export type Input =
+  | { readonly k: 'data'; readonly at: number; readonly m: Message | readonly Message[] }
+  | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
+  | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
+  | {
+      readonly k: 'begin'
+      readonly at: number
+      readonly t: string
+      readonly e: number
+      /** resolved resources by place in the graph */
+      readonly r: readonly string[]
+      /** deliveries of earlier runs */
+      readonly d: number
+    }
+  | { readonly k: 'end'; readonly at: number; readonly t: string; readonly e: number }
+  | { readonly k: 'forget'; readonly at: number; readonly t: string }
+  /** of a plug that did not answer at once: execution, number of its call, what it gave */
+  | {
+      readonly k: 'answer'
+      readonly at: number
+      readonly t: string
+      readonly e: number
+      readonly x: number
+      readonly c: number
+      readonly o: unknown
+    }
+  /** The runner was opened again after it had been there up to `until`: no task is there until it is resumed. */
+  | { readonly k: 'open'; readonly at: number; readonly until: number }
+  /** Tasks go on where they were. */
+  | { readonly k: 'resume'; readonly at: number; readonly ts: readonly string[] }
+  /** Nobody was there for a while, though the process was: what was due comes late. */
+  | { readonly k: 'jump'; readonly at: number }
+
+export interface PushedValue {
+  readonly state?: string
+  readonly rawData?: Record<string, unknown>
+}
+
+export type NodeOperation = 'start' | 'resume'
+
+/** Every input but the moment at which it is taken. */
+export type Untimed<I extends Input = Input> = I extends Input ? Omit<I, 'at'> : never
+
+export const INPUT_LOG = 'rule_inputs'
+export const PARTITION = 0
+
+export function messagesOf(one: Message | readonly Message[]): readonly Message[] {
+  return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
+}

@@ -1,0 +1,60 @@
+/** What the runner stores beside its log. */
+import type { SavedState } from '../../../core/task/saved.ts'
+import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { Delivery } from '../runner.ts'
+
+/** A task's state after the input at `position` and all that followed from it up to `time` (epoch ms). */
+export interface StateRecord {
+  readonly epoch: number
+  readonly position: number
+  readonly time: number
+  /** resolved resources by place in the graph */
+  readonly resources: readonly string[]
+  readonly state: SavedState
+  /** deliveries that came to an end, ever */
+  readonly delivered: number
+  readonly underWay?: readonly OpenDelivery[]
+}
+
+export const STATES: CollectionSpec<StateRecord> = { name: 'rule_states', version: 1, fields: {} }
+
+/** A delivery that has not come to an end, with its execution and the item of its loop. */
+export interface OpenDelivery extends Delivery {
+  readonly execution: number
+  readonly item: number
+}
+
+/** A delivery that has come to an end. `number` counts those of a task. */
+export interface DeliveryRecord extends Delivery {
+  readonly task: string
+  readonly number: number
+}
+
+export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
+  name: 'rule_deliveries',
+  version: 1,
+  fields: {
+    task: { type: 'text', of: (delivery) => delivery.task },
+    number: { type: 'number', of: (delivery) => delivery.number },
+  },
+}
+
+/** Deliveries kept per task: later ones take the place of the oldest. */
+export const MOST_DELIVERIES = 1000
+
+export function deliveryId(task: string, number: number): string {
+  return `${task}/${number % MOST_DELIVERIES}`
+}
+
+/** Where a restart begins to read. */
+export interface Mark {
+  /** every task's stored state reflects the log up to here, or is that of a later moment */
+  readonly position: number
+  /** epoch ms up to which the runner is known to have been there */
+  readonly time: number
+  /** plugs that do not answer at once, as `kind:name:version` */
+  readonly later: readonly string[]
+}
+
+export const MARKS: CollectionSpec<Mark> = { name: 'rule_marks', version: 1, fields: {} }
+export const MARK_ID = 'inputs'

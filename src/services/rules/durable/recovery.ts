@@ -1,0 +1,202 @@
+/**
+ * After a start: the part of the log that stored states do not reflect yet, and what became of tasks in it. Each task
+ * comes in at the position that its state reflects and takes every input after that again, up to the moment at which
+ * the last runner is known to have been there.
+ *
+ * V1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is resumed
+ * V2 nothing is written and nothing is reported
+ */
+import type { Execution } from '../../../core/task/state.ts'
+import { messageOf } from '../../../kernel/errors.ts'
+import type { Store } from '../../../storage/contract.ts'
+import type { RunnableTask } from '../runner.ts'
+import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
+import { MARK_ID, MARKS, type Mark, type StateRecord } from './records.ts'
+import { Stage, type EngineParts, type StageHooks, type WaitingTask } from './stage.ts'
+import { Turns } from './turns.ts'
+
+export interface TailEntry {
+  readonly position: number
+  readonly input: Input
+}
+
+/** What became of a task: its state when the runner was last there, or why it cannot go on. */
+export type Recovered = (WaitingTask['record'] & { readonly isPlayed: boolean }) | { readonly error: string }
+
+const PORTION = 1000
+
+export class Recovery {
+  /** after the mark, oldest first */
+  readonly tail: readonly TailEntry[]
+  /** last position of the log */
+  readonly position: number
+  /** epoch ms up to which the last runner is known to have been there; undefined when there was none */
+  readonly until: number | undefined
+  readonly mark: Mark | undefined
+  readonly #parts: EngineParts
+  readonly #later: Set<string>
+  /** last position at which something was for a task or a resource */
+  readonly #lastOfTask = new Map<string, number>()
+  readonly #lastOfResource = new Map<string, number>()
+  readonly #begins = new Map<string, number>()
+  readonly #answers = new Set<string>()
+
+  private constructor(parts: EngineParts, mark: Mark | undefined, tail: readonly TailEntry[]) {
+    this.#parts = parts
+    this.mark = mark
+    this.tail = tail
+    this.#later = new Set(mark?.later)
+    const last = tail.at(-1)
+    this.position = last?.position ?? mark?.position ?? 0
+    const times = [mark?.time, last?.input.at].filter((time) => time !== undefined)
+    this.until = times.length === 0 ? undefined : Math.max(...times)
+    for (const entry of tail) this.#note(entry)
+  }
+
+  static async read(parts: EngineParts, store: Store): Promise<Recovery> {
+    const mark = await store.collection(MARKS).get(MARK_ID)
+    const log = store.log(INPUT_LOG)
+    const { first } = await log.bounds(PARTITION)
+    const tail: TailEntry[] = []
+    for (let after = Math.max(mark?.value.position ?? 0, first - 1); ;) {
+      const entries = await log.read(PARTITION, after, PORTION)
+      for (const { position, body } of entries) tail.push({ position, input: body as unknown as Input })
+      after = entries.at(-1)?.position ?? after
+      if (entries.length < PORTION) return new Recovery(parts, mark?.value, tail)
+    }
+  }
+
+  /** Those that have no entry in the answer never ran in their epoch. `states`: as stored, by id. */
+  async recover(
+    tasks: readonly RunnableTask[],
+    states: ReadonlyMap<string, StateRecord>,
+  ): Promise<ReadonlyMap<string, Recovered>> {
+    const found = new Map<string, Recovered>()
+    const played: RunnableTask[] = []
+    for (const task of tasks) {
+      const record = stateOf(task, states)
+      if (this.#concerns(task, record)) played.push(task)
+      else if (record !== undefined) found.set(task.id, { ...record, isPlayed: false })
+    }
+    if (played.length > 0) await this.#play(played, states, found)
+    return found
+  }
+
+  /** Whether anything happened to the task after its state was stored. */
+  #concerns(task: RunnableTask, record: StateRecord | undefined): boolean {
+    if (record === undefined) return this.#begins.get(task.id) === task.epoch
+    const isLater = (position: number | undefined) => position !== undefined && position > record.position
+    if (isLater(this.#lastOfTask.get(task.id))) return true
+    if (record.resources.some((resource) => isLater(this.#lastOfResource.get(resource)))) return true
+    return firstTimer(record) <= (this.until ?? Number.NEGATIVE_INFINITY)
+  }
+
+  async #play(
+    tasks: readonly RunnableTask[],
+    states: ReadonlyMap<string, StateRecord>,
+    found: Map<string, Recovered>,
+  ): Promise<void> {
+    const arrivals = tasks
+      .flatMap((task) => {
+        const record = stateOf(task, states)
+        return record === undefined ? [] : [{ task, record }]
+      })
+      .sort((a, b) => a.record.position - b.record.position || a.record.time - b.record.time)
+    const firstInput = this.tail[0]?.input
+    const starts = [arrivals[0]?.record.time, firstInput?.at, this.until].filter((time) => time !== undefined)
+    const withheld = new Set<string>()
+    const fail = (id: string, error: string) => void found.set(id, { error })
+    const stage = new Stage(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
+    // Somebody who listens keeps tasks out of the quiet lanes, whose calls of plugs nobody could withhold.
+    const listening = stage.engine.events$.subscribe()
+    for (const task of tasks) stage.beginning.set(task.id, task)
+    const turns = new Turns()
+    let next = 0
+    const arrive = async (before: number) => {
+      for (let one = arrivals[next]; one !== undefined && one.record.position < before; one = arrivals[++next]) {
+        stage.advanceTo(one.record.time)
+        const { task, record } = one
+        try {
+          await stage.restore({ task, record: { ...record, state: asCalled(task, record.state, withheld) } })
+        } catch (error) {
+          fail(task.id, messageOf(error))
+        }
+        await turns.rest()
+      }
+    }
+    for (const { position, input } of this.tail) {
+      await arrive(position)
+      try {
+        await stage.apply(input)
+      } catch {
+        // Who sent it was told then.
+      }
+      await turns.rest()
+    }
+    await arrive(Number.POSITIVE_INFINITY)
+    stage.advanceTo(Math.max(stage.now, this.until ?? stage.now))
+    for (const { id } of tasks) {
+      const record = stage.save(id) ?? stage.waiting.get(id)?.record
+      if (record !== undefined) found.set(id, { ...record, isPlayed: true })
+    }
+    listening.unsubscribe()
+    await stage.engine.close()
+  }
+
+  #hooks(withheld: ReadonlySet<string>, fail: (id: string, error: string) => void): StageHooks {
+    return {
+      touched: () => undefined,
+      mayCall: (task, epoch, execution) => {
+        const key = callKey(task, epoch, execution.id, execution.calls)
+        return !this.#answers.has(key) && !withheld.has(key) && !this.#isLater(execution)
+      },
+      opened: () => undefined,
+      answered: () => undefined,
+      ended: ({ task, status, error }) => {
+        if (status === 'failed') fail(task.id, error ?? '')
+      },
+    }
+  }
+
+  #isLater({ node: { call } }: Execution): boolean {
+    const { kind, name, version, execute } = call.plug
+    return this.#later.has(`${kind}:${name}:${version}`) || execute.constructor.name === 'AsyncFunction'
+  }
+
+  #note({ position, input }: TailEntry): void {
+    if (input.k === 'data') {
+      for (const { resource } of messagesOf(input.m)) this.#lastOfResource.set(resource, position)
+    } else if (input.k === 'resume') for (const id of input.ts) this.#lastOfTask.set(id, position)
+    else if ('t' in input) this.#lastOfTask.set(input.t, position)
+    if (input.k === 'begin') this.#begins.set(input.t, input.e)
+    if (input.k === 'answer') this.#answers.add(callKey(input.t, input.e, input.x, input.c))
+  }
+}
+
+function stateOf(task: RunnableTask, states: ReadonlyMap<string, StateRecord>): StateRecord | undefined {
+  const record = states.get(task.id)
+  return record?.epoch === task.epoch ? record : undefined
+}
+
+/** A restored task makes its open calls again under the next number; here they are still the same calls. */
+function asCalled(task: RunnableTask, state: StateRecord['state'], withheld: Set<string>): StateRecord['state'] {
+  if (state.executing === undefined) return state
+  const executing = state.executing.map((one) => {
+    if (one.phase !== 'called') return one
+    const { calls = 1, ...rest } = one
+    withheld.add(callKey(task.id, task.epoch, one.id, calls))
+    return { ...rest, calls: calls - 1 }
+  })
+  return { ...state, executing }
+}
+
+function callKey(task: string, epoch: number, execution: number, call: number): string {
+  return `${execution}/${call}/${epoch}/${task}`
+}
+
+/** The first moment at which the task does something by itself. */
+function firstTimer({ state }: StateRecord): number {
+  const times = [state.nextTickAt, ...(state.executing ?? []).map((one) => one.wakeAt)]
+  for (const { evictAt, ownTickAt, follow } of Object.values(state.sensors)) times.push(evictAt, ownTickAt, follow?.at)
+  return Math.min(...times.filter((time) => time !== undefined))
+}

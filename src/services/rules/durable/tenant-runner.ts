@@ -1,0 +1,318 @@
+/**
+ * The tasks of one tenant, live: inputs go through the log to the stage, states go to the store, real time moves the
+ * stage's time.
+ *
+ * L1 the stage's time never passes an input that is on its way: that one would come too late
+ * L2 until every stored task was resumed, the log keeps all that they may need
+ */
+import type { SchedulerLike, Subscription } from 'rxjs'
+import type { Outcome } from '../../../core/engine/call-plug.ts'
+import { resolveResources } from '../../../core/engine/model.ts'
+import type { Preparer } from '../../../core/engine/prepare.ts'
+import type { Message } from '../../../core/task/origin.ts'
+import { encodeNumbers } from '../../../core/task/json-numbers.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { Store, Write } from '../../../storage/contract.ts'
+import type { PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { messagesOf, type Input, type Untimed } from './input.ts'
+import { InputQueue } from './input-queue.ts'
+import { Recovery } from './recovery.ts'
+import { DELIVERIES, deliveryId, MOST_DELIVERIES, STATES, type StateRecord } from './records.ts'
+import { Stage, type EndOfRun, type EngineParts } from './stage.ts'
+
+export interface TenantParts {
+  readonly store: Store
+  readonly engine: EngineParts
+  readonly preparer: Preparer
+  /** real time, in epoch ms, and what wakes us */
+  readonly scheduler: SchedulerLike
+  readonly checkpointMs: number
+  readonly restMs: number
+  ended(run: EndOfRun): void
+  /** messages and pushes that tasks took */
+  took(count: number): void
+}
+
+/** Later than this, what is due was slept through and is not made up for moment by moment. */
+const SLEPT_MS = 60_000
+/** Who resumes tasks does it at start; after so long without, all of them are here. */
+const RESUMED_AFTER_MS = 60_000
+
+export class TenantRunner {
+  readonly stage: Stage
+  readonly #parts: TenantParts
+  readonly #queue: InputQueue
+  readonly #checkpoints: Checkpoints
+  readonly #later: Set<string>
+  readonly #ended: EndOfRun[] = []
+  #recovery: Recovery | undefined
+  #resumedAll: Subscription | undefined
+  #position: number
+  #wake: Subscription | undefined
+  #wakeAt = Number.POSITIVE_INFINITY
+  #wokenAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
+
+  private constructor(parts: TenantParts, recovery: Recovery) {
+    const { store, scheduler, checkpointMs, engine } = parts
+    this.#parts = parts
+    this.#recovery = recovery
+    this.#position = recovery.position
+    this.#later = new Set(recovery.mark?.later)
+    const hooks = {
+      touched: (task: string) => this.#checkpoints.touched(task),
+      mayCall: () => !this.#isClosed,
+      opened: (plug: string) => void this.#later.add(plug),
+      answered: (task: string, epoch: number, execution: number, call: number, outcome: Outcome) =>
+        this.#answered(task, epoch, execution, call, outcome),
+      ended: (run: EndOfRun) => void this.#ended.push(run),
+    }
+    this.stage = new Stage(engine, hooks, recovery.until ?? scheduler.now())
+    this.#queue = new InputQueue(store, {
+      apply: (input, position) => {
+        this.#position = position
+        return this.#apply(input)
+      },
+      settled: () => {
+        this.#checkpoints.settled()
+        this.#afterwards()
+      },
+    })
+    const position = () => this.#position
+    const floor = () => (this.#recovery === undefined ? undefined : (this.#recovery.mark?.position ?? 0))
+    this.#checkpoints = new Checkpoints(
+      {
+        store,
+        scheduler,
+        stage: this.stage,
+        everyMs: checkpointMs,
+        position,
+        floor,
+        later: this.#later,
+        logger: engine.logger,
+      },
+      recovery.mark,
+    )
+  }
+
+  static async open(parts: TenantParts): Promise<TenantRunner> {
+    const runner = new TenantRunner(parts, await Recovery.read(parts.engine, parts.store))
+    const until = runner.#recovery?.until
+    if (until === undefined) runner.#allResumed()
+    else await runner.#take({ k: 'open', until })
+    return runner
+  }
+
+  /** inputs on their way */
+  get queued(): number {
+    return this.#queue.size
+  }
+
+  async plan(change: TaskChange): Promise<PlannedChange> {
+    this.#allResumed()
+    if (change.kind === 'begin') {
+      const { task } = change
+      const resources = await this.#resources(task)
+      const deliveries = await this.#delivered(task.id, task.epoch)
+      const apply = () => this.#begin(task, resources, deliveries)
+      return { writes: [], resourceIds: [...new Set(resources)], apply }
+    }
+    const { id } = change.task
+    if (change.kind === 'end') {
+      const { epoch } = change
+      return { writes: [], resourceIds: [], apply: async () => void (await this.#take({ k: 'end', t: id, e: epoch })) }
+    }
+    const writes = await this.#forgetting(id)
+    return { writes, resourceIds: [], apply: () => this.#forget(id) }
+  }
+
+  async resume(tasks: readonly RunnableTask[]): Promise<void> {
+    this.#resumedAll?.unsubscribe()
+    this.#recovery ??= await Recovery.read(this.#parts.engine, this.#parts.store)
+    const states = await this.#states(tasks.map(({ id }) => id))
+    const recovered = await this.#recovery.recover(tasks, states)
+    const going: RunnableTask[] = []
+    const beginning: Promise<void>[] = []
+    for (const task of tasks) {
+      const found = recovered.get(task.id)
+      if (found === undefined) beginning.push(this.#beginLate(task))
+      else if ('error' in found) this.#fail(task, found.error)
+      else {
+        const { isPlayed: _played, ...record } = found
+        this.stage.waiting.set(task.id, { task, record })
+        going.push(task)
+      }
+    }
+    await Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
+    for (const { id } of going) {
+      const found = recovered.get(id)
+      if (found && 'isPlayed' in found && found.isPlayed) this.#checkpoints.touched(id)
+    }
+    this.#resumedAll?.unsubscribe()
+    this.#resumedAll = this.#parts.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
+  }
+
+  /** Rejects as the task does: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
+  async send(input: Untimed<Extract<Input, { k: 'push' | 'command' }>>): Promise<void> {
+    this.#allResumed()
+    if (!this.#queue.has('begin')) this.stage.require(input.t)
+    await this.#take(input)
+    if (input.k === 'push') this.#parts.took(1)
+  }
+
+  async receive(messages: Message | readonly Message[]): Promise<boolean> {
+    this.#allResumed()
+    const all = messagesOf(messages)
+    if (!all.some(({ resource }) => this.#isHeard(resource)) && !this.#queue.has('begin')) return false
+    const taken = (await this.#take({ k: 'data', m: messages })) === true
+    if (taken) this.#parts.took(all.length)
+    return taken
+  }
+
+  /** Brings the tasks to the present. */
+  catchUp(): void {
+    const now = Math.min(this.#parts.scheduler.now(), this.#queue.horizon)
+    if (this.#isClosed || now <= this.stage.now) return
+    if (!this.#hasSlept(now)) this.stage.advanceTo(now)
+    else if (!this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at: now }).catch(() => undefined)
+    this.#afterwards()
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.idle()
+    this.#isClosed = true
+    this.#resumedAll?.unsubscribe()
+    this.#wake?.unsubscribe()
+    await this.#checkpoints.close()
+    await this.stage.engine.close()
+  }
+
+  #hasSlept(now: number): boolean {
+    return now - (this.stage.nextAt ?? now) > SLEPT_MS
+  }
+
+  #isHeard(resource: string): boolean {
+    for (const _task of this.stage.engine.listenersOf(resource)) return true
+    return false
+  }
+
+  #take(input: Untimed, writes: readonly Write[] = []): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(new AppError('CLOSED', 'the runner is closed'))
+    const at = Math.max(this.#parts.scheduler.now(), this.stage.now, this.#queue.lastAt)
+    // Who plays this again has to have slept at the same place.
+    if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at }).catch(() => undefined)
+    return this.#queue.add({ ...input, at }, writes)
+  }
+
+  #apply(input: Input): unknown {
+    if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
+    return this.stage.apply(input)
+  }
+
+  async #begin(task: RunnableTask, resources: readonly string[], delivered: number): Promise<void> {
+    this.stage.beginning.set(task.id, task)
+    await this.#take({ k: 'begin', t: task.id, e: task.epoch, r: resources, d: delivered })
+    if (this.stage.beginning.get(task.id) === task) this.stage.beginning.delete(task.id)
+  }
+
+  /** A task whose begin was stored by the service and did not reach the log. */
+  async #beginLate(task: RunnableTask): Promise<void> {
+    try {
+      const delivered = await this.#delivered(task.id, task.epoch)
+      await this.#begin(task, await this.#resources(task), delivered)
+    } catch (error) {
+      this.#fail(task, messageOf(error))
+    }
+  }
+
+  async #forget(id: string): Promise<void> {
+    const writes = await this.#forgetting(id)
+    await this.#take({ k: 'forget', t: id }, writes)
+    this.#checkpoints.gone(id)
+  }
+
+  async #forgetting(id: string): Promise<readonly Write[]> {
+    const { store } = this.#parts
+    const count = Math.min(MOST_DELIVERIES, await this.#delivered(id, Number.POSITIVE_INFINITY))
+    const deliveries = store.collection(DELIVERIES)
+    return [
+      store.collection(STATES).deleting(id),
+      ...Array.from({ length: count }, (_, number) => deliveries.deleting(deliveryId(id, number))),
+    ]
+  }
+
+  /** How many deliveries of the task have come to an end; none before its first epoch. */
+  async #delivered(id: string, epoch: number): Promise<number> {
+    if (this.stage.task(id) !== undefined) return this.stage.book.count(id)
+    if (epoch <= 1) return 0
+    const stored = await this.#parts.store.collection(STATES).get(id)
+    return stored?.value.delivered ?? 0
+  }
+
+  async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
+    const prepared = this.#parts.preparer.prepare(source, settings)
+    return resolveResources(id, prepared, this.#parts.engine.ports ?? {})
+  }
+
+  async #states(ids: readonly string[]): Promise<ReadonlyMap<string, StateRecord>> {
+    const states = this.#parts.store.collection(STATES)
+    const found = new Map<string, StateRecord>()
+    for (let i = 0; i < ids.length; i += 1000) {
+      for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) found.set(id, value)
+    }
+    return found
+  }
+
+  #answered(task: string, epoch: number, execution: number, call: number, outcome: Outcome): void {
+    if (this.#isClosed) return
+    void this.#take({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(outcome) }).catch(
+      (error: unknown) => {
+        this.#parts.engine.logger?.error(`an answer for task ${task} was not stored: ${messageOf(error)}`)
+      },
+    )
+  }
+
+  #fail(task: RunnableTask, error: string): void {
+    this.#parts.ended({ task, status: 'failed', time: this.#parts.scheduler.now(), error })
+  }
+
+  #allResumed(): void {
+    this.#resumedAll?.unsubscribe()
+    this.#recovery = undefined
+  }
+
+  #afterwards(): void {
+    for (const run of this.#ended.splice(0)) this.#parts.ended(run)
+    this.#arm()
+  }
+
+  #arm(): void {
+    const next = this.#isClosed || this.#queue.size > 0 ? undefined : this.stage.nextAt
+    if (next === this.#wakeAt) return
+    this.#wake?.unsubscribe()
+    this.#wakeAt = next ?? Number.POSITIVE_INFINITY
+    if (next === undefined) return
+    const { scheduler, restMs } = this.#parts
+    const now = scheduler.now()
+    const rest = Math.min(restMs, this.#wokenAt + restMs - now)
+    this.#wake = scheduler.schedule(
+      () => {
+        this.#wakeAt = Number.POSITIVE_INFINITY
+        this.#wokenAt = scheduler.now()
+        this.catchUp()
+        this.#arm()
+      },
+      Math.min(Math.max(0, next - now, rest), SLEPT_MS),
+    )
+  }
+}
+
+/** An outcome as the log can keep it. */
+function plain(outcome: Outcome): unknown {
+  try {
+    return JSON.parse(JSON.stringify(encodeNumbers(outcome)))
+  } catch (error) {
+    return { ok: false, error: `the answer is no plain JSON: ${messageOf(error)}` }
+  }
+}

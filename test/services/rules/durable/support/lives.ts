@@ -1,0 +1,236 @@
+/** A disk that outlives runners, runners that die at a commit, and rules whose every step is seen. */
+import { definePlug } from '../../../../../src/core/plug/define.ts'
+import {
+  VirtualClock,
+  type EngineEvent,
+  type Plug,
+  type PlugResult,
+  type Rule,
+  type TaskSettings,
+} from '../../../../../src/index.ts'
+import { AppError } from '../../../../../src/kernel/errors.ts'
+import { openDurableRunner, type DurableRunner } from '../../../../../src/services/rules/durable/durable-runner.ts'
+import type { EndedRun, RunnableTask, TaskRef } from '../../../../../src/services/rules/runner.ts'
+import type { Storage, Store } from '../../../../../src/storage/contract.ts'
+import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
+
+export const TENANT = 'acme'
+
+export function ref(id: string): TaskRef {
+  return { tenant: TENANT, id }
+}
+
+export function runnableOf(id: string, source: Rule, settings: TaskSettings = {}, epoch = 1): RunnableTask {
+  return { tenant: TENANT, id, epoch, createTime: 0, source, settings: { name: id, ...settings } }
+}
+
+/** Calls of actuators that the outside saw, and what it answers. */
+export class Outside {
+  /** ids of effects, in the order of the calls */
+  readonly calls: string[] = []
+  readonly #open: { id: string; settle(error?: string): void }[] = []
+  /** answers of `send`: `true` at the next moment, `false` when the test says so */
+  answersAtOnce = true
+
+  readonly plugs: readonly Plug[] = [
+    definePlug({
+      name: 'level',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['LOW', 'HIGH'],
+      execute: (context) => {
+        const level = context.streamValue('level')
+        if (typeof level !== 'number') return undefined
+        return { state: level > 10 ? 'HIGH' : 'LOW', rawData: { level, dice: context.random() } }
+      },
+    }),
+    definePlug({
+      name: 'count',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['EVEN', 'ODD'],
+      execute: (context) => {
+        const seen = typeof context.internalState === 'number' ? context.internalState + 1 : 1
+        return { state: seen % 2 === 0 ? 'EVEN' : 'ODD', internalState: seen, rawData: { seen } }
+      },
+    }),
+    definePlug({
+      name: 'ask',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['NO', 'YES'],
+      execute: async (context) => {
+        await Promise.resolve()
+        return { state: context.streamValue('level') === 13 ? 'YES' : 'NO', rawData: { at: context.now } }
+      },
+    }),
+    definePlug({
+      name: 'send',
+      version: '1.0.0',
+      kind: 'actuator',
+      input: { text: { type: 'string' } },
+      execute: (context) => {
+        this.calls.push(context.id)
+        return new Promise<PlugResult>((resolve, reject) => {
+          const settle = (error?: string) =>
+            error === undefined ? resolve({ message: `sent ${context.id}` }) : reject(new Error(error))
+          if (this.answersAtOnce) settle()
+          else this.#open.push({ id: context.id, settle })
+        })
+      },
+    }),
+    definePlug({ name: 'note', version: '1.0.0', kind: 'actuator', execute: () => ({ message: 'noted' }) }),
+  ]
+
+  get open(): readonly string[] {
+    return this.#open.map(({ id }) => id)
+  }
+
+  /** Answers the oldest open call. */
+  answer(error?: string): void {
+    const call = this.#open.shift()
+    if (call === undefined) throw new Error('no call is open')
+    call.settle(error)
+  }
+
+  /** The process that made the open calls is gone. */
+  forget(): void {
+    this.#open.length = 0
+  }
+}
+
+export interface LifeOptions {
+  /** epoch ms at which it begins */
+  readonly at?: number
+  /** commits that reach the disk; those after are lost, and nobody is told that they are done */
+  readonly commits?: number
+  readonly checkpointMs?: number
+  /** other plugs than the outside's */
+  readonly plugs?: readonly Plug[]
+}
+
+/** What stays. */
+export class Ground {
+  readonly outside = new Outside()
+  readonly #disk = new MemoryDisk()
+
+  open(options: LifeOptions = {}): Life {
+    return new Life(openMemory({ disk: this.#disk }), this.outside, options)
+  }
+}
+
+/** One runner, from its start to its end or crash. */
+export class Life {
+  readonly clock: VirtualClock
+  readonly runner: DurableRunner
+  readonly storage: Storage
+  readonly ended: EndedRun[] = []
+  commits = 0
+  #isDead = false
+  readonly #most: number
+  readonly #outside: Outside
+
+  constructor(storage: Storage, outside: Outside, options: LifeOptions) {
+    this.storage = storage
+    this.clock = new VirtualClock(options.at ?? 0)
+    this.#most = options.commits ?? Number.POSITIVE_INFINITY
+    this.#outside = outside
+    this.runner = openDurableRunner({
+      store: (tenant) => this.#mortal(storage.tenant(tenant)),
+      plugs: options.plugs ?? outside.plugs,
+      scheduler: this.clock,
+      ...(options.checkpointMs !== undefined && { checkpointMs: options.checkpointMs }),
+    })
+    this.runner.reports.ended$.subscribe((run) => this.ended.push(run))
+  }
+
+  get isDead(): boolean {
+    return this.#isDead
+  }
+
+  async begin(task: RunnableTask): Promise<void> {
+    const plan = await this.runner.plan({ kind: 'begin', task })
+    await plan.apply()
+  }
+
+  async end(id: string, epoch = 1): Promise<void> {
+    await (await this.runner.plan({ kind: 'end', task: ref(id), epoch })).apply()
+  }
+
+  async forget(id: string): Promise<void> {
+    const plan = await this.runner.plan({ kind: 'forget', task: ref(id) })
+    await this.storage.tenant(TENANT).commit(plan.writes)
+    await plan.apply()
+  }
+
+  send(resource: string, values: Record<string, unknown>): Promise<boolean> {
+    return this.runner.intake.receive(TENANT, { resource, ...values })
+  }
+
+  /** Moves the clock through all that is due, and lets promises and commits come to rest at each instant. */
+  async to(time: number): Promise<void> {
+    for (let at = this.clock.nextAt(); at !== undefined && at <= time; at = this.clock.nextAt()) {
+      this.clock.advanceTo(at)
+      await this.rest()
+    }
+    this.clock.advanceTo(time)
+    await this.rest()
+  }
+
+  /** Until nothing moves any more. */
+  async rest(): Promise<void> {
+    for (let calm = 0; calm < 3 && !this.#isDead; calm++) {
+      const { commits } = this
+      await new Promise((resolve) => void setImmediate(resolve))
+      if (this.runner.queued > 0 || this.commits !== commits) calm = -1
+    }
+  }
+
+  /** Everything that a look into a task shows. */
+  look(id: string): unknown {
+    const { nodes } = this.runner
+    const info = nodes.info(ref(id))
+    return JSON.parse(JSON.stringify({ info, view: nodes.view(ref(id)) }))
+  }
+
+  events(): EngineEvent[] {
+    const events: EngineEvent[] = []
+    this.runner.reports.events$.subscribe(({ event }) => events.push(event))
+    return events
+  }
+
+  /** The process is gone: nothing of it reaches the disk any more. */
+  async crash(): Promise<void> {
+    this.#isDead = true
+    this.#outside.forget()
+    await this.storage.close()
+  }
+
+  async close(): Promise<void> {
+    await this.runner.close()
+    await this.storage.close()
+  }
+
+  #mortal(store: Store): Store {
+    const die = <T>(): Promise<T> => {
+      this.#isDead = true
+      return Promise.reject(new AppError('CLOSED', 'the process is gone'))
+    }
+    return {
+      collection: (spec) => store.collection(spec),
+      log: (name) => {
+        const log = store.log(name)
+        const trim = (partition: number, upTo: number) => (this.#isDead ? die<void>() : log.trim(partition, upTo))
+        return { ...log, trim }
+      },
+      series: store.series,
+      blobs: store.blobs,
+      commit: (writes) => {
+        if (this.#isDead || this.commits >= this.#most) return die()
+        this.commits++
+        return store.commit(writes)
+      },
+    }
+  }
+}
