@@ -22,6 +22,7 @@ import { EventStream } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne } from './messages.ts'
+import { OpenCount } from './open-count.ts'
 import { buildModel, resolveResources } from './model.ts'
 import { Preparer, type Prepared } from './prepare.ts'
 import { requireFormat, requireMessage, requireResources, taskExists, wrongStatus } from './refusals.ts'
@@ -42,6 +43,8 @@ export class CoreEngine implements Engine {
   readonly #clocks = new Clocks()
   readonly #quiet: Quiet
   readonly #hot: HotRows
+  /** the present, as the quiet lanes read it */
+  readonly #clock: Float64Array
   readonly #scheduler: SchedulerLike
   readonly #router = new Router<LiveTask, QuietSource>((number, listeners) => this.#quiet.source(number, listeners))
   readonly #tasks = new Map<string, LiveTask>()
@@ -51,10 +54,8 @@ export class CoreEngine implements Engine {
   /** how many of `#waiting` were taken already */
   #taken = 0
   #busy = false
-  #lastNow = Number.NEGATIVE_INFINITY
   #order = 0
-  #open = 0
-  #whenSettled: (() => void)[] = []
+  readonly #open = new OpenCount()
 
   constructor(options: EngineOptions) {
     this.#options = options
@@ -69,6 +70,7 @@ export class CoreEngine implements Engine {
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate)
     this.#hot = this.#quiet.hot
+    this.#clock = this.#quiet.clock
     this.#scheduler = options.scheduler
     this.#host = {
       quiet: this.#quiet,
@@ -80,7 +82,7 @@ export class CoreEngine implements Engine {
       listener: null,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
-      opened: () => this.#opened(),
+      opened: () => this.#open.opened(),
       ended: (task) => {
         this.#timers.forget(task)
         this.#router.remove(task)
@@ -202,27 +204,30 @@ export class CoreEngine implements Engine {
       return true
     }
     this.#busy = true
+    let isSettled = false
     try {
-      if (!this.#takeQuietly(source, message)) this.#do((now) => this.#take(source, message, now))
-      if (this.#waiting.length > 0) this.#doWaiting()
+      isSettled = this.#takeQuietly(source, message)
+      if (!isSettled) this.#do((now) => this.#take(source, message, now))
+      if (this.#waiting.length > 0) {
+        isSettled = false
+        this.#doWaiting()
+      }
     } finally {
       this.#busy = false
-      this.#timers.arm()
+      if (!isSettled || this.#quiet.mayHaveTimers()) this.#timers.arm()
     }
     return true
   }
 
   /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
   #takeQuietly(source: number, message: Message): boolean {
-    if (this.#host.listener !== null) return false
-    const now = this.#now()
-    return this.#timers.nextAt > now && this.#hot.take(source, message, now)
+    return this.#host.listener === null && this.#timers.nextAt > this.#now() && this.#hot.take(source, message)
   }
 
   /** Quietly while nobody listens. */
   #take(source: number, message: Message, now: number): void {
     const isQuiet = this.#host.listener === null
-    if (isQuiet && this.#hot.take(source, message, now)) return
+    if (isQuiet && this.#hot.take(source, message)) return
     const route = this.#router.at(source)
     if (route === undefined) return
     if (isQuiet) route.source.take(message, now)
@@ -235,12 +240,11 @@ export class CoreEngine implements Engine {
 
   /** how many calls of asynchronous plugs are open */
   get openCalls(): number {
-    return this.#open
+    return this.#open.size
   }
 
   settled(): Promise<void> {
-    if (this.#open === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#whenSettled.push(resolve))
+    return this.#open.settled()
   }
 
   close(): Promise<void> {
@@ -368,19 +372,10 @@ export class CoreEngine implements Engine {
   /** The scheduler's time, which never goes back, whatever the machine's clock does. */
   #now(): number {
     const now = this.#scheduler.now()
-    if (now > this.#lastNow) this.#lastNow = now
-    return this.#lastNow
-  }
-
-  #opened(): () => void {
-    this.#open++
-    return () => {
-      this.#open--
-      if (this.#open > 0) return
-      const waiting = this.#whenSettled
-      this.#whenSettled = []
-      for (const resolve of waiting) resolve()
-    }
+    const last = this.#clock[0] as number
+    if (now <= last) return last
+    this.#clock[0] = now
+    return now
   }
 
   #report(what: string, error: unknown): void {

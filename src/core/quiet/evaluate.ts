@@ -18,6 +18,9 @@ import {
   TIME,
   type Layout,
 } from './layout.ts'
+import type { Message } from '../task/origin.ts'
+import type { Generate } from './generate.ts'
+import { fieldsSource, type Fields } from './fields.ts'
 import type { RawData, RowStore, SensorCall } from './row-store.ts'
 import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
 
@@ -37,23 +40,22 @@ export interface RowEvents {
 
 export type Values = Readonly<Record<string, unknown>>
 
+/** Takes a message into one row. False, and nothing is done, when it has other fields, or no number where the row compares one. */
+export type TakeOne = (rows: RowStore, lane: RowEvents, row: number, message: Values) => boolean
+
 export interface RowCode {
-  /** Takes a message into one row. False, and nothing is done, when it has not the numbers that the row compares. */
-  takeOne(rows: RowStore, lane: RowEvents, row: number, message: Values): boolean
+  takeOne(fields: Fields): TakeOne
   /** The same for a list of rows from a place on. Gives the first place that is not done, else its length. */
   takeAll(rows: RowStore, lane: RowEvents, list: readonly number[], from: number, message: Values): number
   /** Copies what a rebuild needs of the message at which the actuator of a block fires. */
   keep(rows: RowStore, row: number, block: number, count: number): void
 }
 
-/** Makes a function of source text, where that is allowed. */
-export type Generate = (parameters: readonly string[], body: string) => (...given: never[]) => unknown
-
 export function rowCode(shape: QuietShape, layout: Layout, generate: Generate | undefined): RowCode {
   if (generate === undefined) return interpreted(shape, layout)
   const source = new SourceWriter(shape, layout)
   return {
-    takeOne: generate(['rows', 'lane', 'row', 'message'], source.takeOne()) as RowCode['takeOne'],
+    takeOne: (fields) => generate(['rows', 'lane', 'row', 'message'], source.takeOne(fields.names)) as TakeOne,
     takeAll: generate(['rows', 'lane', 'list', 'from', 'message'], source.takeAll()) as RowCode['takeAll'],
     keep: generate(['rows', 'row', 'block', 'count'], source.keep()),
   }
@@ -103,8 +105,8 @@ function interpreted(shape: QuietShape, layout: Layout): RowCode {
     if (what !== 1) lane.follow(row, what, message)
   }
   return {
-    takeOne(rows, lane, row, message) {
-      if (!read(message)) return false
+    takeOne: (fields) => (rows, lane, row, message) => {
+      if (!fields.areThoseOf(message as Message) || !read(message)) return false
       take(rows, lane, row, message)
       return true
     },
@@ -175,8 +177,11 @@ class SourceWriter {
     this.#keyMask = 2 ** shape.keyBits - 1
   }
 
-  takeOne(): string {
-    return [...this.#read('return false'), ...this.#arrays(), ...this.#row('return true'), 'return true'].join('\n')
+  takeOne(fields: readonly string[]): string {
+    const check = fieldsSource(fields, 'return false')
+    return [check, ...this.#read('return false'), ...this.#arrays(), ...this.#row('return true'), 'return true'].join(
+      '\n',
+    )
   }
 
   takeAll(): string {

@@ -14,7 +14,10 @@ import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { rowCode, type Generate, type RowCode, type RowEvents, type Values } from './evaluate.ts'
+import type { Generate } from './generate.ts'
+import { rowCode, type RowCode, type RowEvents, type Values } from './evaluate.ts'
+import type { Fields } from './fields.ts'
+import type { HotLane } from './hot-rows.ts'
 import { AT_COUNT, COUNT, FIRED, FIRES, FIRES_BEFORE, FIRES_COUNT, HELD, HELD_BY } from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
@@ -29,6 +32,7 @@ export class QuietLane implements RowEvents, SeatLane {
   opened = 0
   readonly #rows: RowStore
   readonly #code: RowCode
+  readonly #hot = new Map<Fields, HotLane>()
   readonly #calls: QuietCalls
   readonly #seats: (Seat | undefined)[] = []
   /** by row and actuator, or row and position of the sensor */
@@ -85,8 +89,13 @@ export class QuietLane implements RowEvents, SeatLane {
     this.#rows.free(row)
   }
 
-  receiveOne(row: number, message: Message): boolean {
-    return this.#code.takeOne(this.#rows, this, row, message)
+  hot(fields: Fields): HotLane {
+    let hot = this.#hot.get(fields)
+    if (hot === undefined) {
+      hot = { rows: this.#rows, lane: this, takeOne: this.#code.takeOne(fields) }
+      this.#hot.set(fields, hot)
+    }
+    return hot
   }
 
   receiveAll(list: readonly number[], from: number, message: Message): number {

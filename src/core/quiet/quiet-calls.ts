@@ -11,6 +11,8 @@ const ALL_DONE = Number.POSITIVE_INFINITY
 export class QuietCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   #context: QuietContext
+  /** a call went on in the fold since somebody reset this: timers may have been asked for */
+  hasOpened = false
   #isOn = false
   #firings = 0
 
@@ -83,6 +85,7 @@ export class QuietCalls implements ContextOwner {
   }
 
   goOn(given: Outcome | Promise<Outcome>): void {
+    this.hasOpened = true
     const context = this.#context
     const seat = context.seat as Seat
     const message = seat.lane.messageOf(seat)

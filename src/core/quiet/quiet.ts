@@ -4,8 +4,9 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
-import type { Generate } from './evaluate.ts'
-import { HotRows, type SameFields } from './hot-rows.ts'
+import type { Generate } from './generate.ts'
+import { fieldNames, fieldsOf, type Fields } from './fields.ts'
+import { HotRows } from './hot-rows.ts'
 import { QuietLane } from './lane.ts'
 import type { QuietTask, Seat, SeatLane } from './seat.ts'
 import { QuietCalls } from './quiet-calls.ts'
@@ -20,13 +21,14 @@ const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class Quiet {
-  readonly clock = new Float64Array(1)
-  readonly hot = new HotRows(this.clock)
+  /** epoch ms of the engine's present, in a cell that passes it on without a box */
+  readonly clock = new Float64Array([Number.NEGATIVE_INFINITY])
+  readonly hot = new HotRows()
   readonly #calls: QuietCalls
   readonly #generate: Generate | undefined
   readonly #lanes = new Map<string, QuietLane>()
   readonly #fits = new WeakMap<Graph, Map<string, QuietFit | undefined>>()
-  readonly #fieldChecks = new Map<string, SameFields>()
+  readonly #fields = new Map<string, Fields | undefined>()
 
   constructor(globalSettings: Readonly<Record<string, unknown>>, generate: Generate | undefined) {
     this.#calls = new QuietCalls(globalSettings)
@@ -36,6 +38,13 @@ export class Quiet {
   /** The source with a number; numbers are small and may be used again when their source is gone. */
   source(number: number, listeners: ReadonlySet<Listener>): QuietSource {
     return new QuietSource(number, listeners, this)
+  }
+
+  /** Whether a quiet call went on in the fold since this was asked last. */
+  mayHaveTimers(): boolean {
+    const { hasOpened } = this.#calls
+    this.#calls.hasOpened = false
+    return hasOpened
   }
 
   /** How a task can run quietly; undefined when it cannot. */
@@ -80,32 +89,12 @@ export class Quiet {
     return lane
   }
 
-  sameFieldsAs(message: Message): SameFields {
-    const fields = Object.keys(message).filter((field) => message[field] !== undefined)
-    const key = JSON.stringify(fields)
-    const known = this.#fieldChecks.get(key)
-    if (known !== undefined) return known
-    const isFull = this.#fieldChecks.size >= MAX_FIELD_LISTS
-    const check = fieldCheck(fields, isFull ? undefined : this.#generate)
-    if (!isFull) this.#fieldChecks.set(key, check)
-    return check
-  }
-}
-
-/** Whether a message has just these fields. */
-function fieldCheck(fields: readonly string[], generate: Generate | undefined): SameFields {
-  if (fields.includes('__proto__')) return () => false
-  if (generate !== undefined) {
-    const present = fields.map((field) => ` && message[${JSON.stringify(field)}] !== undefined`)
-    const body = `let n = 0\nfor (const _ in message) n++\nreturn n === ${fields.length}${present.join('')}`
-    return generate(['message'], body) as unknown as SameFields
-  }
-  return (message) => {
-    let n = 0
-    for (const _ in message) n++
-    if (n !== fields.length) return false
-    for (const field of fields) if (message[field] === undefined) return false
-    return true
+  fieldsOf(message: Message): Fields | undefined {
+    const key = JSON.stringify(fieldNames(message))
+    if (!this.#fields.has(key) && this.#fields.size < MAX_FIELD_LISTS) {
+      this.#fields.set(key, fieldsOf(message, this.#generate))
+    }
+    return this.#fields.get(key)
   }
 }
 

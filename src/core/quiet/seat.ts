@@ -6,6 +6,8 @@ import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution, TaskState } from '../task/state.ts'
+import type { Fields } from './fields.ts'
+import type { HotLane } from './hot-rows.ts'
 import type { Progress } from './replay.ts'
 import type { QuietFit } from './shape.ts'
 
@@ -55,8 +57,8 @@ export interface SeatLane {
   opened: number
   /** messages that rows took */
   taken: number
-  /** Takes a message into one row; false when only the fold can. */
-  receiveOne(row: number, message: Message): boolean
+  /** The lane as the hot rows see it, for messages with these fields. */
+  hot(fields: Fields): HotLane
   /** Takes a message into a list of rows, from a place on; gives the first place that only the fold can do. */
   receiveAll(list: readonly number[], from: number, message: Message): number
   /** messages of a row so far */

@@ -5,7 +5,8 @@
  * rise, and sit down again when it has become calm.
  */
 import type { Message } from '../task/origin.ts'
-import type { HotRows, SameFields } from './hot-rows.ts'
+import type { Fields } from './fields.ts'
+import type { HotRows } from './hot-rows.ts'
 import type { Seat, SeatLane, TakenSource } from './seat.ts'
 
 /** A task that hears a resource. */
@@ -24,9 +25,8 @@ export interface Listener {
 /** What the sources of an engine share. */
 export interface SharedByEngine {
   readonly hot: HotRows
-  /** epoch ms of the message at hand */
-  readonly clock: Float64Array
-  sameFieldsAs(message: Message): SameFields
+  /** undefined for a message that no row takes */
+  fieldsOf(message: Message): Fields | undefined
 }
 
 /** Neighbours in one lane; or a single task that takes its messages the full way, then without a lane. */
@@ -46,7 +46,7 @@ export class QuietSource implements TakenSource {
   #isStale = true
   /** the only row is in the hot rows, which take its messages first and keep the last one */
   #isHot = false
-  #sameFields: SameFields | undefined
+  #fields: Fields | undefined
   #stretches: readonly Stretch[] = []
   /** listeners that may sit down but do not yet */
   #standing = 0
@@ -85,7 +85,7 @@ export class QuietSource implements TakenSource {
     if (this.#isStale) this.#arrange()
     if (!this.#mayBeQuiet) {
       this.#takeFully(message, now)
-    } else if (this.#sameFields === undefined || !this.#sameFields(message)) {
+    } else if (this.#fields === undefined || !this.#fields.areThoseOf(message)) {
       this.#takeOtherFields(message, now)
     } else {
       this.#takeStretches(message, now)
@@ -94,7 +94,6 @@ export class QuietSource implements TakenSource {
   }
 
   #takeStretches(message: Message, now: number): void {
-    this.#shared.clock[0] = now
     this.total++
     this.#before = this.#last
     this.#last = message
@@ -110,9 +109,9 @@ export class QuietSource implements TakenSource {
   #warm(last: Message): void {
     if (this.#isStale) this.#arrange()
     const seat = this.#onlySeat()
-    if (seat === undefined || this.#sameFields === undefined) return
+    if (seat === undefined || this.#fields === undefined) return
     this.#isHot = true
-    this.#shared.hot.set(this.#number, seat.lane, seat.row, this.#sameFields, last)
+    this.#shared.hot.set(this.#number, seat.lane.hot(this.#fields), seat.row, last)
   }
 
   #cool(): void {
@@ -130,15 +129,15 @@ export class QuietSource implements TakenSource {
 
   /** Rows cannot take a message with other fields than the one before: all rise, until it is worth trying again. */
   #takeOtherFields(message: Message, now: number): void {
-    if (this.#sameFields !== undefined) {
+    if (this.#fields !== undefined) {
       for (const listener of this.#listeners) listener.rise()
-      this.#sameFields = undefined
+      this.#fields = undefined
       this.#pause = this.#nextPause
       this.#nextPause = Math.min(LONGEST_PAUSE, 2 * this.#nextPause)
     } else if (this.#pause > 0) {
       this.#pause--
     } else {
-      this.#sameFields = this.#shared.sameFieldsAs(message)
+      this.#fields = this.#shared.fieldsOf(message)
     }
     this.#takeFully(message, now)
   }

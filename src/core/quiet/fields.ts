@@ -1,0 +1,45 @@
+/** Which fields a message has: rows take messages only as long as all have the same. */
+import type { Message } from '../task/origin.ts'
+import type { Generate } from './generate.ts'
+
+export interface Fields {
+  /** those that are not undefined; never `__proto__` */
+  readonly names: readonly string[]
+  /** Whether a message has just these. */
+  areThoseOf(message: Message): boolean
+}
+
+/** The fields of a message; undefined for one that no row takes. */
+export function fieldsOf(message: Message, generate: Generate | undefined): Fields | undefined {
+  const names = fieldNames(message)
+  if (names.includes('__proto__')) return undefined
+  return { names, areThoseOf: generate === undefined ? interpreted(names) : generated(names, generate) }
+}
+
+export function fieldNames(message: Message): readonly string[] {
+  return Object.keys(message).filter((field) => message[field] !== undefined)
+}
+
+/** Source that leaves when `message` has other fields. */
+export function fieldsSource(names: readonly string[], leave: string): string {
+  const missing = names.map((name) => `message[${JSON.stringify(name)}] === undefined`)
+  return [
+    'let fields = 0',
+    'for (const _ in message) fields++',
+    `if (${[`fields !== ${names.length}`, ...missing].join(' || ')}) ${leave}`,
+  ].join('\n')
+}
+
+function generated(names: readonly string[], generate: Generate): Fields['areThoseOf'] {
+  return generate(['message'], `${fieldsSource(names, 'return false')}\nreturn true`) as Fields['areThoseOf']
+}
+
+function interpreted(names: readonly string[]): Fields['areThoseOf'] {
+  return (message) => {
+    let fields = 0
+    for (const _ in message) fields++
+    if (fields !== names.length) return false
+    for (const name of names) if (message[name] === undefined) return false
+    return true
+  }
+}
