@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { CoreEngine } from '../../../src/core/engine/engine.ts'
+import type { LiveTask } from '../../../src/core/engine/live-task.ts'
+import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
+import { definePlug, VirtualClock } from '../../../src/index.ts'
+
+const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
+const asks = definePlug({ name: 'asks', version: '1.0.0', kind: 'actuator', execute: ({ id }) => void id.length })
+const waits = definePlug({ name: 'waits', version: '1.0.0', kind: 'actuator', execute: () => Promise.resolve() })
+
+function sensor(label: string, more: Partial<Sensor> = {}): Sensor {
+  return { label, name: 'streamingDataSensor', resource: '$', properties: { parameter: 'a', threshold: 10 }, ...more }
+}
+
+function rule(more: Partial<Rule> = {}): Rule {
+  return {
+    sensors: [sensor('s0')],
+    actuators: [{ label: 'a0', name: 'act' }],
+    triggers: [{ sourceLabel: 's0', destinationLabel: 'a0', statesTrigger: ['Above'] }],
+    ...more,
+  }
+}
+
+async function started(given: Rule) {
+  const clock = new VirtualClock(0)
+  const engine = new CoreEngine({ plugs: [...builtins, act, asks, waits], scheduler: clock, ids: () => 't', seed: 1 })
+  const task = (await engine.start(given, { resource: 'r' })) as LiveTask
+  const send = (values: Record<string, unknown>) => engine.receive({ resource: 'r', ...values })
+  return { clock, engine, task, send, isSeated: () => task.seat !== undefined }
+}
+
+const two = [sensor('s0'), sensor('s1', { properties: { parameter: 'a', threshold: 20 } })]
+const pair = (type: 'AND' | 'OR') => ({
+  sensors: two,
+  relations: [{ label: 'g', type, parentLabels: ['s0', 's1'], combinations: [['Above', 'Above']] }],
+  triggers: [{ sourceLabel: 'g', destinationLabel: 'a0', statesTrigger: ['TRUE'] }],
+})
+
+describe('a task sits down after two messages with the same fields', () => {
+  const cases: [string, Rule, boolean][] = [
+    ['of one comparing sensor', rule(), true],
+    ['whose actuator fires when all sensors have answered', rule(pair('AND')), true],
+    ['whose clock ticks besides', rule({ task: { type: 'periodic', frequency: 60_000 } }), true],
+    [
+      'with a sensor whose plug is called',
+      rule({
+        sensors: [sensor('s0', { name: 'condition', properties: { condition: 'a > 10' } })],
+        triggers: [{ sourceLabel: 's0', destinationLabel: 'a0', statesTrigger: ['True'] }],
+      }),
+      true,
+    ],
+    ['but not when an actuator may fire before the last sensor', rule(pair('OR')), false],
+    ['but not when observations are kept between messages', rule({ task: { resetObservations: false } }), false],
+    ['but not when they are evicted', rule({ sensors: [sensor('s0', { evictionTime: 60 })] }), false],
+    ['but not when it is onetime', rule({ task: { type: 'onetime' } }), false],
+    [
+      'but not with sensors of two resources',
+      rule({ sensors: [sensor('s0'), sensor('s1', { resource: 'q' })] }),
+      false,
+    ],
+    [
+      'but not when a sensor has a clock of its own',
+      rule({ sensors: [sensor('s0', { pollingPeriod: 60 } as Partial<Sensor>)] }),
+      false,
+    ],
+  ]
+
+  it.each(cases)('%s', async (_, given, sits) => {
+    const { send, isSeated } = await started(given)
+    send({ a: 1 })
+    expect(isSeated()).toBe(false)
+    send({ a: 2 })
+    expect(isSeated()).toBe(sits)
+  })
+})
+
+describe('a seated task', () => {
+  async function seated(given: Rule = rule()) {
+    const one = await started(given)
+    one.send({ a: 1, b: 1 })
+    one.send({ a: 2, b: 1 })
+    expect(one.isSeated()).toBe(true)
+    return one
+  }
+
+  it('shows what happened quietly, and stays seated', async () => {
+    const { task, send, isSeated, clock } = await seated()
+    clock.advanceTo(5)
+    send({ a: 30, b: 1 })
+    expect(task.info()).toMatchObject({ invocationCount: 3, lastExecutionTime: 5 })
+    expect(task.node('s0')).toMatchObject({ states: { Above: 1 }, rawData: { data: 30 }, collectedTime: 5 })
+    expect(task.explain('a0').fired?.why.sensors).toEqual([
+      {
+        node: 's0',
+        state: 'Above',
+        since: 5,
+        input: { kind: 'data', time: 5, resource: 'r', values: { resource: 'r', a: 30, b: 1 } },
+      },
+    ])
+    expect(isSeated()).toBe(true)
+  })
+
+  it('rises for a message with other fields, which then stay in reach', async () => {
+    const { task, send, isSeated } = await seated()
+    send({ a: 3 })
+    expect(isSeated()).toBe(false)
+    expect(task.save().state.streams).toMatchObject({ r: { carried: [['b', 1, 60_000]] } })
+  })
+
+  it('rises for text where it compares a number, and sits down again', async () => {
+    const { task, send, isSeated } = await seated()
+    send({ a: '31', b: 1 })
+    expect(task.node('s0').rawData).toMatchObject({ data: 31 })
+    send({ a: 4, b: 1 })
+    expect(isSeated()).toBe(true)
+  })
+
+  it('rises when somebody begins to listen', async () => {
+    const { engine, send, isSeated } = await seated()
+    const types: string[] = []
+    const listening = engine.events$.subscribe(({ type }) => types.push(type))
+    send({ a: 30, b: 1 })
+    expect(isSeated()).toBe(false)
+    expect(types).toContain('fired')
+    listening.unsubscribe()
+    send({ a: 30, b: 1 })
+    send({ a: 30, b: 1 })
+    expect(isSeated()).toBe(true)
+  })
+
+  it('keeps its seat when its actuator asks for more than a row holds, unless it does so all the time', async () => {
+    const { send, isSeated } = await seated(rule({ actuators: [{ label: 'a0', name: 'asks' }] }))
+    for (let i = 0; i < 60; i++) send({ a: 30, b: 1 })
+    expect(isSeated()).toBe(true)
+    for (let i = 0; i < 10; i++) send({ a: 30, b: 1 })
+    expect(isSeated()).toBe(false)
+  })
+
+  it('rises while a promise of its actuator is open', async () => {
+    const { engine, send, isSeated } = await seated(rule({ actuators: [{ label: 'a0', name: 'waits' }] }))
+    send({ a: 30, b: 1 })
+    expect(isSeated()).toBe(false)
+    await engine.settled()
+    send({ a: 1, b: 1 })
+    expect(isSeated()).toBe(true)
+  })
+
+  it('gives up its row when it is stopped or removed', async () => {
+    const { engine, task, isSeated, send } = await seated()
+    await engine.stop(task.id)
+    expect(isSeated()).toBe(false)
+    expect(send({ a: 30, b: 1 })).toBe(false)
+    await engine.remove(task.id)
+    expect(engine.tasks.size).toBe(0)
+  })
+})

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
+import type { Plug } from '../../src/core/plug/plug.ts'
+import { runs } from '../support/arbitraries/runs.ts'
+import { runPlug } from '../support/plug-context.ts'
+
+/** Properties with which a plug says that it only compares. */
+const COMPARING: Readonly<Record<string, (limit: number) => Record<string, unknown>>> = {
+  streamingDataSensor: (threshold) => ({ parameter: 'a', threshold }),
+}
+
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer({ min: -3, max: 3 }),
+  fc.constantFrom(0, -0, Number.MIN_VALUE, Number.MAX_VALUE, Number.EPSILON),
+)
+
+/** The state that a comparison gives as data. */
+function stateBySteps(plug: Plug, properties: Record<string, unknown>, value: number): string | undefined {
+  const steps = plug.steps?.(properties)
+  if (steps === undefined) return undefined
+  let place = 0
+  for (const cut of steps.cuts) {
+    if (value < cut) break
+    place += value === cut ? 1 : 2
+    if (value === cut) break
+  }
+  return steps.states[place]
+}
+
+describe('a comparison given as data', () => {
+  const comparing = builtins.filter((plug) => plug.steps !== undefined)
+
+  it('is that of a plug known to this test', () => {
+    expect(comparing.map(({ name }) => name)).toEqual(Object.keys(COMPARING))
+  })
+
+  it.each(comparing)('says of every number what $name says when it is called', (plug) => {
+    fc.assert(
+      fc.property(number, number, (limit, value) => {
+        const properties = COMPARING[plug.name]?.(limit) ?? {}
+        const called = runPlug(plug, { properties, message: { a: value } })
+        expect(stateBySteps(plug, properties, value)).toBe(called.state)
+      }),
+      runs(500),
+    )
+  })
+
+  it('is not given for a threshold that the message holds', () => {
+    const [plug] = comparing
+    expect(plug?.steps?.({ parameter: 'a', threshold: 'limit' })).toBeUndefined()
+    expect(plug?.steps?.({ parameter: 'a', threshold: '12.5' })).toMatchObject({ cuts: [12.5] })
+  })
+})
