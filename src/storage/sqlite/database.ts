@@ -4,8 +4,6 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 
 /** ms that a reader waits for a file that recovers */
 const BUSY_MS = 5_000
-/** of a file that readers see as memory; what lies beyond is read */
-const MAPPED_BYTES = 4 * 1024 ** 3
 /** statements whose text depends on a query; the constant ones are few */
 const MOST_STATEMENTS = 300
 
@@ -32,8 +30,6 @@ export function openWriter(file: string, { synchronous, cacheMb }: WriterSetting
 export function openReader(file: string, cacheMb: number): Database {
   return open(file, true, (db) => {
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
-    // Pages come out of the system's cache without being copied. The file never shrinks, so no page goes away under it.
-    db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
     db.exec('PRAGMA temp_store = MEMORY')
   })
 }
