@@ -47,3 +47,5 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
 }
 
 export type { KeyPair } from './auth/key-pairs.ts'
+
+export { nodeTransport, type NodeTransportOptions } from './transport/node-transport.ts'
