@@ -17,17 +17,8 @@ import type { Json } from '../kernel/json.ts'
 import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 
-export type { BlobInfo, Blobs } from './blobs.ts'
-export type {
-  Bucket,
-  BucketQuery,
-  RangeQuery,
-  Sample,
-  SampleValue,
-  Series,
-  StoredMessage,
-  TimeRange,
-} from './series.ts'
+export type { Blobs } from './blobs.ts'
+export type { Series } from './series.ts'
 
 /** One medium, opened. Two of them may be open in one process. */
 export interface Storage {
