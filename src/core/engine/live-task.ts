@@ -141,7 +141,8 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   get canBeQuiet(): boolean {
-    if (this.#run === undefined) return false
+    // A journal is asked before each call; rows call without asking.
+    if (this.#run === undefined || this.#host.journal !== undefined) return false
     this.#fit ??= this.#host.quiet.fit(this.#run.model) ?? null
     return this.#fit !== null
   }
