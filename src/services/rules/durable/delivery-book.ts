@@ -29,9 +29,19 @@ export class DeliveryBook {
     this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])), outcomes: new Map() })
   }
 
+  /** The task is not here any more; what it delivered stays to be stored. */
+  leave(task: string): void {
+    this.#pages.delete(task)
+  }
+
   forget(task: string): void {
     this.#pages.delete(task)
     this.fresh.delete(task)
+  }
+
+  /** Deliveries that another book has seen the end of. */
+  addFresh(task: string, records: readonly DeliveryRecord[]): void {
+    if (records.length > 0) this.fresh.set(task, [...records, ...(this.fresh.get(task) ?? [])])
   }
 
   count(task: string): number {
@@ -55,6 +65,7 @@ export class DeliveryBook {
     delivery.status = 'pending'
     delivery.attempts = attempt + 1
     delete delivery.nextAttemptTime
+    delete delivery.error
     if (!isAgain) delivery.lastAttemptTime = now
     page.open.set(id, delivery)
     page.outcomes.delete(execution.id)
@@ -79,7 +90,7 @@ export class DeliveryBook {
       } else if (execution.phase === 'retrying') {
         delivery.status = 'retrying'
         delivery.nextAttemptTime = execution.wakeAt
-        delivery.error = outcome?.ok === false ? outcome.error : NOT_WANTED
+        delivery.error = outcome?.ok === false ? outcome.error : (delivery.error ?? NOT_WANTED)
       }
     }
   }

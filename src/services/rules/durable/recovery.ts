@@ -11,7 +11,7 @@ import { messageOf } from '../../../kernel/errors.ts'
 import type { Store } from '../../../storage/contract.ts'
 import type { RunnableTask } from '../runner.ts'
 import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
-import { MARK_ID, MARKS, type Mark, type StateRecord } from './records.ts'
+import { MARK_ID, MARKS, type DeliveryRecord, type Mark, type StateRecord } from './records.ts'
 import { Stage, type EngineParts, type StageHooks, type WaitingTask } from './stage.ts'
 import { Turns } from './turns.ts'
 
@@ -21,7 +21,15 @@ export interface TailEntry {
 }
 
 /** What became of a task: its state when the runner was last there, or why it cannot go on. */
-export type Recovered = (WaitingTask['record'] & { readonly isPlayed: boolean }) | { readonly error: string }
+export type Recovered = RecoveredState | { readonly error: string }
+
+export interface RecoveredState {
+  readonly record: WaitingTask['record']
+  /** not as it was stored */
+  readonly isPlayed: boolean
+  /** ended since it was stored */
+  readonly deliveries: readonly DeliveryRecord[]
+}
 
 const PORTION = 1000
 
@@ -76,7 +84,7 @@ export class Recovery {
     for (const task of tasks) {
       const record = stateOf(task, states)
       if (this.#concerns(task, record)) played.push(task)
-      else if (record !== undefined) found.set(task.id, { ...record, isPlayed: false })
+      else if (record !== undefined) found.set(task.id, { record, isPlayed: false, deliveries: [] })
     }
     if (played.length > 0) await this.#play(played, states, found)
     return found
@@ -109,7 +117,7 @@ export class Recovery {
     const stage = new Stage(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
     // Somebody who listens keeps tasks out of the quiet lanes, whose calls of plugs nobody could withhold.
     const listening = stage.engine.events$.subscribe()
-    for (const task of tasks) stage.beginning.set(task.id, task)
+    for (const task of tasks) if (stateOf(task, states) === undefined) stage.beginning.set(task.id, task)
     const turns = new Turns()
     let next = 0
     const arrive = async (before: number) => {
@@ -137,7 +145,8 @@ export class Recovery {
     stage.advanceTo(Math.max(stage.now, this.until ?? stage.now))
     for (const { id } of tasks) {
       const record = stage.save(id) ?? stage.waiting.get(id)?.record
-      if (record !== undefined) found.set(id, { ...record, isPlayed: true })
+      if (record === undefined) continue
+      found.set(id, { record, isPlayed: true, deliveries: stage.book.fresh.get(id) ?? [] })
     }
     listening.unsubscribe()
     await stage.engine.close()
@@ -168,6 +177,7 @@ export class Recovery {
       for (const { resource } of messagesOf(input.m)) this.#lastOfResource.set(resource, position)
     } else if (input.k === 'resume') for (const id of input.ts) this.#lastOfTask.set(id, position)
     else if ('t' in input) this.#lastOfTask.set(input.t, position)
+    if (input.k === 'later') this.#later.add(input.p)
     if (input.k === 'begin') this.#begins.set(input.t, input.e)
     if (input.k === 'answer') this.#answers.add(callKey(input.t, input.e, input.x, input.c))
   }

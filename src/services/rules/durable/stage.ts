@@ -122,6 +122,7 @@ export class Stage {
     if (input.k === 'jump') return this.#clock.jumpTo(input.at)
     if (input.k === 'open') return this.#leave(input.until)
     this.#clock.advanceTo(input.at)
+    if (input.k === 'later') return
     switch (input.k) {
       case 'data':
         return this.engine.receive(input.m)
@@ -136,7 +137,7 @@ export class Stage {
       case 'end':
         return this.#end(input)
       case 'forget':
-        return this.#drop(input.t)
+        return this.#forget(input.t)
       case 'resume':
         return this.#resume(input)
     }
@@ -154,7 +155,7 @@ export class Stage {
       await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, of)
     } catch (error) {
       this.#staged.delete(id)
-      this.book.forget(id)
+      this.book.leave(id)
       throw error
     } finally {
       this.#restoring = undefined
@@ -176,8 +177,9 @@ export class Stage {
     this.#clock.advanceTo(until)
     for (const [id, { task }] of this.#staged) {
       const record = this.save(id)
-      if (record !== undefined) this.waiting.set(id, { task, record })
+      this.book.leave(id)
       await this.#drop(id)
+      if (record !== undefined) this.waiting.set(id, { task, record })
     }
   }
 
@@ -225,6 +227,11 @@ export class Stage {
     this.waiting.delete(id)
     if (this.engine.tasks.has(id)) await this.engine.remove(id, { force: true })
     this.#staged.delete(id)
+    this.book.leave(id)
+  }
+
+  async #forget(id: string): Promise<void> {
+    await this.#drop(id)
     this.book.forget(id)
   }
 

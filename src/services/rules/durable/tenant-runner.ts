@@ -63,7 +63,7 @@ export class TenantRunner {
     const hooks = {
       touched: (task: string) => this.#checkpoints.touched(task),
       mayCall: () => !this.#isClosed,
-      opened: (plug: string) => void this.#later.add(plug),
+      opened: (plug: string) => this.#isLater(plug),
       answered: (task: string, epoch: number, execution: number, call: number, outcome: Outcome) =>
         this.#answered(task, epoch, execution, call, outcome),
       ended: (run: EndOfRun) => void this.#ended.push(run),
@@ -139,15 +139,16 @@ export class TenantRunner {
       if (found === undefined) beginning.push(this.#beginLate(task))
       else if ('error' in found) this.#fail(task, found.error)
       else {
-        const { isPlayed: _played, ...record } = found
-        this.stage.waiting.set(task.id, { task, record })
+        this.stage.waiting.set(task.id, { task, record: found.record })
         going.push(task)
       }
     }
     await Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
     for (const { id } of going) {
       const found = recovered.get(id)
-      if (found && 'isPlayed' in found && found.isPlayed) this.#checkpoints.touched(id)
+      if (found === undefined || 'error' in found || !found.isPlayed) continue
+      this.stage.book.addFresh(id, found.deliveries)
+      this.#checkpoints.touched(id)
     }
     this.#resumedAll?.unsubscribe()
     this.#resumedAll = this.#parts.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
@@ -173,7 +174,7 @@ export class TenantRunner {
   /** Brings the tasks to the present. */
   catchUp(): void {
     const now = Math.min(this.#parts.scheduler.now(), this.#queue.horizon)
-    if (this.#isClosed || now <= this.stage.now) return
+    if (this.#isClosed || now < this.stage.now) return
     if (!this.#hasSlept(now)) this.stage.advanceTo(now)
     else if (!this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at: now }).catch(() => undefined)
     this.#afterwards()
@@ -271,6 +272,12 @@ export class TenantRunner {
         this.#parts.engine.logger?.error(`an answer for task ${task} was not stored: ${messageOf(error)}`)
       },
     )
+  }
+
+  #isLater(plug: string): void {
+    if (this.#later.has(plug)) return
+    this.#later.add(plug)
+    void this.#take({ k: 'later', p: plug }).catch(() => this.#later.delete(plug))
   }
 
   #fail(task: RunnableTask, error: string): void {

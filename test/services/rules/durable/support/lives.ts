@@ -25,11 +25,16 @@ export function runnableOf(id: string, source: Rule, settings: TaskSettings = {}
   return { tenant: TENANT, id, epoch, createTime: 0, source, settings: { name: id, ...settings } }
 }
 
+interface OpenCall {
+  readonly id: string
+  settle(error?: string): void
+}
+
 /** Calls of actuators that the outside saw, and what it answers. */
 export class Outside {
   /** ids of effects, in the order of the calls */
   readonly calls: string[] = []
-  readonly #open: { id: string; settle(error?: string): void }[] = []
+  #open: OpenCall[] = []
   /** answers of `send`: `true` at the next moment, `false` when the test says so */
   answersAtOnce = true
 
@@ -72,11 +77,11 @@ export class Outside {
       input: { text: { type: 'string' } },
       execute: (context) => {
         this.calls.push(context.id)
-        return new Promise<PlugResult>((resolve, reject) => {
+        return new Promise<PlugResult<never>>((resolve, reject) => {
           const settle = (error?: string) =>
             error === undefined ? resolve({ message: `sent ${context.id}` }) : reject(new Error(error))
           if (this.answersAtOnce) settle()
-          else this.#open.push({ id: context.id, settle })
+          else this.#hold({ id: context.id, settle }, context.signal)
         })
       },
     }),
@@ -87,16 +92,20 @@ export class Outside {
     return this.#open.map(({ id }) => id)
   }
 
-  /** Answers the oldest open call. */
-  answer(error?: string): void {
-    const call = this.#open.shift()
-    if (call === undefined) throw new Error('no call is open')
-    call.settle(error)
+  /** Answers the open calls of an id. */
+  answer(id: string, error?: string): void {
+    for (const call of this.#open) if (call.id === id) call.settle(error)
+    this.#open = this.#open.filter((call) => call.id !== id)
+  }
+
+  #hold(call: OpenCall, signal: AbortSignal): void {
+    this.#open.push(call)
+    signal.addEventListener('abort', () => (this.#open = this.#open.filter((other) => other !== call)))
   }
 
   /** The process that made the open calls is gone. */
   forget(): void {
-    this.#open.length = 0
+    this.#open = []
   }
 }
 

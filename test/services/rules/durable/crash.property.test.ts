@@ -1,0 +1,245 @@
+/** Whatever happens, and at whatever commit the process dies: the next one goes on as if it had been one process. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../../../src/index.ts'
+import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
+import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+
+/** Cool-down, eviction, a chance, an asynchronous sensor behind a gate, and calls out that are tried again. */
+const REACTIVE: Rule = {
+  sensors: [
+    { label: 'level', name: 'level', version: '1.0.0', resource: '$', evictionTime: 7000 },
+    { label: 'ask', name: 'ask', version: '1.0.0', resource: '$' },
+  ],
+  relations: [
+    {
+      label: 'both',
+      type: 'AND',
+      parentLabels: ['level', 'ask'],
+      combinations: [['HIGH', 'YES']],
+    },
+  ],
+  actuators: [
+    {
+      label: 'send',
+      name: 'send',
+      version: '1.0.0',
+      timeout: 'PT20S',
+      retryConfig: { maxRetries: 2, minBackoff: 'PT2S', maxBackoff: 'PT4S' },
+    },
+    { label: 'note', name: 'note', version: '1.0.0' },
+  ],
+  triggers: [
+    { sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'], invocationPolicy: 3 },
+    { sourceLabel: 'both', destinationLabel: 'note', statesTrigger: ['TRUE'] },
+  ],
+  task: { type: 'reactive' },
+}
+
+const PERIODIC: Rule = {
+  sensors: [
+    { label: 'count', name: 'count', version: '1.0.0' },
+    { label: 'level', name: 'level', version: '1.0.0', resource: '$' },
+  ],
+  actuators: [{ label: 'send', name: 'send', version: '1.0.0', timeout: 'PT5S' }],
+  triggers: [
+    {
+      sourceLabel: 'count',
+      destinationLabel: 'send',
+      stateChangeTrigger: { stateFrom: 'ODD', stateTo: 'EVEN' },
+    },
+  ],
+  task: { type: 'periodic', frequency: 2000 },
+}
+
+const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: REACTIVE }
+
+type Step =
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'send'; readonly resource: string; readonly level: number }
+  | { readonly do: 'push' | 'run' | 'begin' | 'end'; readonly task: string }
+  | { readonly do: 'answer'; readonly error?: string }
+  /** an input that tells the disk what time it is */
+  | { readonly do: 'stamp' }
+
+const task = fc.constantFrom(...Object.keys(RULES))
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 4000 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      resource: fc.constantFrom('x', 'y'),
+      level: fc.constantFrom(1, 12, 13),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('push' as const, 'run' as const), task }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('begin' as const, 'end' as const), task }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('answer' as const), error: fc.constant('no') }, { requiredKeys: ['do'] }),
+  },
+)
+
+/** Somebody who keeps the documents of the service, does the steps, and tries again what was not acknowledged. */
+class Keeper {
+  readonly ground = new Ground()
+  readonly running = new Map<string, RunnableTask>()
+  readonly #epochs = new Map<string, number>()
+  readonly #cuts: number[]
+  /** where time should be, had nobody died */
+  #now = 0
+  life: Life
+
+  constructor(cuts: readonly number[]) {
+    this.ground.outside.answersAtOnce = false
+    this.#cuts = [...cuts]
+    this.life = this.#open(0)
+  }
+
+  async do(step: Step): Promise<void> {
+    if (step.do === 'wait') this.#now += step.ms
+    if (step.do === 'answer') return this.#answer(step.error)
+    if (step.do === 'begin' || step.do === 'end') {
+      await this.do({ do: 'stamp' })
+      this.#document(step.do, step.task)
+    }
+    for (let isDone = false; !isDone;) {
+      isDone = (await this.#isAcknowledged(step)) || step.do === 'begin' || step.do === 'end'
+      await this.present()
+    }
+  }
+
+  /** Everything that was due has been, in a process that lives. */
+  async present(): Promise<void> {
+    await this.life.rest()
+    while (this.life.isDead) {
+      await this.restart()
+      await this.life.to(this.#now)
+    }
+  }
+
+  /** The outside answers whoever asks under that id, until it is asked no more. */
+  async #answer(error: string | undefined): Promise<void> {
+    const { outside } = this.ground
+    const [id] = outside.open.toSorted()
+    while (id !== undefined && outside.open.includes(id)) {
+      outside.answer(id, error)
+      await this.present()
+    }
+  }
+
+  /** False: the process died before. */
+  async #isAcknowledged(step: Exclude<Step, { do: 'answer' }>): Promise<boolean> {
+    const { life } = this
+    await life.to(this.#now)
+    if (life.isDead) return false
+    try {
+      await this.#try(step)
+      return true
+    } catch (error) {
+      if (!life.isDead) throw error
+      return false
+    }
+  }
+
+  async #try(step: Exclude<Step, { do: 'answer' }>): Promise<void> {
+    const { life } = this
+    switch (step.do) {
+      case 'wait':
+        return
+      case 'stamp':
+        return life.begin(runnableOf('stamp', RULES['a'] ?? {}, { resource: 'z' }, this.#now + 1))
+      case 'send':
+        return void (await life.send(step.resource, { level: step.level }))
+      case 'begin': {
+        const begun = this.running.get(step.task)
+        return begun && life.begin(begun)
+      }
+      case 'end':
+        return life.end(step.task, this.#epochs.get(step.task))
+      case 'push':
+        if (!this.running.has(step.task)) return
+        return life.runner.nodes.push(ref(step.task), 'level', { state: 'HIGH', rawData: { by: 'hand' } })
+      case 'run':
+        if (!this.running.has(step.task)) return
+        return life.runner.nodes.command(ref(step.task), 'level', 'start')
+    }
+  }
+
+  /** What the service stores before it tells the runner. */
+  #document(what: 'begin' | 'end', id: string): void {
+    if (what === 'end') return void this.running.delete(id)
+    const epoch = (this.#epochs.get(id) ?? 0) + 1
+    this.#epochs.set(id, epoch)
+    this.running.set(id, runnableOf(id, RULES[id] ?? {}, { resource: id === 'c' ? 'y' : 'x' }, epoch))
+  }
+
+  /** The next process comes at once, as far as the disk can tell. */
+  async restart(): Promise<void> {
+    const { storage } = this.life
+    const store = storage.tenant(TENANT)
+    const mark = await store.collection<{ time: number }>({ name: 'rule_marks', version: 1, fields: {} }).get('inputs')
+    const { first, last } = await store.log('rule_inputs').bounds(0)
+    const [entry] = last < first ? [] : await store.log('rule_inputs').read(0, last - 1, 1)
+    const at = Math.max(mark?.value.time ?? 0, (entry?.body as { at?: number } | undefined)?.at ?? 0)
+    await this.life.crash()
+    this.life = this.#open(at)
+    try {
+      await this.life.runner.resume([...this.running.values()])
+      await this.life.rest()
+    } catch (error) {
+      if (!this.life.isDead) throw error
+    }
+    if (this.life.isDead) await this.restart()
+  }
+
+  #open(at: number): Life {
+    return this.ground.open({ at, checkpointMs: 500, commits: this.#cuts.shift() ?? Number.POSITIVE_INFINITY })
+  }
+
+  /**
+   * All that can be seen of the present runs. When attempts were made is the one thing that a crash may change, and a run
+   * that was replaced while the process died leaves nothing.
+   */
+  async seen(): Promise<unknown> {
+    const tasks: unknown[] = []
+    const runs = [...this.running.values()].map(({ id, epoch }) => `${id}/${epoch}/`)
+    const isPresent = (id: string) => runs.some((run) => id.startsWith(run))
+    for (const id of [...this.running.keys()].sort()) {
+      const deliveries = await this.life.runner.nodes.deliveries(ref(id), { limit: 1000 })
+      const told = deliveries.map(({ lastAttemptTime: _time, ...delivery }) => delivery)
+      tasks.push([
+        this.life.look(id),
+        told.filter((one) => isPresent(one.id)).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      ])
+    }
+    // at least once: the same call may have been made again, under the same id
+    const once = (ids: readonly string[]) => [...new Set(ids.filter(isPresent))].sort()
+    return { tasks, calls: once(this.ground.outside.calls), open: once(this.ground.outside.open) }
+  }
+}
+
+async function lived(steps: readonly Step[], cuts: readonly number[]): Promise<unknown> {
+  const keeper = new Keeper(cuts)
+  for (const id of Object.keys(RULES)) await keeper.do({ do: 'begin', task: id })
+  for (const each of steps) await keeper.do(each)
+  const seen = await keeper.seen()
+  await keeper.life.close()
+  return seen
+}
+
+describe('a crash', () => {
+  it('at any commits changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 25 }),
+        fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
+        async (steps, cuts) => {
+          expect(await lived(steps, cuts)).toEqual(await lived(steps, []))
+        },
+      ),
+      { numRuns: 100 },
+    )
+  }, 120_000)
+})
