@@ -16,8 +16,11 @@ export interface JournaledTask {
 export interface Journal {
   /** After an input that the task took the full way. */
   touched(task: JournaledTask): void
-  /** False: the plug is not called; its answer comes through `settle`, or after a restore it is called anew. */
-  mayCall(task: JournaledTask, execution: Execution): boolean
+  /**
+   * False: the plug is not called; its answer comes through `settle`, or after a restore it is called anew. Absent: all
+   * are called, and tasks may sit in quiet lanes, which call without asking.
+   */
+  mayCall?(task: JournaledTask, execution: Execution): boolean
   /** The plug has not answered at once, or was not called. */
   opened(task: JournaledTask, execution: Execution): void
   /** The plug has answered the call of that number, and somebody still waits for it. */

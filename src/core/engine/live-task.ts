@@ -141,8 +141,8 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   get canBeQuiet(): boolean {
-    // A journal is asked before each call; rows call without asking.
-    if (this.#run === undefined || this.#host.journal !== undefined) return false
+    // A journal that wants to be asked is asked before each call; rows call without asking.
+    if (this.#run === undefined || this.#host.journal?.mayCall !== undefined) return false
     this.#fit ??= this.#host.quiet.fit(this.#run.model) ?? null
     return this.#fit !== null
   }
@@ -296,7 +296,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
     if (caller === undefined) return
     const { journal } = this.#host
     for (let execution = nextCall(run); execution !== undefined; execution = nextCall(run)) {
-      const mayCall = journal === undefined || journal.mayCall(this, execution)
+      const mayCall = journal?.mayCall === undefined || journal.mayCall(this, execution)
       const outcome = mayCall ? callPlug(run, execution, caller) : undefined
       if (outcome === undefined || outcome instanceof Promise) this.#await(run, execution, outcome)
       else this.#settle(run, run.now, execution, outcome)

@@ -115,8 +115,6 @@ export class Recovery {
     const withheld = new Set<string>()
     const fail = (id: string, error: string) => void found.set(id, { error })
     const stage = new Stage(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
-    // Somebody who listens keeps tasks out of the quiet lanes, whose calls of plugs nobody could withhold.
-    const listening = stage.engine.events$.subscribe()
     for (const task of tasks) if (stateOf(task, states) === undefined) stage.beginning.set(task.id, task)
     const turns = new Turns()
     let next = 0
@@ -148,7 +146,6 @@ export class Recovery {
       if (record === undefined) continue
       found.set(id, { record, isPlayed: true, deliveries: stage.book.fresh.get(id) ?? [] })
     }
-    listening.unsubscribe()
     await stage.engine.close()
   }
 

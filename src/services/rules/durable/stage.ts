@@ -28,7 +28,8 @@ export type EngineParts = Pick<EngineOptions, 'plugs'> &
 /** What becomes of calls, and who hears of changes. */
 export interface StageHooks {
   touched(task: string): void
-  mayCall(task: string, epoch: number, execution: Execution): boolean
+  /** absent: all plugs are called */
+  mayCall?(task: string, epoch: number, execution: Execution): boolean
   opened(plug: string): void
   answered(task: string, epoch: number, execution: number, call: number, outcome: Outcome): void
   /** a task that ended without being told to, or could not go on */
@@ -74,6 +75,7 @@ export class Stage {
     this.#clock = new VirtualClock(start)
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
+    const { mayCall } = hooks
     this.engine = new CoreEngine({
       ...parts,
       scheduler: clock,
@@ -81,7 +83,7 @@ export class Stage {
       ids: () => '',
       journal: {
         touched: ({ id }) => this.#touched(id),
-        mayCall: ({ id }, execution) => hooks.mayCall(id, this.epochOf(id), execution),
+        ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
         opened: ({ id }, execution) => this.#opened(id, execution),
         answered: ({ id }, execution, call, outcome) =>
           hooks.answered(id, this.epochOf(id), execution.id, call, outcome),

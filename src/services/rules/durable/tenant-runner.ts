@@ -62,7 +62,6 @@ export class TenantRunner {
     this.#later = new Set(recovery.mark?.later)
     const hooks = {
       touched: (task: string) => this.#checkpoints.touched(task),
-      mayCall: () => !this.#isClosed,
       opened: (plug: string) => this.#isLater(plug),
       answered: (task: string, epoch: number, execution: number, call: number, outcome: Outcome) =>
         this.#answered(task, epoch, execution, call, outcome),

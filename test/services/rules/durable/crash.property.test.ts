@@ -52,7 +52,15 @@ const PERIODIC: Rule = {
   task: { type: 'periodic', frequency: 2000 },
 }
 
-const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: REACTIVE }
+/** All of it answers at once, so that the task sits in a quiet lane while it is not played again. */
+const CALM: Rule = {
+  sensors: [{ label: 'level', name: 'bound', version: '1.0.0', resource: '$' }],
+  actuators: [{ label: 'note', name: 'note', version: '1.0.0' }],
+  triggers: [{ sourceLabel: 'level', destinationLabel: 'note', statesTrigger: ['HIGH'] }],
+  task: { type: 'reactive' },
+}
+
+const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: REACTIVE, d: CALM }
 
 type Step =
   | { readonly do: 'wait'; readonly ms: number }

@@ -52,6 +52,6 @@ describe('what was acknowledged', () => {
     await life.end('a')
     expect(await life.send('boiler', { level: 12 })).toBe(false)
     expect(life.runner.nodes.info(ref('a'))?.status).toBe('stopped')
-    expect(await life.storage.tenant(TENANT).log('rule_inputs').bounds(0)).toMatchObject({ last: 4 })
+    expect(await life.storage.tenant(TENANT).log('rule_inputs').bounds(0)).toMatchObject({ last: 5 })
   })
 })

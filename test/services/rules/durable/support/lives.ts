@@ -51,6 +51,13 @@ export class Outside {
       },
     }),
     definePlug({
+      name: 'bound',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['LOW', 'HIGH'],
+      execute: (context) => (Number(context.streamValue('level')) > 10 ? 'HIGH' : 'LOW'),
+    }),
+    definePlug({
       name: 'count',
       version: '1.0.0',
       kind: 'sensor',
