@@ -8,7 +8,8 @@ import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
 import type { HostedService } from './service.ts'
-import { SERVICES, type Parts, type ServiceTable } from './services.ts'
+import { SERVICES } from './service-table.ts'
+import type { Parts, ServiceTable } from './services.ts'
 
 export interface Composed extends Omit<Mounting, 'alone'> {
   readonly keyPairs: KeyPairs

@@ -5,7 +5,7 @@ import type { KeyPair } from './auth/key-pairs.ts'
 import { compose, type Making } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
 import { mount } from './mount.ts'
-import { SERVICES } from './services.ts'
+import { SERVICES } from './service-table.ts'
 
 /**
  * The options of `reflexarc serve` but those of listening and logging, which the server's owner has:

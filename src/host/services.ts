@@ -19,6 +19,3 @@ export type MakeService = (parts: Parts) => HostedService | Promise<HostedServic
 
 /** The table of services, in the order in which they start; they stop in the opposite one. */
 export type ServiceTable = ReadonlyMap<string, MakeService>
-
-/** Every service of this host, by the name that `--only` takes. */
-export const SERVICES: ServiceTable = new Map<string, MakeService>([])

@@ -1,6 +1,6 @@
 import { readConfig, type Given } from '../config.ts'
 import { startHost, type RunningHost } from '../running-host.ts'
-import { SERVICES } from '../services.ts'
+import { SERVICES } from '../service-table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** ms from the signal to the end, whatever hangs */

@@ -131,8 +131,8 @@ class Keeper {
   async #answer(error: string | undefined): Promise<void> {
     const { outside } = this.ground
     const [id] = outside.open.toSorted()
-    while (id !== undefined && outside.open.includes(id)) {
-      outside.answer(id, error)
+    for (let isAsked = id !== undefined; isAsked; isAsked = outside.open.includes(id ?? '')) {
+      outside.answer(id ?? '', error)
       await this.present()
     }
   }

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
+import { createBuiltins } from '../../plugins/index.ts'
+import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
+import { createRulesService } from '../services/rules/service.ts'
+import { hostedRules } from './rules.ts'
+import type { MakeService } from './services.ts'
+import { nodeTransport } from './transport/node-transport.ts'
+
+/** Timers of a fleet wake the process at most 100 times a second. */
+const REST_MS = 10
+
+/** The rules service over the durable runner, with all built-in plugs. */
+export const makeRules: MakeService = ({ storage, gauges, now }) => {
+  const plugs = createBuiltins({ clock: () => performance.now(), outbound: { transport: nodeTransport() } })
+  const runner = openDurableRunner({
+    store: (tenant) => storage.tenant(tenant),
+    plugs,
+    scheduler: new HostScheduler(now),
+    restMs: REST_MS,
+    took: (count) => gauges.inputs(count),
+  })
+  gauges.watchQueue('inputs', () => runner.queued)
+  const service = createRulesService({ storage, runner, plugs, now, newId: () => randomUUID() })
+  return hostedRules(service, runner, gauges)
+}
+
+/** The machine's timers by the host's clock. */
+class HostScheduler implements SchedulerLike {
+  readonly now: () => number
+
+  constructor(now: () => number) {
+    this.now = now
+  }
+
+  schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number, state?: T): Subscription {
+    return asyncScheduler.schedule(work, delay, state)
+  }
+}
