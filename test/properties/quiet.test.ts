@@ -195,11 +195,12 @@ class Run {
       kind: 'sensor',
       states: ['Low', 'High'],
       input: { value: { type: 'double', mandatory: true }, limit: { type: 'double', mandatory: true } },
-      output: { value: { type: 'double' } },
+      openOutput: true,
       execute: ({ properties }) => {
         this.calls.push(JSON.stringify(properties))
         const { value, limit } = properties
-        return { state: value > limit ? 'High' : 'Low', rawData: { value: value + 1 } }
+        const seen = value === 30 ? { seen: properties } : {}
+        return { state: value > limit ? 'High' : 'Low', rawData: { value: value + 1, ...seen } }
       },
     })
   }

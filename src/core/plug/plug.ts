@@ -78,7 +78,7 @@ export interface PlugLog {
  * Its methods want their context: call `context.random()`, do not take `random` out of it.
  */
 export interface PlugContext<Properties = Record<string, unknown>, Prepared = unknown> {
-  /** resolved, defaulted and of the declared types */
+  /** resolved, defaulted and of the declared types; the next call may find the same object, filled anew */
   readonly properties: Properties
   /** what `prepare` made of the constant properties */
   readonly prepared: Prepared

@@ -304,8 +304,9 @@ class SourceWriter {
   #call({ fill, shift: at }: QuietSensor, position: number, leave: string): string {
     const lines = [`const sensor = rows.sensorCalls[base + ${position}]`, 'let filled']
     if (fill !== undefined) {
-      lines.push('const { fixed } = sensor', ...fill.values.map((value, i) => `const x${i} = ${value}`))
-      lines.push(`if (${fill.checks.join(' && ')}) filled = ${fill.literal}`)
+      lines.push(...fill.values.map((value, i) => `const x${i} = ${value}`))
+      lines.push(`if (${fill.checks.join(' && ')}) {`, 'filled = sensor.toFill')
+      lines.push(...fill.properties.map((property, i) => `filled[${property}] = x${i}`), '}')
     }
     lines.push(`const state = lane.call(sensor, ${position}, bits, rawData, filled)`)
     lines.push(`if (state < 0) ${leave}`, `bits |= state << ${at}`)

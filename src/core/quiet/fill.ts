@@ -1,5 +1,5 @@
 /**
- * Properties of a called sensor whose moving values are plain reads: made as one object literal, in the order and with
+ * Properties of a called sensor whose moving values are plain reads: one object that is filled anew for each call, with
  * the checks of the general way, which takes over whenever a value is not of the declared type.
  */
 import type { DirectProperties } from '../placeholders/direct.ts'
@@ -7,11 +7,12 @@ import type { Plug } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { PlugCall } from '../graph/graph.ts'
 
-/** Pieces of source: what is read as x0, x1 ..., what must hold of them, and then the properties. */
+/** Pieces of source: what is read as x0, x1 ..., what must hold of them, and which property each becomes. */
 export interface FillSource {
   readonly values: readonly string[]
   readonly checks: readonly string[]
-  readonly literal: string
+  /** as JSON texts */
+  readonly properties: readonly string[]
 }
 
 /** Types whose fitting values are told apart by `typeof`, which also tells that they are no inherited ones. */
@@ -21,10 +22,12 @@ const CHECKS: Readonly<Partial<Record<string, (value: string) => string>>> = {
   string: (value) => `typeof ${value} === 'string'`,
   boolean: (value) => `typeof ${value} === 'boolean'`,
 }
+/** What stands in the object before the first call, so that its shape never changes. */
+const AT_FIRST: Readonly<Partial<Record<string, unknown>>> = { double: 0.5, float: 0.5, string: '', boolean: false }
 
 /**
- * Source that makes the finished properties out of `fixed`, `message` and `rawData` (by position), or sets them to
- * undefined when the general way has to look; undefined when it always has to. `placeOf` gives the position of a called
+ * Source that reads what moves of the properties from `message` and `rawData` (by position); undefined when the general
+ * way is always needed. `placeOf` gives the position of a called
  * sensor by its label. Nothing of a user's stands in it but keys, as JSON texts.
  */
 export function fillSource(
@@ -36,7 +39,6 @@ export function fillSource(
   if (!isFinishedButReads(plug, direct)) return undefined
   const values: string[] = []
   const checks: string[] = []
-  const members = Object.keys(direct.fixed).map((key) => `${JSON.stringify(key)}: fixed[${JSON.stringify(key)}]`)
   for (const [i, read] of direct.reads.entries()) {
     const check = CHECKS[plug.input[read.property]?.type ?? '']
     const place = read.from === 'node' ? placeOf(read.node) : 0
@@ -45,9 +47,15 @@ export function fillSource(
     const source = read.from === 'node' ? `rawData[${place}]?.` : 'message'
     values.push(`${source}[${JSON.stringify(read.key)}]`)
     checks.push(check(`x${i}`))
-    members.push(`${JSON.stringify(read.property)}: x${i}`)
   }
-  return { values, checks, literal: `{ ${members.join(', ')} }` }
+  return { values, checks, properties: direct.reads.map(({ property }) => JSON.stringify(property)) }
+}
+
+/** The object to fill: what is fixed, then what is read, in the order of the general way. */
+export function toFill({ plug, properties: { direct } }: PlugCall): Record<string, unknown> {
+  const own: Record<string, unknown> = { ...direct?.fixed }
+  for (const { property } of direct?.reads ?? []) own[property] = AT_FIRST[plug.input[property]?.type ?? '']
+  return own
 }
 
 /** Whether a finish would change nothing of the fixed properties, nor add to them. */

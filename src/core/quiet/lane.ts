@@ -17,6 +17,7 @@ import type { Execution } from '../task/state.ts'
 import type { Generate } from './generate.ts'
 import { rowCode, type RowCode, type RowEvents, type Values } from './evaluate.ts'
 import type { Fields } from './fields.ts'
+import { toFill } from './fill.ts'
 import type { HotLane } from './hot-rows.ts'
 import { AT_COUNT, COUNT, FIRED, FIRES, FIRES_BEFORE, FIRES_COUNT, HELD, HELD_BY } from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
@@ -70,13 +71,12 @@ export class QuietLane implements RowEvents, SeatLane {
     for (const [i, { slot }] of rows.shape.sensors.entries()) {
       const { call } = graph.sensors[slot] as SensorNode
       const properties = call.prepared === undefined ? call.constant : undefined
-      const fixed = call.properties.direct?.fixed ?? {}
       rows.sensorCalls[row * graph.sensors.length + i] = {
         call,
         plug: call.plug,
         states: [...call.plug.states],
         properties,
-        fixed,
+        toFill: toFill(call),
       }
     }
     rows.fill(row, task.state, fit.constants, 0, now)
@@ -209,12 +209,17 @@ export class QuietLane implements RowEvents, SeatLane {
     }
     const state = context.opened === null ? plainState(sensor.states, given) : -1
     if (state === -1) {
+      // Whoever goes on later keeps its properties: the next call fills others.
+      sensor.toFill = { ...sensor.toFill }
       this.#calls.answered(plug, given)
       return -1
     }
     if (typeof given === 'object') {
       const { rawData: data } = given as { rawData?: RawData }
-      if (data !== undefined) rawData[position] = data
+      if (data !== undefined) {
+        rawData[position] = data
+        if (filled !== undefined && mayHold(data)) sensor.toFill = { ...sensor.toFill }
+      }
     }
     return state
   }
@@ -302,4 +307,10 @@ function indexOf(states: readonly string[], state: string): number {
 
 function isSafeRecord(value: unknown): boolean {
   return isOrdinary(value) && value['prototype'] === undefined && value['__proto__'] === Object.prototype
+}
+
+/** Whether raw data may have the properties in it: it outlives the call. */
+function mayHold(data: Readonly<Record<string, unknown>>): boolean {
+  for (const key in data) if (typeof data[key] === 'object' || typeof data[key] === 'function') return true
+  return false
 }

@@ -43,8 +43,8 @@ export interface SensorCall {
   readonly states: readonly string[]
   /** when they need nothing else */
   readonly properties: Readonly<Record<string, unknown>> | undefined
-  /** what does not move of properties that do */
-  readonly fixed: Readonly<Record<string, unknown>>
+  /** properties of which some move, to be filled for each call */
+  toFill: Readonly<Record<string, unknown>>
 }
 export type RawData = Readonly<Record<string, unknown>> | undefined
 

@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
-import { definePlug, VirtualClock } from '../../../src/index.ts'
+import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
 
 const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
 const asks = definePlug({ name: 'asks', version: '1.0.0', kind: 'actuator', execute: ({ id }) => void id.length })
+const keeps = definePlug({
+  name: 'keeps',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Kept'],
+  input: { value: { type: 'double', mandatory: true } },
+  openOutput: true,
+  execute({ properties }) {
+    if (properties.value === 99) throw new Error('too much')
+    return { state: 'Kept', rawData: { seen: properties } }
+  },
+})
 const waits = definePlug({ name: 'waits', version: '1.0.0', kind: 'actuator', execute: () => Promise.resolve() })
 
 function sensor(label: string, more: Partial<Sensor> = {}): Sensor {
@@ -24,7 +35,12 @@ function rule(more: Partial<Rule> = {}): Rule {
 
 async function started(given: Rule) {
   const clock = new VirtualClock(0)
-  const engine = new CoreEngine({ plugs: [...builtins, act, asks, waits], scheduler: clock, ids: () => 't', seed: 1 })
+  const engine = createEngine({
+    plugs: [...builtins, act, asks, keeps, waits],
+    scheduler: clock,
+    ids: () => 't',
+    seed: 1,
+  })
   const task = (await engine.start(given, { resource: 'r' })) as LiveTask
   const send = (values: Record<string, unknown>) => engine.receive({ resource: 'r', ...values })
   return { clock, engine, task, send, isSeated: () => task.seat !== undefined }
@@ -59,11 +75,7 @@ describe('a task sits down after two messages with the same fields', () => {
       rule({ sensors: [sensor('s0'), sensor('s1', { resource: 'q' })] }),
       false,
     ],
-    [
-      'but not when a sensor has a clock of its own',
-      rule({ sensors: [sensor('s0', { pollingPeriod: 60 } as Partial<Sensor>)] }),
-      false,
-    ],
+    ['but not when a sensor has a clock of its own', rule({ sensors: [sensor('s0', { pollingPeriod: 60 })] }), false],
   ]
 
   it.each(cases)('%s', async (_, given, sits) => {
@@ -135,6 +147,14 @@ describe('a seated task', () => {
     expect(isSeated()).toBe(true)
     for (let i = 0; i < 10; i++) send({ a: 30, b: 1 })
     expect(isSeated()).toBe(false)
+  })
+
+  it('keeps raw data in which a plug has put its properties', async () => {
+    const keeping = { name: 'keeps', properties: { value: '${streamdata.a}' } }
+    const { task, send } = await seated(rule({ sensors: [sensor('s0', keeping)], triggers: [] }))
+    send({ a: 7, b: 1 })
+    send({ a: 99, b: 1 })
+    expect(task.node('s0')).toMatchObject({ rawData: { seen: { value: 7 } }, error: { message: 'too much' } })
   })
 
   it('rises while a promise of its actuator is open', async () => {
