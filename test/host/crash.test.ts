@@ -148,12 +148,10 @@ describe('a host that is killed while it works', () => {
       })
       ids[task] = made.ID
     })
-    const [clock] = await Promise.all([
-      host.api.tasks.create({
-        sensors: [{ label: 'd', name: 'dice' }],
-        task: { name: 'clock', type: 'periodic', frequency: 200 },
-      }),
-    ])
+    const clock = await host.api.tasks.create({
+      sensors: [{ label: 'd', name: 'dice' }],
+      task: { name: 'clock', type: 'periodic', frequency: 200 },
+    })
 
     const next = Array.from({ length: LANES }, () => 0)
     for (let kills = 0; kills < KILLS; kills++) {

@@ -212,7 +212,10 @@ export class TenantRunner {
 
   async #begin(task: RunnableTask, resources: readonly string[], delivered: number): Promise<void> {
     this.stage.beginning.set(task.id, task)
-    await this.#take({ k: 'begin', t: task.id, e: task.epoch, r: resources, d: delivered })
+    const { id, epoch } = task
+    // What is under way for the run before comes to its end with that run.
+    const d = this.stage.task(id) ? this.stage.book.count(id) + this.stage.book.open(id).length : delivered
+    await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d })
     if (this.stage.beginning.get(task.id) === task) this.stage.beginning.delete(task.id)
   }
 

@@ -1,0 +1,340 @@
+/** Each promise of the runner by itself. */
+import { describe, expect, it } from 'vitest'
+import type { Rule, TaskSettings } from '../../../../src/index.ts'
+import { DELIVERIES, STATES } from '../../../../src/services/rules/durable/records.ts'
+import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+
+const HOUR = 3_600_000
+
+const CALLS: Rule = {
+  sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$' }],
+  actuators: [
+    {
+      label: 'send',
+      name: 'send',
+      version: '1.0.0',
+      retryConfig: { maxRetries: 1, minBackoff: 'PT10S', maxBackoff: 'PT10S' },
+    },
+  ],
+  triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] }],
+  task: { type: 'reactive' },
+}
+const EVICTS: Rule = {
+  sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$', evictionTime: 60_000 }],
+  task: { type: 'reactive' },
+}
+const COOLS: Rule = {
+  ...CALLS,
+  triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'], invocationPolicy: 60 }],
+}
+const ONCE: Rule = { sensors: [{ label: 'count', name: 'count', version: '1.0.0' }], task: { type: 'onetime' } }
+const HOURLY: Rule = {
+  sensors: [{ label: 'count', name: 'count', version: '1.0.0' }],
+  task: { type: 'periodic', frequency: HOUR },
+}
+const watch = (source: Rule, settings: TaskSettings = {}, epoch = 1) =>
+  runnableOf('a', source, { resource: 'boiler', ...settings }, epoch)
+
+async function begun(ground: Ground, rule: Rule, settings: TaskSettings = {}): Promise<Life> {
+  const life = ground.open()
+  await life.begin(watch(rule, settings))
+  await life.rest()
+  return life
+}
+
+/** Dies, and comes back at another time. */
+async function again(ground: Ground, life: Life, at: number, rule: Rule, settings: TaskSettings = {}): Promise<Life> {
+  await life.crash()
+  const next = ground.open({ at })
+  await next.runner.resume([watch(rule, settings)])
+  await next.rest()
+  return next
+}
+
+const info = (life: Life) => life.runner.nodes.info(ref('a'))
+const node = (life: Life, label: string) => life.runner.nodes.view(ref('a'), label)[0]
+const deliveries = (life: Life, limit = 100) => life.runner.nodes.deliveries(ref('a'), { limit })
+
+describe('over a restart', () => {
+  it('an eviction keeps its deadline', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, EVICTS)
+    await before.send('boiler', { level: 12 })
+    const after = await again(ground, before, 40_000, EVICTS)
+    await after.to(59_999)
+    expect(node(after, 'level')?.mostLikelyState?.state).toBe('HIGH')
+    expect(node(after, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
+    await after.to(60_000)
+    expect(node(after, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
+  })
+
+  it('a deadline that passed meanwhile has passed', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, EVICTS)
+    await before.send('boiler', { level: 12 })
+    const after = await again(ground, before, 90_000, EVICTS)
+    expect(node(after, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
+  })
+
+  it('a cool-down still holds, and ends when it should', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, COOLS)
+    await before.send('boiler', { level: 12 })
+    await before.rest()
+    const after = await again(ground, before, 30_000, COOLS)
+    await after.send('boiler', { level: 13 })
+    await after.rest()
+    expect(ground.outside.calls).toHaveLength(1)
+    await after.to(60_000)
+    await after.send('boiler', { level: 14 })
+    await after.rest()
+    expect(ground.outside.calls).toHaveLength(2)
+  })
+
+  it('a retry comes when it was to come', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const before = await begun(ground, CALLS)
+    await before.send('boiler', { level: 12 })
+    await before.rest()
+    ground.outside.answer('a/1/2/0', 'busy')
+    await before.rest()
+    const after = await again(ground, before, 4000, CALLS)
+    expect(await deliveries(after)).toMatchObject([{ status: 'retrying', nextAttemptTime: 10_000, error: 'busy' }])
+    await after.to(9999)
+    expect(ground.outside.calls).toHaveLength(1)
+    await after.to(10_000)
+    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/1/2/0'])
+  })
+
+  it('a call that was under way is made again under its id', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const before = await begun(ground, CALLS)
+    await before.send('boiler', { level: 12 })
+    await before.rest()
+    const after = await again(ground, before, 4000, CALLS)
+    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/1/2/0'])
+    ground.outside.answer('a/1/2/0')
+    await after.rest()
+    expect(await deliveries(after)).toMatchObject([{ id: 'a/1/2/0', status: 'delivered', createTime: 0, attempts: 1 }])
+  })
+
+  it.each([
+    ['skip', 1, 3],
+    ['once', 2, 2],
+    ['all', 4, 0],
+  ] as const)('misfire %s makes %d runs in all and leaves out %d', async (misfire, runs, skipped) => {
+    const ground = new Ground()
+    const before = await begun(ground, HOURLY, { misfire })
+    await before.to(0)
+    expect(info(before)?.invocationCount).toBe(1)
+    const after = await again(ground, before, 3.5 * HOUR, HOURLY, { misfire })
+    await after.to(3.5 * HOUR)
+    expect(info(after)).toMatchObject({ invocationCount: runs, skippedTicks: skipped, nextTick: 4 * HOUR })
+    await after.to(4 * HOUR)
+    expect(info(after)?.invocationCount).toBe(runs + 1)
+  })
+
+  it('ticks that are only seconds late because nobody was there are missed as well', async () => {
+    const ground = new Ground()
+    const rule: Rule = { ...HOURLY, task: { type: 'periodic', frequency: 1000, misfire: 'skip' } }
+    const before = await begun(ground, rule)
+    const after = await again(ground, before, 3500, rule)
+    await after.to(3500)
+    expect(info(after)).toMatchObject({ invocationCount: 1, skippedTicks: 3, nextTick: 4000 })
+  })
+
+  it('an end that a task came to by itself is told again', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, ONCE)
+    await before.to(300)
+    const told = { task: ref('a'), epoch: 1, status: 'stopped', finishedTime: 0 }
+    expect(before.ended).toEqual([told])
+    const after = await again(ground, before, 500, ONCE)
+    expect(after.ended).toEqual([told])
+  })
+
+  it('a begin that did not reach the log is made up for', async () => {
+    const ground = new Ground()
+    const after = ground.open({ at: 7 })
+    await after.runner.resume([watch(CALLS)])
+    expect(info(after)).toMatchObject({ status: 'running', startTime: 7 })
+  })
+
+  it('a task whose plugs are gone is told as failed, and why', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, CALLS)
+    await before.close()
+    const after = ground.open({ plugs: [] })
+    await after.runner.resume([watch(CALLS)])
+    expect(after.ended).toMatchObject([{ task: ref('a'), epoch: 1, status: 'failed' }])
+    expect(after.ended[0]?.error).toContain('level')
+  })
+
+  it('the state of another epoch is not taken, and effects have other ids', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, CALLS)
+    await before.send('boiler', { level: 12 })
+    await before.begin(watch(CALLS, {}, 2))
+    expect(info(before)).toMatchObject({ invocationCount: 0 })
+    await before.send('boiler', { level: 12 })
+    await before.to(1000)
+    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/2/2/0'])
+    await before.crash()
+    const after = ground.open({ at: 1000 })
+    await after.runner.resume([watch(CALLS, {}, 3)])
+    expect(info(after)).toMatchObject({ invocationCount: 0, startTime: 1000 })
+    expect((await deliveries(after)).map(({ id }) => id)).toEqual(['a/2/2/0', 'a/1/2/0'])
+  })
+
+  it('a sleep of the whole machine is no crowd of ticks, also when it is played again', async () => {
+    const ground = new Ground()
+    const before = await begun(ground, { ...HOURLY, task: { type: 'periodic', frequency: 10_000 } })
+    await before.to(0)
+    before.clock.jumpTo(HOUR + 5000)
+    await before.rest()
+    expect(info(before)).toMatchObject({ invocationCount: 2, nextTick: HOUR + 10_000 })
+    const seen = before.look('a')
+    const after = await again(ground, before, HOUR + 5000, { ...HOURLY, task: { type: 'periodic', frequency: 10_000 } })
+    expect(after.look('a')).toEqual(seen)
+  })
+})
+
+describe('deliveries', () => {
+  it('are told with their attempts, and the last failure is a dead letter', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const life = await begun(ground, CALLS)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    expect(await deliveries(life)).toEqual([
+      {
+        id: 'a/1/2/0',
+        node: 'send',
+        plug: 'send:1.0.0',
+        status: 'pending',
+        attempts: 1,
+        createTime: 0,
+        lastAttemptTime: 0,
+      },
+    ])
+    ground.outside.answer('a/1/2/0', 'busy')
+    await life.rest()
+    await life.to(10_000)
+    ground.outside.answer('a/1/2/0', 'still busy')
+    await life.rest()
+    expect(await deliveries(life)).toEqual([
+      {
+        id: 'a/1/2/0',
+        node: 'send',
+        plug: 'send:1.0.0',
+        status: 'dead',
+        attempts: 2,
+        createTime: 0,
+        lastAttemptTime: 10_000,
+        error: 'still busy',
+      },
+    ])
+  })
+
+  it('are the newest thousand of a task, in pages and by status', async () => {
+    const ground = new Ground()
+    const life = await begun(ground, CALLS)
+    for (let i = 0; i < 1010; i++) await life.send('boiler', { level: 20 + i })
+    await life.to(1000)
+    const all = await deliveries(life, 5000)
+    expect(all).toHaveLength(1000)
+    const [first, second, third] = all
+    const page = await life.runner.nodes.deliveries(ref('a'), { limit: 2, before: first?.id ?? '' })
+    expect(page).toEqual([second, third])
+    expect(await life.runner.nodes.deliveries(ref('a'), { limit: 2, status: 'dead' })).toEqual([])
+    expect(await life.runner.nodes.deliveries(ref('a'), { limit: 2, before: 'none' })).toEqual([])
+  })
+})
+
+describe('what is stored', () => {
+  const states = (life: Life) => life.storage.tenant(TENANT).collection(STATES)
+
+  it('is not written again for tasks to which nothing happens', async () => {
+    const ground = new Ground()
+    const life = await begun(ground, CALLS)
+    await life.begin(runnableOf('b', CALLS, { resource: 'other' }))
+    await life.to(1000)
+    expect((await states(life).get('a'))?.version).toBe(1)
+    await life.send('other', { level: 1 })
+    await life.to(2000)
+    expect((await states(life).get('a'))?.version).toBe(1)
+    expect((await states(life).get('b'))?.version).toBe(2)
+    const { commits } = life
+    await life.to(60_000)
+    expect(life.commits).toBe(commits)
+  })
+
+  it('lets the log be trimmed behind it', async () => {
+    const life = await begun(new Ground(), CALLS)
+    for (let i = 0; i < 20; i++) await life.send('boiler', { level: 1 })
+    await life.to(1000)
+    expect(await life.storage.tenant(TENANT).log('rule_inputs').bounds(0)).toEqual({ first: 22, last: 21 })
+  })
+
+  it('goes with a task that is forgotten', async () => {
+    const ground = new Ground()
+    const life = await begun(ground, CALLS)
+    await life.send('boiler', { level: 12 })
+    await life.to(1000)
+    await life.forget('a')
+    await life.to(2000)
+    expect(await states(life).count()).toBe(0)
+    expect(await life.storage.tenant(TENANT).collection(DELIVERIES).count()).toBe(0)
+    expect(info(life)).toBeUndefined()
+    await expect(life.runner.nodes.command(ref('a'), 'level', 'start')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('is all of it when the runner is closed, and nothing is taken after that', async () => {
+    const ground = new Ground()
+    const life = await begun(ground, CALLS)
+    await life.send('boiler', { level: 12 })
+    await life.runner.close()
+    expect(await states(life).get('a')).toMatchObject({ value: { epoch: 1, state: { invocations: 1 } } })
+    await expect(life.send('boiler', { level: 12 })).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})
+
+describe('inputs', () => {
+  it('that a task refuses are refused, with its words', async () => {
+    const life = await begun(new Ground(), CALLS)
+    const { nodes } = life.runner
+    await expect(nodes.push(ref('a'), 'level', { state: 'HOT' })).rejects.toMatchObject({ code: 'INVALID_STATE' })
+    await expect(nodes.push(ref('a'), 'none', { state: 'LOW' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(nodes.push({ tenant: 'other', id: 'a' }, 'level', { state: 'LOW' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    await nodes.push(ref('a'), 'level', { state: 'HIGH' })
+    expect(node(life, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
+  })
+
+  it('of one turn are one commit', async () => {
+    const life = await begun(new Ground(), EVICTS)
+    const { commits } = life
+    await Promise.all(Array.from({ length: 50 }, (_, i) => life.send('boiler', { level: i })))
+    expect(life.commits).toBe(commits + 1)
+    expect(info(life)?.invocationCount).toBe(50)
+  })
+
+  it('that cannot be stored are refused without harm to others', async () => {
+    const life = await begun(new Ground(), EVICTS)
+    const large = life.send('boiler', { level: 1, text: 'x'.repeat(1_100_000) })
+    const [refused, ...taken] = await Promise.allSettled([large, life.send('boiler', { level: 2 })])
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'TOO_LARGE' } })
+    expect(taken).toEqual([{ status: 'fulfilled', value: true }])
+    expect(info(life)?.invocationCount).toBe(1)
+  })
+
+  it('are heard of by who listens, and only then', async () => {
+    const life = await begun(new Ground(), EVICTS)
+    const events = life.events()
+    await life.send('boiler', { level: 2 })
+    expect(events[0]).toMatchObject({ type: 'data', task: 'a' })
+  })
+})
