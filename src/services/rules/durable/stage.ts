@@ -20,6 +20,7 @@ import type { RunnableTask } from '../runner.ts'
 import { DeliveryBook } from './delivery-book.ts'
 import type { Input } from './input.ts'
 import type { StateRecord } from './records.ts'
+import { Turns } from './turns.ts'
 
 /** What engines of all tenants have in common. */
 export type EngineParts = Pick<EngineOptions, 'plugs'> &
@@ -186,7 +187,9 @@ export class Stage {
   }
 
   async #resume({ ts, at }: Extract<Input, { k: 'resume' }>): Promise<void> {
+    const turns = new Turns()
     for (const id of ts) {
+      await turns.rest()
       const waiting = this.waiting.get(id)
       if (waiting === undefined) continue
       this.waiting.delete(id)
