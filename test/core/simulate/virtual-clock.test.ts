@@ -53,6 +53,16 @@ describe('the virtual clock', () => {
     expect(clock.nextAt()).toBe(100)
   })
 
+  it('runs late what was due when it jumps, and never jumps back', () => {
+    const clock = new VirtualClock()
+    const seen: number[] = []
+    clock.schedule(() => seen.push(clock.now()), 10)
+    clock.schedule(() => seen.push(clock.now()), 200)
+    clock.jumpTo(100)
+    clock.jumpTo(50)
+    expect([seen, clock.now(), clock.nextAt()]).toEqual([[100], 100, 200])
+  })
+
   it('drives rxjs: timer, interval and observeOn', () => {
     const clock = new VirtualClock()
     const seen: string[] = []

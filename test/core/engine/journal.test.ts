@@ -1,0 +1,112 @@
+/** An engine whose host keeps its tasks: runs with a number, answers through the journal, calls that are withheld. */
+import { describe, expect, it } from 'vitest'
+import type { Outcome } from '../../../src/core/engine/call-plug.ts'
+import { CoreEngine } from '../../../src/core/engine/engine.ts'
+import type { Journal } from '../../../src/core/engine/journal.ts'
+import { VirtualClock } from '../../../src/index.ts'
+import { promisesSettled } from '../../support/live-engine.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
+
+const RULE = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
+const OF = { source: RULE, settings: { name: 'boiler' } }
+const BEGIN = { id: 't', run: 7, createTime: 5, resources: ['r'] }
+
+function journaled(mayCall?: () => boolean) {
+  const plugs = new ScriptedPlugs()
+  const touched: string[] = []
+  const opened: string[] = []
+  const answers: { execution: number; call: number; outcome: Outcome }[] = []
+  const journal: Journal = {
+    touched: ({ id }) => void touched.push(id),
+    ...(mayCall && { mayCall: (_task, execution) => execution.node.kind === 'sensor' || mayCall() }),
+    opened: (_task, execution) => void opened.push(execution.node.label),
+    answered: (_task, execution, call, outcome) => void answers.push({ execution: execution.id, call, outcome }),
+  }
+  const clock = new VirtualClock(10)
+  const engine = new CoreEngine({ plugs: plugs.plugs, scheduler: clock, ids: () => '', seed: 1, journal })
+  return { engine, plugs, touched, opened, answers, clock }
+}
+
+describe('a run that its host has a number for', () => {
+  it('has that number in the ids of its effects, and the resources it was given', async () => {
+    const { engine, plugs } = journaled()
+    const task = await engine.begin(OF, BEGIN)
+    expect(task.info()).toMatchObject({ name: 'boiler', createTime: 5, startTime: 10, resourceIds: ['r'] })
+    engine.receive({ resource: 'r', s: 'On' })
+    expect(plugs.callsOf('act').map(({ id }) => id)).toEqual(['t/7/2/0'])
+    await expect(engine.begin(OF, BEGIN)).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+
+  it('that cannot be is refused, and there is no task', async () => {
+    const { engine } = journaled()
+    const source = rule({ sensors: { s: on('nothing') } })
+    await expect(engine.begin({ source, settings: {} }, BEGIN)).rejects.toMatchObject({ code: 'VALIDATION' })
+    expect(engine.tasks.size).toBe(0)
+  })
+
+  it('goes on with what it was made of, whatever rule was saved', async () => {
+    const { engine } = journaled()
+    const before = await engine.begin(OF, BEGIN)
+    engine.receive({ resource: 'r', s: 'On' })
+    const saved = { ...before.save(), rule: {} }
+    await engine.remove('t', { force: true })
+    const after = await engine.restore(saved, OF)
+    expect(after.node('s').states).toEqual({ Off: 0, On: 1 })
+    expect([...engine.listenersOf('r')]).toEqual([after])
+  })
+})
+
+describe('an answer that comes later', () => {
+  it('is handed to the journal, and taken when it is given back', async () => {
+    const { engine, plugs, opened, answers } = journaled()
+    plugs.say('act', LATER)
+    const task = await engine.begin(OF, BEGIN)
+    engine.receive({ resource: 'r', s: 'On' })
+    expect(opened).toEqual(['act'])
+    plugs.settle('act', { message: 'done' })
+    await promisesSettled()
+    expect(answers).toMatchObject([{ call: 1, outcome: { ok: true, message: 'done' } }])
+    expect(task.node('act').rawData).toBeUndefined()
+    const [answer] = answers
+    task.settle(answer?.execution ?? 0, 2, { ok: false, error: 'of another call' })
+    expect(task.node('act').error).toBeUndefined()
+    task.settle(answer?.execution ?? 0, 1, answer?.outcome ?? { ok: false, error: '' })
+    expect(task.node('act').rawData).toMatchObject({ message: 'done' })
+    expect(task.execution(answer?.execution ?? 0)).toBeUndefined()
+  })
+
+  it('is nobody’s any more when the task has stopped', async () => {
+    const { engine, plugs, answers } = journaled()
+    plugs.say('act', LATER)
+    await engine.begin(OF, BEGIN)
+    engine.receive({ resource: 'r', s: 'On' })
+    await engine.stop('t')
+    plugs.settle('act', { message: 'done' })
+    await promisesSettled()
+    expect(answers).toEqual([])
+  })
+})
+
+describe('a call that is withheld', () => {
+  it('is open without the plug, until it is settled', async () => {
+    const { engine, plugs, opened } = journaled(() => false)
+    const task = await engine.begin(OF, BEGIN)
+    engine.receive({ resource: 'r', s: 'On' })
+    expect(plugs.callsOf('act')).toEqual([])
+    expect(opened).toEqual(['act'])
+    expect(task.save().state.executing).toMatchObject([{ node: 'act', phase: 'called', calls: 1 }])
+    task.settle(2, 1, { ok: false, error: 'no' })
+    expect(task.node('act').error).toEqual({ time: 10, message: 'no' })
+  })
+})
+
+it('a journal hears of every change of a task', async () => {
+  const { engine, touched } = journaled(() => true)
+  await engine.begin(OF, BEGIN)
+  expect(touched.splice(0)).toEqual(['t'])
+  engine.receive({ resource: 'r', s: 'Off' })
+  expect(touched.splice(0)).toEqual(['t'])
+  await engine.stop('t')
+  expect(touched).toEqual(['t'])
+})
