@@ -278,6 +278,23 @@ describe('what is stored', () => {
     expect(await life.storage.tenant(TENANT).log('rule_inputs').bounds(0)).toEqual({ first: 22, last: 21 })
   })
 
+  it('is kept in the log for tasks that are resumed later, also over another crash', async () => {
+    const ground = new Ground()
+    const first = await begun(ground, CALLS)
+    await first.begin(runnableOf('b', CALLS, { resource: 'boiler' }))
+    await first.send('boiler', { level: 1 })
+    await first.crash()
+    const second = ground.open()
+    await second.runner.resume([watch(CALLS)])
+    await second.to(1000)
+    await second.crash()
+    const third = ground.open({ at: 1000 })
+    await third.runner.resume([watch(CALLS)])
+    await third.runner.resume([runnableOf('b', CALLS, { resource: 'boiler' })])
+    expect(info(third)).toMatchObject({ startTime: 0, invocationCount: 1 })
+    expect(third.runner.nodes.info(ref('b'))).toMatchObject({ startTime: 0, invocationCount: 1 })
+  })
+
   it('goes with a task that is forgotten', async () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
@@ -320,6 +337,20 @@ describe('inputs', () => {
     await Promise.all(Array.from({ length: 50 }, (_, i) => life.send('boiler', { level: i })))
     expect(life.commits).toBe(commits + 1)
     expect(info(life)?.invocationCount).toBe(50)
+  })
+
+  it('act at the moment at which they were taken, though time goes on while they are stored', async () => {
+    const life = await begun(new Ground(), EVICTS)
+    await life.send('boiler', { level: 12 })
+    await life.to(50_000)
+    const sent = life.send('boiler', { level: 13 })
+    while (life.runner.queued === 0) await Promise.resolve()
+    life.clock.advanceTo(105_000)
+    await sent
+    await life.rest()
+    expect(node(life, 'level')).toMatchObject({ collectedTime: 50_000, states: { LOW: 0, HIGH: 1 } })
+    await life.to(110_000)
+    expect(node(life, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
   })
 
   it('that cannot be stored are refused without harm to others', async () => {
