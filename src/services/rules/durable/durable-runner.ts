@@ -44,7 +44,7 @@ export interface DurableOptions extends EngineParts {
 export interface DurableRunner extends TaskRunner {
   /** inputs that wait to be stored and applied */
   readonly queued: number
-  /** Takes nothing any more, finishes what is under way and stores all states. Safe to call twice. */
+  /** Takes nothing any more, applies what is on its way and stores all states. Calls of plugs that are open are made again at the next start. Safe to call twice. */
   close(): Promise<void>
 }
 
