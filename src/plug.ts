@@ -33,12 +33,7 @@ export type {
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
-export {
-  compileCode,
-  compileConditionCode,
-  compileNumberCode,
-  type CompiledCode,
-} from './core/script/either-lane.ts'
+export { compileCode, compileConditionCode, compileNumberCode, type CompiledCode } from './core/script/either-lane.ts'
 export { ScriptFence, type ScriptInput, type ScriptLine, type ScriptResult } from './core/script/fence.ts'
 export { scriptFunction } from './core/script/script-source.ts'
 export { emptyTree, insert, percentileOf, remove, type OrderTree } from './core/window/order-tree.ts'
