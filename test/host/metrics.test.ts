@@ -54,6 +54,7 @@ describe('the figures', () => {
 
   it('show a lag when the loop was held up', async () => {
     const metrics = new Metrics()
+    // The monitor looks at the loop every 10 ms of real time, and nothing tells when: it has to have looked before and after.
     await new Promise((resolve) => setTimeout(resolve, 30))
     const end = performance.now() + 80
     while (performance.now() < end);

@@ -43,8 +43,8 @@ export class CoreEngine implements Engine {
   readonly #clocks = new Clocks()
   readonly #quiet: Quiet
   readonly #hot: HotRows
-  /** the present, as the quiet lanes read it */
-  readonly #clock: Float64Array
+  /** the present, in a cell that costs no box */
+  readonly #clock = new Float64Array([Number.NEGATIVE_INFINITY])
   readonly #scheduler: SchedulerLike
   readonly #router = new Router<LiveTask, QuietSource>((number, listeners) => this.#quiet.source(number, listeners))
   readonly #tasks = new Map<string, LiveTask>()
@@ -70,7 +70,6 @@ export class CoreEngine implements Engine {
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate)
     this.#hot = this.#quiet.hot
-    this.#clock = this.#quiet.clock
     this.#scheduler = options.scheduler
     this.#host = {
       quiet: this.#quiet,
@@ -221,13 +220,20 @@ export class CoreEngine implements Engine {
 
   /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
   #takeQuietly(source: number, message: Message): boolean {
-    return this.#host.listener === null && this.#timers.nextAt > this.#now() && this.#hot.take(source, message)
+    if (this.#host.listener !== null) return false
+    const now = this.#now()
+    return this.#timers.nextAt > now && this.#takeHot(source, message, now)
+  }
+
+  #takeHot(source: number, message: Message, now: number): boolean {
+    this.#quiet.clock[0] = now
+    return this.#hot.take(source, message)
   }
 
   /** Quietly while nobody listens. */
   #take(source: number, message: Message, now: number): void {
     const isQuiet = this.#host.listener === null
-    if (isQuiet && this.#hot.take(source, message)) return
+    if (isQuiet && this.#takeHot(source, message, now)) return
     const route = this.#router.at(source)
     if (route === undefined) return
     if (isQuiet) route.source.take(message, now)

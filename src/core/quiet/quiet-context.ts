@@ -20,7 +20,7 @@ export interface Opened {
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** whether a variable of that name follows the stream or stored values */
+  /** Brings the task's full state to the call under way. */
   open(): Opened
 }
 

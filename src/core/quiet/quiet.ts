@@ -21,7 +21,7 @@ const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class Quiet {
-  /** epoch ms of the engine's present, in a cell that passes it on without a box */
+  /** epoch ms at which the message at hand is taken, whatever the clock says meanwhile; a cell passes it on without a box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY])
   readonly hot = new HotRows()
   readonly #calls: QuietCalls

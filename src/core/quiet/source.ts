@@ -25,6 +25,8 @@ export interface Listener {
 /** What the sources of an engine share. */
 export interface SharedByEngine {
   readonly hot: HotRows
+  /** epoch ms at which the message at hand is taken */
+  readonly clock: Float64Array
   /** undefined for a message that no row takes */
   fieldsOf(message: Message): Fields | undefined
 }
@@ -94,6 +96,7 @@ export class QuietSource implements TakenSource {
   }
 
   #takeStretches(message: Message, now: number): void {
+    this.#shared.clock[0] = now
     this.total++
     this.#before = this.#last
     this.#last = message
@@ -138,6 +141,7 @@ export class QuietSource implements TakenSource {
       this.#pause--
     } else {
       this.#fields = this.#shared.fieldsOf(message)
+      if (this.#fields === undefined) this.#pause = LONGEST_PAUSE
     }
     this.#takeFully(message, now)
   }

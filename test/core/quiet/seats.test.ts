@@ -1,3 +1,4 @@
+import { Subscription } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
@@ -173,5 +174,42 @@ describe('a seated task', () => {
     expect(send({ a: 30, b: 1 })).toBe(false)
     await engine.remove(task.id)
     expect(engine.tasks.size).toBe(0)
+  })
+})
+
+describe('the time of a message', () => {
+  /** Two tasks of different shapes; the clock moves while the first one's actuator works, and is read there. */
+  async function saved(listens: boolean): Promise<unknown> {
+    let now = 0
+    const reads = definePlug({
+      name: 'reads',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute({ task: { TASK_ID } }) {
+        now += 7
+        engine.explain(TASK_ID, 'a0')
+      },
+    })
+    const clock = { now: () => now, schedule: () => new Subscription() }
+    const engine = createEngine({ plugs: [...builtins, act, reads], scheduler: clock, seed: 1 })
+    if (listens) engine.events$.subscribe(() => undefined)
+    const reading = {
+      actuators: [
+        { label: 'a0', name: 'reads' },
+        { label: 'a1', name: 'act' },
+      ],
+    }
+    const both = [...(rule().triggers ?? []), { sourceLabel: 's0', destinationLabel: 'a1', statesTrigger: ['Above'] }]
+    await engine.start(rule({ ...reading, triggers: both }), { id: 'first', resource: 'r' })
+    await engine.start(rule(pair('AND')), { id: 'second', resource: 'r' })
+    for (const a of [1, 2, 30, 30, 3]) {
+      now += 100
+      engine.receive({ resource: 'r', a })
+    }
+    return [...engine.tasks.values()].map((task) => task.save())
+  }
+
+  it('is one for all that follows from it, also when the clock moves meanwhile', async () => {
+    expect(await saved(false)).toEqual(await saved(true))
   })
 })
