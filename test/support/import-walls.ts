@@ -56,6 +56,7 @@ export const WALLS: readonly Wall[] = [
       'src/services/rules/**',
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
+      'src/web/**',
       'src/core/**',
       'src/kernel/**',
     ],
@@ -64,10 +65,18 @@ export const WALLS: readonly Wall[] = [
   },
   {
     from: 'src/services/*/**',
-    files: ['src/services/<1>/**', 'src/services/*/contract.ts', 'src/storage/contract.ts', 'src/kernel/**'],
+    files: [
+      'src/services/<1>/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/web/**',
+      'src/kernel/**',
+    ],
     packages: ANYTHING,
     pure: false,
   },
+  // What routes and clients of all services share
+  { from: 'src/web/**', files: ['src/web/**', 'src/kernel/**'], packages: ['fastify', 'node:stream'], pure: false },
   {
     from: 'src/storage/contract.ts',
     files: ['src/storage/series.ts', 'src/storage/blobs.ts', 'src/kernel/**'],

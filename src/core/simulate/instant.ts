@@ -1,7 +1,6 @@
 import { AppError } from '../../kernel/errors.ts'
+import { isoInstant } from '../../kernel/instant.ts'
 import type { Message } from '../task/origin.ts'
-
-const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /**
  * Epoch ms of a message's `timestamp`: a number is epoch ms, text is ISO 8601 and without an offset UTC.
@@ -17,12 +16,4 @@ export function instantOf(message: Message, place: number | string): number {
     'BAD_RECORDING',
     `${where} ${what}; give epoch milliseconds or an ISO 8601 time such as 2026-01-31T12:00:00Z`,
   )
-}
-
-/** Epoch ms of an ISO 8601 text, UTC without an offset; NaN for anything else. */
-export function isoInstant(text: string): number {
-  const parts = ISO.exec(text.trim())
-  if (!parts) return Number.NaN
-  const [, date, time = '00:00', zone = 'Z'] = parts
-  return Date.parse(`${date}T${time.replace(',', '.')}${zone.toUpperCase()}`)
 }

@@ -1,9 +1,9 @@
 /** The rules service over fetch: the same contract, two-way typed, for tests and for other processes. */
-import type { BatchApi, InspectionApi, RulesApi, TaskApi, TemplateApi, ToolApi } from './contract.ts'
+import type { BatchApi, InspectionApi, RulesApi, StreamEvent, TaskApi, TemplateApi, ToolApi } from './contract.ts'
 import { filterQuery } from './client/filter-query.ts'
-import { Http, pathOf, type ClientOptions } from './client/http.ts'
-import { jsonLines, serverEvents } from './client/streams.ts'
-import { PAGED_MEDIA_TYPE } from './shared-schema.ts'
+import { Http, pathOf, type ClientOptions } from '../../web/client/http.ts'
+import { jsonLines, serverEvents } from '../../web/client/streams.ts'
+import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 
@@ -113,7 +113,10 @@ function inspectionClient(http: Http): InspectionApi {
     events: async function* (id, { lastEventId, signal }) {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
       try {
-        yield* serverEvents(await http.open('GET', pathOf`/api/tasks/${id}/events`, { headers, signal }))
+        const answer = await http.open('GET', pathOf`/api/tasks/${id}/events`, { headers, signal })
+        for await (const { id: number = '', data } of serverEvents(answer)) {
+          yield { id: number, event: data as StreamEvent['event'] }
+        }
       } catch (error) {
         if (!signal.aborted) throw error
       }
@@ -142,4 +145,4 @@ function toolClient(http: Http): ToolApi {
   }
 }
 
-export type { ClientOptions } from './client/http.ts'
+export type { ClientOptions } from '../../web/client/http.ts'

@@ -1,6 +1,7 @@
 /** The shape in which the rules service reports errors: `{ statusCode, error, code?, details? }`. */
 import type { AppError, ErrorCode, Issue } from '../../kernel/errors.ts'
-import { DUPLICATE_TEMPLATE, issuesText, NAME_MISMATCH } from './error-texts.ts'
+import { issuesText } from '../../kernel/refusal.ts'
+import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
 import type { ErrorBody, WireIssue } from './shared-schema.ts'
 
 /** What a host knows of a refusal. */

@@ -14,7 +14,8 @@ import {
   type ReadBatch,
   type TaskAction,
 } from './batch-schema.ts'
-import { refuse, unknownAction } from './error-texts.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { unknownAction } from './error-texts.ts'
 import { missingVersions } from './plug-versions.ts'
 import type { TaskFilter } from './task-schema.ts'
 import { BATCH_ACTIONS, type BatchAction } from './words.ts'

@@ -47,10 +47,6 @@ export type ErrorBody = Static<typeof ErrorBodySchema>
 
 export const MAX_HITS = 100
 export const DEFAULT_HITS = 10
-/** the paged media type (part 2, 4.1) */
-export const PAGED_MEDIA_TYPE = 'application/vnd.service.paged+json'
-export const HAL_MEDIA_TYPE = 'application/hal+json'
-export const NDJSON_MEDIA_TYPE = 'application/x-ndjson'
 
 /** Wraps a list: the answer to the paged media type. */
 export function pagedSchema<T extends ReturnType<typeof Type.Object>>(item: T, title: string) {

@@ -9,14 +9,8 @@ import type { PluginUpdate } from './batch-schema.ts'
 import type { Books } from './books.ts'
 import type { TemplateApi } from './contract.ts'
 import { refusalText } from './error-body.ts'
-import {
-  duplicateTemplate,
-  nameMismatch,
-  noDiscoveryTemplate,
-  refuse,
-  templateInUse,
-  templateNotFound,
-} from './error-texts.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, templateNotFound } from './error-texts.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { Lanes } from './lanes.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from './plug-versions.ts'

@@ -1,6 +1,6 @@
 /** Streams of messages as devices send them: late, twice, with holes, from clocks that are wrong, over changes of time. */
 import fc from 'fast-check'
-import { isoInstant } from '../../core/simulate/instant.ts'
+import { isoInstant } from '../../kernel/instant.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { instantOf, isoInstant } from '../../../src/core/simulate/instant.ts'
+import { instantOf } from '../../../src/core/simulate/instant.ts'
+import { isoInstant } from '../../../src/kernel/instant.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
 const NOON = Date.UTC(2026, 0, 31, 12)

@@ -1,7 +1,7 @@
 /** Filters of listings as a query. */
 import type { TagFilter, TaskFilter } from '../task-schema.ts'
 import type { TemplateFilter } from '../template-schema.ts'
-import type { QueryValue } from './http.ts'
+import type { QueryValue } from '../../../web/client/http.ts'
 
 export function filterQuery(where: TaskFilter | TemplateFilter): Readonly<Record<string, QueryValue>> {
   const { tags = [], ids, ...others } = where

@@ -1,11 +1,11 @@
 /** Routes that look into a task at work (additions of this host). */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { isoInstant } from '../../../core/simulate/instant.ts'
+import { isoInstant } from '../../../kernel/instant.ts'
 import type { Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
-import type { NodeCommand, NodePush, RulesService, TaskLogQuery } from '../contract.ts'
-import { refuse } from '../error-texts.ts'
+import type { NodeCommand, NodePush, RulesService, StreamEvent, TaskLogQuery } from '../contract.ts'
+import { refuse } from '../../../kernel/refusal.ts'
 import {
   DeliverySchema,
   NodePushSchema,
@@ -17,7 +17,7 @@ import { readShape } from '../read-shape.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { described, handle, Text, Whole } from './route-parts.ts'
-import { sendEvents, untilClosed } from './send-stream.ts'
+import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
 
 const node = { params: ['id', 'node'], answers: { 200: RuntimeNodeSchema } } as const
 
@@ -54,7 +54,7 @@ export function inspectionRoutes(app: FastifyInstance, service: RulesService): v
       await api.tasks.runs(id)
       const lastEventId = Array.isArray(given) ? given[0] : given
       const options = { signal: untilClosed(reply), ...(lastEventId !== undefined && { lastEventId }) }
-      return sendEvents(reply, api.inspection.events(id, options))
+      return sendEvents(reply, named(api.inspection.events(id, options)))
     }),
   )
   app.get(
@@ -175,4 +175,8 @@ function timeOf(name: 'from' | 'until', given: number | string | undefined, issu
 function without<T extends object, K extends keyof T>(fields: T, key: K): Omit<T, K> {
   const { [key]: _left, ...rest } = fields
   return rest
+}
+
+async function* named(events: AsyncIterable<StreamEvent>): AsyncGenerator<ServerEvent> {
+  for await (const { id, event } of events) yield { id, event: event.type, data: event }
 }

@@ -3,7 +3,7 @@ import { DEFAULT_HITS, MAX_HITS, type GraphFormat } from '../shared-schema.ts'
 import type { TagFilter, TaskFilter, TaskQuery } from '../task-schema.ts'
 import type { TemplateFilter } from '../template-schema.ts'
 import { GRAPH_FORMATS, TASK_STATUSES, TASK_TYPES } from '../words.ts'
-import type { QueryReader } from './query-reader.ts'
+import type { QueryReader } from '../../../web/query-reader.ts'
 
 export function readTaskFilter(query: QueryReader): TaskFilter {
   const template = query.text('template')

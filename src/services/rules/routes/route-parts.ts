@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastif
 import { Type, type TSchema } from 'typebox'
 import type { RulesApi, RulesService } from '../contract.ts'
 import { ErrorBodySchema } from '../shared-schema.ts'
-import { QueryReader } from './query-reader.ts'
+import { QueryReader } from '../../../web/query-reader.ts'
 
 export interface Asked {
   readonly api: RulesApi

@@ -1,7 +1,7 @@
 /** A page of a list in the form that the request accepts: an array, the paged media type, or HAL (part 2, 4.1). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Page } from '../../../kernel/page.ts'
-import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../shared-schema.ts'
+import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
 
 export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): FastifyReply {
   void reply.header('x-count', page.total).header('vary', 'accept')

@@ -16,7 +16,7 @@ import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
 import { described, Flag, handle, Text, Whole, type Asked } from './route-parts.ts'
 import { sendList } from './send-list.ts'
-import { sendLines, untilClosed } from './send-stream.ts'
+import { sendLines, untilClosed } from '../../../web/send-stream.ts'
 
 const format = { format: Type.Optional(GraphFormatSchema) }
 const entity = { answers: { 200: TemplateEntitySchema } }

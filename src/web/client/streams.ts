@@ -1,20 +1,27 @@
 /** Answers that go on, read as they come. */
-import type { StreamEvent } from '../inspection-schema.ts'
+import type { ServerEvent } from '../send-stream.ts'
 
 /** One value per line of JSON. */
 export async function* jsonLines(response: Response): AsyncGenerator {
   for await (const line of lines(response)) if (line !== '') yield JSON.parse(line) as unknown
 }
 
-/** Server-sent events with an id and JSON as data; comments are passed over. */
-export async function* serverEvents(response: Response): AsyncGenerator<StreamEvent> {
-  let id = ''
+/** Server-sent events with JSON as data; comments are passed over. */
+export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
+  let id: string | undefined
+  let event: string | undefined
   let data = ''
   for await (const line of lines(response)) {
     if (line.startsWith('id: ')) id = line.slice('id: '.length)
+    else if (line.startsWith('event: ')) event = line.slice('event: '.length)
     else if (line.startsWith('data: ')) data += line.slice('data: '.length)
     else if (line === '' && data !== '') {
-      yield { id, event: JSON.parse(data) as StreamEvent['event'] }
+      yield {
+        ...(id !== undefined && { id }),
+        ...(event !== undefined && { event }),
+        data: JSON.parse(data) as unknown,
+      }
+      event = undefined
       data = ''
     }
   }

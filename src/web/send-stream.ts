@@ -1,8 +1,17 @@
 /** Answers that go on: server-sent events, and JSON line by line. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { StreamEvent } from '../inspection-schema.ts'
-import { NDJSON_MEDIA_TYPE } from '../shared-schema.ts'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
+
+/** One server-sent event. */
+export interface ServerEvent {
+  /** what a reader that comes back sends as `Last-Event-ID` */
+  readonly id?: string
+  /** its name; `message` without */
+  readonly event?: string
+  /** becomes JSON */
+  readonly data: unknown
+}
 
 /** ms between two signs of life on a quiet stream */
 const SIGN_OF_LIFE_MS = 15_000
@@ -14,9 +23,9 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-export function sendEvents(reply: FastifyReply, events: AsyncIterable<StreamEvent>): FastifyReply {
+export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEvent>): FastifyReply {
   return reply
-    .type('text/event-stream; charset=utf-8')
+    .type(`${EVENTS_MEDIA_TYPE}; charset=utf-8`)
     .header('cache-control', 'no-cache')
     .header('x-accel-buffering', 'no')
     .send(Readable.from(eventTexts(events)))
@@ -37,7 +46,7 @@ async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterato
   }
 }
 
-async function* eventTexts(events: AsyncIterable<StreamEvent>): AsyncGenerator<string> {
+async function* eventTexts(events: AsyncIterable<ServerEvent>): AsyncGenerator<string> {
   const iterator = events[Symbol.asyncIterator]()
   // lets the reader know that it is connected
   yield ': here\n\n'
@@ -49,13 +58,17 @@ async function* eventTexts(events: AsyncIterable<StreamEvent>): AsyncGenerator<s
         continue
       }
       if (told.done === true) return
-      const { id, event } = told.value
-      yield `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+      yield eventText(told.value)
       next = iterator.next()
     }
   } finally {
     await iterator.return?.()
   }
+}
+
+/** An event as it goes over the wire. */
+export function eventText({ id, event, data }: ServerEvent): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 }
 
 /** Undefined when nothing came for a while. */

@@ -1,6 +1,6 @@
 /** Requests of the client: JSON both ways, refusals as the errors they were on the other side. */
-import { AppError, ERRORS, type ErrorCode, type Issue } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { AppError, ERRORS, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
 
 export interface ClientOptions {
   /** such as `http://127.0.0.1:8080` */

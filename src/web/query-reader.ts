@@ -1,7 +1,7 @@
 /** Reads the query of a request and remembers every problem, so that they are told at once. */
-import type { Issue } from '../../../kernel/errors.ts'
-import { isoInstant } from '../../../core/simulate/instant.ts'
-import { refuse } from '../error-texts.ts'
+import type { Issue } from '../kernel/errors.ts'
+import { isoInstant } from '../kernel/instant.ts'
+import { refuse } from '../kernel/refusal.ts'
 
 export class QueryReader {
   readonly #query: Readonly<Record<string, unknown>>

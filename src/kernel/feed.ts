@@ -1,0 +1,239 @@
+/**
+ * One writer, many readers: what is published goes to every reader that is there, by topic or to all. Publishing never
+ * waits: a reader that cannot keep up loses what its policy says, and is told how much.
+ *
+ * F1  a reader gets what was published after it joined, in order, without repetition; holes are counted, never silent
+ * F2  publishing costs what its readers cost: topics that nobody reads cost one look-up
+ * F3  the last `kept` values of a topic can be read again by number, for readers that come back
+ */
+export interface FeedOptions {
+  /** values of one topic that are kept for readers that come back; default 0 */
+  readonly kept?: number
+  /** topics for which values are kept; the one that was quiet for longest is forgotten first; default 10,000 */
+  readonly keptTopics?: number
+}
+
+/** A value with its number. Numbers rise by one over all topics, from 1. */
+export interface Published<T> {
+  readonly number: number
+  readonly topic: string
+  readonly value: T
+}
+
+export interface ReaderOptions {
+  /** only this topic; all of them when absent */
+  readonly topic?: string
+  /** values that may wait for this reader; default 1,000 */
+  readonly most?: number
+  /**
+   * What happens when more would wait. `dropOldest` (default): the oldest is lost and counted. `end`: the reader ends,
+   * so that it comes back and reads on from its last number.
+   */
+  readonly overflow?: 'dropOldest' | 'end'
+  /** the number that the reader saw last: what was kept since then comes first */
+  readonly after?: number
+  /** the reader ends */
+  readonly signal?: AbortSignal
+}
+
+/** Iterate it once; `return()` or the signal let it go. */
+export interface FeedReader<T> extends AsyncIterableIterator<Published<T>> {
+  /** values that were lost to this reader since it was asked last; resets the count */
+  takeDropped(): number
+  /** whether values after `after` were kept no more when it joined */
+  readonly missed: boolean
+}
+
+interface Kept<T> {
+  readonly values: Published<T>[]
+  /** number of the newest value that is kept no more */
+  lost: number
+}
+
+export class Feed<T> {
+  readonly #byTopic = new Map<string, Set<Reader<T>>>()
+  readonly #toAll = new Set<Reader<T>>()
+  readonly #kept = new Map<string, Kept<T>>()
+  readonly #mostKept: number
+  readonly #mostTopics: number
+  #number = 0
+  #forgotten = 0
+  #dropped = 0
+  #ended = false
+
+  constructor({ kept = 0, keptTopics = 10_000 }: FeedOptions = {}) {
+    this.#mostKept = kept
+    this.#mostTopics = keptTopics
+  }
+
+  /** number of what was published last; 0 at first */
+  get last(): number {
+    return this.#number
+  }
+
+  get readers(): number {
+    let count = this.#toAll.size
+    for (const readers of this.#byTopic.values()) count += readers.size
+    return count
+  }
+
+  /** values that were lost to slow readers since the start */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Whether anybody reads the topic now. */
+  hasReaders(topic: string): boolean {
+    return this.#toAll.size > 0 || this.#byTopic.has(topic)
+  }
+
+  publish(topic: string, value: T): void {
+    const published = { number: ++this.#number, topic, value }
+    if (this.#mostKept > 0) this.#keep(published)
+    for (const reader of this.#byTopic.get(topic) ?? []) this.#dropped += reader.take(published)
+    for (const reader of this.#toAll) this.#dropped += reader.take(published)
+  }
+
+  /** Without a topic, `after` brings back nothing: values are kept by topic. */
+  read(options: ReaderOptions = {}): FeedReader<T> {
+    const { topic, after } = options
+    const { values, lost } = this.#since(topic, after)
+    const reader = new Reader<T>(options, values, lost, () => this.#leave(topic, reader))
+    if (this.#ended || options.signal?.aborted === true) {
+      reader.end()
+      return reader
+    }
+    if (topic === undefined) this.#toAll.add(reader)
+    else {
+      const readers = this.#byTopic.get(topic) ?? new Set()
+      this.#byTopic.set(topic, readers.add(reader))
+    }
+    return reader
+  }
+
+  /** All readers end after what waits for them; later ones at once. */
+  end(): void {
+    this.#ended = true
+    for (const readers of [this.#toAll, ...this.#byTopic.values()]) for (const reader of readers) reader.end()
+  }
+
+  #since(topic: string | undefined, after: number | undefined): { values: Published<T>[]; lost: boolean } {
+    if (after === undefined || topic === undefined) return { values: [], lost: false }
+    const kept = this.#kept.get(topic)
+    // a number of the future is one of another life
+    const lost = after > this.#number || after < (kept?.lost ?? this.#forgotten)
+    return { values: kept?.values.filter(({ number }) => number > after || after > this.#number) ?? [], lost }
+  }
+
+  #keep(published: Published<T>): void {
+    const { topic } = published
+    const kept = this.#kept.get(topic) ?? { values: [], lost: this.#forgotten }
+    // the map's order is that of the last value of each topic
+    this.#kept.delete(topic)
+    this.#kept.set(topic, kept)
+    kept.values.push(published)
+    if (kept.values.length > this.#mostKept) kept.lost = kept.values.shift()?.number ?? kept.lost
+    if (this.#kept.size <= this.#mostTopics) return
+    const quietest = this.#kept.entries().next().value
+    if (quietest === undefined) return
+    this.#kept.delete(quietest[0])
+    this.#forgotten = Math.max(this.#forgotten, quietest[1].values.at(-1)?.number ?? 0)
+  }
+
+  #leave(topic: string | undefined, reader: Reader<T>): void {
+    if (topic === undefined) return void this.#toAll.delete(reader)
+    const readers = this.#byTopic.get(topic)
+    readers?.delete(reader)
+    if (readers?.size === 0) this.#byTopic.delete(topic)
+  }
+}
+
+const DONE = { done: true, value: undefined } as const
+
+class Reader<T> implements FeedReader<T> {
+  readonly missed: boolean
+  readonly #options: ReaderOptions
+  readonly #leave: () => void
+  #waiting: Published<T>[]
+  /** place of the first value that waits; those before it are taken */
+  #first = 0
+  #dropped = 0
+  #ended = false
+  readonly #asked: ((result: IteratorResult<Published<T>, undefined>) => void)[] = []
+  readonly #abort = (): void => {
+    this.#waiting = []
+    this.#first = 0
+    this.end()
+  }
+
+  constructor(options: ReaderOptions, waiting: Published<T>[], missed: boolean, leave: () => void) {
+    this.#options = options
+    this.#waiting = waiting
+    this.missed = missed
+    this.#leave = leave
+    options.signal?.addEventListener('abort', this.#abort, { once: true })
+  }
+
+  /** Gives how many values were lost. */
+  take(published: Published<T>): number {
+    if (this.#ended) return 0
+    const asked = this.#asked.shift()
+    if (asked !== undefined) {
+      asked({ done: false, value: published })
+      return 0
+    }
+    const { most = 1000, overflow = 'dropOldest' } = this.#options
+    if (this.#waiting.length - this.#first < most) {
+      this.#waiting.push(published)
+      return 0
+    }
+    this.#dropped++
+    if (overflow === 'end') this.end()
+    else {
+      this.#first++
+      this.#waiting.push(published)
+      this.#compact()
+    }
+    return 1
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#options.signal?.removeEventListener('abort', this.#abort)
+    this.#leave()
+    for (const asked of this.#asked.splice(0)) asked(DONE)
+  }
+
+  takeDropped(): number {
+    const count = this.#dropped
+    this.#dropped = 0
+    return count
+  }
+
+  next(): Promise<IteratorResult<Published<T>, undefined>> {
+    const value = this.#waiting[this.#first]
+    if (value !== undefined) {
+      this.#first++
+      this.#compact()
+      return Promise.resolve({ done: false, value })
+    }
+    if (this.#ended) return Promise.resolve(DONE)
+    return new Promise((resolve) => this.#asked.push(resolve))
+  }
+
+  return(): Promise<IteratorResult<Published<T>, undefined>> {
+    this.#abort()
+    return Promise.resolve(DONE)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #compact(): void {
+    if (this.#first < 64 || this.#first * 2 < this.#waiting.length) return
+    this.#waiting.splice(0, this.#first)
+    this.#first = 0
+  }
+}

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Feed, type FeedReader } from '../../src/kernel/feed.ts'
+
+/** What waits in a reader, read until the feed has ended. */
+async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
+  const values: T[] = []
+  for await (const { value } of reader) values.push(value)
+  return values
+}
+
+describe('a feed', () => {
+  it('gives a reader what is published after it joined, in order', async () => {
+    const feed = new Feed<number>()
+    feed.publish('a', 1)
+    const reader = feed.read()
+    feed.publish('a', 2)
+    feed.publish('b', 3)
+    feed.end()
+    expect(await rest(reader)).toEqual([2, 3])
+  })
+
+  it('gives a reader of a topic that topic alone', async () => {
+    const feed = new Feed<number>()
+    const reader = feed.read({ topic: 'a' })
+    feed.publish('b', 1)
+    feed.publish('a', 2)
+    feed.end()
+    expect(await rest(reader)).toEqual([2])
+  })
+
+  it('hands a value to a reader that waits for it', async () => {
+    const feed = new Feed<string>()
+    const next = feed.read({ topic: 'a' }).next()
+    feed.publish('a', 'x')
+    expect((await next).value).toEqual({ number: 1, topic: 'a', value: 'x' })
+  })
+
+  it('lets a slow reader lose the oldest, and counts them', async () => {
+    const feed = new Feed<number>()
+    const reader = feed.read({ most: 2 })
+    for (const value of [1, 2, 3, 4, 5]) feed.publish('a', value)
+    expect(reader.takeDropped()).toBe(3)
+    expect(reader.takeDropped()).toBe(0)
+    expect(feed.dropped).toBe(3)
+    feed.end()
+    expect(await rest(reader)).toEqual([4, 5])
+  })
+
+  it('ends a slow reader that wants no holes after what it has', async () => {
+    const feed = new Feed<number>()
+    const reader = feed.read({ most: 2, overflow: 'end' })
+    for (const value of [1, 2, 3]) feed.publish('a', value)
+    expect(await rest(reader)).toEqual([1, 2])
+    expect(feed.readers).toBe(0)
+  })
+
+  it('gives a reader that comes back what it missed', async () => {
+    const feed = new Feed<string>({ kept: 3 })
+    for (const value of ['a', 'b', 'c', 'd']) feed.publish('t', value)
+    const reader = feed.read({ topic: 't', after: 2 })
+    feed.end()
+    expect(reader.missed).toBe(false)
+    expect(await rest(reader)).toEqual(['c', 'd'])
+  })
+
+  it('says when a reader comes back too late', async () => {
+    const feed = new Feed<string>({ kept: 2 })
+    for (const value of ['a', 'b', 'c', 'd']) feed.publish('t', value)
+    const reader = feed.read({ topic: 't', after: 1 })
+    feed.end()
+    expect(reader.missed).toBe(true)
+    expect(await rest(reader)).toEqual(['c', 'd'])
+  })
+
+  it('says so too when the whole topic was forgotten', () => {
+    const feed = new Feed<string>({ kept: 2, keptTopics: 1 })
+    feed.publish('t', 'a')
+    feed.publish('u', 'b')
+    expect(feed.read({ topic: 't', after: 0 }).missed).toBe(true)
+    expect(feed.read({ topic: 't', after: 1 }).missed).toBe(false)
+  })
+
+  it('takes a number of the future for one of another life', async () => {
+    const feed = new Feed<string>({ kept: 2 })
+    feed.publish('t', 'a')
+    const reader = feed.read({ topic: 't', after: 99 })
+    feed.end()
+    expect(reader.missed).toBe(true)
+    expect(await rest(reader)).toEqual(['a'])
+  })
+
+  it('forgets readers that are let go', async () => {
+    const feed = new Feed<number>()
+    const gone = new AbortController()
+    const reader = feed.read({ topic: 'a', signal: gone.signal })
+    const next = reader.next()
+    feed.publish('a', 1)
+    await next
+    feed.publish('a', 2)
+    gone.abort()
+    expect((await reader.next()).done).toBe(true)
+    expect(feed.hasReaders('a')).toBe(false)
+    expect((await feed.read({ signal: gone.signal }).next()).done).toBe(true)
+  })
+
+  it('loses and repeats nothing that it does not count, whatever the pace', async () => {
+    const pace = fc.array(fc.constantFrom('publish' as const, 'read' as const), { maxLength: 200 })
+    await fc.assert(
+      fc.asyncProperty(pace, fc.integer({ min: 1, max: 5 }), async (steps, most) => {
+        const feed = new Feed<number>()
+        const reader = feed.read({ most })
+        const got: number[] = []
+        let sent = 0
+        for (const step of steps) {
+          if (step === 'publish') feed.publish('t', ++sent)
+          else if (got.length + feed.dropped < sent) {
+            const next = await reader.next()
+            if (next.done !== true) got.push(next.value.value)
+          }
+        }
+        feed.end()
+        got.push(...(await rest(reader)))
+        expect(got.length + feed.dropped).toBe(sent)
+        expect(got).toEqual([...got].sort((a, b) => a - b))
+        expect(new Set(got).size).toBe(got.length)
+      }),
+    )
+  })
+})
