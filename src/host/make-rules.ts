@@ -15,13 +15,13 @@ export const makeRules: MakeService = ({ storage, gauges, now }) => {
   const plugs = createBuiltins({ clock: () => performance.now(), outbound: { transport: nodeTransport() } })
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
-    plugs,
+    plugs: () => plugs,
     scheduler: new HostScheduler(now),
     restMs: REST_MS,
     took: (count) => gauges.inputs(count),
   })
   gauges.watchQueue('inputs', () => runner.queued)
-  const service = createRulesService({ storage, runner, plugs, now, newId: () => randomUUID() })
+  const service = createRulesService({ storage, runner, plugs: () => plugs, now, newId: () => randomUUID() })
   return hostedRules(service, runner, gauges)
 }
 

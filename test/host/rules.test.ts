@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const makeRules: MakeService = ({ storage, gauges, now }) => {
   const runner = new BareRunner({ plugs: PLUGS })
   let id = 0
-  const service = createRulesService({ storage, runner, plugs: PLUGS, now, newId: () => `id-${++id}` })
+  const service = createRulesService({ storage, runner, plugs: () => PLUGS, now, newId: () => `id-${++id}` })
   return hostedRules(service, runner, gauges)
 }
 

@@ -18,14 +18,15 @@ const PARTS_AT_ONCE = 20
 const KEPT_MS = 7 * 86_400_000
 
 export class BatchWorker {
-  readonly #changes: TaskChanges
+  readonly #changes: (tenant: string) => TaskChanges
   readonly #now: () => number
   readonly #logger: Logger | undefined
   readonly #lanes = new Lanes()
   #open = 0
   #stopped = false
 
-  constructor(changes: TaskChanges, now: () => number, logger: Logger | undefined) {
+  /** `changes`: of a tenant's tasks */
+  constructor(changes: (tenant: string) => TaskChanges, now: () => number, logger: Logger | undefined) {
     this.#changes = changes
     this.#now = now
     this.#logger = logger
@@ -127,11 +128,12 @@ export class BatchWorker {
     { ids }: BatchPart,
     again: boolean,
   ): Promise<readonly BatchEntry[] | undefined> {
+    const changes = this.#changes(books.tenant)
     const results: BatchEntry[] = []
     for (let from = 0; from < ids.length; from += SLICE) {
       if (this.#stopped) return undefined
       const slice = ids.slice(from, from + SLICE)
-      const entries = slice.map((id) => act(this.#changes, books, id, batch.action, batch.id, again))
+      const entries = slice.map((id) => act(changes, books, id, batch.action, batch.id, again))
       results.push(...(await Promise.all(entries)))
       await setImmediate()
     }

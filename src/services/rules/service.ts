@@ -4,7 +4,6 @@
  */
 import type { Subscription } from 'rxjs'
 import type { Plug } from '../../core/plug/plug.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
 import type { Logger, Ports } from '../../core/ports.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import type { Storage } from '../../storage/contract.ts'
@@ -12,27 +11,24 @@ import { batchApi } from './batch-service.ts'
 import { BatchWorker } from './batch-worker.ts'
 import { Library, type Books } from './books.ts'
 import type { RulesApi, RulesService } from './contract.ts'
-import { GraphForms } from './graph-forms.ts'
 import { inspectionApi } from './inspection-service.ts'
 import { Lanes } from './lanes.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
 import type { Caller } from './shared-schema.ts'
-import { SourceShelf } from './source-shelf.ts'
-import { TaskChanges } from './task-changes.ts'
-import { runnable, TaskMaker } from './task-maker.ts'
+import { runnable } from './task-maker.ts'
 import { taskApi } from './task-service.ts'
-import { TaskShow } from './task-show.ts'
 import { TaskTrail } from './task-trail.ts'
-import type { RunSurroundings } from './template-run.ts'
 import { templateApi } from './template-service.ts'
 import { templateRunner, toolApi } from './tool-service.ts'
+import { Workshop } from './workshop.ts'
 
 export interface RulesOptions {
   readonly storage: Storage
   readonly runner: TaskRunner
-  readonly plugs: readonly Plug[]
+  /** the plugs that rules of a tenant may name; asked once per tenant */
+  readonly plugs: (tenant: string) => readonly Plug[]
   /** what runs that store nothing may ask; the runner has its own */
-  readonly ports?: Ports
+  readonly ports?: (tenant: string) => Ports
   /** epoch ms */
   readonly now: () => number
   /** ids of tasks and batch operations; never the same twice */
@@ -50,51 +46,40 @@ export function createRulesService(options: RulesOptions): RulesService {
 class Rules implements RulesService {
   readonly #options: RulesOptions
   readonly #library: Library
-  readonly #shelf: SourceShelf
-  readonly #maker: TaskMaker
-  readonly #changes: TaskChanges
-  readonly #forms: GraphForms
-  readonly #show: TaskShow
+  readonly #workshops = new Map<string, Workshop>()
   readonly #trail: TaskTrail
   readonly #worker: BatchWorker
-  readonly #around: RunSurroundings
   readonly #templateLanes = new Lanes()
   readonly #ends: Subscription
   readonly #noting = new Set<Promise<void>>()
 
   constructor(options: RulesOptions) {
-    const { storage, runner, plugs, ports = {}, now, newId, logger } = options
+    const { storage, runner, now, newId, logger } = options
     this.#options = options
-    const registry = createRegistry(plugs)
     this.#library = new Library(storage)
-    this.#shelf = new SourceShelf(registry, now)
-    this.#maker = new TaskMaker(registry, this.#shelf)
     this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8))
-    this.#changes = new TaskChanges(this.#maker, this.#shelf, runner, now, (task) => this.#trail.forget(task))
-    this.#forms = new GraphForms(registry)
-    this.#show = new TaskShow(this.#shelf, this.#forms, runner.nodes)
-    this.#worker = new BatchWorker(this.#changes, now, logger)
-    this.#around = { plugs, registry, ports, now }
+    this.#worker = new BatchWorker((tenant) => this.#workshop(tenant).changes, now, logger)
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
   }
 
   as(caller: Caller): RulesApi {
     const { runner, now, newId } = this.#options
     const books = this.#library.of(caller.tenant)
+    const { maker, changes, show, forms, around } = this.#workshop(caller.tenant)
     const parts = {
-      maker: this.#maker,
-      changes: this.#changes,
-      show: this.#show,
-      forms: this.#forms,
+      maker,
+      changes,
+      show,
+      forms,
       newId,
       now,
       nodes: runner.nodes,
       trail: this.#trail,
       worker: this.#worker,
       runner,
-      around: this.#around,
+      around,
       lanes: this.#templateLanes,
-      run: templateRunner(this.#around),
+      run: templateRunner(around),
       reloadTasks: (of: Books, template: string) => this.#reloadTasks(of, caller, template),
     }
     // made when they are asked for: most requests need one of them
@@ -121,7 +106,7 @@ class Rules implements RulesService {
     closing?.addEventListener('abort', () => this.#trail.endStreams(), { once: true })
     for (const tenant of await this.#library.tenants()) {
       const books = this.#library.of(tenant)
-      await this.#shelf.tidy(books)
+      await this.#workshop(tenant).shelf.tidy(books)
       await this.#resume(books)
       await this.#worker.resume(books)
     }
@@ -130,7 +115,7 @@ class Rules implements RulesService {
   async stop(): Promise<void> {
     this.#trail.close()
     await this.#worker.stop()
-    await this.#changes.idle()
+    await Promise.all([...this.#workshops.values()].map(({ changes }) => changes.idle()))
     this.#ends.unsubscribe()
     await Promise.all(this.#noting)
   }
@@ -141,6 +126,7 @@ class Rules implements RulesService {
 
   /** The next portion is read while the runner takes up the last. */
   async #resume(books: Books): Promise<void> {
+    const { maker } = this.#workshop(books.tenant)
     let taking: Promise<void> = Promise.resolve()
     for (let afterId: string | undefined; ;) {
       const portion = await books.tasks.find({
@@ -152,7 +138,7 @@ class Rules implements RulesService {
       for (const { id, value } of portion) {
         const task = { tenant: books.tenant, id }
         try {
-          tasks.push(runnable(task, value.epoch, value.createTime, await this.#maker.parts(books, value)))
+          tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(books, value)))
         } catch (error) {
           const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
           this.#noteEnd({ ...run, error: messageOf(error) })
@@ -167,6 +153,21 @@ class Rules implements RulesService {
     }
   }
 
+  #workshop(tenant: string): Workshop {
+    const known = this.#workshops.get(tenant)
+    if (known) return known
+    const { plugs, ports, runner, now } = this.#options
+    const workshop = new Workshop({
+      plugs: plugs(tenant),
+      ports: ports?.(tenant) ?? {},
+      runner,
+      now,
+      removed: (task) => this.#trail.forget(task),
+    })
+    this.#workshops.set(tenant, workshop)
+    return workshop
+  }
+
   async #reloadTasks(books: Books, caller: Caller, template: string): Promise<void> {
     await this.as({ ...caller, tenant: books.tenant }).batches.queue({
       entity: 'task',
@@ -177,9 +178,11 @@ class Rules implements RulesService {
 
   #noteEnd(run: EndedRun): void {
     const books = this.#library.of(run.task.tenant)
-    const noting = this.#changes.noteEnd(books, run).catch((error: unknown) => {
-      this.#options.logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
-    })
+    const noting = this.#workshop(run.task.tenant)
+      .changes.noteEnd(books, run)
+      .catch((error: unknown) => {
+        this.#options.logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
+      })
     this.#noting.add(noting)
     void noting.then(() => this.#noting.delete(noting))
   }

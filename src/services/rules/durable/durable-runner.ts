@@ -7,8 +7,10 @@
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
  */
 import { Observable, share, Subject, type SchedulerLike } from 'rxjs'
-import { createRegistry } from '../../../core/plug/registry.ts'
 import { Preparer } from '../../../core/engine/prepare.ts'
+import type { Plug } from '../../../core/plug/plug.ts'
+import { createRegistry } from '../../../core/plug/registry.ts'
+import type { Ports } from '../../../core/ports.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Store } from '../../../storage/contract.ts'
 import type {
@@ -28,7 +30,11 @@ import { DELIVERIES, MOST_DELIVERIES } from './records.ts'
 import type { EndOfRun, EngineParts } from './stage.ts'
 import { TenantRunner } from './tenant-runner.ts'
 
-export interface DurableOptions extends EngineParts {
+export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
+  /** the plugs that rules of a tenant may name; asked once per tenant */
+  readonly plugs: (tenant: string) => readonly Plug[]
+  /** what rules of a tenant may ask of the outside */
+  readonly ports?: (tenant: string) => Ports
   /** the store of a tenant */
   readonly store: (tenant: string) => Store
   /** real time: what it is, in epoch ms, and what wakes us */
@@ -57,8 +63,6 @@ const CHECKPOINT_MS = 250
 class Runner implements DurableRunner {
   readonly reports: RunReports
   readonly #options: DurableOptions
-  readonly #engine: EngineParts
-  readonly #preparer: Preparer
   readonly #opening = new Map<string, Promise<TenantRunner>>()
   readonly #open = new Map<string, TenantRunner>()
   readonly #opened = new Subject<[tenant: string, runner: TenantRunner]>()
@@ -67,10 +71,7 @@ class Runner implements DurableRunner {
   #closing: Promise<void> | undefined
 
   constructor(options: DurableOptions) {
-    const { store: _store, scheduler: _scheduler, checkpointMs: _ms, restMs: _rest, took: _took, ...engine } = options
     this.#options = options
-    this.#engine = engine
-    this.#preparer = new Preparer(createRegistry(options.plugs))
     this.reports = { events$: this.#events(), ended$: this.#ended.asObservable() }
   }
 
@@ -152,11 +153,13 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpointMs = CHECKPOINT_MS, restMs = 0, took } = this.#options
+    const { store, scheduler, checkpointMs = CHECKPOINT_MS, restMs = 0, took, ...others } = this.#options
+    const { plugs: plugsOf, ports: portsOf, ...common } = others
+    const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({
       store: store(tenant),
-      engine: this.#engine,
-      preparer: this.#preparer,
+      engine: { ...common, plugs, ...(ports && { ports }) },
+      preparer: new Preparer(createRegistry(plugs)),
       scheduler,
       checkpointMs,
       restMs,

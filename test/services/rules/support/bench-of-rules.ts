@@ -45,10 +45,10 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const service = createRulesService({
     storage,
     runner,
-    plugs,
+    plugs: () => plugs,
     now: () => clock.now(),
     newId: () => `t${id++}`,
-    ...(ports && { ports }),
+    ...(ports && { ports: () => ports }),
   })
   await service.start()
   const app = await appOf(service)

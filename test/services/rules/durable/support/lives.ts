@@ -154,7 +154,7 @@ export class Life {
     this.#outside = outside
     this.runner = openDurableRunner({
       store: (tenant) => this.#mortal(storage.tenant(tenant)),
-      plugs: options.plugs ?? outside.plugs,
+      plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ...(options.checkpointMs !== undefined && { checkpointMs: options.checkpointMs }),
     })
