@@ -1,5 +1,5 @@
 /** The built-in plugs (part 2, 2.1): one folder each, and this table. */
-import { type Plug, ScriptFence } from '../src/plug.ts'
+import { type Plug, type PlugServices, ScriptFence } from '../src/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
@@ -87,6 +87,8 @@ export interface BuiltinOptions {
   readonly clock?: () => number
   /** the way out for callURL; without it callURL is offline */
   readonly outbound?: CallUrlOptions
+  /** alarms, resources and data: the plugs of a service that is not there fail and say so */
+  readonly services?: PlugServices
 }
 
 /** The built-in plugs with what a host gives them. They share one interpreter for code. */

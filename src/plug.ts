@@ -32,6 +32,7 @@ export type {
   PropertyProblem,
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
+export type { AlarmPort, Cause, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { compileCode, compileConditionCode, compileNumberCode, type CompiledCode } from './core/script/either-lane.ts'
 export { ScriptFence, type ScriptInput, type ScriptLine, type ScriptResult } from './core/script/fence.ts'

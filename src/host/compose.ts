@@ -43,7 +43,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
-    const made = await makeServices(services, { storage, gauges: metrics.gauges, config, now })
+    const made = await makeServices(services, { storage, gauges: metrics.gauges, config, now, peers: {} })
     return {
       services: made,
       keyPairs,
@@ -61,11 +61,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   }
 }
 
-async function makeServices(table: ServiceTable, parts: Omit<Parts, 'other'>): Promise<readonly HostedService[]> {
+async function makeServices(table: ServiceTable, parts: Parts): Promise<readonly HostedService[]> {
   const made = new Map<string, HostedService>()
   for (const [name, make] of table) {
     if (parts.config.only?.includes(name) === false) continue
-    made.set(name, await make({ ...parts, other: (other) => made.get(other) }))
+    made.set(name, await make(parts))
   }
   return [...made.values()]
 }

@@ -11,7 +11,7 @@ import { nodeTransport } from './transport/node-transport.ts'
 const REST_MS = 10
 
 /** The rules service over the durable runner, with all built-in plugs. */
-export const makeRules: MakeService = ({ storage, gauges, now }) => {
+export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
   const plugs = createBuiltins({ clock: () => performance.now(), outbound: { transport: nodeTransport() } })
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
@@ -22,6 +22,8 @@ export const makeRules: MakeService = ({ storage, gauges, now }) => {
   })
   gauges.watchQueue('inputs', () => runner.queued)
   const service = createRulesService({ storage, runner, plugs: () => plugs, now, newId: () => randomUUID() })
+  peers.rules = service
+  peers.runner = runner
   return hostedRules(service, runner, gauges)
 }
 

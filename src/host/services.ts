@@ -1,6 +1,7 @@
 import type { Storage } from '../storage/contract.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
+import type { Peers } from './peers.ts'
 import type { HostedService } from './service.ts'
 
 /** What a service is made of. */
@@ -10,8 +11,8 @@ export interface Parts {
   readonly config: Config
   /** epoch ms */
   readonly now: () => number
-  /** The service of that name, when it is served too: what the adapters between services stand on. */
-  other(name: string): HostedService | undefined
+  /** where each service is found by the others; whoever makes one puts it in */
+  readonly peers: Peers
 }
 
 /** Makes a service, over storage that is open. Nothing of it works before its `start`. */

@@ -20,6 +20,11 @@ export const ERRORS = {
   SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
   TOO_LARGE: { status: 400, meaning: 'an input or question is above a declared bound' },
   CONFLICT: { status: 409, meaning: 'something else was written meanwhile: read again, then write again' },
+  PRECONDITION: {
+    status: 412,
+    meaning: 'the version that the request wants to change is not the one that is there: read again',
+  },
+  FINAL: { status: 412, meaning: 'the alarm is cleared, and a cleared alarm never changes again' },
   CLOSED: { status: 503, meaning: 'the store or host is shut down or shutting down' },
   STORE: {
     status: 500,

@@ -19,7 +19,8 @@ import type {
   TaskLogQuery,
 } from './inspection-schema.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
-import type { Caller, GraphFormat } from './shared-schema.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { GraphFormat } from './shared-schema.ts'
 import type {
   CreatedTask,
   CreateOptions,
@@ -175,7 +176,8 @@ export type {
   TaskLogQuery,
 } from './inspection-schema.ts'
 export type { Delivery, DeliveryQuery } from './runner.ts'
-export type { Caller, GraphFormat } from './shared-schema.ts'
+export type { Caller } from '../../kernel/caller.ts'
+export type { GraphFormat } from './shared-schema.ts'
 export type {
   CreatedTask,
   CreateOptions,

@@ -2,13 +2,6 @@
 import { Type, type Static } from 'typebox'
 import { GRAPH_FORMATS, ISSUE_SEVERITIES, TASK_STATUSES, TASK_TYPES } from './words.ts'
 
-/** Who asks. Nothing of another tenant is ever read or changed. */
-export interface Caller {
-  readonly tenant: string
-  /** shown as `user` of what the caller makes; the name of a key or person */
-  readonly user: string
-}
-
 export const GraphFormatSchema = Type.Enum(GRAPH_FORMATS, { description: 'form of the graph, default bn' })
 export const TaskStatusSchema = Type.Enum(TASK_STATUSES)
 export const TaskTypeSchema = Type.Enum(TASK_TYPES)

@@ -1,0 +1,85 @@
+/**
+ * What plugs may ask of the services around the engine: one port a service, given to `createBuiltins({ services })` by
+ * whoever has them. A host gives each tenant its own, so that a plug never reaches another tenant.
+ *
+ * Not in here: HTTP, paging and wire forms. Answers are plain JSON in the shapes of the services; refusals are AppErrors.
+ */
+
+/** Who asks, and why: services keep it, so that a chain of rules can be shown and stopped. */
+export interface Cause {
+  readonly task: string
+  readonly node: string
+  /** the execution's id: the same work asked twice has the same */
+  readonly effect: string
+  /** the source whose trigger ran the node */
+  readonly trigger?: string
+  /** rules in a row that led here; services refuse above their limit */
+  readonly hops: number
+}
+
+export type PlainObject = Readonly<Record<string, unknown>>
+
+export interface AlarmPort {
+  /** `source`: id of the resource. Gives the alarm, new or repeated. */
+  raise(
+    alarm: {
+      readonly source: string
+      readonly type: string
+      readonly text: string
+      readonly severity: string
+      readonly properties?: PlainObject
+    },
+    cause: Cause,
+  ): Promise<PlainObject>
+  update(
+    id: string,
+    change: { readonly status?: string; readonly severity?: string },
+    cause: Cause,
+  ): Promise<PlainObject>
+  /** Clears whatever is open of that source and type; gives those alarms. */
+  clear(source: string, type: string, cause: Cause): Promise<readonly PlainObject[]>
+  /** the one with the newest timestamp */
+  latest(source: string): Promise<PlainObject | undefined>
+  find(filter: {
+    readonly source?: string
+    readonly status?: readonly string[]
+    readonly type?: readonly string[]
+    readonly history?: boolean
+  }): Promise<{ readonly total: number; readonly alarms: readonly PlainObject[] }>
+}
+
+export interface ResourcePort {
+  /** with inherited values; undefined when there is none */
+  get(id: string): Promise<PlainObject | undefined>
+  /** Top-level merge; `null` removes. Gives the resource as stored. */
+  patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
+  children(id: string): Promise<readonly PlainObject[]>
+  /** parameters of the listing of resources, by name */
+  find(query: PlainObject): Promise<readonly PlainObject[]>
+}
+
+export interface DataPort {
+  /** Posts a message: `store` keeps it, `forward` wakes tasks. */
+  post(
+    resource: string,
+    message: PlainObject,
+    how: { readonly store: boolean; readonly forward: boolean },
+    cause: Cause,
+  ): Promise<void>
+  /** Sends a command to a resource. */
+  command(resource: string, command: PlainObject & { readonly name: string }, cause: Cause): Promise<PlainObject>
+  /** newest first */
+  messages(resource: string, limit: number): Promise<readonly PlainObject[]>
+  /** newest sample of each metric; times are epoch ms */
+  latest(
+    resource: string,
+  ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
+  /** body and answer of a time series query (part 3, 4.1) */
+  series(query: PlainObject): Promise<PlainObject>
+}
+
+export interface PlugServices {
+  readonly alarms?: AlarmPort
+  readonly resources?: ResourcePort
+  readonly data?: DataPort
+}

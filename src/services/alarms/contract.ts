@@ -1,0 +1,136 @@
+/**
+ * Alarms as others see them (part 2, 2.8, 3, 4.5, 6). The same over HTTP and over fetch (`client.ts`). Whatever comes from
+ * outside is read by the service itself: a body may be any JSON.
+ *
+ * A1  at most one open alarm per source and type (or `dedupKey`), also with two writers and two processes on one store
+ * A2  `count` is the number of creations; the history replays to the present state
+ * A3  every change is one commit with its event; events of one alarm are told in the order of its history
+ * A4  no method reaches an alarm of another tenant
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `TOO_LARGE`, `CLOSED`.
+ */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Published, ReaderOptions } from '../../kernel/feed.ts'
+import type { Json } from '../../kernel/json.ts'
+
+/** The service of one host. */
+export interface AlarmsService {
+  as(caller: Caller): AlarmsApi
+  /** Goes on with batches, clears and escalates what is due, lets go of what is a year old. */
+  start(closing?: AbortSignal): Promise<void>
+  stop(): Promise<void>
+  gauges(): AlarmsGauges
+  /** Alarm events of all tenants, for adapters: `topic` is the tenant. */
+  events(options?: ReaderOptions): AsyncIterableIterator<Published<AlarmEvent>>
+}
+
+export interface AlarmsGauges {
+  readonly openBatches: number
+  readonly eventStreams: number
+}
+
+export type Severity = 'CRITICAL' | 'MAJOR' | 'MINOR' | 'WARNING'
+export type AlarmStatus = 'ACTIVE' | 'ACKNOWLEDGED' | 'CLEARED'
+
+/** What the service gives back; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
+export interface Alarm {
+  readonly id: string
+  readonly self: string
+  readonly creationTime: string
+  readonly lastUpdateTime: string
+  readonly lastTriggeredTime: string
+  readonly type: string
+  readonly timestamp: string
+  readonly text: string
+  readonly source: Readonly<Record<string, Json>> & { readonly id: string }
+  readonly status: AlarmStatus
+  readonly severity: Severity
+  readonly count: number
+  readonly assignee?: string
+  readonly history: readonly AuditRecord[]
+  readonly additionalProperties?: Readonly<Record<string, Json>>
+  /** ISO 8601 duration after the last time it was raised */
+  readonly autoClearAfter?: string
+  readonly snoozeUntil?: string
+  readonly escalation?: { readonly after: string; readonly severity: Severity }
+  readonly dedupKey?: string
+}
+
+export interface AuditRecord {
+  readonly id: string
+  readonly type: string
+  readonly text: string
+  readonly timestamp: string
+  readonly changes?: readonly AttributeChange[]
+}
+
+export interface AttributeChange {
+  readonly attribute: string
+  readonly type: string
+  readonly oldValue: string | null
+  readonly newValue: string | null
+}
+
+/** What caused a change, when a rule did. */
+export interface AlarmCause {
+  readonly task: string
+  readonly node: string
+  readonly effect: string
+  readonly trigger?: string
+  readonly hops: number
+}
+
+export interface AlarmEvent {
+  readonly tenant: string
+  readonly eventtype: string
+  readonly eventtime: string
+  /** the reduced properties of the stream */
+  readonly alarm: Readonly<Record<string, Json>> & { readonly id: string; readonly source: { readonly id: string } }
+  readonly changes?: readonly AttributeChange[]
+  /** rules in a row that led to it */
+  readonly hops: number
+}
+
+export interface AlarmsApi {
+  /** New, or a repeat of one that is open. */
+  raise(body: unknown, cause?: AlarmCause): Promise<Alarm>
+  get(id: string): Promise<Alarm>
+  update(id: string, body: unknown, cause?: AlarmCause): Promise<Alarm>
+  remove(id: string): Promise<void>
+  list(query: AlarmQuery): Promise<AlarmPage>
+  timeline(query: AlarmQuery): Promise<readonly TimelineItem[]>
+  /** The chain from the data to the alarm: task, invocation, row of the gate, trigger. */
+  why(id: string): Promise<unknown>
+  readonly batches: {
+    queue(body: unknown): Promise<QueuedAlarmBatch>
+    get(id: string): Promise<Readonly<Record<string, unknown>>>
+  }
+}
+
+/** Parameters by name; those that repeat are arrays. */
+export type AlarmQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+export interface AlarmPage {
+  readonly total: number
+  readonly page: number
+  readonly size: number
+  readonly alarms: readonly Alarm[]
+}
+
+export interface TimelineItem {
+  /** epoch ms */
+  readonly timestamp: number
+  readonly type: string
+  readonly alarm: Readonly<Record<string, Json>>
+}
+
+export interface QueuedAlarmBatch {
+  readonly id: string
+  readonly queueTime: string
+  readonly operation: { readonly entity: 'alarm'; readonly action: string }
+}
+
+/** What `why` asks of the rules: the explanation of a node as it was kept with the effect, if it still is. */
+export interface CauseBook {
+  explain(tenant: string, cause: AlarmCause): Promise<unknown>
+}

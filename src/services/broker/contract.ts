@@ -1,0 +1,178 @@
+/**
+ * The data broker as others see it: messages in, streams out, time series (part 3, 2.1, 4.1, 5 to 8).
+ * The same over HTTP, WebSockets and MQTT, and over fetch (`client.ts`). Whatever comes from outside is read by the
+ * service itself: a body may be any JSON.
+ *
+ * B1  nothing is acknowledged before it is in the durable log, together with what the engine was given of it
+ * B2  what is acknowledged is seen by the next read of its poster: series, messages, current
+ * B3  messages of one resource reach tasks and subscribers in the order in which they were acknowledged
+ * B4  a slow reader or a slow rule never slows ingestion: what waits is bounded, and what is lost is counted
+ * B5  no method reaches data of another tenant
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
+ * used for another body), `CLOSED`.
+ */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Feed, Published } from '../../kernel/feed.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { Write } from '../../storage/contract.ts'
+
+/** The service of one host. */
+export interface BrokerService {
+  /** Everything as that caller may see it. Cheap: ask for each request. */
+  as(caller: Caller): BrokerApi
+  /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
+  start(closing?: AbortSignal): Promise<void>
+  stop(): Promise<void>
+  gauges(): BrokerGauges
+}
+
+/** Figures for /metrics; totals count since the start. */
+export interface BrokerGauges {
+  /** messages and commands that were accepted */
+  readonly accepted: number
+  /** what waits to be durable */
+  readonly queued: number
+  /** open streams of any kind */
+  readonly subscribers: number
+  /** values lost to slow readers */
+  readonly dropped: number
+}
+
+export interface BrokerApi {
+  readonly posting: PostingApi
+  readonly messages: MessageApi
+  readonly streams: StreamApi
+  readonly series: SeriesApi
+}
+
+/** The two channels of a resource. */
+export type Channel = 'events' | 'commands'
+
+export interface PostOptions {
+  /** default true: kept in series and messages */
+  readonly store?: boolean
+  /** default true: handed to tasks */
+  readonly forward?: boolean
+  /** seconds, `42m`, or ISO 8601 */
+  readonly ttl?: string | number
+  /** the same key within a day, with the same body: the first answer again, nothing done twice */
+  readonly idempotencyKey?: string
+  /** rules in a row that led to this; above 16 it is refused */
+  readonly hops?: number
+}
+
+/** The body of an answer to a post. */
+export interface Posted {
+  readonly message: string
+  readonly content: unknown
+}
+
+export interface PostingApi {
+  /** A message or an array of them. Without a resource each must name its own. */
+  events(resource: string | undefined, body: unknown, options?: PostOptions): Promise<Posted>
+  command(resource: string, body: unknown, options?: Pick<PostOptions, 'idempotencyKey' | 'hops'>): Promise<Posted>
+}
+
+/** A message as it is given back: its metrics, `timestamp` in epoch ms; `resource` where several may come. */
+export type BrokerMessage = Readonly<Record<string, Json>> & { readonly timestamp: number }
+
+export interface MessageApi {
+  /** Newest first; at most 100 are kept. */
+  last(resource: string, channel?: Channel, limit?: number): Promise<readonly BrokerMessage[]>
+  /** `NOT_FOUND` when nothing was stored. */
+  current(resource: string): Promise<BrokerMessage>
+  /** the body of `POST /messages/query`, and its answer */
+  query(body: unknown): Promise<{
+    readonly query: unknown
+    readonly results: readonly { readonly resource: string; readonly messages: readonly BrokerMessage[] }[]
+  }>
+}
+
+export interface Subscription {
+  readonly signal: AbortSignal
+  /** the number that was seen last; what is kept since then comes first */
+  readonly after?: number
+  /** messages that may wait; default 1,000 */
+  readonly most?: number
+  /** default `dropOldest` */
+  readonly overflow?: 'dropOldest' | 'end'
+}
+
+export interface StreamApi {
+  /** Messages of one resource as they are accepted. */
+  subscribe(resource: string, channel: Channel, options: Subscription): ReturnType<Feed<BrokerMessage>['read']>
+  /** All events of the tenant, with `resource` in each. */
+  firehose(options: Subscription): ReturnType<Feed<BrokerMessage>['read']>
+}
+
+export type StreamedMessage = Published<BrokerMessage>
+
+/** Parameters of a series read, as they come: times are epoch ms or ISO 8601. */
+export interface SeriesQuery {
+  readonly from?: string | number
+  readonly until?: string | number
+  readonly grouping?: string
+  readonly aggregate?: string
+  readonly aggregates?: string
+  readonly limit?: number
+  readonly order?: 'ascending' | 'descending'
+}
+
+export interface SeriesAnswer {
+  /** resolved: epoch ms, lists, what was asked */
+  readonly query: Readonly<Record<string, unknown>>
+  /** `[time, value]`, or `[time, value of each aggregate ...]` */
+  readonly series: readonly (readonly unknown[])[]
+}
+
+export interface SeriesApi {
+  /** At most 2,000 points. */
+  get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer>
+  /** `next`: the range that goes on, when more remains. */
+  raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer & { readonly next?: SeriesQuery }>
+  latest(resource: string, metric: string): Promise<SeriesAnswer>
+  /** The metrics of a resource with their newest sample. */
+  list(
+    resource: string,
+  ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
+  /** One query or an array of them; the answer has the same form. */
+  query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
+  remove(what: {
+    readonly resource: string
+    readonly metrics?: readonly string[]
+    readonly from?: number
+    readonly until?: number
+    readonly only?: 'samples' | 'messages'
+  }): Promise<void>
+}
+
+/** What the broker asks of the engine. */
+export interface Forwarding {
+  /**
+   * Commits the broker's writes whole with the inputs of tasks, in the order of the calls; without tasks that listen,
+   * the writes alone. `results`: what a commit gives for each write.
+   */
+  receive(
+    tenant: string,
+    messages: readonly (BrokerMessage & { readonly resource: string })[],
+    options: { readonly writes: readonly Write[]; readonly hops?: number },
+  ): Promise<{ readonly taken: boolean; readonly results: readonly number[] }>
+}
+
+/** What the broker asks of the resources. */
+export interface Discovery {
+  /** Makes those that do not exist; returns at once for those it knows. `message` is what each was seen in first. */
+  discover(
+    tenant: string,
+    seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],
+  ): Promise<void> | undefined
+}
+
+/** What the broker asks of whoever runs commands of resources. */
+export interface CommandOutbox {
+  /** to be committed with the command, so that it runs also after a crash */
+  planning(tenant: string, resource: string, command: BrokerMessage, hops: number): readonly Write[]
+  /** After the commit. Never waits for the command. */
+  committed(tenant: string, resource: string): void
+}

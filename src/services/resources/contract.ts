@@ -1,0 +1,204 @@
+/**
+ * Resources, their types and constraints as others see them (part 2, 2.5 to 2.7, 4.2 to 4.4). The same over HTTP and over
+ * fetch (`client.ts`). Whatever comes from outside is read by the service itself: a body may be any JSON.
+ *
+ * T1  a change and its record in the history are one commit; no update is lost to another writer
+ * T2  what a resource shows is its own attributes over those of its type, attribute by attribute
+ * T3  managed tasks follow types and resources exactly, also across a crash: what is missing is made, what is too much goes
+ * T4  no method reaches anything of another tenant
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`, `CLOSED`.
+ */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Published, ReaderOptions } from '../../kernel/feed.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { Page } from '../../kernel/page.ts'
+
+/** The service of one host. */
+export interface ResourcesService {
+  as(caller: Caller): ResourcesApi
+  /** Goes on with bulk operations and with the upkeep of managed tasks. */
+  start(closing?: AbortSignal): Promise<void>
+  stop(): Promise<void>
+  gauges(): ResourcesGauges
+  /**
+   * The resource with inherited values, from memory when it is there: for the engine, which wants a value and no promise.
+   * Undefined when there is none.
+   */
+  lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
+  /** Metadata events of a tenant, in order, from now on. */
+  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): AsyncIterableIterator<Published<MetadataEvent>>
+}
+
+export interface ResourcesGauges {
+  readonly openOperations: number
+  /** resources whose managed tasks are not yet as they should be */
+  readonly upkeepWaiting: number
+  readonly eventStreams: number
+}
+
+export type ResourceEntity = Readonly<Record<string, Json>> & { readonly id: string }
+
+/** Of the event stream, and what adapters follow. */
+export interface MetadataEvent {
+  readonly type: 'create' | 'update' | 'delete' | 'discovered'
+  readonly objectType: 'resource' | 'resourcetype'
+  /** epoch ms */
+  readonly timestamp: number
+  readonly resource?: ResourceEntity
+  readonly resourcetype?: ResourceEntity
+  /** of an update: the changed attributes as they were; `null` for one that was not there */
+  readonly oldValues?: Readonly<Record<string, Json>>
+  /** of `discovered` */
+  readonly message?: Json
+}
+
+export interface ResourcesApi {
+  readonly resources: ResourceApi
+  readonly types: TypeApi
+  readonly constraints: ConstraintApi
+  readonly operations: OperationApi
+}
+
+/** A write that counts only on the version that the writer saw; the ETag over HTTP. */
+export interface WriteOptions {
+  readonly ifVersion?: number
+}
+
+/** What is stored, with the version that it has now. */
+export interface Versioned<T> {
+  readonly value: T
+  readonly version: number
+}
+
+export interface ShowOptions {
+  /** default true: with inherited values */
+  readonly denormalized?: boolean
+}
+
+export interface ResourceApi {
+  create(body: unknown): Promise<Versioned<ResourceEntity>>
+  /** Also makes it when it is not there. */
+  replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
+  patch(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
+  remove(id: string, options?: WriteOptions & { readonly cascade?: readonly string[] }): Promise<void>
+  get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
+  /** `query`: the parameters of the listing as they came (reference of `GET /api/resources`) */
+  list(query: ListQuery): Promise<Page<ResourceEntity>>
+  children(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
+  referrers(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
+  changes(id: string, query: ListQuery): Promise<Page<ChangeRecord>>
+  commands(id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
+  /** For every attribute its value and where it comes from. */
+  explain(id: string): Promise<readonly AttributeOrigin[]>
+}
+
+/** Parameters by name; those that repeat are arrays. */
+export type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+export interface AttributeOrigin {
+  readonly attribute: string
+  readonly value: Json
+  readonly from: 'resource' | 'type'
+  /** id of the resource or the type */
+  readonly id: string
+  /** what the type says, where the resource says otherwise */
+  readonly hidden?: Json
+}
+
+export interface ChangeRecord {
+  /** ISO 8601 */
+  readonly time: string
+  readonly userId: string
+  readonly change: 'created' | 'updated' | 'deleted'
+  readonly resourceId?: string
+  readonly resource?: ResourceEntity
+  readonly resourceTypeId?: string
+  readonly resourceType?: ResourceEntity
+}
+
+export interface TypeApi {
+  create(body: unknown): Promise<Versioned<ResourceEntity>>
+  replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
+  /** `created`: it was not there. */
+  patch(
+    id: string,
+    body: unknown,
+    options?: WriteOptions,
+  ): Promise<Versioned<ResourceEntity> & { readonly created: boolean }>
+  remove(id: string, options?: WriteOptions): Promise<void>
+  get(id: string): Promise<Versioned<ResourceEntity>>
+  list(query: ListQuery): Promise<Page<ResourceEntity>>
+  changes(id: string, query: ListQuery): Promise<Page<ChangeRecord>>
+  constraints(id: string, form: 'merged' | 'schema' | 'paged', query?: ListQuery): Promise<unknown>
+  revalidate(id: string): Promise<Versioned<ResourceEntity>>
+}
+
+export interface ConstraintApi {
+  create(body: unknown): Promise<ResourceEntity>
+  replace(id: string, body: unknown): Promise<ResourceEntity>
+  remove(id: string): Promise<void>
+  get(id: string): Promise<ResourceEntity>
+  /** The constraint as JSON Schema. */
+  schema(id: string): Promise<unknown>
+  list(query: ListQuery): Promise<Page<ResourceEntity>>
+}
+
+/** `POST /api/batch` for `resource` and `resourcetype`. */
+export interface OperationApi {
+  queue(body: unknown): Promise<QueuedOperation>
+  get(id: string): Promise<Readonly<Record<string, unknown>>>
+}
+
+export interface QueuedOperation {
+  readonly id: string
+  readonly user: string
+  readonly queueTime: string
+  readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
+}
+
+/** A task that a type's template wants for a resource. */
+export interface WantedTask {
+  readonly resource: string
+  readonly type: string
+  /** tells the entries of a type's templates apart, and changes with their settings: two with the same key are the same */
+  readonly key: string
+  readonly templateName: string
+  /** task settings of the entry: `type`, `frequency`, `cron` ... */
+  readonly settings: Readonly<Record<string, Json>>
+}
+
+/** What the resources ask of the rules: tasks that come and go with resources. Each call may be repeated after a crash. */
+export interface ManagedTasks {
+  /** The managed tasks of a resource that there are, by key of `WantedTask`. */
+  of(
+    tenant: string,
+    resource: string,
+  ): Promise<readonly { readonly key: string; readonly type: string; readonly taskId: string }[]>
+  /** Makes and starts it, unless it is there. Rejects when the template cannot be used. */
+  make(tenant: string, wanted: WantedTask): Promise<void>
+  /** Stops and deletes it; one that is gone is no error. */
+  remove(tenant: string, taskId: string): Promise<void>
+}
+
+/** What running a command needs of the rules: one actuator, once. */
+export interface ActuatorCall {
+  run(
+    tenant: string,
+    call: {
+      readonly name: string
+      /** exact, or `latest` */
+      readonly version: string
+      readonly properties: Readonly<Record<string, Json>>
+      readonly resource: string
+      readonly hops: number
+      /** the same for the same command, also after a crash */
+      readonly id: string
+    },
+  ): Promise<{
+    readonly version: string
+    readonly success: boolean
+    readonly message?: string
+    readonly rawData?: Json
+  }>
+}
