@@ -1,17 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError, messageOf, type Issue } from '../kernel/errors.ts'
-import { FORBIDDEN_KEYS } from '../kernel/json.ts'
-
-/** Deeper bodies are refused: what walks them may call itself. */
-export const MOST_LEVELS = 100
-
-const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
-const QUOTE = 34
-const BACKSLASH = 92
-const OPEN_LIST = 91
-const CLOSE_LIST = 93
-const OPEN_OBJECT = 123
-const CLOSE_OBJECT = 125
+import type { AppError } from '../kernel/errors.ts'
+import { parseBody } from '../web/parse-body.ts'
 
 /** Makes a scope read bodies of `application/json` and `application/*+json`, and none of another content type. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -25,73 +14,4 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(error as AppError)
     }
   })
-}
-
-/**
- * The value of a body. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and `VALIDATION` that lists all
- * keys which reach a prototype.
- */
-export function parseBody(text: string): unknown {
-  if (isTooDeep(text)) {
-    throw new AppError('TOO_LARGE', `The body nests deeper than ${MOST_LEVELS} levels; send a flatter one`)
-  }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
-  }
-  // An escape can hide a key from a search; it is rare enough to look closely.
-  if (SUSPECT.some((word) => text.includes(word))) refuseForbiddenKeys(value)
-  return value
-}
-
-/** Looks at the text, so that nothing deep is ever made. */
-function isTooDeep(text: string): boolean {
-  // As many levels as that need as many characters to open and to close.
-  if (text.length < 2 * MOST_LEVELS) return false
-  let level = 0
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at)
-    if (char === QUOTE) {
-      at = endOfText(text, at)
-    } else if (char === OPEN_LIST || char === OPEN_OBJECT) {
-      if (++level > MOST_LEVELS) return true
-    } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) level--
-  }
-  return false
-}
-
-function endOfText(text: string, start: number): number {
-  let end = start
-  do {
-    end = text.indexOf('"', end + 1)
-    if (end < 0) return text.length
-  } while (isEscaped(text, end))
-  return end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0
-  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
-  return slashes % 2 === 1
-}
-
-function refuseForbiddenKeys(root: unknown): void {
-  const issues: Issue[] = []
-  const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
-  for (let next = open.pop(); next !== undefined && issues.length < 100; next = open.pop()) {
-    const { value, path } = next
-    if (typeof value !== 'object' || value === null) continue
-    for (const [key, part] of Object.entries(value)) {
-      const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (FORBIDDEN_KEYS.has(key) && !Array.isArray(value)) {
-        issues.push({ path: place, message: `the key "${key}" is not allowed`, severity: 'ERROR', type: 'KEY' })
-      }
-      open.push({ value: part, path: place })
-    }
-  }
-  if (issues.length === 0) return
-  const text = issues.map(({ path, message }) => `${path} <- ${message}`).join('\n')
-  throw new AppError('VALIDATION', text, { issues })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MOST_LEVELS, parseBody } from '../../src/host/json-body.ts'
+import { MOST_LEVELS, parseBody } from '../../src/web/parse-body.ts'
 import { FORBIDDEN_KEYS } from '../../src/kernel/json.ts'
 
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
