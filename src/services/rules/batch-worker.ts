@@ -8,7 +8,7 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import { PART_SIZE, partId, type BatchPart, type BatchRecord } from './batch-record.ts'
 import type { BatchEntry } from './batch-schema.ts'
 import type { Books } from './books.ts'
-import { Lanes } from './lanes.ts'
+import { Lanes } from '../../kernel/lanes.ts'
 import { act } from './task-action.ts'
 import type { TaskChanges } from './task-changes.ts'
 

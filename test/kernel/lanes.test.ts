@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Lanes } from '../../../src/services/rules/lanes.ts'
+import { Lanes } from '../../src/kernel/lanes.ts'
 
 describe('lanes', () => {
   it('do the work of one key in the order asked, whether it fails or not', async () => {
