@@ -1,0 +1,281 @@
+/** One client: its packets in the order in which they come. */
+import type { Socket } from 'node:net'
+import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
+import type { Caller } from '../../../kernel/caller.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { parseBody } from '../../../web/parse-body.ts'
+import type { BrokerApi } from '../contract.ts'
+import { PacketWriter } from './packet-writer.ts'
+import { REASONS, refusalReason, returnCode, type Reason } from './reasons.ts'
+import { Subscriptions } from './subscriptions.ts'
+import type { Surroundings } from './surroundings.ts'
+import { publishTopic, type PublishTopic } from './topics.ts'
+
+/** ms within which the first packet must have come */
+const INTRODUCTION_MS = 10_000
+
+interface Will {
+  readonly topic: PublishTopic
+  readonly payload: Buffer
+}
+
+interface Known {
+  readonly caller: Caller
+  readonly api: BrokerApi
+  readonly clientId: string
+  readonly subscriptions: Subscriptions
+}
+
+export class Connection {
+  readonly #socket: Socket
+  readonly #door: Surroundings
+  readonly #parser = createParser()
+  readonly #writer: PacketWriter
+  #known: Known | undefined
+  #will: Will | undefined
+  #introduced = false
+  /** packets that came before it was known who sends them */
+  readonly #early: Packet[] = []
+  /** ids of messages of QoS 2 that are taken and not released */
+  readonly #taken = new Set<number>()
+  #inFlight = 0
+  /** what is acknowledged in order */
+  #last: Promise<void> = Promise.resolve()
+  #cancelTimer: () => void
+  #silenceMs = 0
+  #isOver = false
+  /** bytes that came after the last whole packet */
+  #pending = 0
+
+  constructor(socket: Socket, door: Surroundings) {
+    this.#socket = socket
+    this.#door = door
+    this.#writer = new PacketWriter(socket)
+    this.#cancelTimer = door.after(INTRODUCTION_MS, () => void this.end(REASONS.keepAlive))
+    socket.setNoDelay(true)
+    this.#parser.on('packet', (packet) => this.#take(packet))
+    this.#parser.on('error', () => void this.end(REASONS.malformed))
+    socket.on('data', (bytes: Buffer) => this.#read(bytes))
+    // its `close` follows
+    socket.on('error', () => undefined)
+    socket.on('close', () => this.#leave())
+  }
+
+  /** Says why, as far as the version can, and ends. Resolves when what was taken is durable. */
+  async end(reason: Reason): Promise<void> {
+    if (!this.#isOver) {
+      // Whoever is told to go needs nobody to speak for it.
+      if (reason === REASONS.shuttingDown) this.#will = undefined
+      if (this.#known !== undefined && this.#writer.version === 5) {
+        this.#writer.send({ cmd: 'disconnect', reasonCode: reason })
+      }
+      this.#over()
+    }
+    await this.#last
+  }
+
+  #read(bytes: Buffer): void {
+    this.#listenOn()
+    // What is left over belongs to one packet, which must not grow for ever.
+    this.#pending = this.#parser.parse(bytes)
+    if (this.#pending > this.#door.limits.packetBytes) void this.end(REASONS.tooLarge)
+  }
+
+  #take(packet: Packet): void {
+    if (this.#isOver) return
+    if (!this.#introduced) {
+      if (packet.cmd !== 'connect') return void this.end(REASONS.protocol)
+      this.#introduced = true
+      this.#socket.pause()
+      void this.#introduce(packet)
+    } else if (this.#known === undefined) this.#early.push(packet)
+    else this.#handle(packet, this.#known)
+  }
+
+  async #introduce(packet: IConnectPacket): Promise<void> {
+    const { protocolVersion = 4, keepalive = 0, will } = packet
+    if (![3, 4, 5].includes(protocolVersion)) return this.#refuse(REASONS.unsupportedVersion)
+    this.#writer.version = protocolVersion
+    if (packet.properties?.authenticationMethod !== undefined) return this.#refuse(REASONS.badMethod)
+    const topic = will && publishTopic(will.topic)
+    if (will !== undefined && topic === undefined) return this.#refuse(REASONS.badTopic)
+    const caller = await this.#callerOf(packet)
+    if (typeof caller === 'number') return this.#refuse(caller)
+    if (this.#isOver) return
+    const { newId } = this.#door.options
+    const clientId = packet.clientId === '' ? newId() : packet.clientId
+    const api = this.#door.options.api(caller)
+    this.#writer.mostBytes = packet.properties?.maximumPacketSize
+    const subscriptions = new Subscriptions(api, this.#writer, this.#door, packet.properties?.receiveMaximum)
+    this.#known = { caller, api, clientId, subscriptions }
+    if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
+    this.#door.named(caller.tenant, clientId, this)
+    this.#silenceMs = keepalive * 1500
+    this.#listenOn()
+    this.#accept(packet.clientId === '' ? clientId : undefined)
+    for (const early of this.#early.splice(0)) this.#take(early)
+    this.#socket.resume()
+  }
+
+  async #callerOf({ username, password }: IConnectPacket): Promise<Caller | Reason> {
+    if (username === undefined || password === undefined) return REASONS.badCredentials
+    try {
+      const { authenticate } = this.#door.options
+      const caller = await authenticate(username, password.toString(), this.#socket.remoteAddress ?? '')
+      return caller ?? REASONS.badCredentials
+    } catch (error) {
+      return error instanceof AppError && error.code === 'RATE_LIMITED' ? REASONS.rateTooHigh : REASONS.busy
+    }
+  }
+
+  #accept(assigned: string | undefined): void {
+    if (this.#writer.version !== 5) {
+      return this.#writer.send({ cmd: 'connack', sessionPresent: false, returnCode: 0 })
+    }
+    const { inFlight, packetBytes } = this.#door.limits
+    this.#writer.send({
+      cmd: 'connack',
+      sessionPresent: false,
+      reasonCode: REASONS.success,
+      properties: {
+        sessionExpiryInterval: 0,
+        receiveMaximum: inFlight,
+        maximumPacketSize: packetBytes,
+        retainAvailable: false,
+        sharedSubscriptionAvailable: false,
+        ...(assigned !== undefined && { assignedClientIdentifier: assigned }),
+      },
+    })
+  }
+
+  #refuse(reason: Reason): void {
+    const code = this.#writer.version === 5 ? { reasonCode: reason } : { returnCode: returnCode(reason) }
+    this.#writer.send({ cmd: 'connack', sessionPresent: false, ...code })
+    this.#over()
+  }
+
+  #handle(packet: Packet, known: Known): void {
+    const { subscriptions } = known
+    switch (packet.cmd) {
+      case 'publish':
+        return this.#publish(packet, known)
+      case 'pubrel':
+        this.#taken.delete(packet.messageId ?? 0)
+        return this.#inOrder(() => this.#acknowledge('pubcomp', packet.messageId))
+      case 'puback':
+        return subscriptions.acknowledged(packet.messageId ?? 0)
+      case 'subscribe': {
+        const granted = subscriptions.add(packet)
+        return this.#writer.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted })
+      }
+      case 'unsubscribe': {
+        const granted = packet.unsubscriptions.map((filter) => subscriptions.remove(filter))
+        return this.#writer.send({ cmd: 'unsuback', messageId: packet.messageId ?? 0, granted })
+      }
+      case 'pingreq':
+        return this.#writer.send({ cmd: 'pingresp' })
+      case 'disconnect':
+        // 4: go, and let the will be known
+        if (packet.reasonCode !== 4) this.#will = undefined
+        return this.#over()
+      case 'auth':
+        return void this.end(REASONS.badMethod)
+      default:
+        return void this.end(REASONS.protocol)
+    }
+  }
+
+  #publish({ topic, payload, qos, messageId = 0 }: IPublishPacket, known: Known): void {
+    if (qos === 2 && this.#taken.has(messageId)) return this.#inOrder(() => this.#acknowledge('pubrec', messageId))
+    const place = publishTopic(topic)
+    const posted =
+      place === undefined
+        ? Promise.reject(new AppError('VALIDATION', `nothing is published on "${topic.slice(0, 200)}"`))
+        : post(known.api, place, Buffer.from(payload))
+    // It is looked at in its turn.
+    posted.catch(() => undefined)
+    this.#waitFor(1)
+    if (qos === 2) this.#taken.add(messageId)
+    this.#inOrder(async () => {
+      const reason = await this.#outcome(posted, topic, place === undefined)
+      this.#waitFor(-1)
+      if (reason === undefined || qos === 0) return
+      if (qos === 2 && reason >= 0x80 && this.#writer.version === 5) this.#taken.delete(messageId)
+      this.#acknowledge(qos === 1 ? 'puback' : 'pubrec', messageId, reason)
+    })
+  }
+
+  /** Undefined when nothing may be acknowledged. */
+  async #outcome(posted: Promise<unknown>, topic: string, isTopic: boolean): Promise<Reason | undefined> {
+    try {
+      await posted
+      return REASONS.success
+    } catch (error) {
+      const reason = refusalReason(error)
+      if (reason === undefined) {
+        void this.end(REASONS.busy)
+        return undefined
+      }
+      this.#known?.subscriptions.tellError(topic, error as AppError)
+      return isTopic ? REASONS.badTopic : reason
+    }
+  }
+
+  #acknowledge(cmd: 'puback' | 'pubrec' | 'pubcomp', messageId = 0, reason: Reason = REASONS.success): void {
+    const told = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
+    this.#writer.send({ cmd, messageId, ...told })
+  }
+
+  #inOrder(work: () => void | Promise<void>): void {
+    this.#last = this.#last.then(work).catch((error: unknown) => {
+      this.#socket.destroy(new Error(messageOf(error)))
+    })
+  }
+
+  /** Nothing more is read while too much of it is on its way. */
+  #waitFor(more: 1 | -1): void {
+    this.#inFlight += more
+    const { inFlight } = this.#door.limits
+    if (this.#inFlight >= inFlight) this.#socket.pause()
+    else if (this.#inFlight < inFlight / 2 && this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  /** Whoever said nothing for one and a half times what was agreed is gone. */
+  #listenOn(): void {
+    if (this.#known === undefined) return
+    this.#cancelTimer()
+    if (this.#silenceMs > 0) {
+      this.#cancelTimer = this.#door.after(this.#silenceMs, () => void this.end(REASONS.keepAlive))
+    }
+  }
+
+  #over(): void {
+    this.#isOver = true
+    this.#socket.end()
+    // a peer that never answers is not waited for
+    this.#door.after(1000, () => this.#socket.destroy())
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#isOver = true
+    this.#cancelTimer()
+    this.#door.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
+    this.#known?.subscriptions.end()
+    const will = this.#will
+    this.#will = undefined
+    const api = this.#known?.api
+    if (will !== undefined && api !== undefined) {
+      this.#inOrder(async () => {
+        await post(api, will.topic, will.payload).catch(() => undefined)
+      })
+    }
+  }
+}
+
+async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {
+  const body = parseBody(payload.toString())
+  if (topic.kind === 'messages') await posting.events(undefined, body)
+  else if (topic.channel === 'events') await posting.events(topic.resource, body)
+  else await posting.command(topic.resource, body)
+}

@@ -1,0 +1,39 @@
+import type { Socket } from 'node:net'
+import { generate, writeToStream, type Packet } from 'mqtt-packet'
+
+/** Packets on their way out, in the version that the client speaks. */
+export class PacketWriter {
+  /** of the protocol: 3, 4 or 5 */
+  version = 4
+  /** bytes of the largest packet that the client takes */
+  mostBytes: number | undefined
+  readonly #socket: Socket
+  #drained: Promise<void> | undefined
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  /** What does not fit the client is left out. */
+  send(packet: Packet): void {
+    if (this.#socket.destroyed || this.#socket.writableEnded) return
+    const options = { protocolVersion: this.version }
+    if (this.mostBytes === undefined) return void writeToStream(packet, this.#socket, options)
+    const bytes = generate(packet, options)
+    if (bytes.length <= this.mostBytes) this.#socket.write(bytes)
+  }
+
+  /** Undefined when more can be sent now; else resolves when it can, or never will. */
+  ready(): Promise<void> | undefined {
+    if (!this.#socket.writableNeedDrain || this.#socket.destroyed) return undefined
+    this.#drained ??= new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#drained = undefined
+        this.#socket.off('drain', done).off('close', done)
+        resolve()
+      }
+      this.#socket.once('drain', done).once('close', done)
+    })
+    return this.#drained
+  }
+}

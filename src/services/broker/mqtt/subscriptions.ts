@@ -1,0 +1,131 @@
+/** What one client listens to, and what is on its way to it. */
+import type { ISubscribePacket, ISubscription } from 'mqtt-packet'
+import type { AppError } from '../../../kernel/errors.ts'
+import type { BrokerApi } from '../contract.ts'
+import type { PacketWriter } from './packet-writer.ts'
+import { REASONS } from './reasons.ts'
+import type { Surroundings } from './surroundings.ts'
+import { ERRORS_TOPIC, subscribeTopic, topicOf, type SubscribeTopic } from './topics.ts'
+
+/** messages of QoS 1 that the client has not acknowledged */
+const MOST_UNACKNOWLEDGED = 100
+const MOST_IDS = 0xffff
+
+interface Subscription {
+  readonly qos: 0 | 1
+  readonly identifier: number | undefined
+  readonly end: AbortController
+}
+
+export class Subscriptions {
+  readonly #api: BrokerApi
+  readonly #writer: PacketWriter
+  readonly #door: Surroundings
+  readonly #byFilter = new Map<string, Subscription>()
+  readonly #unacknowledged = new Set<number>()
+  readonly #mostUnacknowledged: number
+  #nextId = 0
+  #freed: (() => void)[] = []
+  #isOver = false
+
+  constructor(api: BrokerApi, writer: PacketWriter, door: Surroundings, receiveMaximum = MOST_IDS) {
+    this.#api = api
+    this.#writer = writer
+    this.#door = door
+    this.#mostUnacknowledged = Math.min(MOST_UNACKNOWLEDGED, receiveMaximum)
+  }
+
+  /** Gives the QoS that is granted for each, or why it is not. */
+  add({ subscriptions, properties }: ISubscribePacket): number[] {
+    return subscriptions.map((asked) => this.#addOne(asked, properties?.subscriptionIdentifier))
+  }
+
+  remove(filter: string): number {
+    const subscription = this.#byFilter.get(filter)
+    if (subscription === undefined) return REASONS.noSubscription
+    subscription.end.abort()
+    this.#byFilter.delete(filter)
+    return REASONS.success
+  }
+
+  acknowledged(messageId: number): void {
+    this.#unacknowledged.delete(messageId)
+    for (const freed of this.#freed.splice(0)) freed()
+  }
+
+  /** Tells the client why its message was refused, when it listens for that. */
+  tellError(topic: string, error: AppError): void {
+    const subscription = this.#byFilter.get(ERRORS_TOPIC)
+    if (subscription === undefined) return
+    const details = error.issues.map(({ path, message }) => `${path} <- ${message}`)
+    this.#send(ERRORS_TOPIC, Buffer.from(JSON.stringify({ topic, error: error.message, details })), {
+      ...subscription,
+      qos: 0,
+    })
+  }
+
+  end(): void {
+    this.#isOver = true
+    for (const { end } of this.#byFilter.values()) end.abort()
+    this.#byFilter.clear()
+    for (const freed of this.#freed.splice(0)) freed()
+  }
+
+  #addOne({ topic: filter, qos }: ISubscription, identifier: number | undefined): number {
+    const is5 = this.#writer.version === 5
+    if (filter.startsWith('$share/')) return is5 ? REASONS.sharedSubscriptions : REASONS.unspecified
+    const topic = subscribeTopic(filter)
+    if (topic === undefined) return is5 ? REASONS.badFilter : REASONS.unspecified
+    const isNew = !this.#byFilter.has(filter)
+    if (isNew && this.#byFilter.size >= this.#door.limits.subscriptions) return REASONS.unspecified
+    this.remove(filter)
+    const granted = qos === 0 ? 0 : 1
+    const subscription = { qos: granted, identifier, end: new AbortController() } as const
+    this.#byFilter.set(filter, subscription)
+    if (topic.kind !== 'errors') void this.#follow(topic, subscription)
+    return granted
+  }
+
+  /** Ends with its signal; the reader's own bound is what waits for this client. */
+  async #follow(topic: Exclude<SubscribeTopic, { kind: 'errors' }>, subscription: Subscription): Promise<void> {
+    const options = { signal: subscription.end.signal, most: this.#door.limits.waiting }
+    const { streams } = this.#api
+    const reader =
+      topic.kind === 'resource' ? streams.subscribe(topic.resource, topic.channel, options) : streams.firehose(options)
+    const own = topic.kind === 'resource' ? topicOf(topic.resource, topic.channel) : undefined
+    for await (const { value } of reader) {
+      const { resource } = value
+      const place = own ?? (typeof resource === 'string' ? topicOf(resource, 'events') : undefined)
+      if (place === undefined || (topic.kind === 'many' && !topic.fits(place))) continue
+      while (subscription.qos === 1 && this.#unacknowledged.size >= this.#mostUnacknowledged && !this.#isOver) {
+        await new Promise<void>((resolve) => this.#freed.push(resolve))
+      }
+      if (subscription.end.signal.aborted) return
+      this.#send(place, this.#door.textOf(value), subscription)
+      const ready = this.#writer.ready()
+      if (ready !== undefined) await ready
+    }
+  }
+
+  #send(topic: string, payload: Buffer, { qos, identifier }: Subscription): void {
+    const messageId = qos === 1 ? this.#freeId() : undefined
+    if (messageId !== undefined) this.#unacknowledged.add(messageId)
+    const named = identifier !== undefined && this.#writer.version === 5
+    this.#writer.send({
+      cmd: 'publish',
+      topic,
+      payload,
+      qos,
+      dup: false,
+      retain: false,
+      ...(messageId !== undefined && { messageId }),
+      ...(named && { properties: { subscriptionIdentifier: identifier } }),
+    })
+  }
+
+  #freeId(): number {
+    do this.#nextId = (this.#nextId % MOST_IDS) + 1
+    while (this.#unacknowledged.has(this.#nextId))
+    return this.#nextId
+  }
+}

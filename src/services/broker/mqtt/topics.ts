@@ -1,0 +1,64 @@
+/**
+ * Topics that devices use: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name their
+ * resource, and `errors`, on which a connection hears why its own messages were refused. An id may have slashes in it:
+ * what stands between the first and the last level is the id.
+ */
+import type { Channel } from '../contract.ts'
+
+export type PublishTopic =
+  { readonly kind: 'resource'; readonly resource: string; readonly channel: Channel } | { readonly kind: 'messages' }
+
+export type SubscribeTopic =
+  | { readonly kind: 'resource'; readonly resource: string; readonly channel: Channel }
+  /** events of all resources whose topic fits */
+  | { readonly kind: 'many'; readonly fits: (topic: string) => boolean }
+  | { readonly kind: 'errors' }
+
+export const ERRORS_TOPIC = 'errors'
+const MESSAGES_TOPIC = 'messages'
+const MOST_LEVELS = 64
+const RESOURCE_TOPIC = /^resources\/(?<resource>.+)\/(?<channel>events|commands)$/s
+
+/** Undefined for a topic on which nothing can be published. */
+export function publishTopic(topic: string): PublishTopic | undefined {
+  if (topic === MESSAGES_TOPIC) return { kind: 'messages' }
+  if (/[+#\0]/.test(topic)) return undefined
+  return resourceTopic(topic)
+}
+
+/** Undefined for a filter that can never give anything: commands and other topics with wildcards among them. */
+export function subscribeTopic(filter: string): SubscribeTopic | undefined {
+  if (filter === ERRORS_TOPIC) return { kind: 'errors' }
+  const levels = filter.split('/')
+  if (levels.length > MOST_LEVELS || filter.includes('\0')) return undefined
+  if (!levels.some((level) => level === '+' || level === '#')) {
+    return /[+#]/.test(filter) ? undefined : resourceTopic(filter)
+  }
+  const isWellFormed = levels.every(
+    (level, i) => level === '+' || (level === '#' && i === levels.length - 1) || !/[+#]/.test(level),
+  )
+  const [first = ''] = levels
+  const last = levels.at(-1) ?? ''
+  const mayFit = ['resources', '+', '#'].includes(first) && ['events', '+', '#'].includes(last)
+  return isWellFormed && mayFit ? { kind: 'many', fits: (topic) => fits(levels, topic.split('/')) } : undefined
+}
+
+/** The topic of a resource's channel; undefined for an id that no topic can have. */
+export function topicOf(resource: string, channel: Channel): string | undefined {
+  return /[+#\0]/.test(resource) ? undefined : `resources/${resource}/${channel}`
+}
+
+function resourceTopic(topic: string) {
+  const groups = RESOURCE_TOPIC.exec(topic)?.groups
+  if (groups === undefined) return undefined
+  const { resource = '', channel = '' } = groups
+  return { kind: 'resource', resource, channel: channel as Channel } as const
+}
+
+function fits(filter: readonly string[], topic: readonly string[]): boolean {
+  for (const [i, level] of filter.entries()) {
+    if (level === '#') return true
+    if (i >= topic.length || (level !== '+' && level !== topic[i])) return false
+  }
+  return filter.length === topic.length
+}

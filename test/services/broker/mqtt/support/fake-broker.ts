@@ -1,0 +1,53 @@
+/** A broker in memory, whose posts can be held back. */
+import { AppError } from '../../../../../src/kernel/errors.ts'
+import type { Caller } from '../../../../../src/kernel/caller.ts'
+import { Feed } from '../../../../../src/kernel/feed.ts'
+import type { BrokerApi, BrokerMessage, Posted, StreamApi } from '../../../../../src/services/broker/contract.ts'
+
+export interface TakenPost {
+  readonly tenant: string
+  readonly channel: 'events' | 'commands'
+  readonly resource: string | undefined
+  readonly body: unknown
+}
+
+export class FakeBroker {
+  readonly posts: TakenPost[] = []
+  readonly feed = new Feed<BrokerMessage>()
+  /** what a post waits for before it is durable */
+  hold: (post: TakenPost) => Promise<void> | undefined = () => undefined
+
+  api({ tenant }: Caller): BrokerApi {
+    const post = async (taken: TakenPost): Promise<Posted> => {
+      if (typeof taken.body !== 'object') {
+        throw new AppError('VALIDATION', 'a message is an object', {
+          issues: [{ path: '/', message: 'expected an object', severity: 'ERROR', type: 'TYPE' }],
+        })
+      }
+      await this.hold(taken)
+      this.posts.push(taken)
+      return { message: 'taken', content: {} }
+    }
+    return {
+      posting: {
+        events: (resource, body) => post({ tenant, channel: 'events', resource, body }),
+        command: (resource, body) => post({ tenant, channel: 'commands', resource, body }),
+      },
+      streams: this.#streams(tenant),
+    } as Partial<BrokerApi> as BrokerApi
+  }
+
+  /** Lets readers see a message. */
+  tell(tenant: string, resource: string, channel: 'events' | 'commands', message: BrokerMessage): void {
+    this.feed.publish(`${tenant} ${channel} ${resource}`, message)
+    if (channel === 'events') this.feed.publish(`${tenant} all`, { ...message, resource })
+  }
+
+  #streams(tenant: string): StreamApi {
+    return {
+      subscribe: (resource, channel, options) =>
+        this.feed.read({ topic: `${tenant} ${channel} ${resource}`, ...options }),
+      firehose: (options) => this.feed.read({ topic: `${tenant} all`, ...options }),
+    }
+  }
+}
