@@ -15,6 +15,7 @@ export interface Call {
   internalState?: unknown
   /** epoch ms */
   now?: number
+  hops?: number
   /** the numbers that `random` gives, over and over */
   random?: readonly number[]
   nodeResource?: string
@@ -94,6 +95,7 @@ function plugContext(
     globalSettings: {},
     now: call.now ?? 0,
     id: 'task-1/1/1/0',
+    hops: call.hops ?? 0,
     random: () => random[drawn++ % random.length] ?? 0,
     log: { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') },
     signal: new AbortController().signal,

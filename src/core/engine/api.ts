@@ -5,7 +5,7 @@ import type { Logger, Ports } from '../ports.ts'
 import type { Generate } from '../quiet/generate.ts'
 import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
-import type { Message } from '../task/origin.ts'
+import type { Message, Sent } from '../task/origin.ts'
 import type { SavedState } from '../task/saved.ts'
 import type { TaskStatus } from '../task/state.ts'
 import type { EngineEvent } from './events.ts'
@@ -60,8 +60,10 @@ export interface Engine {
   /**
    * Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation.
    * The messages are kept, not copied: do not change them afterwards. `VALIDATION` for one without a resource.
+   * `sent`: on which channel they come (then for sensors whose plugs hear that channel alone), and how many rules in a
+   * row led to them.
    */
-  receive(messages: Message | readonly Message[]): boolean
+  receive(messages: Message | readonly Message[], sent?: Sent): boolean
   /** Why a destination fired last, and what holds back each trigger into it. `NOT_FOUND`. */
   explain(id: string, node: string): Explanation
   /** All events of all tasks; never errors, and completes on close. */

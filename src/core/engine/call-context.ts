@@ -61,6 +61,10 @@ export class CallContext implements PlugContext, Scope {
     return items === null ? effect : `${effect}#${item}`
   }
 
+  get hops(): number {
+    return this.#execution.origin.hops ?? 0
+  }
+
   get task(): PlugContext['task'] {
     return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
   }

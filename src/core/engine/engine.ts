@@ -14,23 +14,22 @@ import { Quiet } from '../quiet/quiet.ts'
 import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
-import type { Message } from '../task/origin.ts'
+import type { Message, Sent } from '../task/origin.ts'
 import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
 import type { BeginOptions, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import { EventStream } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
-import { isOne } from './messages.ts'
+import { isOne, messagesByTask } from './messages.ts'
 import { OpenCount } from './open-count.ts'
 import { buildModel, resolveResources } from './model.ts'
 import { Preparer, type Prepared } from './prepare.ts'
-import { requireFormat, requireMessage, requireResources, taskExists, wrongStatus } from './refusals.ts'
+import { requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
 import { TimerQueue } from './timer-queue.ts'
+import { WaitingWork, type Work } from './waiting-work.ts'
 
-const MAX_WAITING = 100_000
-const COMPACT_AFTER = 10_000
 const DEFAULT_STREAM_VALIDITY = 60_000
 const DEFAULT_MAX_IN_FLIGHT = 1000
 
@@ -50,9 +49,7 @@ export class CoreEngine implements Engine {
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
-  readonly #waiting: ((now: number) => void)[] = []
-  /** how many of `#waiting` were taken already */
-  #taken = 0
+  readonly #waiting = new WaitingWork()
   #busy = false
   #order = 0
   readonly #open = new OpenCount()
@@ -177,20 +174,28 @@ export class CoreEngine implements Engine {
     return task
   }
 
-  receive(messages: Message | readonly Message[]): boolean {
-    if (isOne(messages)) return this.#receiveOne(messages)
-    for (const [i, message] of messages.entries()) requireMessage(message, `message ${i}`)
-    const byTask = new Map<LiveTask, Message[]>()
-    for (const message of messages) {
-      for (const task of this.#router.listenersOf(message.resource) ?? []) {
-        const list = byTask.get(task)
-        if (list) list.push(message)
-        else byTask.set(task, [message])
-      }
-    }
+  /** Whether a task takes messages of a resource, on a channel when one is named. */
+  isHeard(resource: string, channel?: string): boolean {
+    for (const _task of this.#listeners(resource, channel)) return true
+    return false
+  }
+
+  #listeners(resource: string, channel: string | undefined): Iterable<LiveTask> {
+    const all = this.listenersOf(resource)
+    return channel === undefined ? all : [...all].filter((task) => task.hears(resource, channel))
+  }
+
+  receive(messages: Message | readonly Message[], sent?: Sent): boolean {
+    const isSingle = isOne(messages)
+    if (isSingle && sent === undefined) return this.#receiveOne(messages)
+    const list = isSingle ? [messages] : messages
+    requireMessages(list, sent)
+    const { channel, hops = 0 } = sent ?? {}
+    if (isSingle && channel === undefined && hops === 0) return this.#receiveOne(messages)
+    const byTask = messagesByTask(list, (resource) => this.#listeners(resource, channel))
     if (byTask.size === 0) return false
     this.#enqueue((now) => {
-      for (const [task, batch] of byTask) task.receive(now, batch)
+      for (const [task, batch] of byTask) task.receive(now, batch, sent)
     })
     return true
   }
@@ -207,7 +212,7 @@ export class CoreEngine implements Engine {
     try {
       isSettled = this.#takeQuietly(source, message)
       if (!isSettled) this.#do((now) => this.#take(source, message, now))
-      if (this.#waiting.length > 0) {
+      if (!this.#waiting.isEmpty) {
         isSettled = false
         this.#doWaiting()
       }
@@ -317,7 +322,7 @@ export class CoreEngine implements Engine {
   }
 
   /** Runs a piece of work in its turn; the promise settles with it. */
-  #turn(work: (now: number) => void): Promise<void> {
+  #turn(work: Work): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#enqueue((now) => {
         try {
@@ -330,17 +335,8 @@ export class CoreEngine implements Engine {
     })
   }
 
-  #enqueue(work: (now: number) => void): void {
-    if (this.#busy) {
-      if (this.#waiting.length - this.#taken >= MAX_WAITING) {
-        throw new AppError(
-          'TOO_LARGE',
-          `${MAX_WAITING} pieces of work wait for the one under way; send less from inside a plug or subscriber`,
-        )
-      }
-      this.#waiting.push(work)
-      return
-    }
+  #enqueue(work: Work): void {
+    if (this.#busy) return this.#waiting.push(work)
     this.#busy = true
     try {
       this.#do(work)
@@ -352,20 +348,10 @@ export class CoreEngine implements Engine {
   }
 
   #doWaiting(): void {
-    for (let next = this.#nextWaiting(); next !== undefined; next = this.#nextWaiting()) this.#do(next)
+    for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) this.#do(next)
   }
 
-  /** Counts on instead of shifting: shifting a long queue takes time for each that waits. */
-  #nextWaiting(): ((now: number) => void) | undefined {
-    const next = this.#waiting[this.#taken++]
-    if (next === undefined || this.#taken >= COMPACT_AFTER) {
-      this.#waiting.splice(0, this.#taken)
-      this.#taken = 0
-    }
-    return next
-  }
-
-  #do(work: (now: number) => void): void {
+  #do(work: Work): void {
     try {
       const now = this.#now()
       if (this.#timers.nextAt <= now) this.#timers.run(now)

@@ -14,6 +14,8 @@ export interface InputSummary {
   node?: string
   /** for data: the resource and the values of its message */
   resource?: string
+  /** of a message that is no broker data */
+  channel?: string
   values?: Readonly<Record<string, unknown>>
 }
 
@@ -87,6 +89,8 @@ export interface TickEvent extends Base<'tick'> {
 }
 export interface DataEvent extends Base<'data'> {
   resource: string
+  /** of a message that is no broker data */
+  channel?: string
   values: Readonly<Record<string, unknown>>
 }
 export interface StateEvent extends Base<'state'> {

@@ -10,7 +10,7 @@ import type { Listener, QuietSource } from '../quiet/source.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
-import type { Message } from '../task/origin.ts'
+import type { Message, Sent } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import { saveState } from '../task/save.ts'
@@ -135,9 +135,16 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
-  receive(now: number, messages: readonly Message[]): void {
-    if (messages.length === 1) return this.take(now, { kind: 'data', messages })
-    for (const part of withoutRepeats(messages)) this.take(now, { kind: 'data', messages: part })
+  receive(now: number, messages: readonly Message[], sent?: Sent): void {
+    if (messages.length === 1) return this.take(now, { kind: 'data', messages, sent })
+    for (const part of withoutRepeats(messages)) this.take(now, { kind: 'data', messages: part, sent })
+  }
+
+  /** Whether messages of a resource on a channel run a sensor. */
+  hears(resource: string, channel: string): boolean {
+    if (this.#run === undefined) return false
+    const { channelPlans, resources } = this.#run.model
+    return (channelPlans.get(channel)?.[resources.indexOf(resource)]?.sensors.length ?? 0) > 0
   }
 
   get canBeQuiet(): boolean {

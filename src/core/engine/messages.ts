@@ -9,3 +9,19 @@ export function isOne(messages: Message | readonly Message[]): messages is Messa
   requireMessage(messages, 'the message')
   return true
 }
+
+/** The messages of each task that takes some of them, in the order in which they came. */
+export function messagesByTask<T>(
+  messages: readonly Message[],
+  listenersOf: (resource: string) => Iterable<T>,
+): ReadonlyMap<T, readonly Message[]> {
+  const byTask = new Map<T, Message[]>()
+  for (const message of messages) {
+    for (const task of listenersOf(message.resource)) {
+      const list = byTask.get(task)
+      if (list) list.push(message)
+      else byTask.set(task, [message])
+    }
+  }
+  return byTask
+}

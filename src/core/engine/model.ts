@@ -1,6 +1,6 @@
 /** Task start: placeholders of resources are resolved, the clocks are read (part 2, 2.2). */
 import type { Graph, Plan, SensorNode } from '../graph/graph.ts'
-import { makePlan } from '../graph/plan.ts'
+import { channelPlans, makePlan } from '../graph/plan.ts'
 import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
 import type { Ports } from '../ports.ts'
 import type { NormalSettings } from '../rule/settings.ts'
@@ -45,14 +45,17 @@ export function buildModel(
   const { graph, settings } = prepared
   const resources = [...new Set(resolved)]
   const resourcePlace = resolved.map((resource) => resources.indexOf(resource))
+  const areDistinct = resources.length === resolved.length
   return {
     id,
     graph,
     settings,
     resources,
     resourcePlace,
-    dataPlans:
-      resources.length === resolved.length ? graph.dataPlans : joinedPlans(graph, resources.length, resourcePlace),
+    dataPlans: areDistinct ? graph.dataPlans : joinedPlans(graph, resources.length, resourcePlace),
+    channelPlans: areDistinct
+      ? graph.channelPlans
+      : channelPlans(graph.sensors, resources.length, (resource) => resourcePlace[resource] ?? -1),
     schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, start)),
     ownSchedules: ownSchedules(graph, settings, start, clocks),
     ...limits,

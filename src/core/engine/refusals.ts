@@ -1,5 +1,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { requireChannel } from '../plug/channel.ts'
+import type { Sent } from '../task/origin.ts'
 import type { SavedTask, Task } from './api.ts'
 
 export function requireMessage(given: unknown, what: string): void {
@@ -7,6 +9,15 @@ export function requireMessage(given: unknown, what: string): void {
     typeof given === 'object' && given !== null && 'resource' in given ? given.resource : undefined
   if (typeof resource === 'string') return
   throw new AppError('VALIDATION', `${what} has no resource; write { resource: 'boiler-1', temperature: 93 }`)
+}
+
+export function requireMessages(messages: readonly unknown[], sent: Sent | undefined): void {
+  if (messages.length === 1) requireMessage(messages[0], 'the message')
+  else for (const [i, message] of messages.entries()) requireMessage(message, `message ${i}`)
+  const { channel, hops = 0 } = sent ?? {}
+  if (channel !== undefined) requireChannel(channel)
+  if (Number.isSafeInteger(hops) && hops >= 0) return
+  throw new AppError('VALIDATION', `hops is ${String(hops)}; give how many rules led to the message, from 0`)
 }
 
 export function wrongStatus(action: string, task: Task): AppError {

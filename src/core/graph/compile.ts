@@ -16,7 +16,7 @@ import { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
 import { parentsFirst } from './order.ts'
-import { makePlan } from './plan.ts'
+import { channelPlans, makePlan } from './plan.ts'
 import {
   ANY,
   GATE_STATES,
@@ -72,6 +72,7 @@ export function compileRule(rule: RuleGraph, plugs: PlugRegistry): Graph {
     dataPlans: resources.entries.map((_, place) =>
       makePlan(sensors.filter((sensor) => sensor.onData && sensor.resource === place)),
     ),
+    channelPlans: channelPlans(sensors, resources.entries.length, (resource) => resource),
   }
 }
 
@@ -97,7 +98,10 @@ function compileSensor(
   conditional: boolean,
 ): Growing<SensorNode> {
   const plug = requirePlug(plugs, 'sensor', sensor)
+  const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
+  // Who hears a channel waits for it, whatever the flags and clocks of the rule say.
+  const runsByItself = !conditional && channel === undefined
   const bound = sensor.resource !== undefined && sensor.resource !== ''
   return {
     kind: 'sensor',
@@ -109,12 +113,14 @@ function compileSensor(
     states: [...plug.states],
     sequence: sensor.sequence ?? 1,
     conditional,
-    onTick: !conditional && !hasClock && sensor.tickTrigger !== false,
+    onTick: runsByItself && !hasClock && sensor.tickTrigger !== false,
     // Absent means true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger.
-    onData: bound && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
-    pollingPeriod: conditional ? undefined : sensor.pollingPeriod,
+    onData:
+      bound && channel === undefined && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
+    channel,
+    pollingPeriod: runsByItself ? sensor.pollingPeriod : undefined,
     pollingFixedRate: sensor.pollingFixedRate ?? true,
-    schedule: conditional ? undefined : sensor.schedule,
+    schedule: runsByItself ? sensor.schedule : undefined,
     evictionTime: sensor.evictionTime ?? Number.POSITIVE_INFINITY,
     timeoutState: stateIndex(plug.states, sensor.timeoutState),
     gates: [],

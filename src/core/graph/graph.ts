@@ -64,7 +64,10 @@ export interface SensorNode extends RunnableNode {
   /** destination of a trigger */
   readonly conditional: boolean
   readonly onTick: boolean
+  /** broker data runs it */
   readonly onData: boolean
+  /** messages on that channel run it, and nothing else that arrives; undefined: an ordinary sensor */
+  readonly channel: string | undefined
   /** ms; undefined without a period of its own */
   readonly pollingPeriod: number | undefined
   readonly pollingFixedRate: boolean
@@ -140,6 +143,11 @@ export interface Plan {
   readonly resetGates: readonly GateNode[]
 }
 
+export type ChannelPlans = ReadonlyMap<string, readonly Plan[]>
+
+/** Most rules have no sensor that hears a channel. */
+export const NO_CHANNELS: ChannelPlans = new Map()
+
 export interface Graph {
   readonly rule: RuleGraph
   readonly sensors: readonly SensorNode[]
@@ -153,4 +161,6 @@ export interface Graph {
   readonly tickPlan: Plan
   /** what data runs, by place in `resources` */
   readonly dataPlans: readonly Plan[]
+  /** the same for messages on channels, by name of the channel */
+  readonly channelPlans: ChannelPlans
 }

@@ -1,4 +1,4 @@
-import type { GateNode, Graph, Plan, SensorNode } from './graph.ts'
+import { NO_CHANNELS, type ChannelPlans, type GateNode, type Graph, type Plan, type SensorNode } from './graph.ts'
 
 /** What an invocation over `sensors` runs and forgets: what is renewed, and what follows from it. */
 export function makePlan(sensors: readonly SensorNode[]): Plan {
@@ -11,6 +11,23 @@ export function makePlan(sensors: readonly SensorNode[]): Plan {
   }
   const reset = withFollowers(ordered)
   return { sensors: ordered, groups, serial: ordered.map((sensor) => [sensor]), reset, resetGates: gatesBehind(reset) }
+}
+
+/** What messages on channels run, by channel and place; `placeOf` says where a sensor's resource stands. */
+export function channelPlans(
+  sensors: readonly SensorNode[],
+  count: number,
+  placeOf: (resource: number) => number,
+): ChannelPlans {
+  const channels = new Set(sensors.map(({ channel }) => channel).filter((channel) => channel !== undefined))
+  if (channels.size === 0) return NO_CHANNELS
+  const plansOf = (channel: string): readonly Plan[] =>
+    Array.from({ length: count }, (_, place) =>
+      makePlan(
+        sensors.filter((one) => one.channel === channel && one.resource !== -1 && placeOf(one.resource) === place),
+      ),
+    )
+  return new Map([...channels].map((channel) => [channel, plansOf(channel)]))
 }
 
 /** The plan of a wipe: nothing runs, everything is forgotten. */

@@ -63,6 +63,7 @@ function innerContext(
     globalSettings: outer.globalSettings,
     now: outer.now,
     id: outer.id,
+    hops: outer.hops,
     log: outer.log,
     signal: outer.signal,
   }

@@ -1,5 +1,6 @@
 import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { CHANNEL_RULE, isChannel } from './channel.ts'
 import { inputProblems, outputProblems } from './field-problems.ts'
 import { frozenCopy } from './plain-json.ts'
 import type { InputField, Plug, PlugDefinition } from './plug.ts'
@@ -11,7 +12,7 @@ const MAX_STATES = 1000
 const TEXTS = ['description', 'category'] as const
 const FUNCTIONS = ['check', 'steps', 'prepare'] as const
 const KEYS: readonly string[] =
-  'name version kind description category states input output openOutput check steps prepare execute'.split(' ')
+  'name version kind description category channel states input output openOutput check steps prepare execute'.split(' ')
 
 /**
  * Checks the declaration of a plug and gives it in the form that an engine takes (part 2, 2.1). The types of
@@ -78,9 +79,16 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
     if (!KEYS.includes(key))
       issues.push(problem(`/${key}`, `a plug has no field "${key}"`, `it has ${KEYS.join(', ')}`))
   }
-  issues.push(...stateProblems(kind, definition['states']))
+  issues.push(...channelProblems(kind, definition['channel']), ...stateProblems(kind, definition['states']))
   issues.push(...inputProblems(definition['input']), ...outputProblems(definition['output']))
   return issues
+}
+
+function channelProblems(kind: unknown, channel: unknown): Issue[] {
+  if (channel === undefined) return []
+  if (kind === 'actuator')
+    return [problem('/channel', 'an actuator hears no channel', 'leave it out, or make it a sensor')]
+  return isChannel(channel) ? [] : [problem('/channel', `${shown(channel)} is no name of a channel`, CHANNEL_RULE)]
 }
 
 function stateProblems(kind: unknown, states: unknown): Issue[] {

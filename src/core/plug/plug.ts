@@ -111,6 +111,8 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly now: number
   /** deterministic id of this execution, to be used as idempotency key */
   readonly id: string
+  /** how many rules in a row led to this call: 0 when what began it came from no rule */
+  readonly hops: number
   /** in [0, 1), from the task's seed */
   random(): number
   readonly log: PlugLog
@@ -162,6 +164,12 @@ export interface PlugDefinition<
   kind: PlugKind
   description?: string
   category?: string
+  /**
+   * of a sensor that hears events instead of broker data: messages of its resource on this channel run it, and nothing
+   * else that arrives by itself does, whatever its triggers and clocks say; no other sensor sees them. A lower-case
+   * letter, then at most 39 lower-case letters, digits or -
+   */
+  channel?: string
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input

@@ -60,6 +60,11 @@ export class QuietContext implements PlugContext, Scope {
     return this.#view().id
   }
 
+  get hops(): number {
+    // Messages that rules led to go the full way.
+    return this.opened?.view.hops ?? 0
+  }
+
   get task(): PlugContext['task'] {
     return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
   }

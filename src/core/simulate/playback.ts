@@ -19,6 +19,8 @@ export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
   /** each with a `timestamp` (epoch ms or ISO 8601), in order; an older one is taken late, at the clock's time */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
+  /** on which channel a message comes; default, and undefined: it is broker data */
+  readonly channelOf?: (message: Message) => string | undefined
   /** default: the first message's time, else 0 */
   readonly from?: number | string
   /** default: the last message's time */
@@ -179,7 +181,9 @@ class Playback {
   }
 
   receive(message: Message): void {
-    for (const { engine } of this.#lanes) engine.receive(message)
+    const channel = this.#options.channelOf?.(message)
+    const sent = channel === undefined ? undefined : { channel }
+    for (const { engine } of this.#lanes) engine.receive(message, sent)
   }
 
   /** whether anything happens before or at that time */

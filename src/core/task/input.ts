@@ -1,7 +1,7 @@
 /** What a task takes, one at a time, in one total order. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import type { Message } from './origin.ts'
+import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
 export type TimerKind = 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
@@ -9,7 +9,7 @@ export type TimerKind = 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 export type Input =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
-  | { readonly kind: 'data'; readonly messages: readonly Message[] }
+  | { readonly kind: 'data'; readonly messages: readonly Message[]; readonly sent?: Sent | undefined }
   | {
       readonly kind: 'push'
       readonly node: SensorNode

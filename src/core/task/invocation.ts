@@ -3,7 +3,7 @@ import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
 import { executed } from './result.ts'
 import { startGroups } from './execution.ts'
-import type { Message, Origin } from './origin.ts'
+import type { Message, Origin, Sent } from './origin.ts'
 import { observe, reset } from './observe.ts'
 import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
@@ -39,33 +39,45 @@ export function withoutRepeats(messages: readonly Message[]): readonly (readonly
 }
 
 /** Messages that arrived together, one for each resource. */
-export function data(run: TaskRun, messages: readonly Message[]): void {
+export function data(run: TaskRun, messages: readonly Message[], sent: Sent | undefined): void {
   const [only] = messages
-  if (messages.length === 1 && only !== undefined) return oneMessage(run, only)
+  if (messages.length === 1 && only !== undefined) return oneMessage(run, only, sent)
   const batch: { place: number; message: Message }[] = []
   for (const message of messages) {
     const place = run.model.resources.indexOf(message.resource)
     if (place !== -1) batch.push({ place, message })
   }
-  if (batch.length > 0) dataInvocation(run, batch)
+  if (batch.length > 0) dataInvocation(run, batch, sent)
 }
 
-function oneMessage(run: TaskRun, message: Message): void {
+function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): void {
   const place = run.model.resources.indexOf(message.resource)
-  const plan = run.model.dataPlans[place]
+  const plan = plansOf(run, sent)?.[place]
   if (plan === undefined) return
-  remember(run, place, message)
-  invoke(run, plan, [originOf(run, message)])
+  if (sent?.channel === undefined) remember(run, place, message)
+  invoke(run, plan, [originOf(run, message, sent)])
 }
 
-function originOf(run: TaskRun, message: Message): Origin {
-  return { kind: 'data', time: run.now, resource: message.resource, values: message }
+/** What messages run, by place of their resource. */
+function plansOf({ model }: TaskRun, sent: Sent | undefined): readonly Plan[] | undefined {
+  return sent?.channel === undefined ? model.dataPlans : model.channelPlans.get(sent.channel)
 }
 
-function dataInvocation(run: TaskRun, batch: readonly { place: number; message: Message }[]): void {
-  for (const { place, message } of batch) remember(run, place, message)
-  const origins = batch.map(({ message }) => originOf(run, message))
-  const plans = batch.map(({ place }) => run.model.dataPlans[place]).filter((plan) => plan !== undefined)
+function originOf(run: TaskRun, message: Message, sent: Sent | undefined): Origin {
+  const origin: Origin = { kind: 'data', time: run.now, resource: message.resource, values: message }
+  if (sent === undefined) return origin
+  const { channel, hops = 0 } = sent
+  return { ...origin, ...(channel !== undefined && { channel }), ...(hops > 0 && { hops }) }
+}
+
+function dataInvocation(
+  run: TaskRun,
+  batch: readonly { place: number; message: Message }[],
+  sent: Sent | undefined,
+): void {
+  if (sent?.channel === undefined) for (const { place, message } of batch) remember(run, place, message)
+  const origins = batch.map(({ message }) => originOf(run, message, sent))
+  const plans = batch.map(({ place }) => plansOf(run, sent)?.[place]).filter((plan) => plan !== undefined)
   const [only] = plans
   const plan =
     plans.length === 1 && only !== undefined ? only : makePlan([...new Set(plans.flatMap((one) => one.sensors))])

@@ -9,6 +9,14 @@ export interface Message {
   readonly [key: string]: unknown
 }
 
+/** How messages came, beside what they say. */
+export interface Sent {
+  /** what they came on; absent: broker data */
+  readonly channel?: string
+  /** how many rules in a row led to them; absent: none */
+  readonly hops?: number
+}
+
 /** What began an invocation; shared by all that follows from it. */
 export interface Origin {
   readonly kind: InputSummary['kind']
@@ -17,4 +25,8 @@ export interface Origin {
   readonly node?: string
   readonly resource?: string
   readonly values?: Readonly<Record<string, unknown>>
+  /** of a message that came on one */
+  readonly channel?: string
+  /** rules in a row that led to it; absent: none */
+  readonly hops?: number
 }

@@ -1,6 +1,6 @@
 /** One task at work: what never changes during a run, what does, and who listens. */
 import type { EngineEvent } from '../engine/events.ts'
-import type { Graph, Plan } from '../graph/graph.ts'
+import type { ChannelPlans, Graph, Plan } from '../graph/graph.ts'
 import type { NormalSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
@@ -17,6 +17,8 @@ export interface TaskModel {
   readonly resourcePlace: readonly number[]
   /** what data for a resource runs, by place in `resources` */
   readonly dataPlans: readonly Plan[]
+  /** the same for messages on channels */
+  readonly channelPlans: ChannelPlans
   /** the task's clock; undefined for reactive tasks */
   readonly schedule: Schedule | undefined
   /** clocks of single sensors, by slot */

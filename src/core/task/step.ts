@@ -42,7 +42,7 @@ export function step(run: TaskRun, now: number, input: Input): void {
 function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
   switch (input.kind) {
     case 'data':
-      return data(run, input.messages)
+      return data(run, input.messages, input.sent)
     case 'answer':
       return answer(run, input.execution, input.answer)
     case 'error':

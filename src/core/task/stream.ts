@@ -45,19 +45,23 @@ function dropOld(stream: Stream, now: number): void {
 export function streamValue(run: TaskRun, execution: Execution, key: string): unknown {
   const { origin } = execution
   const stream = streamOf(run, execution.node)
-  if (origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource))) {
-    const value = messageValue(origin.values, key)
+  if (sees(execution) && (stream === undefined || isOf(run, execution, origin.resource))) {
+    const value = messageValue(origin.values ?? NOTHING, key)
     if (value !== undefined) return value
   }
-  const source = stream ?? streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
+  const source = stream ?? streamOfOrigin(run, execution)
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
 /** When the last message for an execution's node came, or the last with that value; undefined when there was none. */
-export function streamTime(run: TaskRun, { node, origin }: Execution, key?: string): number | undefined {
+export function streamTime(run: TaskRun, execution: Execution, key?: string): number | undefined {
+  const { node, origin } = execution
   const { model } = run
-  const stream =
-    streamAt(run, resourcePlaceOf(model, node)) ?? streamAt(run, model.resources.indexOf(origin.resource ?? ''))
+  if (origin.channel !== undefined && sees(execution)) {
+    if (key === undefined || messageValue(origin.values ?? NOTHING, key) !== undefined) return origin.time
+  }
+  if (hearsChannel(node)) return undefined
+  const stream = streamAt(run, resourcePlaceOf(model, node)) ?? streamOfOrigin(run, execution)
   if (stream === undefined) return undefined
   if (key === undefined || messageValue(stream.values, key) !== undefined) return stream.at
   const kept = stream.carried?.get(key)
@@ -68,9 +72,9 @@ export function streamTime(run: TaskRun, { node, origin }: Execution, key?: stri
 export function streamValues(run: TaskRun, execution: Execution): Record<string, unknown> {
   const { origin } = execution
   const stream = streamOf(run, execution.node)
-  const source = stream ?? streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
+  const source = stream ?? streamOfOrigin(run, execution)
   const carried = [...(source?.carried ?? [])].filter(([, kept]) => kept.until > run.now)
-  const wins = origin.values !== undefined && (stream === undefined || isOf(run, execution, origin.resource))
+  const wins = sees(execution) && (stream === undefined || isOf(run, execution, origin.resource))
   // Spread and fromEntries define keys; assigning would let a message with the key __proto__ set a prototype.
   return {
     ...Object.fromEntries(carried.map(([key, kept]) => [key, kept.value])),
@@ -79,8 +83,26 @@ export function streamValues(run: TaskRun, execution: Execution): Record<string,
   }
 }
 
+const NOTHING: Readonly<Record<string, unknown>> = {}
+
+/** Whether the message that began an execution is for its node: a sensor sees what comes on its own channel alone. */
+function sees({ node, origin }: Execution): boolean {
+  return origin.values !== undefined && (node.kind === 'actuator' || node.channel === origin.channel)
+}
+
+/** Such a sensor sees no broker data. */
+function hearsChannel(node: SensorNode | ActuatorNode): boolean {
+  return node.kind === 'sensor' && node.channel !== undefined
+}
+
+/** Broker data of the resource whose message began the execution. */
+function streamOfOrigin(run: TaskRun, { node, origin }: Execution): Stream | undefined {
+  return hearsChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
+}
+
 /** The stream of the node's own resource, when it has values that still hold. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
+  if (hearsChannel(node)) return undefined
   const stream = streamAt(run, resourcePlaceOf(run.model, node))
   if (stream === undefined) return undefined
   if (isFresh(run, stream)) return stream

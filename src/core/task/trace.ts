@@ -25,7 +25,8 @@ export function traceOrigin(run: TaskRun, origin: Origin): void {
   if (!run.sink.detail) return
   const base = { time: run.now, task: run.model.id, invocation: run.state.invocations }
   if (origin.kind === 'data') {
-    run.sink.detail({ ...base, type: 'data', resource: origin.resource ?? '', values: origin.values ?? {} })
+    const { resource = '', values = {}, channel } = origin
+    run.sink.detail({ ...base, type: 'data', resource, ...(channel !== undefined && { channel }), values })
   } else if (origin.scheduledAt !== undefined) {
     const node = origin.node === undefined ? {} : { node: origin.node }
     run.sink.detail({ ...base, type: 'tick', ...node, scheduledAt: origin.scheduledAt })

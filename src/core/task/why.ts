@@ -80,6 +80,7 @@ export function summary(origin: Origin): InputSummary {
     ...(origin.scheduledAt !== undefined && { scheduledAt: origin.scheduledAt }),
     ...(origin.node !== undefined && { node: origin.node }),
     ...(origin.resource !== undefined && { resource: origin.resource }),
+    ...(origin.channel !== undefined && { channel: origin.channel }),
     ...(origin.values !== undefined && { values: origin.values }),
   }
 }

@@ -25,7 +25,7 @@ export async function pushData(runner: TaskRunner, show: TaskShow, books: Books,
   const messages = readValues(resource, input['data'])
   // values of one moment are one message; a name given twice begins another
   let taken = false
-  for (const message of messages) taken = (await runner.intake.receive(books.tenant, message)) || taken
+  for (const message of messages) taken = (await runner.intake.receive(books.tenant, message)).taken || taken
   return { taken }
 }
 

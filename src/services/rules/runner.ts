@@ -115,8 +115,29 @@ export interface Delivery {
 }
 
 export interface DataIntake {
-  /** An array is one invocation. True when some running task takes it. */
-  receive(tenant: string, messages: Message | readonly Message[]): Promise<boolean>
+  /**
+   * An array is one invocation. Resolves when the messages and the caller's writes are durable, in one commit, and the
+   * messages were taken; writes are committed also when no task takes the messages, and in the order of arrival. When it
+   * rejects, nothing was written: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the
+   * caller's writes by their places, `TOO_LARGE`, `CLOSED`.
+   */
+  receive(tenant: string, messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
+}
+
+export interface IntakeOptions {
+  /** documents and log entries that belong to the messages */
+  readonly writes?: readonly Write[]
+  /** what the messages come on: sensors of that channel take them; default: broker data */
+  readonly channel?: string
+  /** how many rules in a row led to the messages; default 0 */
+  readonly hops?: number
+}
+
+export interface Intake {
+  /** some running task takes the messages */
+  readonly taken: boolean
+  /** of the caller's writes, in their order, as a commit gives them: new versions, last positions */
+  readonly results: readonly number[]
 }
 
 /** What the runner tells on its own account. */

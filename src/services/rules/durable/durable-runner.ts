@@ -118,7 +118,7 @@ class Runner implements DurableRunner {
   }
 
   readonly intake: TaskRunner['intake'] = {
-    receive: async (tenant, messages) => (await this.#tenant(tenant)).receive(messages),
+    receive: async (tenant, messages, options) => (await this.#tenant(tenant)).receive(messages, options),
   }
 
   close(): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Inputs on their way: what arrives in one turn of the loop is committed together, and applied in the order of the log
- * when it is durable. Commits are made one after the other, so that all positions are known.
+ * when it is durable. Commits are made one after the other, so that all positions are known. Writes of a sender's own
+ * are committed whole with its input, or by themselves, in the order in which all of these arrived.
  */
 import type { Json } from '../../../kernel/json.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -9,11 +10,22 @@ import { INPUT_LOG, PARTITION, type Input } from './input.ts'
 import { nextTurn, Turns } from './turns.ts'
 
 interface Queued {
-  readonly input: Input
+  readonly at: number
+  /** absent: there is nothing but writes */
+  readonly input: Input | undefined
   readonly writes: readonly Write[]
-  resolve(value: unknown): void
+  resolve(taken: Applied): void
   reject(error: unknown): void
 }
+
+export interface Applied {
+  /** what applying the input gave */
+  readonly given: unknown
+  /** of the sender's own writes, in their order: positions and versions as a commit gives them */
+  readonly results: readonly number[]
+}
+
+const NONE: readonly number[] = []
 
 export interface QueueHooks {
   /** Does what the input says; what it gives or throws goes to who sent the input. */
@@ -23,6 +35,8 @@ export interface QueueHooks {
 }
 
 const MOST_AT_ONCE = 2000
+/** As many writes a commit takes, whoever sent them; the input log's own among them. */
+const MOST_WRITES = 5000
 /** Above this many, what arrives is refused. */
 const MOST_WAITING = 100_000
 
@@ -47,28 +61,27 @@ export class InputQueue {
 
   /** `at` of the first input that was not applied yet; time may not go beyond it. */
   get horizon(): number {
-    return (this.#current[this.#done] ?? this.#waiting[0])?.input.at ?? Number.POSITIVE_INFINITY
+    return (this.#current[this.#done] ?? this.#waiting[0])?.at ?? Number.POSITIVE_INFINITY
   }
 
   /** `at` of the last input that waits. */
   get lastAt(): number {
-    return (this.#waiting.at(-1) ?? this.#current.at(-1))?.input.at ?? Number.NEGATIVE_INFINITY
+    return (this.#waiting.at(-1) ?? this.#current.at(-1))?.at ?? Number.NEGATIVE_INFINITY
   }
 
   /** Whether an input of that kind is on its way. */
   has(kind: Input['k']): boolean {
-    return this.#waiting.some(({ input }) => input.k === kind) || this.#current.some(({ input }) => input.k === kind)
+    return this.#waiting.some(({ input }) => input?.k === kind) || this.#current.some(({ input }) => input?.k === kind)
   }
 
   /** Settles with what applying it gives, after it is durable. Rejects with the store's error when it is not. */
-  add(input: Input, writes: readonly Write[] = []): Promise<unknown> {
-    if (this.size >= MOST_WAITING) {
-      return Promise.reject(new AppError('TOO_LARGE', `${MOST_WAITING} inputs wait to be stored; send less at once`))
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ input, writes, resolve, reject })
-      this.#running ??= this.#run()
-    })
+  add(input: Input, writes: readonly Write[] = []): Promise<Applied> {
+    return this.#enqueue(input.at, input, writes)
+  }
+
+  /** Writes without an input, which take their turn among the inputs. */
+  addWrites(at: number, writes: readonly Write[]): Promise<Applied> {
+    return this.#enqueue(at, undefined, writes)
   }
 
   /** Resolves when nothing is on its way. */
@@ -76,10 +89,20 @@ export class InputQueue {
     while (this.#running !== undefined) await this.#running
   }
 
+  #enqueue(at: number, input: Input | undefined, writes: readonly Write[]): Promise<Applied> {
+    if (this.size >= MOST_WAITING) {
+      return Promise.reject(new AppError('TOO_LARGE', `${MOST_WAITING} inputs wait to be stored; send less at once`))
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ at, input, writes, resolve, reject })
+      this.#running ??= this.#run()
+    })
+  }
+
   async #run(): Promise<void> {
     await nextTurn()
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MOST_AT_ONCE)
+      const batch = this.#waiting.splice(0, this.#fitting())
       this.#current = batch
       this.#done = 0
       await this.#take(batch)
@@ -90,39 +113,53 @@ export class InputQueue {
     this.#running = undefined
   }
 
+  /** How many of those that wait one commit can take; at least one, which then has to fit by itself. */
+  #fitting(): number {
+    let writes = 1
+    const most = Math.min(MOST_AT_ONCE, this.#waiting.length)
+    for (let i = 0; i < most; i++) {
+      writes += this.#waiting[i]?.writes.length ?? 0
+      if (writes > MOST_WRITES) return Math.max(1, i)
+    }
+    return most
+  }
+
   async #take(batch: readonly Queued[]): Promise<void> {
-    let last: number
+    let results: readonly number[]
     try {
-      last = await this.#commit(batch)
+      results = await this.#commit(batch)
     } catch (error) {
-      if (batch.length === 1 || !isRefusal(error)) {
-        for (const { reject } of batch) reject(error)
-        return
+      if (batch.length > 1 && isRefusal(error)) {
+        // One of them cannot be stored: the others shall not suffer for it.
+        const half = Math.ceil(batch.length / 2)
+        await this.#take(batch.slice(0, half))
+        return this.#take(batch.slice(half))
       }
-      // One of them cannot be stored: the others shall not suffer for it.
-      for (const one of batch) {
-        this.#current = batch.slice(batch.indexOf(one))
-        this.#done = 0
-        await this.#take([one])
-      }
+      for (const { reject } of batch) reject(error)
+      this.#done += batch.length
       return
     }
-    await this.#applyAll(batch, last - batch.length + 1)
+    await this.#applyAll(batch, results)
   }
 
-  async #commit(batch: readonly Queued[]): Promise<number> {
-    const bodies = batch.map(({ input }) => input as unknown as Json)
-    const writes = [this.#log.appending(PARTITION, bodies), ...batch.flatMap((one) => one.writes)]
-    const { results } = await this.#store.commit(writes)
-    return results[0] ?? 0
+  /** The log comes last, so that the places in an error about writes are those of their sender. */
+  async #commit(batch: readonly Queued[]): Promise<readonly number[]> {
+    const bodies = batch.flatMap(({ input }) => (input === undefined ? [] : [input as unknown as Json]))
+    const writes = batch.flatMap((one) => one.writes)
+    if (bodies.length > 0) writes.push(this.#log.appending(PARTITION, bodies))
+    return (await this.#store.commit(writes)).results
   }
 
-  async #applyAll(batch: readonly Queued[], first: number): Promise<void> {
+  async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
     const turns = new Turns()
-    for (const [i, { input, resolve, reject }] of batch.entries()) {
+    const inputs = batch.reduce((count, { input }) => (input === undefined ? count : count + 1), 0)
+    let position = (results.at(-1) ?? 0) - inputs
+    let place = 0
+    for (const { input, writes, resolve, reject } of batch) {
+      const own = writes.length === 0 ? NONE : results.slice(place, (place += writes.length))
       try {
-        const given = this.#hooks.apply(input, first + i)
-        resolve(given instanceof Promise ? await given : given)
+        const given = input === undefined ? undefined : this.#hooks.apply(input, ++position)
+        resolve({ given: given instanceof Promise ? await given : given, results: own })
       } catch (error) {
         reject(error)
       }

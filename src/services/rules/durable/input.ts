@@ -10,7 +10,15 @@ import type { Message } from '../../../core/task/origin.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
 export type Input =
-  | { readonly k: 'data'; readonly at: number; readonly m: Message | readonly Message[] }
+  | {
+      readonly k: 'data'
+      readonly at: number
+      readonly m: Message | readonly Message[]
+      /** channel; absent: broker data */
+      readonly c?: string
+      /** hops; absent: none */
+      readonly h?: number
+    }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
   | {

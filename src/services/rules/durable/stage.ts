@@ -14,6 +14,7 @@ import { CoreEngine } from '../../../core/engine/engine.ts'
 import type { LiveTask } from '../../../core/engine/live-task.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
+import type { Sent } from '../../../core/task/origin.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { RunnableTask } from '../runner.ts'
@@ -128,7 +129,7 @@ export class Stage {
     if (input.k === 'later') return
     switch (input.k) {
       case 'data':
-        return this.engine.receive(input.m)
+        return this.engine.receive(input.m, sentOf(input))
       case 'push':
         return this.require(input.t).push(input.n, input.v)
       case 'command':
@@ -276,4 +277,9 @@ export class Stage {
   #failed(task: RunnableTask, error: unknown): void {
     this.#hooks.ended({ task, status: 'failed', time: this.now, error: messageOf(error) })
   }
+}
+
+function sentOf({ c, h }: Extract<Input, { k: 'data' }>): Sent | undefined {
+  if (c === undefined && h === undefined) return undefined
+  return { ...(c !== undefined && { channel: c }), ...(h !== undefined && { hops: h }) }
 }

@@ -8,15 +8,16 @@
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { Outcome } from '../../../core/engine/call-plug.ts'
 import { resolveResources } from '../../../core/engine/model.ts'
+import { requireMessages } from '../../../core/engine/refusals.ts'
 import type { Preparer } from '../../../core/engine/prepare.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
-import type { PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import type { Intake, IntakeOptions, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { messagesOf, type Input, type Untimed } from './input.ts'
-import { InputQueue } from './input-queue.ts'
+import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { DELIVERIES, deliveryId, MOST_DELIVERIES, STATES, type StateRecord } from './records.ts'
 import { Stage, type EndOfRun, type EngineParts } from './stage.ts'
@@ -161,13 +162,18 @@ export class TenantRunner {
     if (input.k === 'push') this.#parts.took(1)
   }
 
-  async receive(messages: Message | readonly Message[]): Promise<boolean> {
-    this.#allResumed()
+  async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
+    const { writes = [], channel, hops = 0 } = options
     const all = messagesOf(messages)
-    if (!all.some(({ resource }) => this.#isHeard(resource)) && !this.#queue.has('begin')) return false
-    const taken = (await this.#take({ k: 'data', m: messages })) === true
-    if (taken) this.#parts.took(all.length)
-    return taken
+    requireMessages(all, options)
+    this.#allResumed()
+    if (!all.some(({ resource }) => this.stage.engine.isHeard(resource, channel)) && !this.#queue.has('begin')) {
+      return { taken: false, results: await this.#write(writes) }
+    }
+    const input = { k: 'data', m: messages, ...(channel !== undefined && { c: channel }), ...(hops > 0 && { h: hops }) }
+    const { given, results } = await this.#take(input as Untimed<Extract<Input, { k: 'data' }>>, writes)
+    if (given === true) this.#parts.took(all.length)
+    return { taken: given === true, results }
   }
 
   /** Brings the tasks to the present. */
@@ -192,14 +198,20 @@ export class TenantRunner {
     return now - (this.stage.nextAt ?? now) > SLEPT_MS
   }
 
-  #isHeard(resource: string): boolean {
-    for (const _task of this.stage.engine.listenersOf(resource)) return true
-    return false
+  async #write(writes: readonly Write[]): Promise<readonly number[]> {
+    if (writes.length === 0) return []
+    if (this.#isClosed) throw closed()
+    return (await this.#queue.addWrites(this.#present, writes)).results
   }
 
-  #take(input: Untimed, writes: readonly Write[] = []): Promise<unknown> {
-    if (this.#isClosed) return Promise.reject(new AppError('CLOSED', 'the runner is closed'))
-    const at = Math.max(this.#parts.scheduler.now(), this.stage.now, this.#queue.lastAt)
+  /** Of what arrives now. */
+  get #present(): number {
+    return Math.max(this.#parts.scheduler.now(), this.stage.now, this.#queue.lastAt)
+  }
+
+  #take(input: Untimed, writes: readonly Write[] = []): Promise<Applied> {
+    if (this.#isClosed) return Promise.reject(closed())
+    const at = this.#present
     // Who plays this again has to have slept at the same place.
     if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at }).catch(() => undefined)
     return this.#queue.add({ ...input, at }, writes)
@@ -315,6 +327,10 @@ export class TenantRunner {
       Math.min(Math.max(0, next - now, rest), SLEPT_MS),
     )
   }
+}
+
+function closed(): AppError {
+  return new AppError('CLOSED', 'the runner is closed')
 }
 
 /** An outcome as the log can keep it. */

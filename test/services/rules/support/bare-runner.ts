@@ -79,7 +79,10 @@ export class BareRunner implements TaskRunner {
   }
 
   readonly intake: TaskRunner['intake'] = {
-    receive: async (tenant, messages) => this.#engine(tenant).receive(messages),
+    receive: async (tenant, messages, { channel, hops } = {}) => {
+      const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
+      return { taken: this.#engine(tenant).receive(messages, sent), results: [] }
+    },
   }
 
   async close(): Promise<void> {

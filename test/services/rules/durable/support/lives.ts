@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/index.ts'
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import { openDurableRunner, type DurableRunner } from '../../../../../src/services/rules/durable/durable-runner.ts'
-import type { EndedRun, RunnableTask, TaskRef } from '../../../../../src/services/rules/runner.ts'
+import type { EndedRun, IntakeOptions, RunnableTask, TaskRef } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
@@ -91,6 +91,14 @@ export class Outside {
           else this.#hold({ id: context.id, settle }, context.signal)
         })
       },
+    }),
+    definePlug({
+      name: 'heard',
+      version: '1.0.0',
+      kind: 'sensor',
+      channel: 'alarm',
+      states: ['HEARD'],
+      execute: (context) => ({ state: 'HEARD', rawData: { level: context.streamValue('level'), hops: context.hops } }),
     }),
     definePlug({ name: 'note', version: '1.0.0', kind: 'actuator', execute: () => ({ message: 'noted' }) }),
   ]
@@ -180,8 +188,8 @@ export class Life {
     await plan.apply()
   }
 
-  send(resource: string, values: Record<string, unknown>): Promise<boolean> {
-    return this.runner.intake.receive(TENANT, { resource, ...values })
+  async send(resource: string, values: Record<string, unknown>, options?: IntakeOptions): Promise<boolean> {
+    return (await this.runner.intake.receive(TENANT, { resource, ...values }, options)).taken
   }
 
   /** Moves the clock through all that is due, and lets promises and commits come to rest at each instant. */

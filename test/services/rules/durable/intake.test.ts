@@ -1,0 +1,213 @@
+/** What a caller of the intake gets beside the tasks: its own writes in the same commit, channels, hops. */
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../../../src/index.ts'
+import { definePlug } from '../../../../src/index.ts'
+import type { CollectionSpec, Log } from '../../../../src/storage/contract.ts'
+import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+
+interface Last {
+  readonly level: number
+}
+const LASTS: CollectionSpec<Last> = { name: 'lasts', version: 1, fields: {} }
+const MESSAGES = 'messages'
+
+const WATCH: Rule = {
+  sensors: [
+    { label: 'count', name: 'count', version: '1.0.0', resource: '$' },
+    { label: 'heard', name: 'heard', version: '1.0.0', resource: '$' },
+  ],
+  task: { type: 'reactive' },
+}
+const watch = () => runnableOf('a', WATCH, { resource: 'boiler' })
+
+const lasts = (life: Life) => life.storage.tenant(TENANT).collection(LASTS)
+const log = (life: Life): Log => life.storage.tenant(TENANT).log(MESSAGES)
+const bodies = async (life: Life) => (await log(life).read(0, 0)).map(({ body }) => body)
+const writesOf = (life: Life, level: number, expect?: number | 'absent') => [
+  log(life).appending(0, [{ level }]),
+  lasts(life).putting('boiler', { level }, expect),
+]
+const receive = (life: Life, level: number, expect?: number | 'absent') =>
+  life.runner.intake.receive(TENANT, { resource: 'boiler', level }, { writes: writesOf(life, level, expect) })
+const seen = (life: Life, label = 'count') => life.runner.nodes.view(ref('a'), label)[0]?.rawData
+
+async function begun(ground: Ground): Promise<Life> {
+  const life = ground.open()
+  await life.begin(watch())
+  return life
+}
+
+describe('writes that come with messages', () => {
+  it('are committed with them, and the caller gets their results in its order', async () => {
+    const life = await begun(new Ground())
+    const before = life.commits
+    const all = await Promise.all([
+      receive(life, 1),
+      receive(life, 2),
+      life.send('boiler', { level: 3 }),
+      receive(life, 4),
+    ])
+    expect(life.commits - before).toBe(1)
+    expect(all).toEqual([
+      { taken: true, results: [1, 1] },
+      { taken: true, results: [2, 2] },
+      true,
+      { taken: true, results: [3, 3] },
+    ])
+    expect(await bodies(life)).toEqual([{ level: 1 }, { level: 2 }, { level: 4 }])
+    expect(seen(life)).toEqual({ seen: 4 })
+    await life.close()
+  })
+
+  it('are committed in their turn when no task takes the messages', async () => {
+    const life = await begun(new Ground())
+    const nobody = (level: number) =>
+      life.runner.intake.receive(TENANT, { resource: 'pump', level }, { writes: writesOf(life, level) })
+    const all = await Promise.all([receive(life, 1), nobody(2), receive(life, 3), nobody(4)])
+    expect(all.map(({ taken }) => taken)).toEqual([true, false, true, false])
+    expect(all.map(({ results }) => results)).toEqual([1, 2, 3, 4].map((n) => [n, n]))
+    expect(await bodies(life)).toEqual([1, 2, 3, 4].map((level) => ({ level })))
+    expect(life.runner.queued).toBe(0)
+    await life.close()
+  })
+
+  it('are committed when there is no task at all, and time goes on afterwards', async () => {
+    const ground = new Ground()
+    const life = ground.open()
+    expect(await receive(life, 1)).toEqual({ taken: false, results: [1, 1] })
+    expect(await life.runner.intake.receive(TENANT, { resource: 'pump' })).toEqual({ taken: false, results: [] })
+    await life.begin(
+      runnableOf(
+        'c',
+        { sensors: [{ label: 'count', name: 'count', version: '1.0.0' }] },
+        { type: 'periodic', frequency: 10 },
+      ),
+    )
+    await receive(life, 2)
+    await life.to(100)
+    expect(life.runner.nodes.info(ref('c'))?.invocationCount).toBe(11)
+    await life.close()
+  })
+
+  it('that cannot be done are refused with their message, by the place that they have; others are not', async () => {
+    const life = await begun(new Ground())
+    const all = await Promise.allSettled([
+      receive(life, 1),
+      receive(life, 2, 'absent'),
+      receive(life, 3),
+      receive(life, 4),
+    ])
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(all[1]).toMatchObject({ reason: { code: 'CONFLICT', issues: [{ path: '/1' }] } })
+    expect(await bodies(life)).toEqual([{ level: 1 }, { level: 3 }, { level: 4 }])
+    expect(seen(life)).toEqual({ seen: 3 })
+    await life.close()
+  })
+
+  it('are as they were when the process dies at the commit, and done once when it dies after', async () => {
+    const ground = new Ground()
+    const first = await begun(ground)
+    await first.crash()
+    const second = ground.open({ commits: 2 })
+    await second.runner.resume([watch()])
+    await expect(receive(second, 1)).rejects.toBeDefined()
+    await second.crash()
+    const third = ground.open()
+    await third.runner.resume([watch()])
+    expect([await bodies(third), seen(third)]).toEqual([[], undefined])
+    await receive(third, 2)
+    await third.crash()
+    const fourth = ground.open()
+    await fourth.runner.resume([watch()])
+    expect([await bodies(fourth), seen(fourth)]).toEqual([[{ level: 2 }], { seen: 1 }])
+    await fourth.close()
+  })
+
+  it('are refused with the messages that are none, or a channel or hops that are none', async () => {
+    const life = await begun(new Ground())
+    const writes = writesOf(life, 1)
+    const { intake } = life.runner
+    for (const refused of [
+      intake.receive(TENANT, { level: 1 } as never, { writes }),
+      intake.receive(TENANT, [{ resource: 'boiler' }, 7], { writes }),
+      intake.receive(TENANT, { resource: 'boiler' }, { writes, channel: 'A' }),
+      intake.receive(TENANT, { resource: 'boiler' }, { writes, hops: -1 }),
+    ]) {
+      await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })
+    }
+    expect(await bodies(life)).toEqual([])
+    await life.close()
+  })
+
+  it('are refused when the runner is closed', async () => {
+    const life = await begun(new Ground())
+    await life.runner.close()
+    await expect(receive(life, 1)).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+
+  it('may be many: more than one commit takes', async () => {
+    const life = await begun(new Ground())
+    const many = Array.from({ length: 40 }, (_, level) =>
+      life.runner.intake.receive(
+        TENANT,
+        { resource: 'boiler', level },
+        { writes: Array.from({ length: 300 }, (_each, i) => lasts(life).putting(`${level}-${i}`, { level })) },
+      ),
+    )
+    expect((await Promise.all(many)).every(({ taken, results }) => taken && results.length === 300)).toBe(true)
+    expect(await lasts(life).count()).toBe(12_000)
+    expect(seen(life)).toEqual({ seen: 40 })
+    await life.close()
+  })
+})
+
+describe('a message on a channel', () => {
+  const ALARM = { channel: 'alarm', hops: 2 }
+
+  it('runs its sensor alone, and again after a crash', async () => {
+    const ground = new Ground()
+    const first = await begun(ground)
+    expect(await first.send('boiler', { level: 5 }, ALARM)).toBe(true)
+    expect(await first.send('boiler', { level: 6 }, { channel: 'command' })).toBe(false)
+    expect(await first.send('pump', { level: 7 }, ALARM)).toBe(false)
+    const shown = [{ level: 5, hops: 2 }, undefined]
+    expect([seen(first, 'heard'), seen(first)]).toEqual(shown)
+    await first.crash()
+    const second = ground.open()
+    await second.runner.resume([watch()])
+    expect([seen(second, 'heard'), seen(second)]).toEqual(shown)
+    await second.send('boiler', { level: 8 })
+    expect([seen(second, 'heard'), seen(second)]).toEqual([{ level: 5, hops: 2 }, { seen: 1 }])
+    await second.close()
+  })
+
+  it('tells a call that is under way how many rules led to it, also when it is made again', async () => {
+    const ground = new Ground()
+    const hops: number[] = []
+    const tell = definePlug({
+      name: 'tell',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: (context) => {
+        hops.push(context.hops)
+        return new Promise<undefined>(() => undefined)
+      },
+    })
+    const rule: Rule = {
+      ...WATCH,
+      actuators: [{ label: 'tell', name: 'tell', version: '1.0.0' }],
+      triggers: [{ sourceLabel: 'heard', destinationLabel: 'tell', statesTrigger: ['HEARD'] }],
+    }
+    const plugs = [...ground.outside.plugs, tell]
+    const task = runnableOf('a', rule, { resource: 'boiler' })
+    const first = ground.open({ plugs })
+    await first.begin(task)
+    await first.send('boiler', { level: 5 }, ALARM)
+    await first.crash()
+    const second = ground.open({ plugs })
+    await second.runner.resume([task])
+    await second.rest()
+    expect(hops).toEqual([2, 2])
+    await second.crash()
+  })
+})
