@@ -129,7 +129,7 @@ describe('writes that come with messages', () => {
     const { intake } = life.runner
     for (const refused of [
       intake.receive(TENANT, { level: 1 } as never, { writes }),
-      intake.receive(TENANT, [{ resource: 'boiler' }, 7], { writes }),
+      intake.receive(TENANT, [{ resource: 'boiler' }, 7] as never, { writes }),
       intake.receive(TENANT, { resource: 'boiler' }, { writes, channel: 'A' }),
       intake.receive(TENANT, { resource: 'boiler' }, { writes, hops: -1 }),
     ]) {
