@@ -1,5 +1,7 @@
 /** The only place that creates things: storage, services, and what lets people in. */
 import type { Storage } from '../storage/contract.ts'
+import { checkPairs } from './auth/check-pair.ts'
+import { HOST_TENANT } from './auth/host-tenant.ts'
 import { KEY_RECORDS, KeyPairs } from './auth/key-pairs.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
@@ -16,9 +18,6 @@ export interface Composed extends Omit<Mounting, 'alone'> {
   /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
 }
-
-/** The tenant under which the host keeps what is its own; no name of a tenant begins like that. */
-const HOST_TENANT = '_host'
 
 /** What compose() takes from elsewhere; tests give their own. */
 export interface Making {
@@ -43,7 +42,14 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
-    const made = await makeServices(services, { storage, gauges: metrics.gauges, config, now, peers: {} })
+    const made = await makeServices(services, {
+      storage,
+      gauges: metrics.gauges,
+      config,
+      now,
+      peers: {},
+      checkPair: checkPairs(keyPairs, now),
+    })
     return {
       services: made,
       keyPairs,

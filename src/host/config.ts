@@ -10,6 +10,8 @@ export interface Config {
   /** 0: the system picks one */
   readonly port: number
   readonly host: string
+  /** of MQTT, on the same address; 0: the system picks one; undefined: none */
+  readonly mqtt: number | undefined
   /** absolute path of the data folder */
   readonly data: string
   readonly store: StoreChoice
@@ -43,6 +45,12 @@ export interface Option {
 export const OPTIONS = {
   port: { flag: 'port', env: 'PORT', value: 'number', default: '8080', help: '0 picks a free one' },
   host: { flag: 'host', env: 'REFLEXARC_HOST', value: 'address', default: '127.0.0.1', help: 'where to listen' },
+  mqtt: {
+    flag: 'mqtt',
+    env: 'REFLEXARC_MQTT',
+    value: 'port',
+    help: 'also speak MQTT there, such as 1883; off without',
+  },
   data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'where everything is kept' },
   store: {
     flag: 'store',
@@ -133,6 +141,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const text = (name: OptionName) => look(name).text
 
   const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
+  const mqtt = read('mqtt', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT usually has 1883')
   const host = read('host', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
   const store = read('store', storeOf, 'write sqlite:, memory: or postgres://user@host/database')
   const tenant = read(
@@ -168,6 +177,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   return {
     port: port ?? 0,
     host: host ?? '',
+    mqtt,
     data: resolve(text('data') ?? ''),
     store: store ?? { medium: 'memory' },
     pair: key !== undefined && secret !== undefined ? { key, secret } : undefined,

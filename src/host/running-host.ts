@@ -10,6 +10,8 @@ export interface RunningHost {
   /** base address of everything */
   readonly url: string
   readonly first: FirstPair
+  /** where services listen besides */
+  readonly also: readonly string[]
   /** a path that shows something */
   readonly example: string
   readonly app: FastifyInstance
@@ -34,7 +36,8 @@ export async function startHost(config: Config, logStream: LogStream, making: Ma
     const url = await listen(app, config)
     const first = await firstPair(composed.keyPairs, config)
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
-    return { url, first, example, app, stop: () => stop(app) }
+    const also = composed.services.flatMap(({ address }) => address?.() ?? [])
+    return { url, first, also, example, app, stop: () => stop(app) }
   } catch (error) {
     await stop(app)
     throw error

@@ -16,6 +16,8 @@ export interface HostedService {
   readonly example?: string
   /** Adds the routes with the full paths of the specification. `app` is the service's own scope: hooks stay inside. */
   routes(app: FastifyInstance): void | Promise<void>
+  /** where it listens besides, once it has started; told when the host is ready */
+  readonly address?: () => string | undefined
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
   /**

@@ -1,4 +1,5 @@
 import type { Storage } from '../storage/contract.ts'
+import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
 import type { Peers } from './peers.ts'
@@ -9,6 +10,8 @@ export interface Parts {
   readonly storage: Storage
   readonly gauges: Gauges
   readonly config: Config
+  /** Who that key pair is, for doors without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+  readonly checkPair: CheckPair
   /** epoch ms */
   readonly now: () => number
   /** where each service is found by the others; whoever makes one puts it in */

@@ -1,16 +1,11 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
-import { TokenBuckets } from '../rate-limit.ts'
 import type { CheckedCaller } from './caller.ts'
 import { presentedBy, type Credentials, type Presented } from './credentials.ts'
 import type { KeyPairs } from './key-pairs.ts'
-import { RememberedChecks } from './remembered-checks.ts'
+import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import type { Tokens } from './tokens.ts'
-
-/** ms that a check is remembered */
-const REMEMBERED = 60_000
-/** wrong attempts on one key from one address: this many at once, then one a second */
-const WRONG_BURST = 20
+import { WrongAttempts } from './wrong-attempts.ts'
 
 export interface Doors {
   readonly keyPairs: KeyPairs
@@ -26,25 +21,25 @@ export interface Doors {
  */
 export function authenticate({ keyPairs, tokens, now }: Doors) {
   const remembered = new RememberedChecks(now)
-  const wrong = new TokenBuckets({ perSecond: 1, burst: WRONG_BURST, mostKeys: 10_000, now })
+  const wrong = new WrongAttempts(now)
 
   const check = async (request: FastifyRequest, presented: Presented): Promise<CheckedCaller> => {
     const credentials = presented.read()
-    const attempt = `${request.ip} ${credentials?.kind === 'pair' ? credentials.key.slice(0, 64) : ''}`
-    const wait = wrong.wait(attempt)
+    const key = credentials?.kind === 'pair' ? credentials.key : ''
+    const wait = wrong.wait(request.ip, key)
     if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
     try {
       const caller = await callerOf(credentials)
       remembered.remember(presented.text, caller)
       return caller
     } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAUTHORIZED') wrong.take(attempt)
+      if (error instanceof AppError && error.code === 'UNAUTHORIZED') wrong.count(request.ip, key)
       throw error
     }
   }
 
   const callerOf = async (credentials: Credentials | undefined): Promise<CheckedCaller> => {
-    const trusted = now() + REMEMBERED
+    const trusted = now() + REMEMBERED_MS
     if (credentials?.kind === 'token') {
       const caller = await tokens.check(credentials.token)
       return { ...caller, until: Math.min(caller.until, trusted) }

@@ -31,6 +31,17 @@ export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delet
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 100
 
+/** What anybody may see of a pair. */
+export interface KeyEntry {
+  readonly key: string
+  readonly tenant: string
+  /** ISO 8601 */
+  readonly createTime: string
+}
+
+/** Keys that are read at once. */
+const PORTION = 500
+
 /** The key pairs of all tenants. */
 export class KeyPairs {
   readonly #records: Records
@@ -56,6 +67,21 @@ export class KeyPairs {
   /** The tenant of a key; undefined for an unknown one. */
   async ownerOf(key: string): Promise<string | undefined> {
     return (await this.#records.get(key))?.value.tenant
+  }
+
+  /** All keys, or those of a tenant, by key. */
+  async list(tenant?: string): Promise<readonly KeyEntry[]> {
+    const where = tenant === undefined ? [] : [{ field: 'tenant', op: 'eq', value: tenant } as const]
+    const found: KeyEntry[] = []
+    for (let afterId: string | undefined; ;) {
+      const keys = await this.#records.ids({ where, limit: PORTION, ...(afterId !== undefined && { afterId }) })
+      for (const key of keys) {
+        const stored = await this.#records.get(key)
+        if (stored !== undefined) found.push({ key, tenant: stored.value.tenant, createTime: stored.value.createTime })
+      }
+      afterId = keys.at(-1)
+      if (keys.length < PORTION || afterId === undefined) return found
+    }
   }
 
   /** A new random pair. */

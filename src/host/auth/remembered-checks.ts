@@ -3,6 +3,9 @@ import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000
 
+/** ms that a check is remembered */
+export const REMEMBERED_MS = 60_000
+
 /**
  * Credentials that were checked a moment ago, so that a request pays for a lookup and not for the check. Only a digest
  * of them is kept, with a salt of this process: it is compared without telling anything about the credentials.

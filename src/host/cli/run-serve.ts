@@ -11,7 +11,9 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
   const config = readConfig(given, process.env, [...SERVICES.keys()])
   const told = stopSignal()
   const host = await startHost(config, { write: (line) => terminal.err(line) })
-  terminal.out(`reflexarc listening on ${host.url}\n${curlLine(host)}\n`)
+  terminal.out(
+    `reflexarc listening on ${host.url}\n${[...host.also.map((one) => `also on ${one}`), curlLine(host)].join('\n')}\n`,
+  )
   await told
   // Should anything keep the process although all is done, it ends all the same; and it ends when something hangs.
   const late = setTimeout(() => {

@@ -1,0 +1,24 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { KeyPairs } from './key-pairs.ts'
+import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
+import { WrongAttempts } from './wrong-attempts.ts'
+
+export type CheckPair = (key: string, secret: string, address: string) => Promise<Caller | undefined>
+
+/** Checks key pairs for connections that are not HTTP. */
+export function checkPairs(keyPairs: KeyPairs, now: () => number): CheckPair {
+  const remembered = new RememberedChecks(now)
+  const wrong = new WrongAttempts(now)
+  return async (key, secret, address) => {
+    const text = JSON.stringify([key, secret])
+    const known = remembered.get(text)
+    if (known !== undefined) return { tenant: known.tenant, user: known.user }
+    const wait = wrong.wait(address, key)
+    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
+    const caller = await keyPairs.check(key, secret)
+    if (caller === undefined) wrong.count(address, key)
+    else remembered.remember(text, { ...caller, until: now() + REMEMBERED_MS })
+    return caller
+  }
+}
