@@ -5,6 +5,7 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineDiff } from './cli/diff.ts'
+import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
 import { defineServe } from './cli/serve.ts'
@@ -23,6 +24,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineNext,
   definePlugs,
   defineToken,
+  defineKeys,
 ]
 
 // From the second start on, what the commands load is read as compiled code. Node 20 does not know this.

@@ -1,6 +1,16 @@
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../kernel/errors.ts'
 
 const KEY_BYTES = 32
@@ -8,11 +18,27 @@ const KEY_BYTES = 32
 /** Makes the folder when it is not there, for its owner alone, and tries to write. `STORE` when that cannot be done. */
 export function openDataFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
     rmdirSync(mkdtempSync(join(path, '.try-')))
   } catch (error) {
     throw unusable(path, error)
   }
+}
+
+/** Folder by folder: Node's own way down never ends where the system refuses to make any, as in /proc. */
+function makeFolder(path: string): void {
+  if (isFolder(path)) return
+  if (!existsSync(dirname(path))) makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Somebody else may have made it meanwhile.
+    if (!isFolder(path)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** The secret key of this host's bearer tokens, from the data folder; made there when it has none. `STORE`. */
@@ -63,6 +89,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user has no right to write there'],
   ['EPERM', 'this user has no right to write there'],
   ['EROFS', 'it is on a disk that cannot be written'],
+  ['ENOENT', 'no folder can be made there'],
   ['ENOTDIR', 'a part of the path is a file'],
   ['EEXIST', 'a file has that name'],
   ['ENOSPC', 'the disk is full'],

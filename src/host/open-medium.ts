@@ -4,11 +4,12 @@ import type { Storage } from '../storage/contract.ts'
 import type { Config } from './config.ts'
 
 /** Opens the store that was chosen. Only its own medium is loaded. `STORE` when it cannot be used. */
-export async function openMedium({ store, data }: Config): Promise<Storage> {
+export async function openMedium({ store, data }: Pick<Config, 'store' | 'data'>): Promise<Storage> {
   if (store.medium === 'memory') {
     const { openMemory } = await import('../storage/memory/open-memory.ts')
     return openMemory()
   }
+  if (store.medium === 'sqlite') await refuseTaken(data)
   const blobs = await openObjects(join(data, 'blobs'))
   try {
     if (store.medium === 'postgres') {
@@ -21,6 +22,12 @@ export async function openMedium({ store, data }: Config): Promise<Storage> {
     await blobs.close()
     throw error
   }
+}
+
+/** Whose folder it is, is told of the folder that people know, before that of the objects in it. */
+async function refuseTaken(folder: string): Promise<void> {
+  const { lockFolder } = await import('../storage/sqlite/folder-lock.ts')
+  lockFolder(folder)()
 }
 
 /** Whoever opens the folder sweeps it, so it has to be ours before. */

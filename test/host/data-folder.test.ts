@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -28,6 +28,12 @@ describe('a data folder', () => {
         message: `The data folder ${path} cannot be used: ${reason}; name another one with --data`,
       }),
     )
+  })
+})
+
+describe.runIf(existsSync('/proc/self'))('a data folder where the system makes none', () => {
+  it('cannot be used, and that is known at once', () => {
+    expect(() => openDataFolder('/proc/nothing/below')).toThrow(/no folder can be made there/)
   })
 })
 

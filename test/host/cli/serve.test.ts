@@ -1,57 +1,14 @@
 /** The host as a process of its own: what it prints, how it ends, and what it says when it cannot start. */
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { readText, root } from '../../support/repository.ts'
 import { basic } from '../sample-host.ts'
 import { Workspace } from './run-cli.ts'
-
-const SERVE: readonly [string, ...string[]] = [process.execPath, join(root, 'src/host/cli.ts'), 'serve']
-
-class Served implements AsyncDisposable {
-  stdout = ''
-  stderr = ''
-  readonly #child: ChildProcessByStdio<null, Readable, Readable>
-  readonly #closed: Promise<number | null>
-
-  constructor(cwd: string, args: readonly string[], env: Record<string, string> = {}, command = SERVE) {
-    const [program, ...first] = command
-    this.#child = spawn(program, [...first, ...args], {
-      cwd,
-      env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
-    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
-    this.#closed = once(this.#child, 'close').then(([code]) => code as number | null)
-  }
-
-  /** What the ready lines say. */
-  async ready(): Promise<{ url: string; user: string; asked: string }> {
-    const ended = this.#closed.then(() => {
-      throw new Error(`serve ended: ${this.stderr}`)
-    })
-    while (this.stdout.split('\n').length < 3) await Promise.race([once(this.#child.stdout, 'data'), ended])
-    const match = /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\ncurl -u (\S+) (\S+)\n$/.exec(this.stdout)
-    const [, url = '', user = '', asked = ''] = match ?? []
-    return { url, user, asked }
-  }
-
-  async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
-    this.#child.kill(signal)
-    return this.#closed
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill('SIGKILL')
-    await this.#closed
-  }
-}
+import { Served } from './served.ts'
 
 const statusOf = async (url: string, user: string) => {
   const [key = '', secret = ''] = user.split(':')
