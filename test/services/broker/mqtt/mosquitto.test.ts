@@ -1,0 +1,68 @@
+/** The same door as others see it: Debian's command line clients, when they are installed. */
+import { execFile, execFileSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { openMqtt, type MqttDoor } from '../../../../src/services/broker/mqtt/door.ts'
+import { FakeBroker } from './support/fake-broker.ts'
+
+const run = promisify(execFile)
+
+function areInstalled(): boolean {
+  try {
+    execFileSync('mosquitto_pub', ['--help'], { stdio: 'ignore' })
+    return true
+  } catch (error) {
+    // it is there, and shows its help with another exit code
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+let door: MqttDoor | undefined
+afterEach(() => door?.close())
+
+async function open(broker: FakeBroker): Promise<readonly string[]> {
+  door = await openMqtt({
+    api: (caller) => broker.api(caller),
+    authenticate: async (key, secret) => (secret === 'good' ? { tenant: 't', user: key } : undefined),
+    host: '127.0.0.1',
+    port: 0,
+    newId: () => 'given',
+  })
+  return ['-h', '127.0.0.1', '-p', String(door.port), '-u', 'k', '-P', 'good']
+}
+
+describe('the clients of mosquitto', () => {
+  if (!areInstalled()) {
+    it('are needed', ({ skip }) => {
+      skip('mosquitto_pub is not installed; on Debian: apt-get install mosquitto-clients')
+    })
+    return
+  }
+
+  describe.each(['mqttv31', 'mqttv311', 'mqttv5'])('by %s', (version) => {
+    it.each(['0', '1', '2'])('post with QoS %s', async (qos) => {
+      const broker = new FakeBroker()
+      const common = await open(broker)
+      await run('mosquitto_pub', [...common, '-V', version, '-q', qos, '-t', 'resources/r/events', '-m', '{"t":1}'])
+      await vi.waitFor(() => expect(broker.posts).toHaveLength(1))
+      expect(broker.posts[0]).toEqual({ tenant: 't', channel: 'events', resource: 'r', body: { t: 1 } })
+    })
+
+    it('listen', async () => {
+      const broker = new FakeBroker()
+      const common = await open(broker)
+      const topics = ['-t', 'resources/+/events', '-q', '1', '-C', '1', '-v', '-W', '20']
+      const heard = run('mosquitto_sub', [...common, '-V', version, ...topics])
+      await vi.waitFor(() => expect(broker.feed.readers).toBe(1), { timeout: 10_000 })
+      broker.tell('t', 'r', 'events', { timestamp: 1, t: 5 })
+      expect((await heard).stdout).toBe('resources/r/events {"timestamp":1,"t":5,"resource":"r"}\n')
+    })
+
+    it('are told that their credentials are wrong', async () => {
+      const broker = new FakeBroker()
+      const common = (await open(broker)).map((each) => (each === 'good' ? 'bad' : each))
+      const told = run('mosquitto_pub', [...common, '-V', version, '-t', 'resources/r/events', '-m', '{}'])
+      await expect(told).rejects.toThrow(/Connection Refused|Connection error/i)
+    })
+  })
+})
