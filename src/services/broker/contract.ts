@@ -114,9 +114,11 @@ export interface SeriesQuery {
   readonly until?: string | number
   readonly grouping?: string
   readonly aggregate?: string
+  /** with commas between */
   readonly aggregates?: string
-  readonly limit?: number
-  readonly order?: 'ascending' | 'descending'
+  readonly limit?: string | number
+  /** `ascending` (the default) or `descending` */
+  readonly order?: string
 }
 
 export interface SeriesAnswer {
@@ -131,8 +133,9 @@ export interface SeriesApi {
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer>
   /** `next`: the range that goes on, when more remains. */
   raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer & { readonly next?: SeriesQuery }>
-  latest(resource: string, metric: string): Promise<SeriesAnswer>
-  /** The metrics of a resource with their newest sample. */
+  /** The newest `limit` samples (default 1) up to `until` (default now), newest first. */
+  latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
+  /** The metrics of a resource with their newest sample, by name. */
   list(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
