@@ -56,6 +56,10 @@ export interface CheckedRemoval extends Span {
   readonly resource: string
   /** `undefined`: all of them */
   readonly metrics: readonly string[] | undefined
+  /** `undefined`: all of them */
+  readonly stream: string | undefined
+  /** the newest so many messages of the stream stay */
+  readonly keep: number
   readonly samples: boolean
   readonly messages: boolean
 }
@@ -159,7 +163,7 @@ export function checkMessages(query: Parameters<Series['messages']>[0]): Checked
 
 export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemoval {
   const problems = new Problems()
-  const { resource, metrics, only } = what
+  const { resource, metrics, stream, keep, only } = what
   checkLabel(resource, '/resource', 'the name of a resource', problems)
   const span = checkSpan(what, problems)
   for (const [i, metric] of (metrics ?? []).entries())
@@ -170,10 +174,20 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
   if (metrics !== undefined && only === 'messages') {
     problems.wrong('/metrics', 'messages have no metrics', 'leave metrics out, or remove samples')
   }
+  if (stream !== undefined) checkLabel(stream, '/stream', 'the name of a stream', problems)
+  if (stream !== undefined && only !== 'messages') {
+    problems.wrong('/stream', 'samples have no stream', 'leave stream out, or remove only messages')
+  }
+  if (keep !== undefined) checkWhole(keep, '/keep', { min: 0, max: MAX_LIMIT }, problems)
+  if (keep !== undefined && stream === undefined) {
+    problems.wrong('/keep', 'is counted for one stream', 'name the stream')
+  }
   problems.throwIfAny('The removal')
   return {
     resource,
     metrics: metrics && [...new Set(metrics)],
+    stream,
+    keep: keep ?? 0,
     ...span,
     samples: only !== 'messages',
     messages: only !== 'samples',

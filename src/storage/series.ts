@@ -90,11 +90,16 @@ export interface Series {
       readonly descending?: boolean
     },
   ): Promise<readonly StoredMessage[]>
-  /** Forgets samples (of some metrics), messages, or both, of a resource in a range. */
+  /**
+   * Forgets samples (of some metrics), messages (of one stream), or both, of a resource in a range. `keep`, for messages
+   * of one stream: of those that the stream has, the newest so many stay (0 to 10,000).
+   */
   remove(
     what: TimeRange & {
       readonly resource: string
       readonly metrics?: readonly string[]
+      readonly stream?: string
+      readonly keep?: number
       readonly only?: 'samples' | 'messages'
     },
   ): Promise<void>

@@ -64,12 +64,22 @@ export class SeriesData {
     }))
   }
 
-  remove({ resource, metrics, samples, messages, ...span }: CheckedRemoval): void {
+  remove({ resource, metrics, stream, keep: most, samples, messages, ...span }: CheckedRemoval): void {
     if (samples) {
       const meant = metrics && new Set(metrics)
       keep(this.#samples, resource, (one, metric) => !isWithin(one, span) || meant?.has(metric) === false)
     }
-    if (messages) keep(this.#messages, resource, (one) => !isWithin(one, span))
+    if (!messages) return
+    const newest = new Set(
+      most === 0
+        ? []
+        : this.#messages
+            .get(resource)
+            ?.get(stream ?? '')
+            ?.slice(-most),
+    )
+    const stays = (one: PreparedMessage, of: string) => (stream !== undefined && of !== stream) || newest.has(one)
+    keep(this.#messages, resource, (one, of) => stays(one, of) || !isWithin(one, span))
   }
 
   /** How many were let go. */

@@ -216,7 +216,7 @@ export class SeriesWriter {
     ]
   }
 
-  #removal({ tenant, resource, from, until, metrics, samples, messages }: Removal): readonly Statement[] {
+  #removal({ tenant, resource, from, until, metrics, stream, keep, samples, messages }: Removal): readonly Statement[] {
     const { schema } = this.#database
     const values = [tenant, resource, from, until]
     const ofSamples = {
@@ -229,7 +229,13 @@ export class SeriesWriter {
       text: `delete from ${schema}.messages where tenant = $1 and resource = $2 and time between $3 and $4`,
       values,
     }
-    return [...(samples ? [ofSamples] : []), ...(messages ? [ofMessages] : [])]
+    const ofStream = {
+      text: `${ofMessages.text} and stream = $5 and arrival not in (
+               select arrival from ${schema}.messages where tenant = $1 and resource = $2 and stream = $5
+               order by time desc, arrival desc limit $6)`,
+      values: [...values, stream ?? null, keep],
+    }
+    return [...(samples ? [ofSamples] : []), ...(messages ? [stream === undefined ? ofMessages : ofStream] : [])]
   }
 }
 

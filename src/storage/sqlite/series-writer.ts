@@ -86,7 +86,7 @@ class SeriesWriter {
     }
   }
 
-  #remove({ tenant, resource, from, until, metrics, samples, messages }: RemoveJob): void {
+  #remove({ tenant, resource, from, until, metrics, stream, keep, samples, messages }: RemoveJob): void {
     if (samples) {
       const named = metrics === undefined ? 'TRUE' : 'metric IN (SELECT value FROM json_each(?))'
       const names = metrics === undefined ? [] : [JSON.stringify(metrics)]
@@ -96,7 +96,9 @@ class SeriesWriter {
         this.#db.run(sql, tenant, resource, ...names, from, until)
       }
     }
-    if (messages) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
+    if (!messages) return
+    if (stream === undefined) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
+    else this.#db.run(REMOVE_OF_STREAM, tenant, resource, from, until, stream, keep)
   }
 
   #expire({ tenant, now, limit }: ExpireJob): number {
@@ -138,6 +140,12 @@ class SeriesWriter {
 const REMOVE_MESSAGES = `
   DELETE FROM messages WHERE time BETWEEN ?3 AND ?4
   AND stream IN (SELECT key FROM streams WHERE tenant = ?1 AND resource = ?2)`
+const REMOVE_OF_STREAM = `
+  DELETE FROM messages WHERE key IN (
+    SELECT m.key FROM streams AS s CROSS JOIN messages AS m
+    WHERE s.tenant = ?1 AND s.resource = ?2 AND s.stream = ?5 AND m.stream = s.key AND m.time BETWEEN ?3 AND ?4
+      AND m.key NOT IN (
+        SELECT n.key FROM messages AS n WHERE n.stream = s.key ORDER BY n.time DESC, n.key DESC LIMIT ?6))`
 const EXPIRE_SAMPLES = `
   DELETE FROM samples WHERE (series, time) IN (
     SELECT e.series, e.time FROM samples AS e CROSS JOIN series AS s ON s.key = e.series

@@ -159,6 +159,30 @@ function definesSamples(suite: Suite<Storage>): void {
     expect(await series.latest('r')).toEqual([])
   })
 
+  fact(
+    'remove keeps the newest messages of a stream when it is told to, and those of other streams',
+    async ({ series }) => {
+      const message = (stream: string, time: number, n: number) => ({ resource: 'r', stream, time, body: { n } })
+      const events = [1, 2, 3, 3, 3].map((time, n) => message('events', time, n))
+      await series.append({ messages: [...events, message('commands', 1, 9)], samples: [sample(1, 1)] })
+      const left = async (stream: string) =>
+        (await series.messages({ resource: 'r', stream })).map(({ body }) => body['n'])
+      await series.remove({ resource: 'r', stream: 'events', keep: 2, only: 'messages' })
+      expect([await left('events'), await left('commands')]).toEqual([[4, 3], [9]])
+      await series.remove({ resource: 'r', stream: 'events', keep: 9, only: 'messages' })
+      expect(await left('events')).toEqual([4, 3])
+      await series.remove({ resource: 'r', stream: 'events', keep: 1, until: 2, only: 'messages' })
+      expect(await left('events')).toEqual([4, 3])
+      await series.remove({ resource: 'r', stream: 'events', only: 'messages' })
+      expect([await left('events'), await left('commands')]).toEqual([[], [9]])
+      expect(await series.latest('r')).toEqual([sample(1, 1)])
+      await expect(series.remove({ resource: 'r', stream: 'events' })).rejects.toMatchObject({ code: 'VALIDATION' })
+      await expect(series.remove({ resource: 'r', keep: 1, only: 'messages' })).rejects.toMatchObject({
+        code: 'VALIDATION',
+      })
+    },
+  )
+
   fact('10,000 samples come where no limit is given', async ({ series }) => {
     const samples = Array.from({ length: 10_050 }, (_, time) => sample(time, time))
     await series.append({ samples })
