@@ -1,0 +1,151 @@
+/** Time series of one tenant (part 3, 2.1 and 4.1). */
+import { AppError } from '../../../kernel/errors.ts'
+import type { Series } from '../../../storage/contract.ts'
+import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'
+import type { SeriesParts, TenantSeries } from '../series-of-tenant.ts'
+import { Complaints } from './complaints.ts'
+import { groupRows } from './group-rows.ts'
+import { queryMessages } from './query-messages.ts'
+import { SampleReader } from './sample-reader.ts'
+import { differenceRows, sampleRows } from './sample-rows.ts'
+import { type Asked, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
+
+/** points of one answer */
+const MOST_POINTS = 2_000
+/** samples of one page of raw data */
+const MOST_RAW = 10_000
+/** queries of one request */
+const MOST_QUERIES = 100
+
+/** Over the storage of one tenant. `samplesRead`: how many one request may go through. */
+export function createSeries({
+  store,
+  now,
+  samplesRead,
+}: SeriesParts & { readonly samplesRead?: number }): TenantSeries {
+  const { series } = store
+  const newReader = (): SampleReader => new SampleReader(series, samplesRead)
+  return {
+    series: {
+      async get(resource, metric, query = {}) {
+        return answer(newReader(), read(resource, metric, query, now(), MOST_POINTS))
+      },
+      raw: (resource, metric, query = {}) => raw(newReader(), resource, metric, query, now()),
+      latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
+      async list(resource) {
+        checkNames({ resource })
+        const newest = await series.latest(resource)
+        return newest.map(({ metric, time, value }) => ({ metric, time, value }))
+      },
+      query: (body) => answerBody(newReader(), body, now()),
+      async remove(what) {
+        checkNames(what)
+        await series.remove(what)
+      },
+    },
+    queryMessages: (body) => queryMessages(series, body, now()),
+  }
+}
+
+function read(resource: string, metric: string, query: SeriesQuery, now: number, most: number): SeriesRequest {
+  const { aggregates } = query
+  const members = { ...query, resources: [resource], metric, aggregates: aggregates && aggregates.split(',').map(trim) }
+  return checked({ place: '', members, now, most, usual: MOST_POINTS, complaints: new Complaints('the query') })
+}
+
+function trim(text: string): string {
+  return text.trim()
+}
+
+function checked(asked: Asked): SeriesRequest {
+  const request = readRequest(asked)
+  asked.complaints.throwIfAny()
+  if (request !== undefined) return request
+  throw new AppError('INTERNAL', 'a query without a complaint could not be read')
+}
+
+async function answer(reader: SampleReader, request: SeriesRequest): Promise<SeriesAnswer> {
+  return { query: request.echo, series: await rowsOf(reader, request) }
+}
+
+function rowsOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesAnswer['series']> {
+  const { aggregates, grouping } = request
+  if (aggregates.length === 0) return sampleRows(reader, request)
+  // a difference belongs to a sample, so that it needs no groups unless somebody wants them
+  if (grouping === 'auto' && aggregates.every(({ needs }) => needs === 'change')) return differenceRows(reader, request)
+  return groupRows(reader, request)
+}
+
+async function raw(
+  reader: SampleReader,
+  resource: string,
+  metric: string,
+  query: SeriesQuery,
+  now: number,
+): ReturnType<SeriesApi['raw']> {
+  const { aggregate, aggregates, grouping, ...range } = query
+  const complaints = new Complaints('the query')
+  for (const [name, value] of Object.entries({ aggregate, aggregates, grouping })) {
+    if (value === undefined || (name === 'grouping' && value === 'auto')) continue
+    complaints.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
+  }
+  const members = { ...range, resources: [resource], metric }
+  const request = checked({ place: '', members, now, most: MOST_RAW, usual: MOST_POINTS, complaints })
+  const { limit, descending, echo } = request
+  const rows = await sampleRows(reader, { ...request, limit: limit + 1 })
+  const series = rows.slice(0, limit)
+  const edge = series.at(-1)?.[0]
+  if (rows.length <= limit || edge === undefined) return { query: echo, series }
+  const { from, until } = request.range
+  const next = {
+    from: descending ? from : edge + 1,
+    until: descending ? edge - 1 : until,
+    order: descending ? 'descending' : 'ascending',
+    limit,
+  }
+  return { query: echo, series, next }
+}
+
+async function latest(
+  series: Series,
+  resource: string,
+  metric: string,
+  query: Pick<SeriesQuery, 'until' | 'limit'>,
+  now: number,
+): Promise<SeriesAnswer> {
+  const { until, limit = 1 } = query
+  const members = { limit, until, resources: [resource], metric }
+  const complaints = new Complaints('the query')
+  const request = checked({ place: '', members, now, most: MOST_POINTS, complaints })
+  const span = { resources: [resource], metric, from: undefined, until: request.range.until }
+  const samples = await new SampleReader(series).first(span, true, request.limit)
+  return { query: { ...request.echo, from: null }, series: samples.map(({ time, value }) => [time, value]) }
+}
+
+async function answerBody(
+  reader: SampleReader,
+  body: unknown,
+  now: number,
+): Promise<SeriesAnswer | readonly SeriesAnswer[]> {
+  const complaints = new Complaints('the query')
+  const several: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
+  if (several !== undefined && several.length > MOST_QUERIES) {
+    throw new AppError('TOO_LARGE', `${several.length} queries are more than ${MOST_QUERIES}; send several requests`)
+  }
+  const asked = { now, complaints, most: MOST_POINTS }
+  const requests = (several ?? [body]).map((one, i) => {
+    return readBodyRequest(one, { ...asked, place: several === undefined ? '' : `/${i}` })
+  })
+  complaints.throwIfAny()
+  const answers: SeriesAnswer[] = []
+  for (const request of requests) if (request !== undefined) answers.push(await answer(reader, request))
+  const [only] = answers
+  return several !== undefined || only === undefined ? answers : only
+}
+
+function checkNames({ resource, metrics = [] }: { resource: string; metrics?: readonly string[] }): void {
+  const complaints = new Complaints('the request')
+  readName(resource, '/resource', 'resource', complaints)
+  for (const [i, metric] of metrics.entries()) readName(metric, `/metrics/${i}`, 'metric', complaints)
+  complaints.throwIfAny()
+}

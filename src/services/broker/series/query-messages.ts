@@ -1,0 +1,56 @@
+/** Messages of several resources (part 3, 4.1: `POST /messages/query`). */
+import { isPlainObject, ownValue } from '../../../kernel/json.ts'
+import type { Series } from '../../../storage/contract.ts'
+import type { BrokerMessage, MessageApi } from '../contract.ts'
+import { Complaints, shown } from './complaints.ts'
+import { readNames, refuseOthers } from './series-request.ts'
+import { type ResolvedRange, resolveRange } from './time-range.ts'
+
+/** messages of a resource that are kept for retrieval */
+const MOST_KEPT = 100
+const MEMBERS: ReadonlySet<string> = new Set(['resources', 'limit', 'from', 'until', 'window'])
+
+/** Newest first for each resource that has some, in the order in which they are named. */
+export async function queryMessages(series: Series, body: unknown, now: number): ReturnType<MessageApi['query']> {
+  const { resources, range, limit, echo } = readQuery(body, now)
+  const results: { resource: string; messages: readonly BrokerMessage[] }[] = []
+  for (const resource of resources) {
+    const kept = await series.messages({
+      resource,
+      stream: 'events',
+      limit: range === undefined ? limit : MOST_KEPT,
+    })
+    const within = range === undefined ? kept : kept.filter(({ time }) => time >= range.from && time <= range.until)
+    const messages = within.slice(0, limit).map(({ time, body: message }) => ({ ...message, timestamp: time }))
+    if (messages.length > 0) results.push({ resource, messages })
+  }
+  return { query: echo, results }
+}
+
+interface MessageQuery {
+  readonly resources: readonly string[]
+  /** undefined: all that is kept */
+  readonly range: ResolvedRange | undefined
+  readonly limit: number
+  readonly echo: Readonly<Record<string, unknown>>
+}
+
+function readQuery(body: unknown, now: number): MessageQuery {
+  const complaints = new Complaints('the query')
+  if (!isPlainObject(body)) {
+    complaints.wrong('', `${shown(body)} is no query`, 'write an object with resources and limit')
+    complaints.throwIfAny()
+    return { resources: [], range: undefined, limit: 0, echo: {} }
+  }
+  refuseOthers(body, MEMBERS, '', complaints)
+  const parts = { from: ownValue(body, 'from'), until: ownValue(body, 'until'), window: ownValue(body, 'window') }
+  const isBounded = Object.values(parts).some((part) => part !== undefined && part !== null)
+  const range = isBounded ? resolveRange(parts, now, complaints) : undefined
+  const resources = readNames(ownValue(body, 'resources'), '/resources', complaints)
+  const limit = ownValue(body, 'limit') ?? MOST_KEPT
+  if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
+    complaints.wrong('/limit', `${shown(limit)} is no whole number of at least 1`, 'give messages for each resource')
+  }
+  complaints.throwIfAny()
+  return { resources: resources ?? [], range, limit: Math.min(Number(limit), MOST_KEPT), echo: { ...body, ...range } }
+}

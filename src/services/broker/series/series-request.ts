@@ -1,0 +1,215 @@
+/** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common (part 3, 4.1). */
+import { isPlainObject, ownValue } from '../../../kernel/json.ts'
+import { type Aggregate, AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
+import { type Complaints, shown } from './complaints.ts'
+import { type Filter, readFilter } from './filter.ts'
+import { type Grouping, LENGTH_FORMS, lengthMs } from './grouping.ts'
+import { type ResolvedRange, resolveRange } from './time-range.ts'
+
+export interface SeriesRequest {
+  readonly resources: readonly string[]
+  readonly metric: string
+  readonly range: ResolvedRange
+  /** none: samples as they are */
+  readonly aggregates: readonly Aggregate[]
+  readonly grouping: Grouping
+  readonly filter: Filter | undefined
+  readonly descending: boolean
+  /** points of the answer, at most */
+  readonly limit: number
+  /** the query as the answer repeats it */
+  readonly echo: Readonly<Record<string, unknown>>
+}
+
+/** What a request is read from, with the place of it in a list of several. */
+export interface Asked {
+  readonly place: string
+  /** `aggregates` is a list, `aggregate` one name; undefined and null are not there */
+  readonly members: Readonly<Record<string, unknown>>
+  readonly now: number
+  readonly complaints: Complaints
+  /** points of an answer, at most; and as many when nothing is said */
+  readonly most: number
+  readonly usual?: number
+}
+
+const MAX_RESOURCES = 1_000
+const MAX_AGGREGATES = 20
+/** bytes of UTF-8, as storage has it */
+const MAX_NAME_BYTES = 512
+/** NUL, or half of a surrogate pair: no medium keeps it */
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+
+/** Undefined when something is wrong; then the complaints know what. */
+export function readRequest(asked: Asked): SeriesRequest | undefined {
+  const { place, members, now, complaints, most, usual = most } = asked
+  const metric = readName(members['metric'], `${place}/metric`, 'metric', complaints)
+  const resources = readResources(asked)
+  const range = resolveRange(members, now, complaints, place)
+  const aggregates = readAggregates(asked)
+  const grouping = readGrouping(asked, aggregates)
+  const filter = present(members['filter']) ? readFilter(members['filter'], `${place}/filter`, complaints) : undefined
+  const order = readOrder(asked)
+  const limits = [readLimit(asked, 'limit', 1), readLimit(asked, 'maxResults', 0)].filter(
+    (limit) => limit !== undefined,
+  )
+  if (metric === undefined || resources === undefined || range === undefined) return undefined
+  return {
+    resources,
+    metric,
+    range,
+    aggregates: aggregates ?? [],
+    grouping,
+    filter,
+    descending: order === 'descending',
+    limit: Math.min(most, limits.length === 0 ? usual : Math.min(...limits)),
+    echo: {
+      ...range,
+      metric,
+      aggregates: aggregates === undefined ? null : aggregates.map(({ name }) => name),
+      grouping: present(members['grouping']) ? members['grouping'] : 'auto',
+      resources,
+      ...echoOf(members, ['aggregate', 'filter', 'limit', 'maxResults', 'order', 'window']),
+    },
+  }
+}
+
+/** What was asked besides, as it was asked. */
+function echoOf(members: Asked['members'], names: readonly string[]): Record<string, unknown> {
+  const told = names.filter((name) => present(members[name]))
+  return Object.fromEntries(told.map((name) => [name, wholeOr(members[name])]))
+}
+
+/** Numbers of a URL are texts. */
+function wholeOr(value: unknown): unknown {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+}
+
+function present(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/** The name of a metric or resource. */
+export function readName(value: unknown, path: string, what: string, complaints: Complaints): string | undefined {
+  if (value === undefined || value === null) return complaints.wrong(path, 'is missing', `name a ${what}`)
+  const fits = typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= MAX_NAME_BYTES
+  if (fits && !UNSTORABLE.test(value)) return value
+  const text = `${shown(value)} is no name of a ${what}`
+  return complaints.wrong(path, text, `give a text of 1 to ${MAX_NAME_BYTES} bytes of Unicode`)
+}
+
+/** Each once, as named first. */
+export function readNames(list: unknown, path: string, complaints: Complaints): readonly string[] | undefined {
+  if (!Array.isArray(list) || list.length === 0) {
+    const message = list === undefined || list === null ? 'is missing' : `${shown(list)} is no list of resources`
+    return complaints.wrong(path, message, 'name at least one resource, as ["boiler-1"]')
+  }
+  if (list.length > MAX_RESOURCES) {
+    return complaints.wrong(path, `${list.length} are too many`, `name at most ${MAX_RESOURCES}`)
+  }
+  const names = list.map((name: unknown, i) => readName(name, `${path}/${i}`, 'resource', complaints))
+  return names.every((name) => name !== undefined) ? [...new Set(names)] : undefined
+}
+
+function readResources({ members, place, complaints }: Asked): readonly string[] | undefined {
+  return readNames(members['resources'], `${place}/resources`, complaints)
+}
+
+/** Undefined when none are asked for. */
+function readAggregates({ members, place, complaints }: Asked): readonly Aggregate[] | undefined {
+  const one = members['aggregate']
+  const several = members['aggregates']
+  const named: { readonly name: unknown; readonly path: string }[] = []
+  if (present(several) && !Array.isArray(several)) {
+    complaints.wrong(`${place}/aggregates`, `${shown(several)} is no list of aggregates`, 'write ["mean"]')
+  }
+  const list: readonly unknown[] = Array.isArray(several) ? several : []
+  // an echo has both
+  if (present(one) && !list.includes(one)) named.push({ name: one, path: `${place}/aggregate` })
+  for (const [i, name] of list.slice(0, MAX_AGGREGATES).entries()) {
+    named.push({ name, path: `${place}/aggregates/${i}` })
+  }
+  if (list.length > MAX_AGGREGATES) {
+    complaints.wrong(`${place}/aggregates`, `${list.length} are too many`, `ask for at most ${MAX_AGGREGATES}`)
+  }
+  if (named.length === 0) return undefined
+  return named.flatMap(({ name, path }) => {
+    const aggregate = typeof name === 'string' ? aggregateOf(name) : undefined
+    if (aggregate === undefined) complaints.wrong(path, `${shown(name)} is no aggregate`, AGGREGATE_FORMS)
+    return aggregate ?? []
+  })
+}
+
+function readGrouping({ members, place, complaints }: Asked, aggregates: readonly Aggregate[] | undefined): Grouping {
+  const grouping = members['grouping']
+  if (!present(grouping) || grouping === 'auto' || grouping === 'none') return 'auto'
+  const length = typeof grouping === 'string' ? lengthMs(grouping) : undefined
+  if (length === undefined) {
+    complaints.wrong(`${place}/grouping`, `${shown(grouping)} is no grouping`, `write auto; or ${LENGTH_FORMS}`)
+  } else if (aggregates === undefined) {
+    complaints.wrong(`${place}/aggregates`, 'is missing, though there is a grouping', AGGREGATE_FORMS)
+  }
+  return length ?? 'auto'
+}
+
+function readOrder({ members, place, complaints }: Asked): 'ascending' | 'descending' {
+  const { order = 'ascending' } = members
+  if (order === 'ascending' || order === 'descending') return order
+  if (order !== null) complaints.wrong(`${place}/order`, `${shown(order)} is unknown`, 'write ascending or descending')
+  return 'ascending'
+}
+
+function readLimit({ members, place, complaints }: Asked, name: string, least: number): number | undefined {
+  const value = members[name]
+  if (!present(value)) return undefined
+  const limit = wholeOr(value)
+  if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= least) return limit
+  return complaints.wrong(`${place}/${name}`, `${shown(value)} is no whole number of at least ${least}`)
+}
+
+const BODY_MEMBERS: ReadonlySet<string> = new Set([
+  'metric',
+  'resources',
+  'aggregates',
+  'aggregate',
+  'grouping',
+  'from',
+  'until',
+  'window',
+  'filter',
+  'order',
+  'limit',
+  'maxResults',
+])
+
+/** One element of the body of `POST /series/query`. */
+export function readBodyRequest(body: unknown, { place, ...asked }: Omit<Asked, 'members'>): SeriesRequest | undefined {
+  const { complaints } = asked
+  if (!isPlainObject(body)) {
+    return complaints.wrong(
+      place,
+      `${shown(body)} is no query`,
+      'write an object with metric, resources and aggregates',
+    )
+  }
+  refuseOthers(body, BODY_MEMBERS, place, complaints)
+  const members = Object.fromEntries([...BODY_MEMBERS].map((name) => [name, ownValue(body, name)]))
+  const request = readRequest({ place, members, ...asked })
+  if (request !== undefined && request.aggregates.length === 0 && request.resources.length > 1) {
+    complaints.wrong(`${place}/aggregates`, 'is missing, though there are several resources', AGGREGATE_FORMS)
+  }
+  return request
+}
+
+/** Complains of each member that nobody would read. */
+export function refuseOthers(
+  body: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+  place: string,
+  complaints: Complaints,
+): void {
+  for (const key of Object.keys(body).filter((name) => !known.has(name))) {
+    const path = `${place}/${key.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    complaints.wrong(path, 'is no member of this query', `write one of ${[...known].join(', ')}`)
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Numbers of which some are asked for by rank. They are sorted a run at a time while they arrive, so that no single sort
+ * holds the loop, and a rank is found by narrowing all runs at once.
+ */
+export class SortedRuns {
+  readonly #runs: Float64Array[] = []
+  #open: number[] = []
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(value: number): void {
+    this.#size += 1
+    this.#open.push(value)
+    if (this.#open.length >= RUN) this.#close()
+  }
+
+  /** The number at a place of the ascending order, from 0; NaN outside. */
+  at(place: number): number {
+    if (this.#open.length > 0) this.#close()
+    if (this.#runs.length > 1) return select(this.#runs, place)
+    return this.#runs[0]?.[place] ?? Number.NaN
+  }
+
+  #close(): void {
+    this.#runs.push(Float64Array.from(this.#open).sort())
+    this.#open = []
+  }
+}
+
+const RUN = 10_000
+
+interface Part {
+  readonly run: Float64Array
+  /** what is left of it: from `low` up to and without `high` */
+  low: number
+  high: number
+}
+
+function select(runs: readonly Float64Array[], place: number): number {
+  const parts: Part[] = runs.map((run) => ({ run, low: 0, high: run.length }))
+  let rank = place
+  for (;;) {
+    const widest = parts.reduce((most, part) => (part.high - part.low > most.high - most.low ? part : most))
+    const pivot = widest.run[(widest.low + widest.high) >> 1]
+    if (pivot === undefined || widest.high <= widest.low) return Number.NaN
+    const below = parts.map((part) => edge(part, (value) => value < pivot))
+    const upTo = parts.map((part) => edge(part, (value) => value <= pivot))
+    const smaller = countOf(parts, below)
+    if (rank < smaller) {
+      for (const [i, part] of parts.entries()) part.high = below[i] ?? part.high
+      continue
+    }
+    const within = countOf(parts, upTo)
+    if (rank < within) return pivot
+    rank -= within
+    for (const [i, part] of parts.entries()) part.low = upTo[i] ?? part.low
+  }
+}
+
+/** Where the values that are `before` end in what is left of a run. */
+function edge({ run, low, high }: Part, before: (value: number) => boolean): number {
+  let [start, end] = [low, high]
+  while (start < end) {
+    const middle = (start + end) >> 1
+    if (before(run[middle] ?? Number.NaN)) start = middle + 1
+    else end = middle
+  }
+  return start
+}
+
+function countOf(parts: readonly Part[], edges: readonly number[]): number {
+  return parts.reduce((sum, part, i) => sum + (edges[i] ?? part.low) - part.low, 0)
+}

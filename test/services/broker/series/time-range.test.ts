@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import { Complaints } from '../../../../src/services/broker/series/complaints.ts'
+import { readTimeOrAge, resolveRange } from '../../../../src/services/broker/series/time-range.ts'
+import { DAY, HOUR, NOW } from './support/shelf.ts'
+
+const FROM = NOW - 3 * DAY
+const UNTIL = NOW - DAY
+
+function resolve(parts: object): unknown {
+  const complaints = new Complaints('the query')
+  const range = resolveRange(parts, NOW, complaints)
+  complaints.throwIfAny()
+  return range
+}
+
+describe('the range of a query', () => {
+  it.each([
+    ['from and until: as given', { from: FROM, until: UNTIL }, FROM, UNTIL],
+    ['from and window: from there on', { from: FROM, window: '2h' }, FROM, FROM + 2 * HOUR],
+    ['until and window: up to there', { until: UNTIL, window: 'PT2H' }, UNTIL - 2 * HOUR, UNTIL],
+    ['window alone: up to now', { window: 'hour' }, NOW - HOUR, NOW],
+    ['from alone: up to now', { from: FROM }, FROM, NOW],
+    ['until alone: seven days', { until: UNTIL }, UNTIL - 7 * DAY, UNTIL],
+    ['nothing: the last seven days', {}, NOW - 7 * DAY, NOW],
+    ['null is nothing', { from: null, until: null, window: null }, NOW - 7 * DAY, NOW],
+    ['digits as text', { from: String(FROM), until: String(UNTIL) }, FROM, UNTIL],
+    ['ISO 8601', { from: '2024-02-27T12:00:00Z', until: '2024-02-29T13:00:00+01:00' }, FROM, UNTIL],
+    ['one instant', { from: FROM, until: FROM }, FROM, FROM],
+    ['before 1970', { from: -5, until: 5 }, -5, 5],
+    ['the end of time', { from: 8.64e15, window: 'week' }, 8.64e15, 8.64e15],
+    ['its begin', { until: -8.64e15 }, -8.64e15, -8.64e15],
+  ])('%s', (_, parts, from, until) => {
+    expect(resolve(parts)).toEqual({ from, until })
+  })
+
+  it.each([
+    ['all three', { from: FROM, until: UNTIL, window: '1h' }, /\/window <- from, until and window cannot be combined/],
+    ['from after until', { from: UNTIL, until: FROM }, /\/from <- \d+ is after until/],
+    ['from after now', { from: NOW + 1 }, /\/from <- \d+ is after now/],
+    ['no time', { from: 'yesterday' }, /\/from <- "yesterday" is no time/],
+    ['half a millisecond', { from: 1.5 }, /\/from <- 1.5 is no time/],
+    ['beyond dates', { until: 8.64e15 + 1 }, /\/until <- \d+ is no time/],
+    ['a list', { from: [1] }, /\/from <- \[1\] is no time/],
+    ['a window of nothing', { window: '0h' }, /\/window <- "0h" is no length of time/],
+    ['a window that goes back', { window: '-PT1H' }, /\/window/],
+    ['two problems', { from: 'x', window: 'y' }, /\/from .*\/window /],
+  ])('is refused for %s', (_, parts, text) => {
+    expect(() => resolve(parts)).toThrow(AppError)
+    expect(() => resolve(parts)).toThrow(text)
+  })
+})
+
+describe('a time or an age', () => {
+  it.each([
+    ['2d', NOW - 2 * DAY],
+    ['PT1H', NOW - HOUR],
+    [String(FROM), FROM],
+    ['2024-02-27T12:00:00Z', FROM],
+    [undefined, undefined],
+  ])('%s', (text, time) => {
+    expect(readTimeOrAge(text, '/from', NOW, new Complaints('it'))).toBe(time)
+  })
+})
