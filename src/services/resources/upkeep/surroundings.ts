@@ -1,0 +1,16 @@
+/** What the work beside requests is given by whoever makes it. */
+
+export interface UpkeepLogger {
+  warn(message: string): void
+  error(message: string): void
+}
+
+/** Does the work after so many ms; gives how to call it off. A host's timers must not keep its process alive. */
+export type Later = (ms: number, work: () => void) => () => void
+
+/** The machine's timers. */
+export function unrefTimer(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}

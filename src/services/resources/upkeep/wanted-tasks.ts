@@ -1,0 +1,72 @@
+/** Which tasks a resource should have: those that the templates of its type name (part 2, 2.6). Pure. */
+import { createHash } from 'node:crypto'
+import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../../kernel/json.ts'
+import type { ResourceEntity, WantedTask } from '../contract.ts'
+
+/** What the resource and the entry decide together; an entry that says otherwise is not followed. */
+const NOT_SETTINGS: ReadonlySet<string> = new Set([
+  'templateName',
+  'diagnosticTemplate',
+  'template',
+  'resource',
+  'name',
+  'start',
+])
+
+/**
+ * One task for each entry of the type's `templates`, but for diagnostic ones; none for a resource that is not there or
+ * has no such type. Entries that are not objects with a `templateName` want nothing. Equal entries want one task each,
+ * and the order of entries does not matter.
+ */
+export function wantedTasks(
+  resource: ResourceEntity | undefined,
+  type: ResourceEntity | undefined,
+): readonly WantedTask[] {
+  if (resource === undefined || type === undefined || resource['resourceTypeId'] !== type.id) return []
+  return entriesOf(type).map((entry) => ({ resource: resource.id, type: type.id, ...entry }))
+}
+
+/** Names of the templates by which a type wants tasks. */
+export function templatesOf(type: ResourceEntity): readonly string[] {
+  return entriesOf(type).map(({ templateName }) => templateName)
+}
+
+function entriesOf(type: ResourceEntity): readonly Pick<WantedTask, 'key' | 'templateName' | 'settings'>[] {
+  const { templates } = type
+  if (!Array.isArray(templates)) return []
+  const seen = new Map<string, number>()
+  return templates.flatMap((entry: Json) => {
+    if (!isPlainObject(entry) || entry['diagnosticTemplate'] === true) return []
+    const templateName = entry['templateName']
+    if (typeof templateName !== 'string' || templateName === '') return []
+    const settings = settingsOf(entry)
+    const plain = keyOf(type.id, templateName, settings)
+    const count = (seen.get(plain) ?? 0) + 1
+    seen.set(plain, count)
+    return [{ key: count === 1 ? plain : `${plain}-${count}`, templateName, settings }]
+  })
+}
+
+function settingsOf(entry: Readonly<Record<string, unknown>>): WantedTask['settings'] {
+  const kept = Object.entries(entry).filter(([key]) => !NOT_SETTINGS.has(key) && !FORBIDDEN_KEYS.has(key))
+  return Object.fromEntries(kept) as WantedTask['settings']
+}
+
+/** The same for the same settings, in whatever order their keys are written. */
+function keyOf(type: string, templateName: string, settings: WantedTask['settings']): string {
+  const text = JSON.stringify([type, templateName, ordered(settings)])
+  return createHash('sha256').update(text).digest('base64url').slice(0, KEY_LENGTH)
+}
+
+const KEY_LENGTH = 22
+
+function ordered(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => ordered(item))
+  if (!isPlainObject(value)) return value
+  const entries = Object.entries(value as Record<string, Json>)
+  return Object.fromEntries(entries.toSorted(byKey).map(([key, part]) => [key, ordered(part)]))
+}
+
+function byKey([a]: readonly [string, Json], [b]: readonly [string, Json]): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,37 @@
+/** Managed tasks that outlive whoever makes them, with templates that come and go. */
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../../../../src/kernel/errors.ts'
+import type { ManagedTasks, WantedTask } from '../../../../../src/services/resources/contract.ts'
+
+export class KeptTasks implements ManagedTasks {
+  readonly kept = new Map<string, WantedTask>()
+  readonly missingTemplates = new Set<string>()
+  made = 0
+  #number = 0
+
+  async of(_tenant: string, resource: string): ReturnType<ManagedTasks['of']> {
+    await setImmediate()
+    return [...this.kept]
+      .filter(([, task]) => task.resource === resource)
+      .map(([taskId, { key, type }]) => ({ key, type, taskId }))
+  }
+
+  async make(_tenant: string, wanted: WantedTask): Promise<void> {
+    await setImmediate()
+    if (this.missingTemplates.has(wanted.templateName)) {
+      throw new AppError('VALIDATION', `No template with name ${wanted.templateName}`)
+    }
+    this.made++
+    this.kept.set(`t${this.#number++}`, wanted)
+  }
+
+  async remove(_tenant: string, taskId: string): Promise<void> {
+    await setImmediate()
+    this.kept.delete(taskId)
+  }
+
+  /** `resource key` of each, in order. */
+  get names(): readonly string[] {
+    return [...this.kept.values()].map(({ resource, key }) => `${resource} ${key}`).toSorted()
+  }
+}

@@ -1,0 +1,104 @@
+/** Documents, their log and tasks that outlive the upkeep over them. */
+import type { Json } from '../../../../../src/kernel/json.ts'
+import { Library } from '../../../../../src/services/resources/books.ts'
+import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
+import { storedDocuments } from '../../../../../src/services/resources/upkeep/stored-documents.ts'
+import { createUpkeep, type Upkeep } from '../../../../../src/services/resources/upkeep/upkeep.ts'
+import { wantedTasks } from '../../../../../src/services/resources/upkeep/wanted-tasks.ts'
+import type { Storage } from '../../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
+import { KeptTasks } from './kept-tasks.ts'
+import { Mortal } from './mortal.ts'
+
+export const TENANT = 'acme'
+
+export class World {
+  readonly storage: Storage = openMemory()
+  readonly tasks = new KeptTasks()
+  readonly log: string[] = []
+  readonly resources = new Map<string, ResourceEntity>()
+  readonly types = new Map<string, ResourceEntity>()
+  readonly #books = new Library(this.storage).of(TENANT)
+  readonly #timers = new Set<() => void>()
+  life = new Mortal()
+  upkeep: Upkeep = this.#upkeep()
+  #ids = 0
+
+  /** Another life after the one before, which is over from now on. */
+  async again(): Promise<void> {
+    this.life.kill()
+    this.#timers.clear()
+    this.life = new Mortal()
+    this.upkeep = this.#upkeep()
+    await this.upkeep.start()
+  }
+
+  async write(kind: 'resource' | 'resourcetype', id: string, attributes: Record<string, Json> | undefined) {
+    const known = kind === 'resource' ? this.resources : this.types
+    const before = known.get(id)
+    if (before === undefined && attributes === undefined) return
+    const own = attributes && { id, ...attributes }
+    if (own === undefined) known.delete(id)
+    else known.set(id, own)
+    const { resources, types, log } = this.#books
+    const oldValues = before && own && changed(before, own)
+    const event = {
+      type: before === undefined ? 'create' : own === undefined ? 'delete' : 'update',
+      objectType: kind,
+      timestamp: 0,
+      [kind]: own ?? before,
+      ...(oldValues && { oldValues }),
+    }
+    await this.#books.commit([
+      kind === 'resource'
+        ? own === undefined
+          ? resources.deleting(id)
+          : resources.putting(id, { own })
+        : own === undefined
+          ? types.deleting(id)
+          : types.putting(id, { own, constraints: [], mark: 0 }),
+      log.appending(0, [event]),
+    ])
+    this.upkeep.wake(TENANT)
+  }
+
+  /** The time of everything that waits comes. */
+  ring(): void {
+    const due = [...this.#timers]
+    this.#timers.clear()
+    for (const work of due) work()
+  }
+
+  /** `resource key` of each task that should be there. */
+  get wanted(): readonly string[] {
+    const all = [...this.resources.values()].flatMap((resource) => {
+      const type = resource['resourceTypeId']
+      return wantedTasks(resource, typeof type === 'string' ? this.types.get(type) : undefined)
+    })
+    return all.map(({ resource, key }) => `${resource} ${key}`).toSorted()
+  }
+
+  #upkeep(): Upkeep {
+    const { life } = this
+    const storage = life.over(this.storage)
+    return createUpkeep({
+      storage,
+      documents: storedDocuments(new Library(storage)),
+      tasks: life.over(this.tasks),
+      now: () => 0,
+      slice: 2,
+      newId: () => `op${this.#ids++}`,
+      later: (_ms, work) => {
+        if (!life.isDead) this.#timers.add(work)
+        return () => this.#timers.delete(work)
+      },
+      logger: { warn: (text) => void this.log.push(text), error: (text) => void this.log.push(text) },
+    })
+  }
+}
+
+function changed(before: ResourceEntity, after: ResourceEntity): Record<string, Json> {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const others = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  return Object.fromEntries(others.map((name) => [name, before[name] ?? null]))
+}
