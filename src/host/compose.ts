@@ -15,6 +15,8 @@ import type { Parts, ServiceTable } from './services.ts'
 
 export interface Composed extends Omit<Mounting, 'alone'> {
   readonly keyPairs: KeyPairs
+  /** whether nothing was in the store when it was opened */
+  readonly isNew: boolean
   /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
 }
@@ -36,6 +38,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   if (lasting) openDataFolder(config.data)
   const storage = await openStorage(config)
   try {
+    const isNew = (await storage.tenants()).length === 0
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
     const keyPairs = new KeyPairs(records, now, making.hashCost)
     const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
@@ -53,6 +56,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     return {
       services: made,
       keyPairs,
+      isNew,
       doors: { keyPairs, tokens, now },
       metrics,
       limits: config.limits,

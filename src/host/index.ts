@@ -4,16 +4,19 @@ import { firstPair } from './auth/first-pair.ts'
 import type { KeyPair } from './auth/key-pairs.ts'
 import { compose, type Making } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
+import { makeDemos } from './demo.ts'
 import { mount } from './mount.ts'
 import { SERVICES } from './service-table.ts'
 
 /**
  * The options of `reflexarc serve` but those of listening and logging, which the server's owner has:
- * `data`, `store`, `key`, `secret`, `tenant`, `only`, `empty`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ...
+ * `data`, `store`, `key`, `secret`, `tenant`, `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ...
  * The environment is not read. A `prefix` puts everything below a path.
  */
-export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel'> {
+export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty'> {
   readonly prefix?: string
+  /** true: a store that has nothing gets the demo data of `reflexarc serve`; default false */
+  readonly demo?: boolean
   /** Told once, when a first pair was made because none was given and the store had none: nobody sees its secret again. */
   readonly onFirstPair?: (pair: KeyPair) => void
 }
@@ -28,7 +31,7 @@ export function host(app: FastifyInstance, options: HostOptions): Promise<void> 
 
 /** As `host`, with parts from elsewhere. */
 export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
-  const { onFirstPair, prefix: _prefix, ...given } = options
+  const { onFirstPair, prefix: _prefix, demo = false, ...given } = options
   const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
   const composed = await compose(config, making)
   app.addHook('onClose', () => composed.close())
@@ -39,6 +42,7 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
       else onFirstPair(first.pair)
     }
     await mount(app, { ...composed, alone: false })
+    if (demo && composed.isNew) await makeDemos(composed.services, config.tenant)
   } catch (error) {
     // Whoever owns a server that cannot start may never close it.
     await composed.close()

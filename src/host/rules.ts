@@ -1,6 +1,7 @@
 import { rulesErrorBody } from '../services/rules/error-body.ts'
 import type { RulesService } from '../services/rules/contract.ts'
 import { rulesRoutes } from '../services/rules/routes.ts'
+import { demoRules } from './demo.ts'
 import type { Gauges } from './gauges.ts'
 import type { HostedService } from './service.ts'
 
@@ -19,6 +20,7 @@ export function hostedRules(service: RulesService, runner: RunningTasks, gauges:
     description: 'Tasks, templates, batch operations, and tools to look into them',
     example: '/api/tasks',
     errorBody: rulesErrorBody,
+    demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
     routes: (app) => rulesRoutes(app, { service }),
     start: (closing) => service.start(closing),
     async stop() {

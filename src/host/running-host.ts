@@ -3,8 +3,10 @@ import { createApp } from './app.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
 import { compose, type Making } from './compose.ts'
 import type { Config } from './config.ts'
+import { makeDemos } from './demo.ts'
 import { listen, tryAddress } from './listen.ts'
 import type { LogStream } from './log.ts'
+import type { Demo } from './service.ts'
 
 export interface RunningHost {
   /** base address of everything */
@@ -14,6 +16,8 @@ export interface RunningHost {
   readonly also: readonly string[]
   /** a path that shows something */
   readonly example: string
+  /** what was put into a store that had nothing */
+  readonly demos: readonly Demo[]
   readonly app: FastifyInstance
   /** Stops taking, finishes what it has, flushes. Rejects when something could not be flushed. */
   stop(): Promise<void>
@@ -34,10 +38,11 @@ export async function startHost(config: Config, logStream: LogStream, making: Ma
   const app = await createApp({ ...composed, log })
   try {
     const url = await listen(app, config)
+    const demos = config.demo && composed.isNew ? await makeDemos(composed.services, config.tenant) : []
     const first = await firstPair(composed.keyPairs, config)
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const also = composed.services.flatMap(({ address }) => address?.() ?? [])
-    return { url, first, also, example, app, stop: () => stop(app) }
+    return { url, first, also, example, demos, app, stop: () => stop(app) }
   } catch (error) {
     await stop(app)
     throw error

@@ -14,6 +14,8 @@ export interface HostedService {
   readonly description: string
   /** a path that answers GET with something to see; the host's first curl line asks it */
   readonly example?: string
+  /** Puts something small to look at into a store that has nothing; called once, after `start`. */
+  demo?(tenant: string): Promise<Demo>
   /** Adds the routes with the full paths of the specification. `app` is the service's own scope: hooks stay inside. */
   routes(app: FastifyInstance): void | Promise<void>
   /** where it listens besides, once it has started; told when the host is ready */
@@ -27,6 +29,19 @@ export interface HostedService {
   start(closing: AbortSignal): Promise<void>
   /** After the last answer: finish, flush, let go. Called once, even when `start` failed or never came. */
   stop(): Promise<void>
+}
+
+/** Requests that are worth a try, in this order. */
+export interface Demo {
+  /** one line that tells what they show */
+  readonly about: string
+  readonly requests: readonly DemoRequest[]
+}
+
+export interface DemoRequest {
+  readonly path: string
+  /** sent as JSON by POST; absent: a GET */
+  readonly body?: object
 }
 
 /**

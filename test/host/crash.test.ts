@@ -64,7 +64,20 @@ class Process {
   }
 
   static async start(): Promise<Process> {
-    const args = ['serve', '--port', '0', '--data', folder, '--key', 'k', '--secret', 's', '--rate-limit', '0']
+    const args = [
+      'serve',
+      '--port',
+      '0',
+      '--data',
+      folder,
+      '--key',
+      'k',
+      '--secret',
+      's',
+      '--rate-limit',
+      '0',
+      '--empty',
+    ]
     const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args, '--log-level', 'silent'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -50,6 +50,15 @@ describe("the host on somebody else's server", () => {
     expect(Object.keys(described.paths)).not.toContain('/mine')
   })
 
+  it.each([
+    [{}, 0],
+    [{ demo: true }, 1],
+  ])('gets demo data only when asked: %j', async (asked, tasks) => {
+    await using app = fastify()
+    await app.register(host, { ...given, ...asked })
+    expect((await app.inject({ url: '/api/tasks', headers })).json()).toHaveLength(tasks)
+  })
+
   it('stops with it', async () => {
     const app = fastify()
     const parts = making()

@@ -1,5 +1,6 @@
 import { readConfig, type Given } from '../config.ts'
 import { startHost, type RunningHost } from '../running-host.ts'
+import type { DemoRequest } from '../service.ts'
 import { SERVICES } from '../service-table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -9,32 +10,46 @@ const LAST_CALL = 9_500
 /** Serves until the process is told to stop. Throws `USAGE`, `LISTEN` or `STORE` when it cannot start. */
 export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
   const config = readConfig(given, process.env, [...SERVICES.keys()])
-  const told = stopSignal()
+  const told = stopSignal().then(() => lastCall(terminal))
   const host = await startHost(config, { write: (line) => terminal.err(line) })
-  terminal.out(
-    `reflexarc listening on ${host.url}\n${[...host.also.map((one) => `also on ${one}`), curlLine(host)].join('\n')}\n`,
-  )
-  await told
-  // Should anything keep the process although all is done, it ends all the same; and it ends when something hangs.
-  const late = setTimeout(() => {
-    terminal.err('error: not everything could be finished in time\n')
-    process.exit(1)
-  }, LAST_CALL)
-  late.unref()
+  const also = host.also.map((one) => `also on ${one}`)
+  const lines = [
+    `reflexarc listening on ${host.url}`,
+    ...also,
+    curlLine(host, { path: host.example }),
+    ...demoLines(host),
+  ]
+  terminal.out(`${lines.join('\n')}\n`)
+  const late = await told
   await host.stop()
   clearTimeout(late)
+  // Should anything keep the process although all is done, it ends all the same.
   setTimeout(() => process.exit(0), 200).unref()
   return 0
 }
 
+/** Whatever hangs, also on the way up, the process ends. */
+function lastCall(terminal: Terminal): NodeJS.Timeout {
+  const late = setTimeout(() => {
+    terminal.err('error: not everything could be finished in time\n')
+    process.exit(1)
+  }, LAST_CALL)
+  return late.unref()
+}
+
 /** Works as it stands when the pair was made just now; else curl asks for the secret, which only its owner knows. */
-function curlLine({ url, first, example }: RunningHost): string {
+function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): string {
   const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
-  return `curl -u ${quoted(user)} ${url}${example}`
+  const sent = body === undefined ? '' : ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`
+  return `curl -u ${quoted(user)} ${quoted(url + path)}${sent}`
+}
+
+function demoLines(host: RunningHost): readonly string[] {
+  return host.demos.flatMap(({ about, requests }) => [`# ${about}`, ...requests.map((one) => curlLine(host, one))])
 }
 
 function quoted(text: string): string {
-  return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** Resolves at the first signal; a second one ends the process at once. */

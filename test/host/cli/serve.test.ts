@@ -5,7 +5,9 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import type { Explanation } from '../../../src/services/rules/contract.ts'
 import { readText, root } from '../../support/repository.ts'
+import { mustRun } from '../../support/run-command.ts'
 import { basic } from '../sample-host.ts'
 import { Workspace } from './run-cli.ts'
 import { Served } from './served.ts'
@@ -31,6 +33,38 @@ describe('reflexarc serve', () => {
     expect(again.user, 'the secret is shown once').toBe(user.split(':')[0])
     expect(await statusOf(again.asked, user)).toBe(200)
     expect(await second.end('SIGINT')).toBe(0)
+  })
+
+  it('shows life at its first start: a task, a value for it, and why it fired', async () => {
+    using place = new Workspace({})
+    {
+      await using first = new Served(place.path, [])
+      const { url, user, demo } = await first.ready()
+      const [send = '', why = ''] = demo
+      expect(demo).toHaveLength(2)
+      expect(mustRun('bash', ['-c', `${send} -s`], place.path)).toBe('{"taken":true}')
+      const { fired } = JSON.parse(mustRun('bash', ['-c', `${why} -s`], place.path)) as Explanation
+      expect(fired?.why.sensors.map(({ node, state }) => [node, state])).toEqual([
+        ['temperature', 'Above'],
+        ['pump_runs', 'False'],
+      ])
+      expect(await statusOf(`${url}/api/templates/demo-overheating`, user)).toBe(200)
+      await first.end('SIGTERM')
+    }
+    await using second = new Served(place.path, [])
+    expect((await second.ready()).demo, 'a store that has something gets nothing').toEqual([])
+  })
+
+  it('leaves an empty store empty when told so, and at every start that follows', async () => {
+    using place = new Workspace({})
+    const pair = { REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 's' }
+    for (const args of [['--empty'], []]) {
+      await using host = new Served(place.path, args, pair)
+      const { url, demo } = await host.ready()
+      const tasks = await fetch(`${url}/api/tasks`, { headers: { authorization: basic('k', 's') } })
+      expect([demo, await tasks.json()]).toEqual([[], []])
+      await host.end('SIGTERM')
+    }
   })
 
   it('takes the pair that it is given, and prints no secret', async () => {

@@ -25,15 +25,18 @@ export class Served implements AsyncDisposable {
     this.#closed = once(this.#child, 'close').then(([code]) => code as number | null)
   }
 
-  /** What the ready lines say. */
-  async ready(): Promise<{ url: string; user: string; asked: string }> {
+  /** What the ready lines say; `demo`: the commands that are worth a try. */
+  async ready(): Promise<{ url: string; user: string; asked: string; demo: readonly string[] }> {
     const ended = this.#closed.then(() => {
       throw new Error(`serve ended: ${this.stderr}`)
     })
     while (this.stdout.split('\n').length < 3) await Promise.race([once(this.#child.stdout, 'data'), ended])
-    const match = /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\ncurl -u (\S+) (\S+)\n$/.exec(this.stdout)
-    const [, url = '', user = '', asked = ''] = match ?? []
-    return { url, user, asked }
+    const match =
+      /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\ncurl -u (\S+) (\S+)\n(?:# [^\n]+\n([^]+)\n)?$/.exec(
+        this.stdout,
+      )
+    const [, url = '', user = '', asked = '', demo] = match ?? []
+    return { url, user, asked, demo: demo?.split('\n') ?? [] }
   }
 
   async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {

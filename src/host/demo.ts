@@ -1,0 +1,60 @@
+/** What an empty store gets to look at: one template and one task, and the requests that show them at work. */
+import type { RulesApi, TemplateSpecification } from '../services/rules/contract.ts'
+import type { Demo, HostedService } from './service.ts'
+
+const RESOURCE = 'demo-boiler'
+
+const TEMPLATE: TemplateSpecification = {
+  name: 'demo-overheating',
+  description: 'An alarm when a boiler is above 90 °C and its pump stands still.',
+  sensors: [
+    {
+      label: 'temperature',
+      name: 'streamingDataSensor',
+      resource: '$',
+      properties: { parameter: 'temperature', threshold: 90 },
+    },
+    { label: 'pump_runs', name: 'condition', resource: '$', properties: { condition: 'pump == true' } },
+  ],
+  relations: [
+    {
+      label: 'hot_and_still',
+      type: 'AND',
+      parentLabels: ['temperature', 'pump_runs'],
+      combinations: [['Above', 'False']],
+    },
+  ],
+  actuators: [
+    {
+      label: 'alarm',
+      name: 'log',
+      properties: { level: 'WARN', message: '{{RESOURCE}} is at {{GLOBAL.temperature}} °C and its pump stands still' },
+    },
+  ],
+  triggers: [
+    { sourceLabel: 'hot_and_still', destinationLabel: 'alarm', statesTrigger: ['TRUE'], invocationPolicy: 60 },
+  ],
+  taskDefaults: { type: 'reactive' },
+}
+
+/** Stores the template and starts a task of it. To be called for a store that has nothing. */
+export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
+  await templates.create(TEMPLATE)
+  const { ID } = await tasks.create({ name: 'Demo boiler', template: TEMPLATE.name, resource: RESOURCE })
+  const values = { temperature: 93, pump: false }
+  const data = Object.entries(values).map(([parameterName, value]) => ({ parameterName, value }))
+  return {
+    about: 'The demo task watches a boiler: send it what its sensors say, then ask why it gave the alarm.',
+    requests: [
+      { path: '/api/data', body: { resource: RESOURCE, data } },
+      { path: `/api/tasks/${ID}/explain?node=alarm` },
+    ],
+  }
+}
+
+/** The demo data of all services that have some, for one tenant. */
+export async function makeDemos(services: readonly HostedService[], tenant: string): Promise<readonly Demo[]> {
+  const demos: Demo[] = []
+  for (const service of services) if (service.demo !== undefined) demos.push(await service.demo(tenant))
+  return demos
+}
