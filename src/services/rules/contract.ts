@@ -48,6 +48,7 @@ import type {
   NextRunsAnswer,
   NextRunsQuery,
   PlugCall,
+  PlugCause,
   PlugEntity,
   PlugFamily,
   PlugOutcome,
@@ -157,7 +158,13 @@ export interface ToolApi {
   plug(family: PlugFamily, name: string, version?: string): Promise<PlugEntity>
   versions(family: PlugFamily, name: string): Promise<readonly PlugEntity[]>
   /** Runs one plug once. That it fails is an ordinary outcome. */
-  call(family: PlugFamily, name: string, version: string | undefined, call: PlugCall): Promise<PlugOutcome>
+  call(
+    family: PlugFamily,
+    name: string,
+    version: string | undefined,
+    call: PlugCall,
+    cause?: PlugCause,
+  ): Promise<PlugOutcome>
   push(data: DataPush): Promise<PushOutcome>
   simulate(simulation: Simulation): Promise<SimulationResult>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
@@ -205,6 +212,7 @@ export type {
   NextRunsAnswer,
   NextRunsQuery,
   PlugCall,
+  PlugCause,
   PlugEntity,
   PlugFamily,
   PlugOutcome,

@@ -7,7 +7,7 @@ import type { Rule, Sensor } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { refusalText } from './error-body.ts'
 import { logLines } from './run-report.ts'
-import type { PlugCall, PlugOutcome } from './tools-schema.ts'
+import type { PlugCall, PlugCause, PlugOutcome } from './tools-schema.ts'
 import { VirtualRun } from './virtual-run.ts'
 
 const GO = definePlug({
@@ -23,19 +23,33 @@ const STREAM = 'stream'
 const LONGEST_DELAY = 86_400_000
 
 /** The outcome of one call. That the plug fails, or is given wrong properties, is an ordinary outcome. */
-export async function callOnce(plug: Plug, call: PlugCall, ports: Ports, now: number): Promise<PlugOutcome> {
+export async function callOnce(
+  plug: Plug,
+  call: PlugCall,
+  ports: Ports,
+  now: number,
+  { id, hops = 0 }: PlugCause = {},
+): Promise<PlugOutcome> {
   const events: EngineEvent[] = []
-  const run = new VirtualRun({ plugs: [plug, GO], ports, from: now, onEvent: (event) => events.push(event) })
+  const run = new VirtualRun({
+    plugs: [plug, GO],
+    ports,
+    from: now,
+    ...(id !== undefined && { id }),
+    onEvent: (event) => events.push(event),
+  })
+  // only messages bring how many rules led to them
+  const streamData = call.streamData ?? (hops > 0 ? {} : undefined)
   const label = plug.name === GO_LABEL ? `${plug.name}_1` : plug.name
   const isResult = (event: EngineEvent): boolean => event.type === 'result' && event.node === label
   try {
-    const resource = call.resource ?? (call.streamData === undefined ? undefined : STREAM)
+    const resource = call.resource ?? (streamData === undefined ? undefined : STREAM)
     await run.start(ruleOf(plug, label, call, resource), {
       name: label,
-      type: call.streamData === undefined ? 'onetime' : 'reactive',
+      type: streamData === undefined ? 'onetime' : 'reactive',
       ...(resource !== undefined && { resource }),
     })
-    if (call.streamData !== undefined) run.receive({ ...call.streamData, resource: resource ?? STREAM })
+    if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, { hops })
     await run.advanceTo(now)
     for (let at = run.nextAt(); !events.some(isResult) && at !== undefined && at <= now + LONGEST_DELAY;) {
       await run.advanceTo(at)

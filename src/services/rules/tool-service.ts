@@ -39,9 +39,9 @@ export function toolApi({ around, runner, show }: ToolParts, books: Books): Tool
       if (found.length === 0) throw plugNotFound(family, name)
       return found.map(plugEntity)
     },
-    call: async (family, name, version, input) => {
+    call: async (family, name, version, input, cause) => {
       const plug = onePlug(plugs, family, name, version)
-      return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now())
+      return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now(), cause)
     },
     push: (input) => pushData(runner, show, books, input),
     simulate: async (input) => {

@@ -53,6 +53,13 @@ export interface PlugCall {
   readonly resource?: string
   readonly streamData?: Readonly<Record<string, unknown>>
 }
+/** What led to a call, for services of the same host; over HTTP nobody can say it. */
+export interface PlugCause {
+  /** part of the ids of what the plug does: the same for the same work */
+  readonly id?: string
+  /** rules in a row that led here; default 0 */
+  readonly hops?: number
+}
 /** 200 with `result: true`, 400 with `result: false`. */
 export interface PlugOutcome {
   readonly result: boolean

@@ -10,7 +10,7 @@ import type { Plug } from '../../core/plug/plug.ts'
 import type { Ports } from '../../core/ports.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
-import type { Message } from '../../core/task/origin.ts'
+import type { Message, Sent } from '../../core/task/origin.ts'
 import { AppError } from '../../kernel/errors.ts'
 
 export interface VirtualRunOptions {
@@ -21,6 +21,8 @@ export interface VirtualRunOptions {
   /** epoch ms at which the clock stands first */
   readonly from: number
   readonly seed?: number
+  /** of the task; part of the ids of its effects */
+  readonly id?: string
   readonly onEvent: (event: EngineEvent) => void
   readonly signal?: AbortSignal
 }
@@ -39,13 +41,13 @@ export class VirtualRun {
   #worked = 0
   #givenUp = 0
 
-  constructor({ plugs, ports, metadata = {}, from, seed = 1, onEvent, signal }: VirtualRunOptions) {
+  constructor({ plugs, ports, metadata = {}, from, seed = 1, id = 'run', onEvent, signal }: VirtualRunOptions) {
     this.#clock = new VirtualClock(from)
     this.#signal = signal
     this.#engine = new CoreEngine({
       plugs,
       scheduler: this.#clock,
-      ids: () => 'run',
+      ids: () => id,
       seed,
       ports: {
         ...ports,
@@ -68,8 +70,8 @@ export class VirtualRun {
     return this.#engine.start(rule, { ...settings, start: true })
   }
 
-  receive(messages: Message | readonly Message[]): boolean {
-    return this.#engine.receive(messages)
+  receive(messages: Message | readonly Message[], sent?: Sent): boolean {
+    return this.#engine.receive(messages, sent)
   }
 
   /** Whatever is due until then happens, and plugs that take their time are waited for. Never goes back. */
