@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest'
+import { type Points, rowsOf, shelf } from './support/shelf.ts'
+
+const WORKED: Points = [
+  [1000, 1],
+  [2999, 3],
+  [3000, 5],
+  [5500, 9],
+]
+const MIXED: Points = [
+  [0, 4],
+  [1, '7'],
+  [2, true],
+  [3, 2],
+  [4, 9],
+  [5, 'end'],
+]
+
+describe('groups', () => {
+  it('begin at from, and take a sample at until when the last one goes beyond', async () => {
+    const series = await shelf(WORKED)
+    expect(await rowsOf(series, { from: 1000, until: 5500, grouping: '2s', aggregate: 'mean' })).toEqual([
+      [1000, 2],
+      [3000, 5],
+      [5000, 9],
+    ])
+  })
+
+  it('have no row at until when it ends one: a sample there counts in none', async () => {
+    const series = await shelf(WORKED)
+    expect(await rowsOf(series, { from: 1500, until: 5500, grouping: '2s', aggregates: 'count,last' })).toEqual([
+      [1500, 2, 5],
+      [3500, null, null],
+    ])
+  })
+
+  it('are 120 minutes in two hours', async () => {
+    const rows = await rowsOf(await shelf(), { from: 0, until: 7_200_000, grouping: 'PT1M', aggregate: 'mean' })
+    expect(rows).toHaveLength(120)
+  })
+
+  it('of nothing are null, for counts as well', async () => {
+    const rows = await rowsOf(await shelf(), {
+      from: 0,
+      until: 2000,
+      grouping: 'second',
+      aggregates: 'count,sum,median',
+    })
+    expect(rows).toEqual([
+      [0, null, null, null],
+      [1000, null, null, null],
+    ])
+  })
+
+  it('are none in a range of no length', async () => {
+    expect(await rowsOf(await shelf(WORKED), { from: 1000, until: 1000, grouping: '1s', aggregate: 'count' })).toEqual(
+      [],
+    )
+  })
+
+  it('go from the newest to the oldest when asked to', async () => {
+    const series = await shelf(WORKED)
+    const query = { from: 1000, until: 5500, grouping: '2s', order: 'descending' }
+    expect(await rowsOf(series, { ...query, aggregate: 'mean' })).toEqual([
+      [5000, 9],
+      [3000, 5],
+      [1000, 2],
+    ])
+    expect(await rowsOf(series, { ...query, aggregate: 'median', limit: 2 })).toEqual([
+      [5000, 9],
+      [3000, 5],
+    ])
+  })
+
+  it('are cut to the first 2,000, in the order asked', async () => {
+    const series = await shelf([[2_499_500, 1]])
+    const query = { from: 0, until: 2_500_000, grouping: '1s', aggregate: 'last' }
+    const ascending = (await rowsOf(series, query)) as unknown[][]
+    expect([ascending.length, ascending[0], ascending.at(-1)]).toEqual([2000, [0, null], [1_999_000, null]])
+    const descending = (await rowsOf(series, { ...query, order: 'descending' })) as unknown[][]
+    expect([descending.length, descending[0], descending.at(-1)]).toEqual([2000, [2_499_000, 1], [500_000, null]])
+  })
+
+  it('are chosen when nobody says how long they are', async () => {
+    const series = await shelf(WORKED)
+    expect(await rowsOf(series, { from: 1000, until: 5500, aggregate: 'mean' })).toEqual([
+      [1000, 1],
+      [2000, 3],
+      [3000, 5],
+      [4000, null],
+      [5000, 9],
+    ])
+  })
+})
+
+describe('an aggregate of one group', () => {
+  it.each([
+    ['mean', 5],
+    ['median', 4],
+    ['min', 2],
+    ['max', 9],
+    ['sum', 15],
+    ['count', 6],
+    ['count-numeric', 3],
+    ['count-non-numeric', 3],
+    ['first', 4],
+    ['last', 'end'],
+    ['std', Math.sqrt(13)],
+    ['percentile(0.25)', 2],
+    ['percentile(0.5)', 4],
+    ['percentile(0.75)', 9],
+    ['percentile(.625)', 6.5],
+    ['percentile(1)', 9],
+    ['percentile(0.01)', 2],
+    ['diff', 5],
+  ])('%s', async (aggregate, value) => {
+    const rows = await rowsOf(await shelf(MIXED), { from: 0, until: 10, grouping: '1s', aggregate })
+    expect(rows).toEqual([[0, value]])
+  })
+
+  it.each([
+    ['mean', null],
+    ['median', null],
+    ['min', null],
+    ['max', null],
+    ['sum', null],
+    ['std', null],
+    ['percentile(0.5)', null],
+    ['diff', null],
+    ['count', 2],
+    ['count-numeric', 0],
+    ['count-non-numeric', 2],
+    ['first', '1'],
+    ['last', false],
+  ])('%s without a number', async (aggregate, value) => {
+    const points: Points = [
+      [1, '1'],
+      [2, false],
+    ]
+    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate })).toEqual([[0, value]])
+  })
+
+  it('median of an even count is between the two in the middle', async () => {
+    const points: Points = [
+      [1, 10],
+      [2, 1],
+      [3, 2],
+      [4, 5],
+    ]
+    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate: 'median' })).toEqual([
+      [0, 3.5],
+    ])
+  })
+
+  it('std of one number is 0', async () => {
+    expect(await rowsOf(await shelf([[1, 42]]), { from: 0, until: 10, grouping: '1s', aggregate: 'std' })).toEqual([
+      [0, 0],
+    ])
+  })
+
+  it('std keeps its digits far from 0, where a sum of squares has lost them', async () => {
+    const points = Array.from({ length: 100 }, (_, i) => [i, 1e9 + (i % 2)] as const)
+    const rows = (await rowsOf(await shelf(points), {
+      from: 0,
+      until: 1_999,
+      grouping: '1s',
+      aggregates: 'std,mean,count',
+    })) as number[][]
+    expect(rows[0]?.[1]).toBeCloseTo(Math.sqrt(25 / 99), 9)
+    expect(rows[0]?.slice(2)).toEqual([1e9 + 0.5, 100])
+    expect(rows[1]).toEqual([1000, null, null, null])
+  })
+
+  it('std of many equal numbers is exactly 0', async () => {
+    const points = Array.from({ length: 10 }, (_, i) => [i, 0.1] as const)
+    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate: 'std' })).toEqual([
+      [0, 0],
+    ])
+  })
+
+  it('that grew beyond numbers is null', async () => {
+    const points: Points = [
+      [1, 1.7e308],
+      [2, 1.7e308],
+    ]
+    const rows = await rowsOf(await shelf(points), {
+      from: 0,
+      until: 10,
+      grouping: '1s',
+      aggregates: 'sum,mean,max,median',
+    })
+    expect(rows).toEqual([[0, null, null, 1.7e308, 1.7e308]])
+  })
+
+  it('may stand beside others, in the order asked and twice if asked twice', async () => {
+    const query = { from: 0, until: 10, grouping: '1s', aggregates: 'max, min,max' }
+    expect(await rowsOf(await shelf(MIXED), query)).toEqual([[0, 9, 2, 9]])
+  })
+})
+
+describe('differences', () => {
+  const points: Points = [
+    [0, 1],
+    [400, 'pause'],
+    [900, 4],
+    [2500, 3],
+    [2600, 10],
+  ]
+
+  it('stand at the later sample', async () => {
+    const series = await shelf(points)
+    expect(await rowsOf(series, { from: 0, until: 9_000, aggregate: 'diff' })).toEqual([
+      [900, 3],
+      [2500, -1],
+      [2600, 7],
+    ])
+    expect(await rowsOf(series, { from: 0, until: 9_000, aggregate: 'diff', order: 'descending', limit: 2 })).toEqual([
+      [2600, 7],
+      [2500, -1],
+    ])
+  })
+
+  it('of a group are the sum of those that stand in it', async () => {
+    const series = await shelf(points)
+    const query = { from: 0, until: 3_000, grouping: '1s', aggregates: 'diff,count' }
+    expect(await rowsOf(series, query)).toEqual([
+      [0, 3, 3],
+      [1000, null, null],
+      [2000, 6, 2],
+    ])
+    expect(await rowsOf(series, { ...query, order: 'descending', limit: 1 })).toEqual([[2000, 6, 2]])
+  })
+})

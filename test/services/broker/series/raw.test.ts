@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { SeriesQuery } from '../../../../src/services/broker/contract.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
+import { DAY, NOW, type Points, rowsOf, shelf } from './support/shelf.ts'
+
+const POINTS: Points = [
+  [1, 1],
+  [2, 'two'],
+  [3, true],
+  [4, 4],
+]
+
+describe('a series without aggregates', () => {
+  it('is its samples, both ends included', async () => {
+    const series = await shelf(POINTS)
+    expect(await series.series.get('r', 'm', { from: 2, until: 3 })).toEqual({
+      query: { from: 2, until: 3, metric: 'm', aggregates: null, grouping: 'auto', resources: ['r'] },
+      series: [
+        [2, 'two'],
+        [3, true],
+      ],
+    })
+  })
+
+  it('goes back seven days unless asked otherwise', async () => {
+    const week = NOW - 7 * DAY
+    const series = await shelf([
+      [week - 1, 1],
+      [week, 2],
+      [NOW, 3],
+      [NOW + 1, 4],
+    ])
+    expect(await rowsOf(series, {})).toEqual([
+      [week, 2],
+      [NOW, 3],
+    ])
+  })
+
+  it('is nothing for what nobody knows', async () => {
+    expect(await rowsOf(await shelf(), {})).toEqual([])
+  })
+
+  it('has at most 2,000 points, the first in the order asked', async () => {
+    const series = await shelf(Array.from({ length: 2_100 }, (_, i) => [i, i] as const))
+    const ascending = (await rowsOf(series, { from: 0, limit: 5_000 })) as unknown[][]
+    expect([ascending.length, ascending.at(-1)]).toEqual([2_000, [1_999, 1_999]])
+    const descending = (await rowsOf(series, { from: 0, order: 'descending' })) as unknown[][]
+    expect([descending.length, descending.at(-1)]).toEqual([2_000, [100, 100]])
+  })
+
+  it('repeats the limit and order that were asked for', async () => {
+    const { query } = await (await shelf()).series.get('r', 'm', { from: 0, until: 9, limit: '5', order: 'descending' })
+    expect(query).toMatchObject({ limit: 5, order: 'descending' })
+  })
+})
+
+describe('pages of raw samples', () => {
+  it('say how to go on while more remains', async () => {
+    const { series } = await shelf(POINTS)
+    const first = await series.raw('r', 'm', { from: 0, until: 10, limit: 2 })
+    expect(first.series).toEqual([
+      [1, 1],
+      [2, 'two'],
+    ])
+    expect(first.next).toEqual({ from: 3, until: 10, order: 'ascending', limit: 2 })
+    expect(first.query).toMatchObject({ from: 0, until: 10, limit: 2, aggregates: null, grouping: 'auto' })
+    const second = await series.raw('r', 'm', first.next)
+    expect(second.series).toHaveLength(2)
+    expect(second.next).toBeUndefined()
+  })
+
+  it('go back in time as well', async () => {
+    const { series } = await shelf(POINTS)
+    const { next } = await series.raw('r', 'm', { from: 0, until: 10, limit: 3, order: 'descending' })
+    expect(next).toEqual({ from: 0, until: 1, order: 'descending', limit: 3 })
+  })
+
+  it('have 2,000 samples unless asked otherwise, and at most 10,000', async () => {
+    const { series } = await shelf(Array.from({ length: 10_001 }, (_, i) => [i, i] as const))
+    const sizeOf = async (query: SeriesQuery): Promise<number> => (await series.raw('r', 'm', query)).series.length
+    expect(await sizeOf({ from: 0 })).toBe(2_000)
+    expect(await sizeOf({ from: 0, limit: 3_000 })).toBe(3_000)
+    expect(await sizeOf({ from: 0, limit: 1_000_000 })).toBe(10_000)
+  })
+
+  it('cannot be aggregated', async () => {
+    const { series } = await shelf()
+    await expect(series.raw('r', 'm', { aggregate: 'mean', grouping: 'hour' })).rejects.toThrow(
+      /\/aggregate <- raw .*\/grouping <- raw/,
+    )
+  })
+
+  it('walk over every sample once, in both orders', async () => {
+    const times = fc.uniqueArray(fc.integer({ min: -50, max: 50 }), { maxLength: 40 })
+    const order = fc.constantFrom('ascending', 'descending')
+    await fc.assert(
+      fc.asyncProperty(times, order, fc.integer({ min: 1, max: 7 }), async (at, direction, limit) => {
+        const { series } = await shelf(at.map((time) => [time, time]))
+        const seen: unknown[] = []
+        let query: SeriesQuery | undefined = { from: -50, until: 50, order: direction, limit }
+        while (query !== undefined) {
+          const page: Awaited<ReturnType<typeof series.raw>> = await series.raw('r', 'm', query)
+          seen.push(...page.series)
+          query = page.next
+        }
+        const sorted = at.toSorted((a, b) => (direction === 'ascending' ? a - b : b - a))
+        expect(seen).toEqual(sorted.map((time) => [time, time]))
+      }),
+      runs(100),
+    )
+  })
+})
+
+describe('the newest samples', () => {
+  it('are the last one, or as many as asked for, newest first', async () => {
+    const { series } = await shelf(POINTS)
+    expect(await series.latest('r', 'm')).toEqual({
+      query: { from: null, until: NOW, metric: 'm', aggregates: null, grouping: 'auto', resources: ['r'], limit: 1 },
+      series: [[4, 4]],
+    })
+    expect((await series.latest('r', 'm', { limit: 2, until: 3 })).series).toEqual([
+      [3, true],
+      [2, 'two'],
+    ])
+    expect((await series.latest('r', 'other')).series).toEqual([])
+  })
+
+  it('of all metrics come by name', async () => {
+    const { series } = await shelf([
+      { resource: 'r', metric: 'b', time: 1, value: 1 },
+      { resource: 'r', metric: 'b', time: 2, value: 'x' },
+      { resource: 'r', metric: 'a', time: 1, value: false },
+      { resource: 's', metric: 'c', time: 1, value: 1 },
+    ])
+    expect(await series.list('r')).toEqual([
+      { metric: 'a', time: 1, value: false },
+      { metric: 'b', time: 2, value: 'x' },
+    ])
+    expect(await series.list('nobody')).toEqual([])
+  })
+})
+
+describe('removal', () => {
+  it('forgets metrics in a range', async () => {
+    const shelved = await shelf(POINTS)
+    await shelved.series.remove({ resource: 'r', metrics: ['m'], from: 2, until: 3 })
+    expect(await rowsOf(shelved, { from: 0 })).toEqual([
+      [1, 1],
+      [4, 4],
+    ])
+  })
+
+  it('names a resource that is none', async () => {
+    const { series } = await shelf()
+    await expect(series.remove({ resource: '', metrics: ['m', ''] })).rejects.toThrow(/\/resource .*\/metrics\/1 /)
+  })
+})
