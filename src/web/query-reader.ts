@@ -16,6 +16,11 @@ export class QueryReader {
     return Object.keys(this.#query)
   }
 
+  /** what was found wrong so far */
+  get problems(): readonly Issue[] {
+    return this.#issues
+  }
+
   /** Every value of a parameter that may repeat. */
   texts(name: string): readonly string[] {
     this.#read.add(name)
@@ -37,7 +42,7 @@ export class QueryReader {
     if (text === undefined) return undefined
     // `?dryRun` alone means yes
     if (text === 'true' || text === '') return true
-    if (text !== 'false') this.#wrong(name, `"${text}" is neither true nor false`)
+    if (text !== 'false') this.wrong(name, `"${text}" is neither true nor false`)
     return false
   }
 
@@ -46,7 +51,7 @@ export class QueryReader {
     if (text === undefined) return undefined
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (value >= least && value <= most) return value
-    this.#wrong(name, `"${text}" is not a whole number of at least ${least}`, `write for example ${name}=${least}`)
+    this.wrong(name, `"${text}" is not a whole number of at least ${least}`, `write for example ${name}=${least}`)
     return undefined
   }
 
@@ -55,7 +60,7 @@ export class QueryReader {
     if (text === undefined) return undefined
     const value = Number(text)
     if (Number.isFinite(value)) return value
-    this.#wrong(name, `"${text}" is not a number`)
+    this.wrong(name, `"${text}" is not a number`)
     return undefined
   }
 
@@ -65,7 +70,7 @@ export class QueryReader {
     if (text === undefined) return undefined
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : isoInstant(text)
     if (Number.isFinite(value)) return value
-    this.#wrong(name, `"${text}" is no time`, 'write epoch milliseconds or ISO 8601')
+    this.wrong(name, `"${text}" is no time`, 'write epoch milliseconds or ISO 8601')
     return undefined
   }
 
@@ -73,17 +78,17 @@ export class QueryReader {
     const text = this.text(name)
     if (text === undefined) return undefined
     const found = values.find((value) => value === text)
-    if (found === undefined) this.#wrong(name, `"${text}" is unknown`, `write one of ${values.join(', ')}`)
+    if (found === undefined) this.wrong(name, `"${text}" is unknown`, `write one of ${values.join(', ')}`)
     return found
   }
 
   missing(name: string, suggestion: string): void {
-    this.#wrong(name, 'is missing', suggestion)
+    this.wrong(name, 'is missing', suggestion)
   }
 
   /** Refuses what nobody asked for; for requests that change whatever the query selects. */
   refuseOthers(): void {
-    for (const key of this.keys) if (!this.#read.has(key)) this.#wrong(key, 'is no parameter of this request')
+    for (const key of this.keys) if (!this.#read.has(key)) this.wrong(key, 'is no parameter of this request')
   }
 
   /** Throws `VALIDATION` with all problems, when there are any. */
@@ -91,7 +96,8 @@ export class QueryReader {
     if (this.#issues.length > 0) throw refuse('the query', this.#issues)
   }
 
-  #wrong(name: string, message: string, suggestion?: string): void {
+  /** A problem that the service itself found in a parameter. */
+  wrong(name: string, message: string, suggestion?: string): void {
     const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
     this.#issues.push({ type: 'QUERY', severity: 'ERROR', path, message, ...(suggestion && { suggestion }) })
   }

@@ -13,6 +13,10 @@ export interface ServerEvent {
   readonly data: unknown
 }
 
+/** Comments of server-sent events. */
+export const HERE = ': here\n\n'
+export const STILL_HERE = ': still here\n\n'
+
 /** ms between two signs of life on a quiet stream */
 const SIGN_OF_LIFE_MS = 15_000
 
@@ -31,6 +35,33 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEven
     .send(Readable.from(eventTexts(events)))
 }
 
+export interface TextStreamOptions {
+  readonly type: string
+  /** sent at once; without it the reader sees the head of the answer at once */
+  readonly first?: string
+  /** sent when nothing came for a while */
+  readonly quiet: string
+}
+
+/** Texts that were made elsewhere, once for all readers. */
+export function sendTexts(
+  reply: FastifyReply,
+  texts: AsyncIterable<string>,
+  { type, first, quiet }: TextStreamOptions,
+): FastifyReply {
+  async function* whole(): AsyncGenerator<string> {
+    // by now the head is complete
+    if (first === undefined) reply.raw.flushHeaders()
+    else yield first
+    yield* withSignsOfLife(texts, quiet)
+  }
+  return reply
+    .type(`${type}; charset=utf-8`)
+    .header('cache-control', 'no-cache')
+    .header('x-accel-buffering', 'no')
+    .send(Readable.from(whole()))
+}
+
 /** The first line is made before the answer begins, so that a refusal still has its status. */
 export async function sendLines(reply: FastifyReply, lines: AsyncIterable<unknown>): Promise<FastifyReply> {
   const iterator = lines[Symbol.asyncIterator]()
@@ -47,18 +78,26 @@ async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterato
 }
 
 async function* eventTexts(events: AsyncIterable<ServerEvent>): AsyncGenerator<string> {
-  const iterator = events[Symbol.asyncIterator]()
   // lets the reader know that it is connected
-  yield ': here\n\n'
+  yield HERE
+  yield* withSignsOfLife(textsOf(events), STILL_HERE)
+}
+
+async function* textsOf(events: AsyncIterable<ServerEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield eventText(event)
+}
+
+async function* withSignsOfLife(texts: AsyncIterable<string>, quiet: string): AsyncGenerator<string> {
+  const iterator = texts[Symbol.asyncIterator]()
   try {
     for (let next = iterator.next(); ;) {
       const told = await orQuiet(next)
       if (told === undefined) {
-        yield ': still here\n\n'
+        yield quiet
         continue
       }
       if (told.done === true) return
-      yield eventText(told.value)
+      yield told.value
       next = iterator.next()
     }
   } finally {

@@ -75,15 +75,19 @@ function queryText(query: Readonly<Record<string, QueryValue>>): string {
 function errorOf(response: Response, text: string): AppError {
   const body = parsed(text)
   const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
-  const details = Array.isArray(body['details']) ? (body['details'] as readonly Partial<Issue>[]) : []
-  const issues = details.map(({ path = '', type = '', message = '', severity = 'ERROR', ...rest }) => ({
-    path,
-    type,
-    message,
-    severity,
-    ...rest,
-  }))
+  const details = Array.isArray(body['details']) ? (body['details'] as readonly (string | Partial<Issue>)[]) : []
+  const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
   return new AppError(codeOf(body['code'], response.status), error, { issues })
+}
+
+function issueOf({ path = '', type = '', message = '', severity = 'ERROR', ...rest }: Partial<Issue>): Issue {
+  return { path, type, message, severity, ...rest }
+}
+
+/** `/path <- what is wrong` */
+function textIssue(text: string): Partial<Issue> {
+  const [path = '', ...rest] = text.split(' <- ')
+  return rest.length === 0 ? { message: text } : { path: path === '/' ? '' : path, message: rest.join(' <- ') }
 }
 
 /** Codes that only the wire has are the general one of their status. */
@@ -97,6 +101,7 @@ const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [403, 'FORBIDDEN'],
   [404, 'NOT_FOUND'],
   [409, 'CONFLICT'],
+  [412, 'PRECONDITION'],
   [503, 'CLOSED'],
 ])
 
