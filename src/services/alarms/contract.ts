@@ -12,6 +12,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Published, ReaderOptions } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
+import type { Write } from '../../storage/contract.ts'
 
 /** The service of one host. */
 export interface AlarmsService {
@@ -91,16 +92,25 @@ export interface AlarmEvent {
   readonly hops: number
 }
 
+export interface ChangeOptions {
+  /** the rule behind it; the same effect twice counts once. `TOO_LARGE` above 16 hops */
+  readonly cause?: AlarmCause
+  /** of what is given back; `newest`: a few dozen records that cost nothing to read. Default `all` */
+  readonly history?: 'all' | 'newest'
+}
+
 export interface AlarmsApi {
   /** New, or a repeat of one that is open. */
-  raise(body: unknown, cause?: AlarmCause): Promise<Alarm>
+  raise(body: unknown, options?: ChangeOptions): Promise<Alarm>
   get(id: string): Promise<Alarm>
-  update(id: string, body: unknown, cause?: AlarmCause): Promise<Alarm>
+  update(id: string, body: unknown, options?: ChangeOptions): Promise<Alarm>
   remove(id: string): Promise<void>
   list(query: AlarmQuery): Promise<AlarmPage>
   timeline(query: AlarmQuery): Promise<readonly TimelineItem[]>
   /** The chain from the data to the alarm: task, invocation, row of the gate, trigger. */
-  why(id: string): Promise<unknown>
+  why(id: string): Promise<AlarmWhy>
+  /** From now on, or after an id of before; ends with the signal, with the host, or when its reader is too slow. */
+  events(options: AlarmStreamOptions): AsyncIterable<StreamedAlarmEvent>
   readonly batches: {
     queue(body: unknown): Promise<QueuedAlarmBatch>
     get(id: string): Promise<Readonly<Record<string, unknown>>>
@@ -128,6 +138,42 @@ export interface QueuedAlarmBatch {
   readonly id: string
   readonly queueTime: string
   readonly operation: { readonly entity: 'alarm'; readonly action: string }
+}
+
+export interface AlarmWhy {
+  readonly alarm: string
+  /** the API key, the subject of a token, or `system/engine` */
+  readonly raisedBy: string
+  /** null when no rule raised it */
+  readonly cause: AlarmCause | null
+  /** what the rules said when it was raised: firing, row of the gate, states, data; null when they could not say */
+  readonly explanation: unknown
+}
+
+export interface AlarmStreamOptions {
+  readonly signal: AbortSignal
+  /** the id that was seen last: what is kept of the events since then comes first */
+  readonly after?: string
+}
+
+export interface StreamedAlarmEvent {
+  /** rises from event to event, over restarts too */
+  readonly id: string
+  /** JSON of `{ eventtype, eventtime, alarm, changes? }`, made once for all readers */
+  readonly text: string
+}
+
+/** What alarms ask of the engine: events wake the tasks that listen to the alarms of a resource. */
+export interface AlarmForwarding {
+  /**
+   * Commits the writes whole with the inputs of tasks, in the order of the calls; without tasks that listen, the writes
+   * alone.
+   */
+  receive(
+    tenant: string,
+    message: Readonly<Record<string, unknown>> & { readonly resource: string },
+    options: { readonly writes: readonly Write[]; readonly hops: number },
+  ): Promise<unknown>
 }
 
 /** What `why` asks of the rules: the explanation of a node as it was kept with the effect, if it still is. */

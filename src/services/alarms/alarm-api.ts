@@ -1,0 +1,111 @@
+/** What one caller can do with the alarms of its tenant. */
+import { setImmediate } from 'node:timers/promises'
+import type { Caller } from '../../kernel/caller.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { AlarmDesk } from './alarm-desk.ts'
+import type { AlarmRecord } from './alarm-record.ts'
+import { batchApi } from './batch-service.ts'
+import type { BatchWorker } from './batch-worker.ts'
+import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
+import type { Office } from './office.ts'
+import { readChange } from './read-change.ts'
+import { readQuery, readTimeline } from './read-query.ts'
+import { showAll, showNewest, showWhole } from './show-alarm.ts'
+import { timelineOf } from './timeline.ts'
+
+/** Alarms of one timeline. */
+const MOST_IN_TIMELINE = 10_000
+const SLICE = 500
+
+export interface ApiParts {
+  readonly desk: AlarmDesk
+  readonly worker: BatchWorker
+  readonly now: () => number
+  readonly newId: () => string
+  readonly office: () => Promise<Office>
+  /** counts the streams that are open */
+  readonly streaming: (by: 1 | -1) => void
+}
+
+export function alarmApi(parts: ApiParts, caller: Caller): AlarmsApi {
+  const { desk, now, office } = parts
+  const shown = async (alarm: AlarmRecord, { history }: ChangeOptions): Promise<Alarm> =>
+    history === 'newest' ? showNewest(alarm, now()) : showWhole((await office()).books, alarm, now())
+  return {
+    raise: async (body, options = {}) =>
+      shown(await desk.raise(await office(), caller.user, body, options.cause), options),
+    get: async (id) => {
+      const opened = await office()
+      return showWhole(opened.books, await desk.stored(opened, id), now())
+    },
+    update: async (id, body, options = {}) => {
+      const { cause } = options
+      desk.requireFewHops(cause)
+      const change = readChange(body)
+      const mover = { hops: cause?.hops ?? 0, ...(cause && { effect: cause.effect }) }
+      return shown(await desk.change(await office(), id, change, mover), options)
+    },
+    remove: async (id) => desk.remove(await office(), id),
+    list: async (query) => {
+      const { where, sort, page, size, withHistory } = readQuery(query)
+      const { books } = await office()
+      const [found, total] = await Promise.all([
+        books.alarms.find({ where, sort, offset: (page - 1) * size, limit: size }),
+        books.alarms.count(where),
+      ])
+      const records = found.map(({ value }) => value)
+      const alarms = withHistory
+        ? await showAll(books, records, now())
+        : records.map((record) => ({ ...showNewest(record, now()), history: [] }))
+      return { total, page, size, alarms }
+    },
+    timeline: async (query) => timeline(await office(), query, now()),
+    why: async (id) => {
+      const opened = await office()
+      const { user } = await desk.stored(opened, id)
+      const kept = (await opened.books.causes.get(id))?.value
+      return { alarm: id, raisedBy: user, cause: kept?.cause ?? null, explanation: kept?.explanation ?? null }
+    },
+    events: (options) => streamed(parts, options),
+    batches: batchApi(parts, caller),
+  }
+}
+
+async function timeline(
+  { books }: Office,
+  query: Parameters<AlarmsApi['timeline']>[0],
+  now: number,
+): Promise<readonly TimelineItem[]> {
+  const { where, from, to } = readTimeline(query)
+  const total = await books.alarms.count(where)
+  if (total > MOST_IN_TIMELINE) {
+    throw new AppError(
+      'TOO_LARGE',
+      `${total} alarms are too many for one timeline; narrow it down to ${MOST_IN_TIMELINE}`,
+    )
+  }
+  const found = await books.alarms.find({ where, sort: [{ field: 'createTime' }], limit: MOST_IN_TIMELINE })
+  const alarms = await showAll(
+    books,
+    found.map(({ value }) => value),
+    now,
+  )
+  const items: TimelineItem[] = []
+  for (const [i, alarm] of alarms.entries()) {
+    for (const item of timelineOf(alarm)) if (item.timestamp >= from && item.timestamp <= to) items.push(item)
+    if (i % SLICE === SLICE - 1) await setImmediate()
+  }
+  return items.sort((a, b) => a.timestamp - b.timestamp)
+}
+
+async function* streamed(
+  { office, streaming }: ApiParts,
+  options: Parameters<AlarmsApi['events']>[0],
+): ReturnType<Office['tail']['read']> {
+  streaming(1)
+  try {
+    yield* (await office()).tail.read(options)
+  } finally {
+    streaming(-1)
+  }
+}

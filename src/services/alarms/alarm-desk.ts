@@ -1,0 +1,152 @@
+/** Raising, changing and removing alarms: each one commit with its event (A1 to A3). */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
+import { bornAlarm, changedAlarm, eventOf, hasEffect, repeatedAlarm, snoozeEnd } from './change-alarm.ts'
+import type { AlarmCause, CauseBook } from './contract.ts'
+import type { KeyDraft } from './key-draft.ts'
+import type { KeyLanes, Work } from './key-lanes.ts'
+import type { AlarmsLogger } from './logger.ts'
+import type { Office } from './office.ts'
+import { readAlarm } from './read-alarm.ts'
+import type { AlarmChange } from './read-change.ts'
+import { MOST_HOPS, OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
+
+export interface DeskParts {
+  readonly lanes: KeyLanes
+  readonly now: () => number
+  readonly newId: () => string
+  readonly causes: CauseBook | undefined
+  readonly logger: AlarmsLogger | undefined
+}
+
+/** Who changes something, and as what it is remembered: an effect or a part of a batch counts once. */
+export interface Mover {
+  readonly effect?: string
+  readonly hops: number
+}
+
+export class AlarmDesk {
+  readonly #parts: DeskParts
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts
+  }
+
+  async raise(office: Office, user: string, body: unknown, cause: AlarmCause | undefined): Promise<AlarmRecord> {
+    const { now, newId } = this.#parts
+    this.requireFewHops(cause)
+    const alarm = readAlarm(body, now())
+    const key = keyOf(alarm.source.id, alarm.type, alarm.dedupKey)
+    const { tenant } = office.books
+    const hops = cause?.hops ?? 0
+    return this.#work(office, key, async (draft) => {
+      const latest = await draft.latest()
+      if (latest && hasEffect(latest, cause?.effect)) return latest
+      const moment = { now: now(), recordId: newId(), ...(cause && { effect: cause.effect }) }
+      if (latest && latest.status !== 'CLEARED') {
+        const grown = repeatedAlarm(latest, moment)
+        draft.replace(grown)
+        if (snoozeEnd(latest, moment.now) === undefined) {
+          draft.events.push(eventOf(tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, hops }))
+        }
+        return grown.alarm
+      }
+      const explained = cause && (await this.#explained(tenant, cause))
+      const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
+      draft.add(born, explained)
+      draft.events.push(eventOf(tenant, RAISED, born, { now: moment.now, hops }))
+      return born
+    })
+  }
+
+  /** `NOT_FOUND`, `FINAL`. */
+  async change(office: Office, id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
+    const { key } = await this.stored(office, id)
+    return this.#work(office, key, async (draft) => {
+      const alarm = await draft.alarm(id)
+      if (alarm === undefined) throw noAlarm(id)
+      return hasEffect(alarm, mover.effect) ? alarm : this.#changeIn(draft, office.books.tenant, alarm, change, mover)
+    })
+  }
+
+  /** `NOT_FOUND`. */
+  async remove(office: Office, id: string): Promise<void> {
+    const { key } = await this.stored(office, id)
+    await this.#parts.lanes.run(office.books, key, async (draft) => {
+      const alarm = await draft.alarm(id)
+      if (alarm === undefined) throw noAlarm(id)
+      draft.remove(alarm)
+    })
+  }
+
+  /** Does what the alarm's time has come for. */
+  async doDue(office: Office, { id, key }: AlarmRecord): Promise<void> {
+    const { tenant } = office.books
+    await this.#work(office, key, async (draft) => {
+      const alarm = await draft.alarm(id)
+      if (alarm === undefined) return undefined
+      const now = this.#parts.now()
+      if ((clearTime(alarm) ?? now + 1) <= now) return this.#changeIn(draft, tenant, alarm, { status: 'CLEARED' })
+      const { escalation } = alarm
+      if (escalation === undefined || (escalationTime(alarm) ?? now + 1) > now) return alarm
+      const changed = this.#changeIn(draft, tenant, alarm, { severity: escalation.severity })
+      const over = { ...changed, escalationOver: true }
+      draft.replace({ alarm: over, chunks: new Map() })
+      return over
+    })
+  }
+
+  /** `NOT_FOUND`. */
+  async stored(office: Office, id: string): Promise<AlarmRecord> {
+    const stored = await office.books.alarms.get(id)
+    if (stored === undefined) throw noAlarm(id)
+    return stored.value
+  }
+
+  /** `TOO_LARGE` for a rule that too many rules in a row led to. */
+  requireFewHops(cause: AlarmCause | undefined): void {
+    if (cause === undefined || cause.hops <= MOST_HOPS) return
+    const { task, node, hops } = cause
+    const text = `${hops} rules in a row set each other off, the last one at node ${node} of task ${task}; at most ${MOST_HOPS} may`
+    this.#parts.logger?.warn(`an alarm was not touched: ${text}`)
+    throw new AppError('TOO_LARGE', `${text}: break the circle of alarms and rules`)
+  }
+
+  #changeIn(
+    draft: KeyDraft,
+    tenant: string,
+    alarm: AlarmRecord,
+    change: AlarmChange,
+    { effect, hops }: Mover = { hops: 0 },
+  ): AlarmRecord {
+    const { now, newId } = this.#parts
+    const moment = { now: now(), recordId: newId(), ...(effect !== undefined && { effect }) }
+    const changed = changedAlarm(alarm, change, moment)
+    if (changed === undefined) return alarm
+    draft.replace(changed)
+    const { changes } = changed
+    draft.events.push(eventOf(tenant, UPDATED, changed.alarm, { now: moment.now, hops, changes }))
+    return changed.alarm
+  }
+
+  async #work<T extends AlarmRecord | undefined>(office: Office, key: string, work: Work<T>): Promise<T> {
+    const alarm = await this.#parts.lanes.run(office.books, key, work)
+    if (alarm !== undefined) office.watch(alarm)
+    return alarm
+  }
+
+  /** What the rules have to say now; later the task may be gone. */
+  async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
+    const { causes, logger } = this.#parts
+    try {
+      return { cause, explanation: (await causes?.explain(tenant, cause)) ?? null }
+    } catch (error) {
+      logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
+      return { cause, explanation: null }
+    }
+  }
+}
+
+export function noAlarm(id: string): AppError {
+  return new AppError('NOT_FOUND', `alarm with id '${id.slice(0, 100)}' not found`)
+}

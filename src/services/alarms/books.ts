@@ -1,0 +1,45 @@
+/** The collections and the log of one tenant, opened once. */
+import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
+import {
+  ALARMS,
+  CAUSES,
+  CHUNKS,
+  CURSORS,
+  EVENT_LOG,
+  KEYS,
+  type AlarmRecord,
+  type CauseRecord,
+  type CursorRecord,
+  type HistoryChunk,
+  type KeyRecord,
+} from './alarm-record.ts'
+import { BATCHES, BATCH_PARTS, type BatchPart, type BatchRecord } from './batch-record.ts'
+
+export interface Books {
+  readonly tenant: string
+  readonly alarms: Collection<AlarmRecord>
+  readonly keys: Collection<KeyRecord>
+  readonly chunks: Collection<HistoryChunk>
+  readonly causes: Collection<CauseRecord>
+  readonly cursors: Collection<CursorRecord>
+  readonly batches: Collection<BatchRecord>
+  readonly parts: Collection<BatchPart>
+  readonly events: Log
+  commit(writes: readonly Write[]): ReturnType<Store['commit']>
+}
+
+export function openBooks(storage: Storage, tenant: string): Books {
+  const store = storage.tenant(tenant)
+  return {
+    tenant,
+    alarms: store.collection(ALARMS),
+    keys: store.collection(KEYS),
+    chunks: store.collection(CHUNKS),
+    causes: store.collection(CAUSES),
+    cursors: store.collection(CURSORS),
+    batches: store.collection(BATCHES),
+    parts: store.collection(BATCH_PARTS),
+    events: store.log(EVENT_LOG),
+    commit: (writes) => store.commit(writes),
+  }
+}

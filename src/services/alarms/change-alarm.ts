@@ -1,0 +1,142 @@
+/** What happens to an alarm, as pure functions: the alarm as it is then, and what is to be told of it. */
+import { AppError } from '../../kernel/errors.ts'
+import type { AlarmRecord } from './alarm-record.ts'
+import type { AlarmEvent, AttributeChange } from './contract.ts'
+import { withRepeat, withUpdate, type Grown } from './history.ts'
+import type { NewAlarm } from './read-alarm.ts'
+import type { AlarmChange } from './read-change.ts'
+import { ATTRIBUTE_CHANGE, SEVERITY_CHANGE, STATUS_CHANGE } from './words.ts'
+
+/** Effects of rules that an alarm remembers, so that one that comes twice counts once. */
+const KEPT_EFFECTS = 32
+
+/** The circumstances of a change. */
+export interface Moment {
+  /** epoch ms */
+  readonly now: number
+  /** of the history record */
+  readonly recordId: string
+  readonly effect?: string
+}
+
+export function bornAlarm(
+  alarm: NewAlarm,
+  { id, key, user }: { readonly id: string; readonly key: string; readonly user: string },
+  { now, recordId, effect }: Moment,
+): AlarmRecord {
+  return {
+    id,
+    key,
+    ...alarm,
+    count: 1,
+    createTime: now,
+    updateTime: now,
+    triggerTime: now,
+    user,
+    raisedId: recordId,
+    updates: 0,
+    repeatTail: [],
+    updateTail: [],
+    ...(effect !== undefined && { effects: [effect] }),
+    ...(alarm.status !== 'ACTIVE' && { escalationOver: true }),
+  }
+}
+
+export function repeatedAlarm(alarm: AlarmRecord, { now, recordId, effect }: Moment): Grown {
+  const { alarm: grown, chunks } = withRepeat(alarm, recordId, now)
+  return { alarm: { ...remembering(grown, effect), updateTime: now, triggerTime: now }, chunks }
+}
+
+/** Undefined when nothing changes. Throws `FINAL` for an alarm that is cleared. */
+export function changedAlarm(
+  alarm: AlarmRecord,
+  change: AlarmChange,
+  { now, recordId, effect }: Moment,
+): (Grown & { readonly changes: readonly AttributeChange[] }) | undefined {
+  if (alarm.status === 'CLEARED') throw new AppError('FINAL', 'Alarm is in final state')
+  const changes = changesOf(alarm, change, now)
+  if (changes.length === 0) return undefined
+  const { assignee: _assignee, snoozeUntil: _snooze, ...rest } = alarm
+  const { severity = alarm.severity, status = alarm.status } = change
+  const { assignee = alarm.assignee ?? null, snoozeUntil = alarm.snoozeUntil ?? null } = change
+  const { alarm: grown, chunks } = withUpdate(
+    {
+      ...rest,
+      severity,
+      status,
+      updateTime: now,
+      ...(assignee !== null && { assignee }),
+      ...(snoozeUntil !== null && { snoozeUntil }),
+      ...(status !== 'ACTIVE' && { escalationOver: true }),
+    },
+    { id: recordId, time: now, changes },
+  )
+  return { alarm: remembering(grown, effect), chunks, changes }
+}
+
+/** Severity comes before status. */
+function changesOf(alarm: AlarmRecord, change: AlarmChange, now: number): readonly AttributeChange[] {
+  const { severity, status, assignee, snoozeUntil } = change
+  const changes: AttributeChange[] = []
+  const note = (attribute: string, type: string, oldValue: string | null, newValue: string | null): void => {
+    if (oldValue !== newValue) changes.push({ attribute, type, oldValue, newValue })
+  }
+  if (severity !== undefined) note('severity', SEVERITY_CHANGE, alarm.severity, severity)
+  if (status !== undefined) note('status', STATUS_CHANGE, alarm.status, status)
+  if (assignee !== undefined) note('assignee', ATTRIBUTE_CHANGE, alarm.assignee ?? null, assignee)
+  if (snoozeUntil !== undefined) {
+    note('snoozeUntil', ATTRIBUTE_CHANGE, isoOf(snoozeEnd(alarm, now)), isoOf(snoozeUntil ?? undefined))
+  }
+  return changes
+}
+
+/** Epoch ms until which repeats are not told; undefined when they are. */
+export function snoozeEnd({ snoozeUntil }: AlarmRecord, now: number): number | undefined {
+  return snoozeUntil !== undefined && snoozeUntil > now ? snoozeUntil : undefined
+}
+
+/** Whether that effect of a rule has been counted. */
+export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefined): boolean {
+  return effect !== undefined && effects.includes(effect)
+}
+
+export function eventOf(
+  tenant: string,
+  eventtype: string,
+  alarm: AlarmRecord,
+  {
+    now,
+    hops,
+    changes,
+  }: { readonly now: number; readonly hops: number; readonly changes?: readonly AttributeChange[] },
+): AlarmEvent {
+  const { id, createTime, type, text, timestamp, source, severity, status, count } = alarm
+  return {
+    tenant,
+    eventtype,
+    eventtime: new Date(now).toISOString(),
+    alarm: {
+      id,
+      tenantId: tenant,
+      creationTime: new Date(createTime).toISOString(),
+      type,
+      text,
+      timestamp: new Date(timestamp).toISOString(),
+      source,
+      severity,
+      status,
+      count,
+    },
+    ...(changes && { changes }),
+    hops,
+  }
+}
+
+function remembering(alarm: AlarmRecord, effect: string | undefined): AlarmRecord {
+  if (effect === undefined) return alarm
+  return { ...alarm, effects: [...(alarm.effects ?? []), effect].slice(-KEPT_EFFECTS) }
+}
+
+function isoOf(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString()
+}

@@ -1,0 +1,59 @@
+/** The alarms service over fetch: the same contract, two-way typed, for tests and for other processes. */
+import { Http, pathOf, type ClientOptions } from '../../web/client/http.ts'
+import { serverEvents } from '../../web/client/streams.ts'
+import { EVENTS_MEDIA_TYPE } from '../../web/media-types.ts'
+import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
+import { TIMELINE_MEDIA_TYPE } from './routes/alarm-routes.ts'
+
+/**
+ * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
+ * Types of answers are those of the contract; the client does not check them again. Causes are for rules alone: they
+ * do not go over the wire.
+ */
+export function alarmsClient(options: ClientOptions): AlarmsApi {
+  const http = new Http(options)
+  return {
+    raise: (body) => typed(http.json('POST', '/alarm/alarms', { body })),
+    get: (id) => typed(http.json('GET', pathOf`/alarm/alarms/${id}`)),
+    update: (id, body) => typed(http.json('PUT', pathOf`/alarm/alarms/${id}`, { body })),
+    remove: (id) => typed(http.json('DELETE', pathOf`/alarm/alarms/${id}`)),
+    list: async (query) => {
+      const page = await typed<Pick<Awaited<ReturnType<AlarmsApi['list']>>, 'total' | 'alarms'>>(
+        http.json('GET', '/alarm/alarms', { query }),
+      )
+      return {
+        total: page.total,
+        page: Number(query['page'] ?? 1),
+        size: Number(query['size'] ?? 50),
+        alarms: page.alarms,
+      }
+    },
+    timeline: (query) => {
+      return typed(http.json('GET', '/alarm/alarms', { query, headers: { accept: TIMELINE_MEDIA_TYPE } }))
+    },
+    why: (id) => typed(http.json('GET', pathOf`/alarm/alarms/${id}/why`)),
+    events: async function* ({ signal, after }) {
+      const headers = { accept: EVENTS_MEDIA_TYPE, ...(after !== undefined && { 'last-event-id': after }) }
+      try {
+        const answer = await http.open('GET', '/alarm/events', { headers, signal })
+        for await (const { id = '', data } of serverEvents(answer)) yield { id, text: JSON.stringify(data) }
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+    },
+    batches: {
+      queue: async (body) => {
+        const { entity } = await typed<{ entity: QueuedAlarmBatch }>(http.json('POST', '/batch', { body }))
+        return entity
+      },
+      get: (id) => typed(http.json('GET', pathOf`/batch/${id}`)),
+    },
+  }
+}
+
+/** The one place where an answer gets the type that the contract gives it. */
+async function typed<T>(answer: Promise<unknown>): Promise<T> {
+  return (await answer) as T
+}
+
+export type { ClientOptions } from '../../web/client/http.ts'

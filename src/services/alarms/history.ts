@@ -1,0 +1,128 @@
+/**
+ * The history of an alarm: the raising, every update, and of the repeats the newest thousand (part 2, 2.8). Repeats and
+ * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
+ */
+import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
+import type { Books } from './books.ts'
+import type { AuditRecord } from './contract.ts'
+import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
+
+export const KEPT_REPEATS = 1000
+const CHUNK = 32
+const CHUNKS_AT_ONCE = 1000
+
+/** An alarm with one record more, and what becomes of its chunks: the records of a new one, or undefined for one to let go. */
+export interface Grown {
+  readonly alarm: AlarmRecord
+  readonly chunks: ReadonlyMap<string, readonly HistoryRecord[] | undefined>
+}
+
+const UNTOUCHED: Grown['chunks'] = new Map()
+
+/** Counts the repeat as well. */
+export function withRepeat(alarm: AlarmRecord, id: string, time: number): Grown {
+  const tail = [...alarm.repeatTail, { id, time, place: nextPlace(alarm) }]
+  const grown = { ...alarm, count: alarm.count + 1 }
+  if (tail.length < CHUNK) return { alarm: { ...grown, repeatTail: tail }, chunks: UNTOUCHED }
+  const repeats = alarm.count
+  const chunks = new Map<string, readonly HistoryRecord[] | undefined>([
+    [repeatChunk(alarm.id, repeats / CHUNK - 1), tail],
+  ])
+  const oldest = firstRepeatChunk(repeats)
+  if (oldest > 0) chunks.set(repeatChunk(alarm.id, oldest - 1), undefined)
+  return { alarm: { ...grown, repeatTail: [] }, chunks }
+}
+
+export function withUpdate(alarm: AlarmRecord, record: Omit<HistoryRecord, 'place'>): Grown {
+  const tail = [...alarm.updateTail, { ...record, place: nextPlace(alarm) }]
+  const updates = alarm.updates + 1
+  if (tail.length < CHUNK) return { alarm: { ...alarm, updates, updateTail: tail }, chunks: UNTOUCHED }
+  const chunks = new Map([[updateChunk(alarm.id, updates / CHUNK - 1), tail]])
+  return { alarm: { ...alarm, updates, updateTail: [] }, chunks }
+}
+
+/** How many records `wholeHistory` gives. */
+export function historyLength({ count, updates }: AlarmRecord): number {
+  return 1 + Math.min(count - 1, KEPT_REPEATS) + updates
+}
+
+/** Ids of the chunks that are stored beside an alarm. */
+export function chunkIds({ id, count, updates }: AlarmRecord): readonly string[] {
+  const ids: string[] = []
+  const repeats = count - 1
+  for (let n = firstRepeatChunk(repeats); n < Math.floor(repeats / CHUNK); n++) ids.push(repeatChunk(id, n))
+  for (let n = 0; n < Math.floor(updates / CHUNK); n++) ids.push(updateChunk(id, n))
+  return ids
+}
+
+/** What stands in the alarm itself: the raising and the newest records. */
+export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
+  return shown(alarm, alarm.repeatTail, alarm.updateTail)
+}
+
+/** Histories of several alarms, oldest record first, in their order. */
+export async function wholeHistories(
+  books: Books,
+  alarms: readonly AlarmRecord[],
+): Promise<readonly (readonly AuditRecord[])[]> {
+  const asked = alarms.map((alarm) => chunkIds(alarm))
+  const stored = await readChunks(books, asked.flat())
+  return alarms.map((alarm, i) => {
+    const repeats: HistoryRecord[] = []
+    const updates: HistoryRecord[] = []
+    for (const id of asked[i] ?? []) {
+      const list = id.startsWith('r', alarm.id.length + 1) ? repeats : updates
+      list.push(...(stored.get(id) ?? []))
+    }
+    repeats.push(...alarm.repeatTail)
+    updates.push(...alarm.updateTail)
+    return shown(alarm, repeats.slice(-KEPT_REPEATS), updates)
+  })
+}
+
+async function readChunks(
+  books: Books,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly HistoryRecord[]>> {
+  const found = new Map<string, readonly HistoryRecord[]>()
+  for (let from = 0; from < ids.length; from += CHUNKS_AT_ONCE) {
+    const some = await books.chunks.getMany(ids.slice(from, from + CHUNKS_AT_ONCE))
+    for (const { id, value } of some) found.set(id, value.records)
+  }
+  return found
+}
+
+function shown(
+  alarm: AlarmRecord,
+  repeats: readonly HistoryRecord[],
+  updates: readonly HistoryRecord[],
+): readonly AuditRecord[] {
+  const records = [audit(RAISED, alarm.raisedId, alarm.createTime)]
+  // both are in order: the one whose turn it is goes first
+  let at = 0
+  for (const update of updates) {
+    for (let repeat = repeats[at]; repeat !== undefined && repeat.place < update.place; repeat = repeats[++at]) {
+      records.push(audit(OCCURRED_AGAIN, repeat.id, repeat.time))
+    }
+    records.push({ ...audit(UPDATED, update.id, update.time), changes: update.changes ?? [] })
+  }
+  for (const { id, time } of repeats.slice(at)) records.push(audit(OCCURRED_AGAIN, id, time))
+  return records
+}
+
+function audit(type: string, id: string, time: number): AuditRecord {
+  return { id, type, text: RECORD_TEXTS[type] ?? type, timestamp: new Date(time).toISOString() }
+}
+
+function nextPlace({ count, updates }: AlarmRecord): number {
+  return count + updates
+}
+
+/** The first chunk that holds one of the newest thousand of so many repeats. */
+function firstRepeatChunk(repeats: number): number {
+  const whole = Math.floor(repeats / CHUNK) * CHUNK
+  return Math.max(0, Math.floor((whole - KEPT_REPEATS) / CHUNK))
+}
+
+const repeatChunk = (id: string, n: number): string => `${id}/r${n}`
+const updateChunk = (id: string, n: number): string => `${id}/u${n}`

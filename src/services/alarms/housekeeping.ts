@@ -1,0 +1,50 @@
+/** What happens to alarms by themselves: cleared, escalated, and let go a year after they were made (part 2, 3 and 8). */
+import { AppError } from '../../kernel/errors.ts'
+import { PARTITION } from './alarm-record.ts'
+import type { AlarmDesk } from './alarm-desk.ts'
+import type { Office } from './office.ts'
+
+const KEPT_MS = 365 * 86_400_000
+/** Alarms that are worked on at once. */
+const PORTION = 200
+/** Events that readers who come back can still have. */
+const KEPT_EVENTS = 10_000
+
+/** Clears and escalates what is due. */
+export async function doDue(office: Office, desk: AlarmDesk, now: number): Promise<void> {
+  if (now < office.nextDue) return
+  for (;;) {
+    const due = await office.books.alarms.find({
+      where: [{ field: 'due', op: 'lte', value: now }],
+      sort: [{ field: 'due' }],
+      limit: PORTION,
+    })
+    await Promise.all(due.map(({ value }) => desk.doDue(office, value)))
+    if (due.length < PORTION) break
+  }
+  await office.readNextDue()
+}
+
+/** Deletes what is a year old, without a word to anybody. */
+export async function letGo(office: Office, desk: AlarmDesk, now: number): Promise<void> {
+  for (;;) {
+    const old = await office.books.alarms.ids({
+      where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],
+      limit: PORTION,
+    })
+    await Promise.all(old.map((id) => desk.remove(office, id).catch(unlessGone)))
+    if (old.length < PORTION) return
+  }
+}
+
+/** Events that everybody has had. */
+export async function trimEvents({ books, forwarder }: Office): Promise<void> {
+  const { first, last } = await books.events.bounds(PARTITION)
+  const upTo = Math.min(last - KEPT_EVENTS, forwarder.position ?? last)
+  if (upTo >= first) await books.events.trim(PARTITION, upTo)
+}
+
+/** Somebody else deleted it meanwhile. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+}

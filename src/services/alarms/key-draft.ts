@@ -1,0 +1,106 @@
+/**
+ * What is done to the alarms of one key in one commit. Everything that was read is expected to be still so when it is
+ * written: whoever was faster makes the commit a conflict, and the work is done again over what is there then.
+ */
+import type { Json } from '../../kernel/json.ts'
+import type { Expectation, Stored, Write } from '../../storage/contract.ts'
+import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
+import type { Books } from './books.ts'
+import type { AlarmEvent } from './contract.ts'
+import { chunkIds, type Grown } from './history.ts'
+
+interface Drafted {
+  /** undefined: it is gone */
+  alarm: AlarmRecord | undefined
+  readonly expect: Expectation
+  isTouched: boolean
+}
+
+export class KeyDraft {
+  readonly events: AlarmEvent[] = []
+  readonly #books: Books
+  readonly #key: string
+  readonly #drafted = new Map<string, Drafted>()
+  readonly #chunks = new Map<string, readonly HistoryRecord[] | undefined>()
+  readonly #causes = new Map<string, CauseRecord>()
+  readonly #stored: Stored<KeyRecord> | undefined
+  /** the alarm that was raised last */
+  #latest: string | undefined
+
+  private constructor(books: Books, key: string, stored: Stored<KeyRecord> | undefined) {
+    this.#books = books
+    this.#key = key
+    this.#stored = stored
+    this.#latest = stored?.value.alarm
+  }
+
+  static async open(books: Books, key: string): Promise<KeyDraft> {
+    return new KeyDraft(books, key, await books.keys.get(key))
+  }
+
+  /** The alarm that was raised last under the key, when there still is one. */
+  async latest(): Promise<AlarmRecord | undefined> {
+    return this.#latest === undefined ? undefined : this.alarm(this.#latest)
+  }
+
+  async alarm(id: string): Promise<AlarmRecord | undefined> {
+    const known = this.#drafted.get(id)
+    if (known) return known.alarm
+    const stored = await this.#books.alarms.get(id)
+    this.#drafted.set(id, { alarm: stored?.value, expect: stored?.version ?? 'absent', isTouched: false })
+    return stored?.value
+  }
+
+  add(alarm: AlarmRecord, cause: CauseRecord | undefined): void {
+    this.#drafted.set(alarm.id, { alarm, expect: 'absent', isTouched: true })
+    this.#latest = alarm.id
+    if (cause) this.#causes.set(alarm.id, cause)
+  }
+
+  replace({ alarm, chunks }: Grown): void {
+    this.#touch(alarm.id).alarm = alarm
+    for (const [id, records] of chunks) this.#chunks.set(id, records)
+  }
+
+  remove(alarm: AlarmRecord): void {
+    this.#touch(alarm.id).alarm = undefined
+    for (const id of chunkIds(alarm)) this.#chunks.set(id, undefined)
+    this.#causes.delete(alarm.id)
+    if (this.#latest === alarm.id) this.#latest = undefined
+  }
+
+  /** The events, when there are any, are the last of them. */
+  writes(): readonly Write[] {
+    const { alarms, keys, chunks, causes, events } = this.#books
+    const writes: Write[] = []
+    for (const [id, { alarm, expect, isTouched }] of this.#drafted) {
+      if (!isTouched) continue
+      if (alarm !== undefined) writes.push(alarms.putting(id, alarm, expect))
+      else if (expect !== 'absent') writes.push(alarms.deleting(id, expect), causes.deleting(id))
+    }
+    if (writes.length === 0) return writes
+    for (const [id, records] of this.#chunks) {
+      writes.push(records === undefined ? chunks.deleting(id) : chunks.putting(id, { records }))
+    }
+    for (const [id, cause] of this.#causes) writes.push(causes.putting(id, cause))
+    if (this.#latest !== this.#stored?.value.alarm) {
+      const expect = this.#stored?.version ?? 'absent'
+      if (this.#latest !== undefined) writes.push(keys.putting(this.#key, { alarm: this.#latest }, expect))
+      else if (this.#stored) writes.push(keys.deleting(this.#key, expect))
+    }
+    if (this.events.length > 0) writes.push(events.appending(PARTITION, this.events.map(bodyOf)))
+    return writes
+  }
+
+  #touch(id: string): Drafted {
+    const drafted = this.#drafted.get(id)
+    if (drafted === undefined) throw new Error(`the alarm ${id} was not read before it is written`)
+    drafted.isTouched = true
+    return drafted
+  }
+}
+
+/** The tenant is that of the log. */
+function bodyOf({ tenant: _tenant, ...body }: AlarmEvent): Json {
+  return body as unknown as Json
+}

@@ -1,0 +1,45 @@
+/** The stream of alarm events (part 2, 4.5 and 6). */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { HERE, sendTexts, STILL_HERE, untilClosed } from '../../../web/send-stream.ts'
+import type { AlarmsService, StreamedAlarmEvent } from '../contract.ts'
+import { described, handle } from './route-parts.ts'
+
+export function eventRoutes(app: FastifyInstance, service: AlarmsService): void {
+  app.get(
+    '/alarm/events',
+    described({
+      summary:
+        'Alarm events as they happen: JSON line by line, or server-sent events; the header Last-Event-ID goes on',
+      query: { lastEventId: Type.Optional(Type.String()) },
+      produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
+    }),
+    handle(service, ({ api, query, request, reply }) => {
+      const header = request.headers['last-event-id']
+      const last = typeof header === 'string' ? header : query['lastEventId']
+      const events = api.events({
+        signal: untilClosed(reply),
+        ...(typeof last === 'string' && last !== '' && { after: last }),
+      })
+      void reply.header('vary', 'accept')
+      if (request.headers.accept?.includes(EVENTS_MEDIA_TYPE) === true) {
+        const options = { type: EVENTS_MEDIA_TYPE, first: HERE, quiet: STILL_HERE }
+        return sendTexts(
+          reply,
+          textsOf(events, ({ id, text }) => `id: ${id}\ndata: ${text}\n\n`),
+          options,
+        )
+      }
+      const lines = textsOf(events, ({ text }) => `${text}\n`)
+      return sendTexts(reply, lines, { type: NDJSON_MEDIA_TYPE, quiet: '\n' })
+    }),
+  )
+}
+
+async function* textsOf(
+  events: AsyncIterable<StreamedAlarmEvent>,
+  textOf: (event: StreamedAlarmEvent) => string,
+): AsyncGenerator<string> {
+  for await (const event of events) yield textOf(event)
+}

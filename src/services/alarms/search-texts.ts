@@ -1,0 +1,31 @@
+/** Additional properties as they are searched: one text for each name and value. */
+import { createHash } from 'node:crypto'
+import type { Json } from '../../kernel/json.ts'
+
+/** Longer ones are searched by their hash. */
+const MOST_CHARACTERS = 400
+/** Names and values of one alarm. */
+export const MOST_SEARCHED = 500
+
+/** Names of what lies in objects are joined by dots; each item of a list is a value. */
+export function searchTexts(properties: Readonly<Record<string, Json>>): readonly string[] {
+  const found: string[] = []
+  gather('', properties, found)
+  return found
+}
+
+/** What a property of that name and value is found by; values are compared by their text. */
+export function searchText(name: string, value: string): string {
+  const text = JSON.stringify([name, value])
+  return text.length <= MOST_CHARACTERS ? text : createHash('sha256').update(text).digest('base64url')
+}
+
+function gather(path: string, value: Json, found: string[]): void {
+  if (typeof value !== 'object' || value === null) {
+    found.push(searchText(path, String(value)))
+  } else if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) gather(path, item, found)
+  } else {
+    for (const [name, inner] of Object.entries(value)) gather(path === '' ? name : `${path}.${name}`, inner, found)
+  }
+}

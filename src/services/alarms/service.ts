@@ -1,0 +1,175 @@
+/** The alarms service put together: documents and a log of events over storage, everything else injected. */
+import type { Caller } from '../../kernel/caller.ts'
+import { messageOf } from '../../kernel/errors.ts'
+import { Feed, type Published, type ReaderOptions } from '../../kernel/feed.ts'
+import type { Storage } from '../../storage/contract.ts'
+import { alarmApi } from './alarm-api.ts'
+import { AlarmDesk } from './alarm-desk.ts'
+import { BatchWorker } from './batch-worker.ts'
+import type { AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from './contract.ts'
+import type { ToldEvent } from './event-tail.ts'
+import { doDue, letGo, trimEvents } from './housekeeping.ts'
+import { KeyLanes } from './key-lanes.ts'
+import type { AlarmsLogger } from './logger.ts'
+import { Office } from './office.ts'
+
+export interface AlarmsOptions {
+  readonly storage: Storage
+  /** epoch ms */
+  readonly now: () => number
+  /** never the same twice */
+  readonly newId: () => string
+  /** asked when there is something to tell; undefined while there is no engine. Only asked between start and stop */
+  readonly engine?: () => AlarmForwarding | undefined
+  readonly causes?: CauseBook
+  /** Does the work every so many ms until it is told to end; without it `keepHouse` is up to the caller. */
+  readonly every?: (ms: number, work: () => void) => () => void
+  readonly logger?: AlarmsLogger
+}
+
+/** The service, and what its clock does. */
+export interface TendedAlarms extends AlarmsService {
+  /** Clears, escalates and lets go what is due by now, and resolves when that is done. */
+  keepHouse(): Promise<void>
+  /** Resolves when what was asked so far is done, batch operations and events for the engine too. */
+  idle(): Promise<void>
+}
+
+const LOOK_MS = 1000
+/** Looks between two sweeps for what is old. */
+const LOOKS_PER_SWEEP = 3600
+/** Looks after which what other processes wrote is read. */
+const LOOKS_PER_READING = 60
+
+export function createAlarmsService(options: AlarmsOptions): TendedAlarms {
+  return new Alarms(options)
+}
+
+class Alarms implements TendedAlarms {
+  readonly #options: AlarmsOptions
+  readonly #offices = new Map<string, Promise<Office>>()
+  readonly #opened = new Map<string, Office>()
+  readonly #feed = new Feed<ToldEvent>()
+  readonly #lanes: KeyLanes
+  readonly #desk: AlarmDesk
+  readonly #worker: BatchWorker
+  #streams = 0
+  #looks = 0
+  #isRunning = false
+  #house: Promise<void> | undefined
+  #endLooks: (() => void) | undefined
+
+  constructor(options: AlarmsOptions) {
+    const { now, newId, causes, logger } = options
+    this.#options = options
+    this.#lanes = new KeyLanes(({ tenant }, last, events) => this.#opened.get(tenant)?.committed(last, events))
+    this.#desk = new AlarmDesk({ lanes: this.#lanes, now, newId, causes, logger })
+    this.#worker = new BatchWorker(this.#desk, now, logger)
+  }
+
+  as(caller: Caller): AlarmsApi {
+    const { now, newId } = this.#options
+    const office = (): Promise<Office> => this.#office(caller.tenant)
+    const streaming = (by: 1 | -1): void => void (this.#streams += by)
+    return alarmApi({ desk: this.#desk, worker: this.#worker, now, newId, office, streaming }, caller)
+  }
+
+  async start(closing?: AbortSignal): Promise<void> {
+    closing?.addEventListener('abort', () => this.#feed.end(), { once: true })
+    this.#isRunning = true
+    for (const tenant of await this.#options.storage.tenants()) {
+      const office = await this.#office(tenant)
+      await office.readNextDue()
+      await this.#worker.resume(office)
+      office.forwarder.wake()
+    }
+    this.#endLooks = this.#options.every?.(LOOK_MS, () => this.#look())
+    this.#sweep(true)
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    this.#endLooks?.()
+    this.#feed.end()
+    await this.#worker.stop()
+    await this.#house
+    await this.#lanes.idle()
+    await Promise.all([...this.#opened.values()].map(({ forwarder }) => forwarder.stop()))
+    await Promise.all([...this.#opened.values()].map(({ tail }) => tail.idle()))
+  }
+
+  gauges(): ReturnType<AlarmsService['gauges']> {
+    return { openBatches: this.#worker.open, eventStreams: this.#streams }
+  }
+
+  async *events(options?: ReaderOptions): AsyncGenerator<Published<AlarmEvent>> {
+    for await (const { number, topic, value } of this.#feed.read(options)) yield { number, topic, value: value.event }
+  }
+
+  async keepHouse(): Promise<void> {
+    await this.#house
+    this.#sweep(true)
+    await this.#house
+  }
+
+  async idle(): Promise<void> {
+    await this.#worker.idle()
+    await this.#lanes.idle()
+    for (const { tail, forwarder } of this.#opened.values()) {
+      await tail.idle()
+      await forwarder.idle()
+    }
+  }
+
+  #office(tenant: string): Promise<Office> {
+    const known = this.#offices.get(tenant)
+    if (known) return known
+    const { storage, engine, logger } = this.#options
+    const opening = Office.open(tenant, {
+      storage,
+      feed: this.#feed,
+      engine: () => (this.#isRunning ? engine?.() : undefined),
+      logger,
+      failed: (error) => this.#report('alarm events could not be read', error),
+    })
+    this.#offices.set(tenant, opening)
+    opening.then(
+      (office) => this.#opened.set(tenant, office),
+      // the next one who asks tries again
+      () => this.#offices.delete(tenant),
+    )
+    return opening
+  }
+
+  #look(): void {
+    this.#looks++
+    for (const [tenant, { tail, forwarder }] of this.#opened) {
+      if (this.#feed.hasReaders(tenant)) tail.look()
+      forwarder.wakeIfBehind()
+    }
+    this.#sweep(this.#looks % LOOKS_PER_SWEEP === 0)
+  }
+
+  /** One at a time. */
+  #sweep(isThorough: boolean): void {
+    this.#house ??= this.#sweepAll(isThorough)
+      .catch((error: unknown) => this.#report('alarms could not be kept in order', error))
+      .finally(() => (this.#house = undefined))
+  }
+
+  async #sweepAll(isThorough: boolean): Promise<void> {
+    const now = this.#options.now()
+    for (const office of this.#opened.values()) {
+      if (isThorough || this.#looks % LOOKS_PER_READING === 0) await office.readNextDue()
+      await doDue(office, this.#desk, now)
+      if (!isThorough) continue
+      await letGo(office, this.#desk, now)
+      await this.#worker.forgetOld(office)
+      await trimEvents(office)
+    }
+  }
+
+  #report(what: string, error: unknown): void {
+    if (this.#isRunning) this.#options.logger?.error(`${what}: ${messageOf(error)}`)
+  }
+}

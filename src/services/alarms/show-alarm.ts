@@ -1,0 +1,69 @@
+/** Alarms as they are given back (part 2, 2.8). */
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../kernel/errors.ts'
+import type { AlarmRecord } from './alarm-record.ts'
+import type { Books } from './books.ts'
+import { snoozeEnd } from './change-alarm.ts'
+import type { Alarm, AuditRecord } from './contract.ts'
+import { historyLength, newestHistory, wholeHistories } from './history.ts'
+
+/** Alarms whose histories are read at once. */
+const SLICE = 50
+/** History records of one answer. */
+const MOST_RECORDS = 200_000
+
+export async function showWhole(books: Books, alarm: AlarmRecord, now: number): Promise<Alarm> {
+  const [history = []] = await wholeHistories(books, [alarm])
+  return shown(alarm, history, now)
+}
+
+export function showNewest(alarm: AlarmRecord, now: number): Alarm {
+  return shown(alarm, newestHistory(alarm), now)
+}
+
+/** `TOO_LARGE` when their histories are more than an answer holds. */
+export async function showAll(books: Books, alarms: readonly AlarmRecord[], now: number): Promise<readonly Alarm[]> {
+  const records = alarms.reduce((sum, alarm) => sum + historyLength(alarm), 0)
+  if (records > MOST_RECORDS) {
+    throw new AppError('TOO_LARGE', `these alarms have ${records} history records; ask for fewer alarms at once`)
+  }
+  const all: Alarm[] = []
+  for (let from = 0; from < alarms.length; from += SLICE) {
+    if (from > 0) await setImmediate()
+    const slice = alarms.slice(from, from + SLICE)
+    const histories = await wholeHistories(books, slice)
+    for (const [i, alarm] of slice.entries()) all.push(shown(alarm, histories[i] ?? [], now))
+  }
+  return all
+}
+
+function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number): Alarm {
+  const { id, type, text, source, status, severity, count, assignee, properties } = alarm
+  const { autoClearAfter, escalation, dedupKey } = alarm
+  const snoozeUntil = snoozeEnd(alarm, now)
+  return {
+    id,
+    self: `/alarm/alarms/${id}`,
+    creationTime: isoOf(alarm.createTime),
+    lastUpdateTime: isoOf(alarm.updateTime),
+    lastTriggeredTime: isoOf(alarm.triggerTime),
+    type,
+    timestamp: isoOf(alarm.timestamp),
+    text,
+    source,
+    status,
+    severity,
+    count,
+    ...(assignee !== undefined && { assignee }),
+    history,
+    ...(properties && { additionalProperties: properties }),
+    ...(autoClearAfter !== undefined && { autoClearAfter }),
+    ...(snoozeUntil !== undefined && { snoozeUntil: isoOf(snoozeUntil) }),
+    ...(escalation && { escalation }),
+    ...(dedupKey !== undefined && { dedupKey }),
+  }
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString()
+}
