@@ -1,5 +1,9 @@
+import { makeBroker } from './make-broker.ts'
 import { makeRules } from './make-rules.ts'
 import type { MakeService, ServiceTable } from './services.ts'
 
 /** Every service of this host, by the name that `--only` takes. */
-export const SERVICES: ServiceTable = new Map<string, MakeService>([['rules', makeRules]])
+export const SERVICES: ServiceTable = new Map<string, MakeService>([
+  ['rules', makeRules],
+  ['broker', makeBroker],
+])

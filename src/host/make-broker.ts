@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { engineIntake } from '../adapters/engine-intake.ts'
+import { brokerErrorBody } from '../services/broker/error-body.ts'
+import { brokerRoutes } from '../services/broker/routes.ts'
+import { createSeries } from '../services/broker/series/create-series.ts'
+import { createBrokerService } from '../services/broker/service.ts'
+import type { MakeService } from './services.ts'
+
+/** The broker over storage; tasks and resources as far as they are served too. */
+export const makeBroker: MakeService = ({ storage, gauges, config, now, peers }) => {
+  const service = createBrokerService({
+    storage,
+    now,
+    makeSeries: createSeries,
+    engine: () => peers.runner && engineIntake(peers.runner.intake),
+    resources: () => peers.resources,
+  })
+  peers.broker = service
+  gauges.watchQueue('broker', () => service.gauges().queued)
+  gauges.watchQueue('broker-streams', () => service.gauges().subscribers)
+  return {
+    name: 'broker',
+    description: 'Messages in, streams out, and time series of everything that came',
+    example: '/resources/boiler-1/messages',
+    errorBody: brokerErrorBody,
+    routes: (app) =>
+      brokerRoutes(app, { service, life: randomUUID().slice(0, 8), frameBytes: config.limits.bodyBytes }),
+    start: (closing) => service.start(closing),
+    stop: () => service.stop(),
+  }
+}

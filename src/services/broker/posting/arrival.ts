@@ -1,0 +1,46 @@
+/** What a post says, read: who it is for, and what becomes of it (part 3, 4.1: array posting, `store`, `forward`). */
+import type { BrokerMessage, Channel } from '../contract.ts'
+
+/** A message on its way. */
+export interface Arrival {
+  readonly resource: string
+  /** metrics and `timestamp`, without `resource` */
+  readonly message: BrokerMessage
+  /** the message as JSON, made once */
+  readonly text: string
+}
+
+/** The message as tasks and subscribers see it: with `resource`. */
+export type Told = BrokerMessage & { readonly resource: string }
+
+export function toldOf({ resource, message }: Arrival): Told {
+  return { resource, ...message }
+}
+
+/** A whole post, read. */
+export interface Post {
+  readonly channel: Channel
+  readonly arrivals: readonly Arrival[]
+  /** several messages of one resource: they go into series alone */
+  readonly isBulk: boolean
+  /** epoch ms */
+  readonly arrived: number
+  /** kept in series, and in messages unless it is a bulk */
+  readonly store: boolean
+  /** handed to tasks */
+  readonly forward: boolean
+  /** epoch ms from which what is stored is gone */
+  readonly expires?: number
+  /** rules in a row that led to it */
+  readonly hops: number
+}
+
+/** Whether a post changes or wakes anything at all. */
+export function hasEffect({ store, forward }: Post): boolean {
+  return store || forward
+}
+
+/** Whether subscribers hear of it: whoever stores or forwards single messages tells them too. */
+export function isTold(post: Post): boolean {
+  return hasEffect(post) && !post.isBulk
+}

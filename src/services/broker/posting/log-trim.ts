@@ -1,0 +1,36 @@
+/**
+ * Forgets entries of the broker's log that series have. Not at once: series reach the disk later than the log does, and
+ * after a power cut the log must still have what series had not written down.
+ */
+import type { Log } from '../../../storage/contract.ts'
+import { PARTITION } from './log-entry.ts'
+
+/** ms that an entry stays after it was applied */
+const LAG_MS = 120_000
+/** entries that stay at most: beyond them the lag is shorter */
+const MOST_ENTRIES = 2_000_000
+
+export class LogTrim {
+  readonly #log: Log
+  readonly #now: () => number
+  /** what was applied, and when that was seen; oldest first */
+  readonly #marks: { readonly at: number; readonly position: number }[] = []
+  #trimmed = 0
+
+  constructor(log: Log, now: () => number) {
+    this.#log = log
+    this.#now = now
+  }
+
+  async sweep(applied: number): Promise<void> {
+    const now = this.#now()
+    let upTo = Math.max(0, applied - MOST_ENTRIES)
+    while (this.#marks.length > 0 && (this.#marks[0]?.at ?? 0) <= now - LAG_MS) {
+      upTo = Math.max(upTo, this.#marks.shift()?.position ?? 0)
+    }
+    if ((this.#marks.at(-1)?.position ?? 0) < applied) this.#marks.push({ at: now, position: applied })
+    if (upTo <= this.#trimmed) return
+    await this.#log.trim(PARTITION, upTo)
+    this.#trimmed = upTo
+  }
+}

@@ -1,0 +1,81 @@
+/** Posts of one tenant: read, kept, handed on, answered (part 3, 2.1 and 4.1). */
+import { AppError } from '../../../kernel/errors.ts'
+import type { Write } from '../../../storage/contract.ts'
+import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract.ts'
+import { answerTo, answerToCommand } from './answer.ts'
+import { hasEffect, type Post } from './arrival.ts'
+import type { PostKeys } from './idempotency.ts'
+import type { PostLine } from './post-line.ts'
+import { readCommand, readPost } from './read-post.ts'
+
+export interface PostingParts {
+  readonly tenant: string
+  readonly line: PostLine
+  readonly keys: PostKeys
+  readonly outbox: () => CommandOutbox | undefined
+  /** epoch ms */
+  readonly now: () => number
+}
+
+/** Two posts with one key at once: the second sees what the first left. */
+const MOST_TRIES = 3
+
+export class Posting implements PostingApi {
+  readonly #parts: PostingParts
+
+  constructor(parts: PostingParts) {
+    this.#parts = parts
+  }
+
+  events(resource: string | undefined, body: unknown, options: PostOptions = {}): Promise<Posted> {
+    const read = (now: number): Post => readPost(resource, body, options, now)
+    const { idempotencyKey: key, store, forward, ttl } = options
+    const answer = (post: Post): Posted => answerTo(post, resource, Array.isArray(body))
+    if (key === undefined) return this.#post(read, answer)
+    return this.#once(key, ['events', resource, store, forward, ttl, body], read, answer)
+  }
+
+  command(
+    resource: string,
+    body: unknown,
+    options: Pick<PostOptions, 'idempotencyKey' | 'hops'> = {},
+  ): Promise<Posted> {
+    const read = (now: number): Post => readCommand(resource, body, options, now)
+    const { idempotencyKey: key } = options
+    if (key === undefined) return this.#post(read, answerToCommand)
+    return this.#once(key, ['commands', resource, body], read, answerToCommand)
+  }
+
+  async #post(read: (now: number) => Post, answer: (post: Post) => Posted): Promise<Posted> {
+    const post = read(this.#parts.now())
+    if (hasEffect(post)) await this.#parts.line.submit(post, this.#commandWrites(post))
+    return answer(post)
+  }
+
+  async #once(
+    key: string,
+    print: unknown,
+    read: (now: number) => Post,
+    answer: (post: Post) => Posted,
+  ): Promise<Posted> {
+    const { keys, line, now } = this.#parts
+    for (let tries = 1; ; tries++) {
+      const post = read(now())
+      const known = await keys.look(key, print, post.arrived)
+      if (known.kind === 'done') return answer(read(known.at))
+      try {
+        await line.submit(post, [known.write, ...this.#commandWrites(post)])
+        return answer(post)
+      } catch (error) {
+        const isRace = error instanceof AppError && error.code === 'CONFLICT'
+        if (!isRace || tries >= MOST_TRIES) throw error
+      }
+    }
+  }
+
+  #commandWrites({ channel, arrivals: [command], hops }: Post): readonly Write[] {
+    const outbox = channel === 'commands' ? this.#parts.outbox() : undefined
+    if (outbox === undefined || command === undefined) return []
+    return outbox.planning(this.#parts.tenant, command.resource, command.message, hops)
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Brings series up to the broker's log.
+ *
+ * P1  what is in the log comes into series, whatever happens between: a gap, a failed append or another host's entry
+ *     is read from the log again
+ * P2  what cannot be written by itself is passed over and reported, so that what follows is not held up
+ */
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { Log, LogEntry } from '../../../storage/contract.ts'
+import type { Post } from './arrival.ts'
+import {
+  isFull,
+  LOG,
+  nothing,
+  PARTITION,
+  projectEntry,
+  projectPost,
+  type Projected,
+  type SeriesOf,
+} from './log-entry.ts'
+
+/** A post with the positions that it has in the log. */
+export interface Logged {
+  readonly post: Post
+  readonly first: number
+  readonly last: number
+}
+
+export interface ProjectionParts {
+  readonly log: Log
+  readonly series: SeriesOf
+  /** told about an entry that series refuse */
+  readonly refused: (position: number, reason: string) => void
+  /** told about resources of entries that were read again */
+  readonly recovered: (projected: Projected) => Promise<void> | void
+}
+
+/** entries that are read from the log at once */
+const PAGE = 500
+
+export class Projection {
+  readonly #parts: ProjectionParts
+  /** the last position that series have; undefined: not known, ask */
+  #applied: number | undefined
+
+  constructor(parts: ProjectionParts) {
+    this.#parts = parts
+  }
+
+  get applied(): number {
+    return this.#applied ?? 0
+  }
+
+  /** Everything that the log has is in series when it resolves. */
+  async open(): Promise<void> {
+    const { last } = await this.#parts.log.bounds(PARTITION)
+    await this.#catchUp(last)
+  }
+
+  /** In the order of the log. When it rejects, the next call begins where series are. */
+  async apply(posts: readonly Logged[]): Promise<void> {
+    let next = this.#applied === undefined ? Number.NaN : this.#applied + 1
+    for (const { first, last } of posts) {
+      if (first !== next) return this.#catchUp(Math.max(...posts.map((one) => one.last)))
+      next = last + 1
+    }
+    let projected = nothing()
+    let position = 0
+    for (const { post, last } of posts) {
+      if (isFull(projected)) {
+        await this.#append(projected, position)
+        projected = nothing()
+      }
+      projectPost(post, projected)
+      position = last
+    }
+    if (position > 0) await this.#append(projected, position)
+  }
+
+  async #append(projected: Projected, position: number): Promise<void> {
+    try {
+      await this.#parts.series.append({ ...projected, applies: { log: LOG, partition: PARTITION, position } })
+      this.#applied = position
+    } catch (error) {
+      this.#applied = undefined
+      throw error
+    }
+  }
+
+  async #catchUp(upTo: number): Promise<void> {
+    const { log, series } = this.#parts
+    let at = await series.applied(LOG, PARTITION)
+    while (at < upTo) {
+      const entries = await log.read(PARTITION, at, PAGE)
+      // trimmed, because another host had applied them
+      if (entries.length === 0) break
+      at = await this.#applyEntries(entries)
+    }
+    this.#applied = Math.max(at, this.#applied ?? 0)
+  }
+
+  async #applyEntries(entries: readonly LogEntry[]): Promise<number> {
+    let projected = nothing()
+    let position = 0
+    for (const entry of entries) {
+      if (isFull(projected)) {
+        await this.#appendAgain(projected, position, entries)
+        projected = nothing()
+      }
+      this.#read(entry, projected)
+      position = entry.position
+    }
+    await this.#appendAgain(projected, position, entries)
+    return position
+  }
+
+  async #appendAgain(projected: Projected, position: number, entries: readonly LogEntry[]): Promise<void> {
+    try {
+      await this.#append(projected, position)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error
+      await this.#oneByOne(entries, position)
+    }
+    await this.#parts.recovered(projected)
+  }
+
+  async #oneByOne(entries: readonly LogEntry[], upTo: number): Promise<void> {
+    for (const entry of entries) {
+      if (entry.position > upTo) return
+      const projected = nothing()
+      this.#read(entry, projected)
+      try {
+        await this.#append(projected, entry.position)
+      } catch (error) {
+        if (!(error instanceof AppError) || error.status >= 500) throw error
+        this.#parts.refused(entry.position, messageOf(error))
+        await this.#append(nothing(), entry.position)
+      }
+    }
+  }
+
+  #read({ position, body }: LogEntry, into: Projected): void {
+    const before = { samples: into.samples.length, messages: into.messages.length }
+    try {
+      if (projectEntry(body, into)) return
+      this.#parts.refused(position, 'the entry has another form')
+    } catch (error) {
+      into.samples.length = before.samples
+      into.messages.length = before.messages
+      this.#parts.refused(position, messageOf(error))
+    }
+  }
+}

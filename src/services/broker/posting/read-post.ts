@@ -1,0 +1,209 @@
+/** Reads the body and the options of a post; every problem is told at once, at its place. */
+import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { isoInstant } from '../../../kernel/instant.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import type { BrokerMessage, PostOptions } from '../contract.ts'
+import type { Arrival, Post } from './arrival.ts'
+import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
+
+/** messages of one post */
+export const MOST_MESSAGES = 10_000
+/** values of one post, over all of its messages */
+export const MOST_VALUES = 50_000
+/** bytes of the name of a resource or metric */
+const MOST_NAME = 512
+/** bytes of a text that is a metric */
+const MOST_TEXT = 65_536
+/** bytes of a message as JSON: with its quotes escaped it still fits an entry of a log */
+const MOST_MESSAGE = 400_000
+/** lists and objects inside one another */
+const MOST_LEVELS = 90
+/** epoch ms, either way */
+const LAST_TIME = 8_640_000_000_000_000
+const MOST_HOPS = 16
+const MOST_ISSUES = 100
+/** NUL, or half of a surrogate pair: no medium keeps it */
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+
+/** `VALIDATION` with all problems, `TOO_LARGE`. `resource`: of the path; without it each message names its own. */
+export function readPost(resource: string | undefined, body: unknown, options: PostOptions, now: number): Post {
+  const reader = new PostReader(resource, now)
+  const arrivals = Array.isArray(body) ? reader.list(body) : [reader.one(body, '')]
+  const settings = reader.settings(options)
+  reader.done('the message')
+  const distinct = arrivals.length < 2 || new Set(arrivals.map((one) => one.resource)).size === arrivals.length
+  return {
+    channel: 'events',
+    arrivals,
+    isBulk: !distinct,
+    arrived: now,
+    ...settings,
+    forward: settings.forward && distinct,
+  }
+}
+
+/** A command is one object with a `name`; it is kept, and never handed to tasks as data. */
+export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): Post {
+  const reader = new PostReader(resource, now)
+  const arrival = reader.one(body, '')
+  const { name } = arrival.message
+  if (isPlainObject(body) && (typeof name !== 'string' || name === '')) {
+    reader.wrong('/name', 'must be the name of a command, as text')
+  }
+  const { hops } = reader.settings(options)
+  reader.done('the command')
+  return { channel: 'commands', arrivals: [arrival], isBulk: false, arrived: now, store: true, forward: false, hops }
+}
+
+class PostReader {
+  readonly #issues: Issue[] = []
+  readonly #resource: string | undefined
+  readonly #now: number
+  #values = 0
+
+  constructor(resource: string | undefined, now: number) {
+    this.#resource = resource
+    this.#now = now
+    if (resource !== undefined) this.#label(resource, '/resource', 'the id of a resource')
+  }
+
+  list(body: readonly unknown[]): readonly Arrival[] {
+    if (body.length > MOST_MESSAGES) {
+      throw new AppError(
+        'TOO_LARGE',
+        `${body.length} messages are more than ${MOST_MESSAGES}; send them in several posts`,
+      )
+    }
+    if (body.length === 0) this.wrong('', 'the array is empty', 'send at least one message')
+    return body.map((each, i) => this.one(each, `/${i}`))
+  }
+
+  one(value: unknown, place: string): Arrival {
+    if (!isPlainObject(value)) {
+      this.wrong(place, 'must be an object with metrics', 'send {"temperature": 21.5}')
+      return { resource: '', message: { timestamp: this.#now }, text: '' }
+    }
+    const resource = this.#resource ?? this.#named(value['resource'], place)
+    const message: Record<string, BrokerMessage[string]> = {}
+    for (const key of Object.keys(value)) {
+      if (key === 'resource' || key === 'timestamp') continue
+      const metric = value[key]
+      if (metric === undefined) continue
+      this.#metric(key, metric, place)
+      message[key] = metric as BrokerMessage[string]
+    }
+    const timestamp = this.#time(value['timestamp'], place)
+    const read = Object.assign(message, { timestamp })
+    // what is wrong may be endless, or no JSON at all
+    if (this.#issues.length > 0) return { resource, message: read, text: '' }
+    const text = JSON.stringify(read)
+    if (isLongerThan(text, MOST_MESSAGE)) this.#tooLarge(text, place)
+    return { resource, message: read, text }
+  }
+
+  settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops'> {
+    const { store = true, forward = true, ttl, hops = 0 } = options
+    if (hops > MOST_HOPS) {
+      throw new AppError(
+        'VALIDATION',
+        `${hops} rules in a row led to this message; above ${MOST_HOPS} it is refused as a loop`,
+      )
+    }
+    const ms = ttl === undefined ? 0 : timeToLive(ttl)
+    if (ms === undefined) this.wrong('/ttl', `"${String(ttl).slice(0, 80)}" is no time to live`, TIME_TO_LIVE_FORM)
+    return { store, forward, hops, ...(ms !== undefined && ms > 0 && { expires: this.#now + ms }) }
+  }
+
+  wrong(path: string, message: string, suggestion?: string): void {
+    if (this.#issues.length >= MOST_ISSUES) return
+    this.#issues.push({
+      type: 'TYPE',
+      severity: 'ERROR',
+      path,
+      message,
+      ...(suggestion !== undefined && { suggestion }),
+    })
+  }
+
+  done(subject: string): void {
+    if (this.#values > MOST_VALUES) {
+      throw new AppError('TOO_LARGE', `${this.#values} values are more than ${MOST_VALUES}; send them in several posts`)
+    }
+    if (this.#issues.length > 0) throw refuse(subject, this.#issues)
+  }
+
+  #named(resource: unknown, place: string): string {
+    const path = `${place}/resource`
+    if (resource === undefined) this.wrong(path, 'is missing', 'name the resource that the message is of')
+    else if (typeof resource !== 'string') this.wrong(path, 'must be a text')
+    else this.#label(resource, path, 'the id of a resource')
+    return typeof resource === 'string' ? resource : ''
+  }
+
+  #metric(name: string, value: unknown, place: string): void {
+    this.#values++
+    // nearly every metric is a number with a short name: one look is enough
+    if (typeof value === 'number' && Number.isFinite(value) && isPlain(name)) return
+    const path = `${place}/${name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (FORBIDDEN_KEYS.has(name))
+      this.wrong(path, `the key ${name} is refused, because it reaches a prototype`, 'rename it')
+    else this.#label(name, path, 'the name of a metric')
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      this.wrong(path, BEYOND, 'send a smaller one, or null')
+    } else if (typeof value === 'string' && isLongerThan(value, MOST_TEXT)) {
+      this.wrong(path, `has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MOST_TEXT}`)
+    } else if (typeof value === 'string' && UNSTORABLE.test(value)) {
+      this.wrong(path, 'has a NUL or half of a surrogate pair', 'send text that is valid Unicode')
+    } else if (typeof value === 'object') this.#inside(value, path, 1)
+    else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is no JSON')
+  }
+
+  /** What lives in the message alone must still be JSON that every store keeps. */
+  #inside(value: unknown, path: string, level: number): void {
+    if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
+    if (typeof value !== 'object' || value === null || this.#issues.length > 0) return
+    if (level > MOST_LEVELS) return this.wrong(path, `nests deeper than ${MOST_LEVELS} levels`, 'send a flatter one')
+    if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is no JSON')
+    for (const [key, part] of Object.entries(value)) {
+      const inner = `${path}/${key}`
+      if (FORBIDDEN_KEYS.has(key)) this.wrong(inner, `the key ${key} is refused, because it reaches a prototype`)
+      else this.#inside(part, inner, level + 1)
+    }
+  }
+
+  #tooLarge(text: string, place: string): void {
+    const most = `a message has at most ${MOST_MESSAGE} bytes as JSON`
+    this.wrong(place, `has ${Buffer.byteLength(text)} bytes`, most)
+  }
+
+  #time(given: unknown, place: string): number {
+    if (given === undefined || given === null) return this.#now
+    const time = typeof given === 'string' ? isoInstant(given) : given
+    if (typeof time === 'number' && Math.abs(time) <= LAST_TIME) return Math.floor(time) + 0
+    this.wrong(`${place}/timestamp`, `${shown(given)} is no time`, 'send epoch milliseconds or ISO 8601')
+    return this.#now
+  }
+
+  #label(text: string, path: string, what: string): void {
+    if (text === '') this.wrong(path, `${what} is empty`)
+    else if (UNSTORABLE.test(text)) this.wrong(path, `${what} has a NUL or half of a surrogate pair`)
+    else if (isLongerThan(text, MOST_NAME)) this.wrong(path, `${what} has more than ${MOST_NAME} bytes`)
+  }
+}
+
+const BEYOND = 'is a number beyond 1.8e308'
+const PLAIN = /^[\w.:-]{1,128}$/
+
+function isPlain(name: string): boolean {
+  return PLAIN.test(name) && !FORBIDDEN_KEYS.has(name)
+}
+
+function isLongerThan(text: string, bytes: number): boolean {
+  // three bytes a unit is the most that UTF-8 takes
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? typeof value).slice(0, 80)
+}

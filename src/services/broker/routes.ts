@@ -1,0 +1,42 @@
+/**
+ * The broker over HTTP, server-sent events and WebSockets (part 3, 4.1). The routes read queries and let the service
+ * check bodies, so that a problem is told in the same words by whatever way it comes.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { BrokerService } from './contract.ts'
+import { postRoutes } from './routes/post-routes.ts'
+import { readRoutes } from './routes/read-routes.ts'
+import { TICK_MS } from './routes/streams/open-streams.ts'
+import { streamRoutes } from './routes/streams/socket-routes.ts'
+import { streamingOf } from './routes/streams/streaming.ts'
+
+export interface BrokerRoutes {
+  readonly service: BrokerService
+  /** tells this process from others, in ids of server-sent events: letters and digits */
+  readonly life: string
+  /** bytes of a frame of a WebSocket */
+  readonly frameBytes: number
+  /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
+  readonly every?: (ms: number, work: () => void) => () => void
+}
+
+/** Adds every route of the broker, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
+  const { service, life, frameBytes, every = everyUnheld } = options
+  await app.register(async (own) => {
+    own.setValidatorCompiler(() => () => true)
+    // the schemas of answers are for readers: nothing is left out because a schema does not know it
+    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    const streaming = streamingOf(life, frameBytes)
+    const stop = every(TICK_MS, () => streaming.open.tick())
+    own.addHook('onClose', async () => stop())
+    postRoutes(own, service)
+    readRoutes(own, service)
+    await streamRoutes(own, service, streaming)
+  })
+}
+
+function everyUnheld(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms).unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,17 @@
+import type { QueryReader } from '../../../web/query-reader.ts'
+import type { PostOptions } from '../contract.ts'
+
+/** `store`, `forward` and `ttl` of a post or of a socket that posts (part 3, 4.1). Throws `VALIDATION`. */
+export function readPostQuery(query: QueryReader): Pick<PostOptions, 'store' | 'forward' | 'ttl'> {
+  // most posts have none
+  if (query.keys.length === 0) return {}
+  const store = query.flag('store')
+  const forward = query.flag('forward')
+  const ttl = query.text('ttl')
+  query.done()
+  return {
+    ...(store !== undefined && { store }),
+    ...(forward !== undefined && { forward }),
+    ...(ttl !== undefined && { ttl }),
+  }
+}

@@ -1,0 +1,55 @@
+/** Routes that take messages and commands (part 3, 4.1). */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { BrokerService, PostOptions } from '../contract.ts'
+import { readPostQuery } from './post-query.ts'
+import { described, Flag, handle, MessageSchema, Text, type Asked } from './route-parts.ts'
+
+const PostedSchema = Type.Object({ message: Text, content: Type.Unknown() })
+const query = { store: Type.Optional(Flag), forward: Type.Optional(Flag), ttl: Type.Optional(Text) }
+const body = Type.Union([MessageSchema, Type.Array(MessageSchema)])
+const answers = { 200: PostedSchema }
+
+export function postRoutes(app: FastifyInstance, service: BrokerService): void {
+  const toResource = handle(service, (asked) => {
+    return asked.api.posting.events(asked.param('id'), asked.body, optionsOf(asked))
+  })
+  app.post(
+    '/resources/:id/events',
+    described({ summary: 'Post a message of a resource, or an array', params: ['id'], query, body, answers }),
+    toResource,
+  )
+  app.post(
+    '/resources/:id',
+    described({ summary: 'The same, at its old place', params: ['id'], query, body, answers }),
+    toResource,
+  )
+  app.post(
+    '/messages',
+    described({ summary: 'Post a message, or an array, each with its `resource`', query, body, answers }),
+    handle(service, (asked) => asked.api.posting.events(undefined, asked.body, optionsOf(asked))),
+  )
+  app.post(
+    '/resources/:id/commands',
+    described({
+      summary: 'Send a command to a resource',
+      params: ['id'],
+      body: Type.Object({ name: Text }, { additionalProperties: true }),
+      answers,
+    }),
+    handle(service, (asked) => {
+      asked.query.done()
+      return asked.api.posting.command(asked.param('id'), asked.body, keyOf(asked))
+    }),
+  )
+}
+
+function optionsOf(asked: Asked): PostOptions {
+  return { ...readPostQuery(asked.query), ...keyOf(asked) }
+}
+
+function keyOf({ request }: Asked): Pick<PostOptions, 'idempotencyKey'> {
+  const given = request.headers['idempotency-key']
+  const idempotencyKey = Array.isArray(given) ? given[0] : given
+  return idempotencyKey === undefined ? {} : { idempotencyKey }
+}

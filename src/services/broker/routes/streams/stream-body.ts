@@ -1,0 +1,79 @@
+/** The body of an answer that goes on: server-sent events, or JSON line by line. */
+import { Readable } from 'node:stream'
+import type { StreamApi } from '../../contract.ts'
+import type { Frames } from './frames.ts'
+import type { OpenStream, OpenStreams } from './open-streams.ts'
+
+export type Form = 'event' | 'line'
+
+export interface BodyParts {
+  readonly reader: ReturnType<StreamApi['subscribe']>
+  readonly form: Form
+  readonly frames: Frames
+  readonly open: OpenStreams
+  /** the reader comes back, but with the number of another life */
+  readonly isForeign: boolean
+}
+
+/** Reads on only while its own reader does; what the feed drops meanwhile is told. */
+export class StreamBody extends Readable implements OpenStream {
+  readonly #parts: BodyParts
+  #isReading = false
+  #isActive = false
+  #isFull = false
+
+  constructor(parts: BodyParts) {
+    super({ highWaterMark: 65_536 })
+    this.#parts = parts
+    parts.open.add(this)
+    const { reader, form, isForeign } = parts
+    // the head goes out at once, so that a reader knows that it is connected
+    if (form === 'event') this.push(': here\n\n')
+    if (form === 'event' && (reader.missed || isForeign)) this.push('event: gap\ndata: {}\n\n')
+  }
+
+  get isStuck(): boolean {
+    return this.#isFull
+  }
+
+  takeActive(): boolean {
+    const active = this.#isActive
+    this.#isActive = false
+    return active
+  }
+
+  beat(): void {
+    if (!this.destroyed) this.push(this.#parts.form === 'event' ? 'data: {}\n\n' : '{}\n')
+  }
+
+  giveUp(): void {
+    this.destroy()
+  }
+
+  override _read(): void {
+    this.#isFull = false
+    if (this.#isReading) return
+    this.#isReading = true
+    void this.#next()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#parts.open.delete(this)
+    void this.#parts.reader.return?.()
+    done(error)
+  }
+
+  async #next(): Promise<void> {
+    const { reader, frames, form, open } = this.#parts
+    const next = await reader.next()
+    if (next.done === true) return void this.push(null)
+    open.soon(() => {
+      this.#isReading = false
+      if (this.destroyed) return
+      this.#isActive = true
+      const dropped = reader.takeDropped()
+      if (dropped > 0) this.push(form === 'event' ? `event: dropped\ndata: ${dropped}\n\n` : `{"dropped":${dropped}}\n`)
+      this.#isFull = !this.push(frames.of(next.value, form))
+    })
+  }
+}

@@ -1,0 +1,90 @@
+/** Routes whose answers go on, beside the sockets on the same paths (part 3, 4.1 and 6). */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../../web/media-types.ts'
+import type { BrokerService, Channel, StreamApi, Subscription } from '../../contract.ts'
+import { described, handle, MessageSchema, Text, type Asked } from '../route-parts.ts'
+import { acceptedForm, notAcceptable } from './accepted.ts'
+import { StreamBody, type Form } from './stream-body.ts'
+import type { SocketHandler } from './sockets.ts'
+import type { Streaming } from './streaming.ts'
+
+const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
+const TYPES: Readonly<Record<Form, string>> = { event: EVENTS_MEDIA_TYPE, line: NDJSON_MEDIA_TYPE }
+
+/** `sockets`: what the path does when it is upgraded. */
+export function channelRoute(
+  app: FastifyInstance,
+  { service, streaming }: { readonly service: BrokerService; readonly streaming: Streaming },
+  channel: Channel,
+  wsHandler: SocketHandler,
+): void {
+  app.route({
+    method: 'GET',
+    url: `/resources/:id/${channel}`,
+    // a stream that nobody reads would not end
+    exposeHeadRoute: false,
+    ...described({
+      summary: `The last ${channel}; with Accept a stream of those to come; as a WebSocket see ${channel}/subscribe and ${channel}/publish`,
+      params: ['id'],
+      query: { lastEventId: Type.Optional(Text) },
+      produces,
+      answers: { 200: Type.Array(MessageSchema) },
+    }),
+    wsHandler,
+    handler: handle(service, (asked) => {
+      const { api, param, request, reply } = asked
+      const { accept } = request.headers
+      const form = acceptedForm(accept)
+      if (form === undefined) return reply.code(406).send(notAcceptable(accept))
+      if (form === 'json') return api.messages.last(param('id'), channel)
+      return send(asked, streaming, form, (options) => api.streams.subscribe(param('id'), channel, options))
+    }),
+  })
+}
+
+export function firehoseRoute(app: FastifyInstance, service: BrokerService, streaming: Streaming): void {
+  app.route({
+    method: 'GET',
+    url: '/messages',
+    exposeHeadRoute: false,
+    ...described({
+      summary:
+        'All messages as they come, a line of JSON each; a reader that is too slow loses some and is told how many',
+      produces: produces.slice(1),
+    }),
+    handler: handle(service, (asked) => {
+      const form = acceptedForm(asked.request.headers.accept)
+      if (form === undefined) return asked.reply.code(406).send(notAcceptable(asked.request.headers.accept))
+      const firehose = (options: Subscription) => asked.api.streams.firehose(options)
+      return send(asked, streaming, form === 'event' ? 'event' : 'line', firehose)
+    }),
+  })
+}
+
+type Subscribe = (options: Subscription) => ReturnType<StreamApi['subscribe']>
+
+function send({ query, request, reply }: Asked, streaming: Streaming, form: Form, subscribe: Subscribe): FastifyReply {
+  const { frames, open } = streaming
+  // a browser cannot set the header on its first request
+  const id = headerOf(request, 'last-event-id') ?? query.text('lastEventId')
+  query.done()
+  const after = id === undefined ? undefined : frames.numberOf(id)
+  const gone = new AbortController()
+  const reader = subscribe({ signal: gone.signal, ...(after !== undefined && { after }) })
+  const body = new StreamBody({ reader, form, frames, open, isForeign: id !== undefined && after === undefined })
+  reply.raw.once('close', () => {
+    gone.abort()
+    body.destroy()
+  })
+  return reply
+    .type(`${TYPES[form]}; charset=utf-8`)
+    .header('cache-control', 'no-cache')
+    .header('x-accel-buffering', 'no')
+    .send(body)
+}
+
+function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
+  const given = headers[name]
+  return Array.isArray(given) ? given[0] : given
+}

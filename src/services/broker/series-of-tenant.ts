@@ -1,0 +1,17 @@
+/** The seam between the broker's core and its time series. */
+import type { Store } from '../../storage/contract.ts'
+import type { MessageApi, SeriesApi } from './contract.ts'
+
+/** What the time series side of the broker gives for one tenant. */
+export interface TenantSeries {
+  readonly series: SeriesApi
+  readonly queryMessages: MessageApi['query']
+}
+
+export interface SeriesParts {
+  readonly store: Store
+  /** epoch ms */
+  readonly now: () => number
+}
+
+export type MakeSeries = (parts: SeriesParts) => TenantSeries

@@ -1,0 +1,120 @@
+/** The data broker of one host, over storage and whatever of its neighbours is there (part 3). */
+import { messageOf } from '../../kernel/errors.ts'
+import type { Storage } from '../../storage/contract.ts'
+import type { BrokerGauges, BrokerService, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import type { LineLimits } from './posting/post-line.ts'
+import type { MakeSeries } from './series-of-tenant.ts'
+import { TenantBroker } from './tenant-broker.ts'
+
+export interface BrokerParts {
+  readonly storage: Storage
+  /** epoch ms */
+  readonly now: () => number
+  readonly makeSeries: MakeSeries
+  /** Neighbours are asked for when they are needed: they may be made later, or not at all. */
+  readonly engine?: () => Forwarding | undefined
+  readonly resources?: () => Discovery | undefined
+  readonly commands?: () => CommandOutbox | undefined
+  /** Something that nobody waits for went wrong; one line. */
+  readonly report?: (what: string) => void
+  /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
+  readonly every?: (ms: number, work: () => void) => () => void
+  readonly limits?: Partial<LineLimits>
+}
+
+/** ms between two sweeps */
+export const SWEEP_MS = 30_000
+/** tenants that are brought up to their logs at once */
+const AT_ONCE = 8
+const LIMITS: LineLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
+
+export function createBrokerService(parts: BrokerParts): BrokerService {
+  return new Service(parts)
+}
+
+class Service implements BrokerService {
+  readonly #parts: BrokerParts
+  readonly #tenants = new Map<string, TenantBroker>()
+  #stopSweeps: (() => void) | undefined
+  #sweeping: Promise<void> | undefined
+
+  constructor(parts: BrokerParts) {
+    this.#parts = parts
+  }
+
+  as({ tenant }: Parameters<BrokerService['as']>[0]): ReturnType<BrokerService['as']> {
+    return this.#tenant(tenant).api
+  }
+
+  async start(closing?: AbortSignal): Promise<void> {
+    const tenants = [...(await this.#parts.storage.tenants())]
+    const open = async (): Promise<void> => {
+      // names of tenants of the host itself begin with _
+      for (let name = tenants.pop(); name !== undefined; name = tenants.pop()) {
+        if (!name.startsWith('_')) await this.#tenant(name).open()
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, open))
+    closing?.addEventListener('abort', () => this.#endStreams(), { once: true })
+    this.#stopSweeps = (this.#parts.every ?? everyUnheld)(SWEEP_MS, () => {
+      this.#sweeping ??= this.#sweep()
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopSweeps?.()
+    await this.#sweeping
+    for (const tenant of this.#tenants.values()) await tenant.close()
+  }
+
+  gauges(): BrokerGauges {
+    const sum = { accepted: 0, queued: 0, subscribers: 0, dropped: 0 }
+    for (const { accepted, queued, streams } of this.#tenants.values()) {
+      sum.accepted += accepted
+      sum.queued += queued
+      sum.subscribers += streams.readers
+      sum.dropped += streams.dropped
+    }
+    return sum
+  }
+
+  #tenant(name: string): TenantBroker {
+    const known = this.#tenants.get(name)
+    if (known !== undefined) return known
+    const { storage, now, makeSeries, engine, resources, commands, report, limits } = this.#parts
+    const none = (): undefined => undefined
+    const made = new TenantBroker({
+      tenant: name,
+      store: storage.tenant(name),
+      now,
+      makeSeries,
+      engine: engine ?? none,
+      resources: resources ?? none,
+      commands: commands ?? none,
+      limits: { ...LIMITS, ...limits },
+      report: (what) => report?.(`tenant ${name}: ${what}`),
+    })
+    this.#tenants.set(name, made)
+    return made
+  }
+
+  #endStreams(): void {
+    for (const { streams } of this.#tenants.values()) streams.end()
+  }
+
+  async #sweep(): Promise<void> {
+    for (const [name, tenant] of this.#tenants) {
+      try {
+        await tenant.sweep()
+      } catch (error) {
+        this.#parts.report?.(`tenant ${name}: the sweep goes on later: ${messageOf(error)}`)
+      }
+    }
+    this.#sweeping = undefined
+  }
+}
+
+function everyUnheld(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms).unref()
+  return () => clearInterval(timer)
+}

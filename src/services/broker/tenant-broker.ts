@@ -1,0 +1,154 @@
+/** The broker of one tenant: its parts, put together. */
+import { messageOf as textOf } from '../../kernel/errors.ts'
+import type { Store } from '../../storage/contract.ts'
+import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import type { Post } from './posting/arrival.ts'
+import { toldOf } from './posting/arrival.ts'
+import { PostKeys } from './posting/idempotency.ts'
+import { LOG, type Projected } from './posting/log-entry.ts'
+import { LogTrim } from './posting/log-trim.ts'
+import { PostLine, type LineLimits } from './posting/post-line.ts'
+import { Posting } from './posting/posting.ts'
+import { Projection } from './posting/projection.ts'
+import { RecentMessages } from './recent-messages.ts'
+import type { MakeSeries } from './series-of-tenant.ts'
+import { Streams } from './streams.ts'
+
+export interface TenantParts {
+  readonly tenant: string
+  readonly store: Store
+  /** epoch ms */
+  readonly now: () => number
+  readonly engine: () => Forwarding | undefined
+  readonly resources: () => Discovery | undefined
+  readonly commands: () => CommandOutbox | undefined
+  readonly makeSeries: MakeSeries
+  readonly limits: LineLimits
+  /** something that nobody waits for went wrong */
+  readonly report: (what: string) => void
+}
+
+export class TenantBroker {
+  readonly api: BrokerApi
+  readonly streams = new Streams()
+  readonly #parts: TenantParts
+  readonly #line: PostLine
+  readonly #projection: Projection
+  readonly #recent: RecentMessages
+  readonly #keys: PostKeys
+  readonly #trim: LogTrim
+  #accepted = 0
+  /** something was stored for a while only */
+  #expiring = true
+
+  constructor(parts: TenantParts) {
+    this.#parts = parts
+    const { tenant, store, now, engine, commands, limits, report, makeSeries } = parts
+    const log = store.log(LOG)
+    this.#projection = new Projection({
+      log,
+      series: store.series,
+      refused: (position, reason) => report(`entry ${position} of the broker's log is passed over: ${reason}`),
+      recovered: (projected) => this.#recovered(projected),
+    })
+    this.#trim = new LogTrim(log, now)
+    this.#keys = new PostKeys(store)
+    this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))
+    this.#line = new PostLine({
+      tenant,
+      store,
+      projection: this.#projection,
+      limits,
+      engine,
+      arrived: (posts) => this.#arrived(posts),
+      told: (post) => this.#told(post),
+    })
+    const { series, queryMessages } = makeSeries({ store, now })
+    const recent = this.#recent
+    this.api = {
+      posting: new Posting({ tenant, line: this.#line, keys: this.#keys, outbox: commands, now }),
+      messages: {
+        last: (resource, channel, limit) => recent.last(resource, channel, limit),
+        current: (resource) => recent.current(resource),
+        query: queryMessages,
+      },
+      streams: this.streams,
+      series,
+    }
+  }
+
+  get accepted(): number {
+    return this.#accepted
+  }
+
+  get queued(): number {
+    return this.#line.size
+  }
+
+  /** Series have everything that the log has when it resolves. */
+  open(): Promise<void> {
+    return this.#projection.open()
+  }
+
+  /** Lets go of what is kept no longer: log, keys and what expired. */
+  async sweep(): Promise<void> {
+    const now = this.#parts.now()
+    await this.#trim.sweep(this.#projection.applied)
+    await this.#keys.sweep(now)
+    if (!this.#expiring) return
+    this.#expiring = false
+    if ((await this.#parts.store.series.expire(now)) > 0) this.#expiring = true
+  }
+
+  /** Finishes what is under way. */
+  async close(): Promise<void> {
+    await this.#line.idle()
+    await this.#recent.idle()
+    this.streams.end()
+  }
+
+  async #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> {
+    try {
+      await this.#parts.resources()?.discover(this.#parts.tenant, seen)
+    } catch (error) {
+      // the next message of the resource finds it again
+      this.#parts.report(`resources were not discovered: ${textOf(error)}`)
+    }
+  }
+
+  #arrived(posts: readonly Post[]): Promise<void> | undefined {
+    const stored = posts.filter(({ store, channel }) => store && channel === 'events')
+    if (stored.length === 0 || this.#parts.resources() === undefined) return undefined
+    const seen = stored.flatMap(({ arrivals }) =>
+      arrivals.map((arrival) => ({
+        resource: arrival.resource,
+        time: arrival.message.timestamp,
+        message: toldOf(arrival),
+      })),
+    )
+    return this.#discover(seen)
+  }
+
+  #recovered({ samples, messages }: Projected): Promise<void> | undefined {
+    for (const { resource, stream } of messages) {
+      if (stream === 'commands') this.#parts.commands()?.committed(this.#parts.tenant, resource)
+    }
+    const first = new Map(samples.map(({ resource, time }) => [resource, time]))
+    for (const { resource, stream, time } of messages) if (stream === 'events') first.set(resource, time)
+    if (first.size === 0) return undefined
+    return this.#discover(
+      [...first].map(([resource, time]) => ({ resource, time, message: { resource, timestamp: time } })),
+    )
+  }
+
+  #told(post: Post): void {
+    const { arrivals, channel, expires } = post
+    this.#accepted += arrivals.length
+    if (expires !== undefined) this.#expiring = true
+    this.#recent.stored(post)
+    if (channel === 'commands') {
+      for (const { resource } of arrivals) this.#parts.commands()?.committed(this.#parts.tenant, resource)
+    }
+    this.streams.tell(post)
+  }
+}
