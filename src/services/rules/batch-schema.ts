@@ -12,6 +12,8 @@ export const BatchQuerySchema = Type.Object(
     id: Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()])),
     name: Type.Optional(Type.String()),
     resource: Type.Optional(Type.String()),
+    resourceType: Type.Optional(Type.String({ minLength: 1 })),
+    resourceMetadataExpression: Type.Optional(Type.String({ minLength: 1 })),
     type: Type.Optional(TaskTypeSchema),
     status: Type.Optional(TaskStatusSchema),
     template: Type.Optional(Type.Union([Type.String(), Type.Null()])),

@@ -8,6 +8,7 @@ import type { BatchApi } from './contract.ts'
 import { noBatch, noTaskWithId } from './error-texts.ts'
 import { describeBatch, readBatch } from './read-batch.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import { withResources } from './resource-filter.ts'
 import { entryOf, preview } from './task-action.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { taskOf, type TaskParts } from './task-service.ts'
@@ -22,10 +23,11 @@ export function batchApi(
   books: Books,
   caller: Caller,
 ): BatchApi {
-  const { maker, changes, show, newId, worker, now } = parts
+  const { maker, changes, show, newId, worker, now, resources } = parts
+  const narrowed = (where: TaskFilter) => withResources(where, books.tenant, resources(), '/query')
   const queue = async (request: BatchRequest): Promise<{ answer: QueuedBatch; finished: Promise<void> }> => {
     const read = readBatch(request, maker.plugs)
-    const { ids, missing } = await selected(books, read.where)
+    const { ids, missing } = await selected(books, await narrowed(read.where))
     const id = newId()
     const operation = operationOf(request, read)
     const queueTime = now()
@@ -49,7 +51,7 @@ export function batchApi(
     get,
     preview: async (request) => {
       const read = readBatch(request, maker.plugs)
-      const where = taskConditions(read.where)
+      const where = taskConditions(await narrowed(read.where))
       const [found, total] = await Promise.all([
         books.tasks.find({ where, sort: NEWEST_FIRST, limit: MOST_PREVIEWED }),
         books.tasks.count(where),

@@ -13,6 +13,7 @@ import { Library, type Books } from './books.ts'
 import type { RulesApi, RulesService } from './contract.ts'
 import { inspectionApi } from './inspection-service.ts'
 import { Lanes } from '../../kernel/lanes.ts'
+import type { ResourceFinder } from './resource-filter.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { runnable } from './task-maker.ts'
@@ -34,10 +35,14 @@ export interface RulesOptions {
   /** ids of tasks and batch operations; never the same twice */
   readonly newId: () => string
   readonly logger?: Logger
+  /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
+  readonly resources?: () => ResourceFinder | undefined
 }
 
 /** Tasks handed to the runner at once. */
 const PORTION = 1000
+
+const nobody = (): undefined => undefined
 
 export function createRulesService(options: RulesOptions): RulesService {
   return new Rules(options)
@@ -63,7 +68,7 @@ class Rules implements RulesService {
   }
 
   as(caller: Caller): RulesApi {
-    const { runner, now, newId } = this.#options
+    const { runner, now, newId, resources = nobody } = this.#options
     const books = this.#library.of(caller.tenant)
     const { maker, changes, show, forms, around } = this.#workshop(caller.tenant)
     const parts = {
@@ -73,6 +78,7 @@ class Rules implements RulesService {
       forms,
       newId,
       now,
+      resources,
       nodes: runner.nodes,
       trail: this.#trail,
       worker: this.#worker,

@@ -16,6 +16,7 @@ export function taskConditions(where: TaskFilter): readonly Condition[] {
   equals('status', where.status)
   equals('type', where.type)
   equals('resource', where.resource)
+  if (where.resources !== undefined) conditions.push(oneOf('resource', where.resources))
   equals('user', where.user)
   if (where.name !== undefined) conditions.push(nameCondition(where.name))
   if (where.template === null) conditions.push({ field: 'template', op: 'exists', value: false })
@@ -33,6 +34,16 @@ export function taskConditions(where: TaskFilter): readonly Condition[] {
 
 export function nameCondition(name: string): Condition {
   return name.includes('*') ? { field: 'name', op: 'like', pattern: name } : { field: 'name', op: 'eq', value: name }
+}
+
+/** Storage compares with so many values at once. */
+const AT_ONCE = 1000
+
+function oneOf(field: string, values: readonly string[]): Condition {
+  if (values.length <= AT_ONCE) return { field, op: 'in', values }
+  const count = Math.ceil(values.length / AT_ONCE)
+  const parts = Array.from({ length: count }, (_, part) => values.slice(part * AT_ONCE, (part + 1) * AT_ONCE))
+  return { any: parts.map((some) => [{ field, op: 'in', values: some }]) }
 }
 
 /** One of the tags is enough. */

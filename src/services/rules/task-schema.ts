@@ -143,6 +143,12 @@ export interface TaskFilter {
   readonly name?: string
   /** the task's resource or one of its nodes' */
   readonly resource?: string
+  /** one of these; not over HTTP */
+  readonly resources?: readonly string[]
+  /** id of the type of one of the task's resources */
+  readonly resourceType?: string
+  /** what the metadata of one of the task's resources says, in the language of whoever keeps resources */
+  readonly resourceMetadataExpression?: string
   readonly type?: TaskType
   readonly status?: TaskStatusName
   readonly ids?: readonly string[]

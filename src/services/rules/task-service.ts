@@ -9,9 +9,10 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import type { TaskChanges } from './task-changes.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
+import { withResources, type ResourceFinder } from './resource-filter.ts'
 import { refuseWarnings, type TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
-import type { TaskSpecification } from './task-schema.ts'
+import type { TaskFilter, TaskSpecification } from './task-schema.ts'
 import type { TaskShow } from './task-show.ts'
 
 /** What the parts of the service share. */
@@ -21,12 +22,15 @@ export interface TaskParts {
   readonly show: TaskShow
   readonly forms: GraphForms
   readonly newId: () => string
+  readonly resources: () => ResourceFinder | undefined
 }
 
 const BN = { format: 'bn' } as const
 
 export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi {
-  const { maker, changes, show, forms, newId } = parts
+  const { maker, changes, show, forms, newId, resources } = parts
+  const conditionsOf = async (where: TaskFilter) =>
+    taskConditions(await withResources(where, books.tenant, resources(), ''))
   return {
     create: async (specification, options = {}) => {
       const draft = await maker.make(books, specification)
@@ -48,7 +52,7 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
     get: async (id, options = BN) => show.whole(books, await taskOf(books, id), options),
     conf: async (id, format) => confOf(await taskOf(books, id), format, maker, forms),
     list: async ({ where, hits, startIndex }, options = BN) => {
-      const conditions = taskConditions(where)
+      const conditions = await conditionsOf(where)
       const [found, total] = await Promise.all([
         hits === 0 ? [] : books.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
         books.tasks.count(conditions),
@@ -58,7 +62,7 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
       )
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
     },
-    count: (where) => books.tasks.count(taskConditions(where)),
+    count: async (where) => books.tasks.count(await conditionsOf(where)),
     runs: async (id) => (await taskOf(books, id)).runs,
   }
 }

@@ -11,6 +11,8 @@ export function readTaskFilter(query: QueryReader): TaskFilter {
   return {
     ...given('name', query.text('name')),
     ...given('resource', query.text('resource')),
+    ...given('resourceType', query.text('resourceType')),
+    ...given('resourceMetadataExpression', query.text('resourceMetadataExpression')),
     ...given('type', query.oneOf('type', TASK_TYPES)),
     ...given('status', query.oneOf('status', TASK_STATUSES)),
     ...given('ids', readIds(query)),

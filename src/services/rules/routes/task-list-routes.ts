@@ -17,6 +17,8 @@ const filters = {
   filter: Type.Optional(Type.String({ description: 'words anywhere in name, id, resource, template, user, tags' })),
   name: Type.Optional(Type.String({ description: '* is any text' })),
   resource: Type.Optional(Text),
+  resourceType: Type.Optional(Type.String({ description: 'of one of its resources' })),
+  resourceMetadataExpression: Type.Optional(Type.String({ description: 'about one of its resources' })),
   type: Type.Optional(TaskTypeSchema),
   status: Type.Optional(TaskStatusSchema),
   ids: Type.Optional(Type.String({ description: 'comma-separated' })),

@@ -5,6 +5,7 @@ import { readJsonBodies } from '../../../../src/host/json-body.ts'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
 import type { RulesApi, RulesService } from '../../../../src/services/rules/contract.ts'
 import { rulesErrorBody } from '../../../../src/services/rules/error-body.ts'
+import type { ResourceFinder } from '../../../../src/services/rules/resource-filter.ts'
 import { rulesRoutes } from '../../../../src/services/rules/routes.ts'
 import { createRulesService } from '../../../../src/services/rules/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
@@ -34,6 +35,7 @@ export interface BenchOptions {
   readonly plugs?: readonly Plug[]
   readonly ports?: Ports
   readonly clock?: VirtualClock
+  readonly resources?: ResourceFinder
   /** what newId gives first, second ...; default t1, t2 ... */
   readonly firstId?: number
 }
@@ -49,6 +51,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     now: () => clock.now(),
     newId: () => `t${id++}`,
     ...(ports && { ports: () => ports }),
+    resources: () => options.resources,
   })
   await service.start()
   const app = await appOf(service)
