@@ -1,0 +1,95 @@
+/** The alarms service on memory, with an HTTP app in front of it and a clock that the test moves. */
+import { fastify, type FastifyInstance, type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import { errorHandler } from '../../../../src/host/errors.ts'
+import { readJsonBodies } from '../../../../src/host/json-body.ts'
+import type { AlarmForwarding, AlarmsApi, CauseBook } from '../../../../src/services/alarms/contract.ts'
+import { alarmsErrorBody } from '../../../../src/services/alarms/error-body.ts'
+import { alarmsRoutes } from '../../../../src/services/alarms/routes.ts'
+import { createAlarmsService, type TendedAlarms } from '../../../../src/services/alarms/service.ts'
+import type { Storage } from '../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+
+/** 2026-11-20T12:00:00Z */
+export const NOON = Date.UTC(2026, 10, 20, 12)
+
+export interface Bench {
+  readonly service: TendedAlarms
+  readonly storage: Storage
+  readonly clock: { now: number }
+  /** as the tester of tenant `acme` */
+  readonly api: AlarmsApi
+  readonly app: FastifyInstance
+  /** lines of the log */
+  readonly log: readonly string[]
+  /** a request as that tester; the body is JSON */
+  ask(method: InjectOptions['method'], url: string, body?: object, headers?: Record<string, string>): Answer
+  close(): Promise<void>
+}
+
+type Answer = Promise<LightMyRequestResponse>
+
+export interface BenchOptions {
+  readonly storage?: Storage
+  readonly clock?: { now: number }
+  readonly engine?: () => AlarmForwarding | undefined
+  readonly causes?: CauseBook
+  /** what ids begin with; default `a` */
+  readonly ids?: string
+}
+
+export async function bench(options: BenchOptions = {}): Promise<Bench> {
+  const { storage = openMemory(), clock = { now: NOON }, engine, causes, ids = 'a' } = options
+  const log: string[] = []
+  let id = 0
+  const service = createAlarmsService({
+    storage,
+    now: () => clock.now,
+    newId: () => `${ids}${++id}`,
+    ...(engine && { engine }),
+    ...(causes && { causes }),
+    logger: { warn: (text) => void log.push(text), error: (text) => void log.push(text) },
+  })
+  await service.start()
+  const app = await appOf(service)
+  return {
+    service,
+    storage,
+    clock,
+    api: service.as({ tenant: 'acme', user: 'tester' }),
+    app,
+    log,
+    ask: (method, url, body, headers) =>
+      app.inject({
+        url,
+        ...(method !== undefined && { method }),
+        ...(body && { payload: body }),
+        ...(headers && { headers }),
+      }),
+    close: async () => {
+      await app.close()
+      await service.stop()
+    },
+  }
+}
+
+/** An app that believes who the request says it is. */
+export async function appOf(service: TendedAlarms): Promise<FastifyInstance> {
+  const app = fastify({ routerOptions: { maxParamLength: 1024 }, forceCloseConnections: true })
+  app.decorateRequest('tenant', '')
+  app.decorateRequest('user', '')
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { 'x-tenant': tenant = 'acme', 'x-user': user = 'tester' } = request.headers
+    request.tenant = String(tenant)
+    request.user = String(user)
+    done()
+  })
+  readJsonBodies(app)
+  app.setErrorHandler(errorHandler(alarmsErrorBody))
+  await alarmsRoutes(app, { service })
+  return app
+}
+
+/** As much of an alarm as must be there. */
+export function alarmOf(more: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return { type: 'HEAT', text: 'too hot', severity: 'MAJOR', source: { id: 'boiler-1' }, ...more }
+}
