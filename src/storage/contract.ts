@@ -65,6 +65,11 @@ export interface CollectionSpec<D extends Document> {
   /** raise it when `fields` change: documents are then read again when the store is opened */
   readonly version: number
   readonly fields: { readonly [field: string]: Field<D> }
+  /**
+   * Lists of 2 to 4 text and number fields that are asked about together: documents with `eq` on the first ones are
+   * then found, counted and ordered by the next one without a look at others. For speed alone: answers are the same.
+   */
+  readonly together?: readonly (readonly string[])[]
 }
 
 /** What can be asked about a field, and how it is read off a document; `undefined` or an empty list: not there. */

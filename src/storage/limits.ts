@@ -11,6 +11,9 @@ export const MAX_FIELD_BYTES = 2_000
 /** texts of one `texts` field */
 export const MAX_TEXTS = 1_000
 export const MAX_FIELDS = 60
+/** lists of fields that are asked about together, and fields of one */
+export const MAX_TOGETHER = 16
+export const MAX_TOGETHER_FIELDS = 4
 
 export const MAX_WRITES = 10_000
 /** bodies of one append to a log */

@@ -3,7 +3,7 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
 import type { CollectionSpec, Document } from './contract.ts'
-import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_TEXTS } from './limits.ts'
+import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_TEXTS, MAX_TOGETHER, MAX_TOGETHER_FIELDS } from './limits.ts'
 import { Problems } from './problems.ts'
 
 export type FieldType = 'text' | 'number' | 'texts' | 'place'
@@ -29,6 +29,8 @@ export interface KnownSpec {
   readonly version: number
   readonly fields: readonly KnownField[]
   readonly byName: ReadonlyMap<string, KnownField>
+  /** lists of fields that are asked about together */
+  readonly together: readonly (readonly KnownField[])[]
 }
 
 const FIELD_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/
@@ -85,12 +87,35 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
       problems.wrong(`${path}/of`, `is ${kindOf(of)}`, 'give the function that reads the field')
   }
   if (fields.length > MAX_FIELDS) problems.tooLarge('/fields', `are ${fields.length}`, `at most ${MAX_FIELDS}`)
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const together = readTogether(spec.together ?? [], byName, problems)
   problems.throwIfAny(`The specification of ${JSON.stringify(spec.name)}`)
-  return { name: spec.name, version: spec.version, fields, byName: new Map(fields.map((field) => [field.name, field])) }
+  return { name: spec.name, version: spec.version, fields, byName, together }
+}
+
+function readTogether(
+  lists: readonly (readonly string[])[],
+  byName: ReadonlyMap<string, KnownField>,
+  problems: Problems,
+): KnownSpec['together'] {
+  if (lists.length > MAX_TOGETHER) problems.tooLarge('/together', `are ${lists.length}`, `at most ${MAX_TOGETHER}`)
+  return lists.map((names, i) => {
+    const path = `/together/${i}`
+    if (names.length < 2 || names.length > MAX_TOGETHER_FIELDS || new Set(names).size < names.length)
+      problems.wrong(path, `is ${names.join(', ')}`, `name 2 to ${MAX_TOGETHER_FIELDS} different fields`)
+    return names.flatMap((name, j): readonly KnownField[] => {
+      const field = byName.get(name)
+      if (field?.type === 'text' || field?.type === 'number') return [field]
+      problems.wrong(`${path}/${j}`, `${name} is no text or number field`, 'name one, or leave it out')
+      return []
+    })
+  })
 }
 
 function shapeOf(known: KnownSpec): string {
-  return `version ${known.version} (${known.fields.map((field) => `${field.name}: ${field.type}`).join(', ')})`
+  const fields = known.fields.map((field) => `${field.name}: ${field.type}`)
+  const together = known.together.map((list) => list.map(({ name }) => name).join(' + '))
+  return `version ${known.version} (${[...fields, ...together].join(', ')})`
 }
 
 /** The values of a document's fields, by the index of the field. What a field should not be goes to `problems`. */

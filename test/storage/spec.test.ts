@@ -46,6 +46,28 @@ describe('specifications', () => {
     expect(failure.message).toMatch(/things came with two specifications: version 1 .* and version 2/)
   })
 
+  it('name lists of fields that are asked about together, each 2 to 4 different ones that have an order', async () => {
+    const failure = await failureOf(() =>
+      new Specs().know({
+        ...THINGS,
+        together: [['status'], ['status', 'status'], ['status', 'tags'], ['status', 'nothing'], ['name', 'size']],
+      }),
+    )
+    expect(failure.issues.map((issue) => issue.path)).toEqual([
+      '/together/0',
+      '/together/1',
+      '/together/2/1',
+      '/together/3/1',
+    ])
+  })
+
+  it('that differ in those lists are two', async () => {
+    const specs = new Specs()
+    specs.know(THINGS)
+    const failure = await failureOf(() => specs.know({ ...THINGS, together: [['status', 'size']] }))
+    expect(failure.message).toMatch(/things came with two specifications/)
+  })
+
   it('report everything that is wrong with one', async () => {
     const bad = {
       name: 'A',

@@ -55,6 +55,12 @@ export interface PlannedChange {
   readonly resourceIds: readonly string[]
   /** After the commit. Never rejects for what `plan` can find out; what happens later is an `ended` report. */
   apply(): Promise<void>
+  /**
+   * Instead of that commit and `apply`, where both can be one: commits the service's own writes whole with `writes` and
+   * with what the change logs, so that nobody waits for the disk twice, then does what `apply` does. Rejects as the
+   * commit does; then nothing has happened.
+   */
+  readonly carryOut?: (writes: readonly Write[]) => Promise<void>
 }
 
 export interface TaskRunner {

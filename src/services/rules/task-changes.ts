@@ -218,14 +218,15 @@ export class TaskChanges {
     plans: readonly PlannedChange[],
     id = next?.id ?? '',
   ): Promise<void> {
-    const writes: Write[] = [
+    const own: Write[] = [
       next === undefined ? books.tasks.deleting(id, expect) : books.tasks.putting(id, next, expect),
       ...(parts?.source ? this.#shelf.writes(books, parts.source) : []),
-      ...plans.flatMap((plan) => plan.writes),
     ]
-    await books.commit(writes)
+    const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
+    if (carryOut !== undefined) await carryOut(own)
+    else await books.commit([...own, ...plans.flatMap((plan) => plan.writes)])
     if (parts?.source) this.#shelf.written(books, parts.source)
-    for (const plan of plans) await plan.apply()
+    if (carryOut === undefined) for (const plan of plans) await plan.apply()
   }
 
   #beginning(books: Books, task: TaskRecord, parts: Parts): Decision {

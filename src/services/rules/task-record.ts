@@ -48,7 +48,7 @@ export interface TaskRecord {
 
 export const TASKS: CollectionSpec<TaskRecord> = {
   name: 'tasks',
-  version: 1,
+  version: 2,
   fields: {
     name: { type: 'text', of: (task) => task.name },
     status: { type: 'text', of: (task) => task.status },
@@ -63,6 +63,13 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     finishedTime: { type: 'number', of: (task) => task.finishedTime },
     words: { type: 'text', of: wordsOf },
   },
+  // what listings are filtered by, newest first
+  together: [
+    ['status', 'template', 'createTime'],
+    ['template', 'type', 'createTime'],
+    ['type', 'status', 'createTime'],
+    ['user', 'status', 'createTime'],
+  ],
 }
 
 /** A template at one moment, plug versions written out. Its id is the hash of the document; it never changes. */

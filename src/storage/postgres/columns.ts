@@ -44,7 +44,10 @@ export function columnsOf(field: KnownField): readonly Column[] {
   }
 }
 
-/** What makes a table and its indexes; an index begins with the tenant, as each question does. */
+/**
+ * What makes a table and its indexes; an index begins with the tenant, as each question does. Fields that are asked about
+ * together get none of their own: long texts would not fit one key, and the planner joins the indexes of single fields.
+ */
 export function tableDefinition(table: string, { fields }: KnownSpec): readonly string[] {
   const columns = fields.flatMap(columnsOf).map(({ name, type }) => `, ${name} ${type}`)
   const indexes = fields.map((field) => {

@@ -3,16 +3,19 @@
  * gets into SQL.
  *
  * Per collection `x`: `c_x` has the documents (a deleted one keeps its row without a body, so that its version is never
- * used again), `f_x` one narrow row of fields per document with an index per field, and `t_x` the entries of `texts`.
+ * used again), `f_x` one narrow row of fields per document with an index per field and per list of fields that are asked
+ * about together, and `t_x` the entries of `texts`.
  */
 import { foldCase } from '../order.ts'
-import type { FieldType, FieldValue, KnownSpec } from '../spec.ts'
+import type { FieldType, FieldValue, KnownField, KnownSpec } from '../spec.ts'
 import type { SqlValue } from './database.ts'
 
 export interface CollectionForm {
   readonly name: string
   readonly version: number
   readonly fields: readonly FormField[]
+  /** lists of fields that are asked about together */
+  readonly together: readonly (readonly FormField[])[]
 }
 
 export interface FormField {
@@ -23,26 +26,33 @@ export interface FormField {
   readonly second: string | undefined
 }
 
-export function formOf({ name, version, fields }: KnownSpec): CollectionForm {
-  return {
-    name,
-    version,
-    fields: fields.map(({ name: field, type, index }): FormField => {
-      const second = type === 'text' ? `l${index}` : type === 'place' ? `g${index}` : undefined
-      return { name: field, type, column: `f${index}`, second }
-    }),
-  }
+export function formOf({ name, version, fields, together }: KnownSpec): CollectionForm {
+  return { name, version, fields: fields.map(formFieldOf), together: together.map((list) => list.map(formFieldOf)) }
+}
+
+function formFieldOf({ name, type, index }: KnownField): FormField {
+  const second = type === 'text' ? `l${index}` : type === 'place' ? `g${index}` : undefined
+  return { name, type, column: `f${index}`, second }
 }
 
 /** Equal for two forms whose tables are the same. */
 export function formText(form: CollectionForm): string {
-  return JSON.stringify(form.fields.map(({ name, type }) => [name, type]))
+  const fields = form.fields.map(({ name, type }) => [name, type])
+  const together = form.together.map((list) => list.map(({ name }) => name))
+  // Those that were made before there were lists stay as they are.
+  return JSON.stringify(together.length === 0 ? fields : [fields, together])
 }
 
 export const documentsTable = (form: CollectionForm): string => `c_${form.name}`
 export const fieldsTable = (form: CollectionForm): string => `f_${form.name}`
 export const textsTable = (form: CollectionForm): string => `t_${form.name}`
-export const indexOf = (form: CollectionForm, field: FormField): string => `i_${form.name}_${field.column}`
+/** Of a field. One of several fields that begins with it stands for it: each index costs every write. */
+export function indexOf(form: CollectionForm, field: FormField): string {
+  const place = form.together.findIndex(([first]) => first?.name === field.name)
+  return place < 0 ? `i_${form.name}_${field.column}` : togetherIndexOf(form, place)
+}
+
+export const togetherIndexOf = (form: CollectionForm, place: number): string => `i_${form.name}_t${place}`
 
 /** The columns of `f_x` after tenant and id, in the order of `columnValues`; `low` is the lower case of the id. */
 export function fieldColumns(form: CollectionForm): readonly string[] {
@@ -58,10 +68,14 @@ export function createFieldTables(form: CollectionForm): string {
   )
   const indexes = form.fields.flatMap((field) => {
     const { type, column, second } = field
-    if (type === 'texts') return []
+    if (type === 'texts' || form.together.some(([first]) => first?.name === field.name)) return []
     const place = type === 'place' ? `, ${second}` : ''
     return [`CREATE INDEX ${indexOf(form, field)} ON ${fieldsTable(form)} (tenant, ${column}${place});`]
   })
+  for (const [place, list] of form.together.entries()) {
+    const names = list.map(({ column }) => column).join(', ')
+    indexes.push(`CREATE INDEX ${togetherIndexOf(form, place)} ON ${fieldsTable(form)} (tenant, ${names});`)
+  }
   return `
     CREATE TABLE ${fieldsTable(form)} (
       tenant TEXT NOT NULL, id TEXT NOT NULL, low TEXT${columns.join('')}, PRIMARY KEY (tenant, id)

@@ -1,10 +1,11 @@
 /**
  * Which index a query walks. SQLite keeps no figures that would tell a state that half of the documents have from one that
  * three have, so it is asked: how many rows each condition leaves, counted up to a bound in the condition's own index.
- * Few: they are fetched. Many: the index of the order is walked until the page is full, or all fields are scanned.
+ * Few: they are fetched. Many: the index of the order is walked until the page is full, or all fields are scanned. Fields
+ * that are asked about together have an index in which nothing need be asked: it leads to what is sought, in order.
  */
 import type { Condition } from '../contract.ts'
-import { fieldsTable, indexOf, type CollectionForm } from './collection-form.ts'
+import { fieldsTable, indexOf, togetherIndexOf, type CollectionForm } from './collection-form.ts'
 import { allSql, conditionSql, fieldOf, textsDriverSql, type Sql } from './condition-sql.ts'
 import type { Database } from './database.ts'
 
@@ -39,6 +40,10 @@ export interface Planned {
 /** `sortedBy`: the first field of the order, when it is not by id. `depth`: how far into the order the page reaches. */
 export function sourceOfPage(planned: Planned, sortedBy: string | undefined, depth: number): Source {
   const { form, where } = planned
+  const straight = togetherDriversOf(planned).find(
+    ({ places, next }) => places.size === where.length && next !== undefined && next === sortedBy,
+  )
+  if (straight !== undefined) return driven(planned, straight)
   const driver = fewest(planned, driversOf(planned))
   if (driver !== undefined) return driven(planned, driver)
   const field = sortedBy === undefined || (where.length > 0 && depth > DEEP) ? 'id' : fieldOf(form, sortedBy).field
@@ -48,9 +53,9 @@ export function sourceOfPage(planned: Planned, sortedBy: string | undefined, dep
 export function sourceOfCount(planned: Planned): Source {
   const { form, where } = planned
   const drivers = driversOf(planned)
-  const [only] = drivers
-  // One condition alone is counted in its index, without a look at any row.
-  if (only !== undefined && only.places.size === where.length) return driven(planned, only)
+  // What one index answers whole is counted in it, without a look at any row.
+  const whole = drivers.find(({ places }) => places.size === where.length)
+  if (whole !== undefined) return driven(planned, whole)
   const driver = fewest(planned, drivers)
   return driver === undefined ? { from: indexed(form, undefined), where: allSql(form, where) } : driven(planned, driver)
 }
@@ -67,8 +72,36 @@ function driven({ form, where }: Planned, { from, part, places }: Driver): Sourc
   return { from, where: { text: `${part.text} AND ${others.text}`, values: [...part.values, ...others.values] } }
 }
 
+interface TogetherDriver extends Driver {
+  /** the field in whose order the index has what is left */
+  readonly next: string | undefined
+}
+
+/** Lists of fields of which at least the first two are asked to be equal to something; the longest first. */
+function togetherDriversOf({ form, where }: Planned): readonly TogetherDriver[] {
+  const placeOf = new Map<string, number>()
+  for (const [place, condition] of where.entries()) {
+    if (!('any' in condition) && condition.op === 'eq') placeOf.set(condition.field, place)
+  }
+  const drivers = form.together.flatMap((list, at): readonly TogetherDriver[] => {
+    const missing = list.findIndex(({ name }) => !placeOf.has(name))
+    const asked = missing < 0 ? list : list.slice(0, missing)
+    if (asked.length < 2) return []
+    const places = asked.flatMap(({ name }) => placeOf.get(name) ?? [])
+    const parts = places.flatMap((place) => where[place] ?? []).map((condition) => conditionSql(form, condition))
+    const part = {
+      text: parts.map(({ text }) => text).join(' AND '),
+      values: parts.flatMap(({ values }) => values),
+    }
+    const from = indexed(form, togetherIndexOf(form, at))
+    return [{ from, part, places: new Set(places), next: list[asked.length]?.name }]
+  })
+  return drivers.sort((a, b) => b.places.size - a.places.size)
+}
+
 /** Conditions that an index can answer, those of one field together. */
-function driversOf({ form, tenant, where }: Planned): readonly Driver[] {
+function driversOf(planned: Planned): readonly Driver[] {
+  const { form, tenant, where } = planned
   const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
   const drivers: Driver[] = []
   for (const [place, condition] of where.entries()) {
@@ -96,7 +129,7 @@ function driversOf({ form, tenant, where }: Planned): readonly Driver[] {
     }
     drivers.push({ from: indexed(form, index), part, places })
   }
-  return drivers.slice(0, MOST_ASKED)
+  return [...togetherDriversOf(planned), ...drivers].slice(0, MOST_ASKED)
 }
 
 const ANSWERED: ReadonlySet<string> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'startsWith', 'like', 'box'])

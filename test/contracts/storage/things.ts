@@ -21,6 +21,10 @@ export const THINGS: CollectionSpec<Thing> = {
     tags: { type: 'texts', of: (thing) => thing.tags ?? [] },
     at: { type: 'place', of: (thing) => thing.at },
   },
+  together: [
+    ['status', 'size'],
+    ['name', 'status', 'size'],
+  ],
 }
 
 export interface Counter {

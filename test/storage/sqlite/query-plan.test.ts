@@ -25,6 +25,9 @@ const JOBS: CollectionSpec<Job> = {
   },
 }
 
+/** The same documents with lists of fields that are asked about together. */
+const TOGETHER: CollectionSpec<Job> = { ...JOBS, name: 'jobs_together', together: [['status', 'kind', 'rank']] }
+
 /** Enough that a half, a third and a quarter of them are more than the planner counts. */
 const COUNT = 22_000
 const jobs = new Map(
@@ -42,17 +45,21 @@ const jobs = new Map(
 let folder = ''
 let storage: Storage
 let collection: Collection<Job>
+let together: Collection<Job>
 beforeAll(async () => {
   folder = temporaryFolder()
   storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
   const store = storage.tenant('acme')
   collection = store.collection(JOBS)
-  const writes = [...jobs].map(([id, job]) => collection.putting(id, job))
+  together = store.collection(TOGETHER)
+  const writes = [...jobs].flatMap(([id, job]) => [collection.putting(id, job), together.putting(id, job)])
   for (let i = 0; i < writes.length; i += 2_000) await store.commit(writes.slice(i, i + 2_000))
-  await storage
-    .tenant('other')
-    .collection(JOBS)
-    .put('j00000', { status: 'running', kind: 'kind-0', rank: 1, tags: ['all'] })
+  for (const spec of [JOBS, TOGETHER]) {
+    await storage
+      .tenant('other')
+      .collection(spec)
+      .put('j00000', { status: 'running', kind: 'kind-0', rank: 1, tags: ['all'] })
+  }
 })
 afterAll(async () => {
   await storage.close()
@@ -111,6 +118,24 @@ const FILTERS: readonly (readonly [string, readonly Condition[], Filter])[] = [
     ],
     (job, id) => job.kind === 'kind-1' && id.startsWith('j01'),
   ],
+  [
+    'two that leave many, and a part of the third',
+    [
+      { field: 'kind', op: 'eq', value: 'kind-1' },
+      { field: 'rank', op: 'lt', value: 700 },
+      { field: 'status', op: 'eq', value: 'running' },
+    ],
+    (job) => job.status === 'running' && job.kind === 'kind-1' && (job.rank ?? 999) < 700,
+  ],
+  [
+    'three of which two contradict each other',
+    [
+      { field: 'status', op: 'eq', value: 'running' },
+      { field: 'kind', op: 'eq', value: 'kind-1' },
+      { field: 'status', op: 'eq', value: 'stopped' },
+    ],
+    () => false,
+  ],
   ['anything but one', [{ field: 'kind', op: 'ne', value: 'kind-0' }], (job) => job.kind !== 'kind-0'],
 ]
 
@@ -143,6 +168,7 @@ describe('a query of a large collection', () => {
   it.each(FILTERS)('counts %s', async (_, where, filter) => {
     const expected = plain(filter, [])
     expect(await collection.count(where)).toBe(expected.length)
+    expect(await together.count(where)).toBe(expected.length)
     const running = expected.filter((id) => jobs.get(id)?.status === 'running').length
     const counts = new Map([
       ['running', running],
@@ -150,6 +176,7 @@ describe('a query of a large collection', () => {
     ] as const)
     for (const [status, count] of counts) if (count === 0) counts.delete(status)
     expect(await collection.countBy('status', where)).toEqual(counts)
+    expect(await together.countBy('status', where)).toEqual(counts)
   })
 
   for (const [order, sort] of ORDERS) {
@@ -161,8 +188,10 @@ describe('a query of a large collection', () => {
         [3_000, 50],
         [Math.max(0, expected.length - 3), 10],
       ] as const) {
-        const page = await collection.ids({ where, sort, offset, limit })
-        expect([offset, page]).toEqual([offset, expected.slice(offset, offset + limit)])
+        for (const one of [collection, together]) {
+          const page = await one.ids({ where, sort, offset, limit })
+          expect([one.spec.name, offset, page]).toEqual([one.spec.name, offset, expected.slice(offset, offset + limit)])
+        }
       }
     })
   }
