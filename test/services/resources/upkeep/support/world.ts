@@ -8,7 +8,7 @@ import { wantedTasks } from '../../../../../src/services/resources/upkeep/wanted
 import type { Storage } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 import { KeptTasks } from './kept-tasks.ts'
-import { Mortal } from './mortal.ts'
+import { Mortal } from '../../commands/support/mortal.ts'
 
 export const TENANT = 'acme'
 

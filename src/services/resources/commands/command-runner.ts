@@ -1,0 +1,230 @@
+/**
+ * Carries commands of resources out (part 2, 2.5 and 4.2).
+ *
+ * C1  a command that was committed is carried out at least once, always under the same id, also after a crash
+ * C2  the commands of one resource are carried out one after the other, in the order in which they came
+ * C3  a slow actuator holds up its own resource only, as long as fewer than `most` are slow
+ */
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { Stored, Storage, Store } from '../../../storage/contract.ts'
+import type { ActuatorCall, ResourceEntity } from '../contract.ts'
+import type { Later, UpkeepLogger } from '../upkeep/surroundings.ts'
+import { oldCommands } from './command-log.ts'
+import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from './command-record.ts'
+import { planCall } from './plan-call.ts'
+
+export interface CommandRunnerParts {
+  readonly storage: Storage
+  readonly actuators: ActuatorCall
+  /** with inherited values */
+  lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
+  /** epoch ms */
+  readonly now: () => number
+  /** of this process: leases are its own */
+  readonly owner: string
+  readonly later: Later
+  readonly logger?: UpkeepLogger | undefined
+  /** commands at a time; default 200 */
+  readonly most?: number
+}
+
+interface Lane {
+  readonly tenant: string
+  readonly resource: string
+  /** something came while it was looked after */
+  isAgain: boolean
+}
+
+const MOST = 200
+const LEASE_MS = 15_000
+/** ms after which what could not be asked is asked again */
+const PAUSE_MS = 2000
+/** commands of one resource before others have their turn */
+const TURN = 10
+/** commands of one resource between two looks at how many are kept */
+const TIDY = 100
+
+export class CommandRunner {
+  readonly #parts: CommandRunnerParts
+  /** lanes that wait for a place, in the order of their turn */
+  readonly #waiting = new Map<string, Lane>()
+  readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
+  #isRunning = false
+  #carriedOut = 0
+
+  constructor(parts: CommandRunnerParts) {
+    this.#parts = parts
+  }
+
+  /** resources with commands that wait or are carried out */
+  get open(): number {
+    return this.#waiting.size + this.#working.size
+  }
+
+  /** Goes on with what the last life left. */
+  async start(): Promise<void> {
+    this.#isRunning = true
+    for (const tenant of await this.#parts.storage.tenants()) {
+      const waiting = await this.#store(tenant).collection(COMMAND_JOBS).countBy('resource')
+      for (const resource of waiting.keys()) this.ready(tenant, resource)
+    }
+  }
+
+  /** Commands under way get their end; the others are left for the next start. */
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    this.#waiting.clear()
+    await this.idle()
+  }
+
+  /** Resolves when nothing waits any more that need not wait for others. */
+  async idle(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all([...this.#working.values()].map(({ done }) => done))
+  }
+
+  /** A command of the resource was committed. Never waits. */
+  ready(tenant: string, resource: string): void {
+    // before the start there is nothing to lose: the start looks for all
+    if (!this.#isRunning) return
+    const key = `${tenant}\n${resource}`
+    const working = this.#working.get(key)
+    if (working !== undefined) working.lane.isAgain = true
+    else if (!this.#waiting.has(key)) this.#waiting.set(key, { tenant, resource, isAgain: false })
+    this.#fill()
+  }
+
+  #fill(): void {
+    const { most = MOST } = this.#parts
+    for (const [key, lane] of this.#waiting) {
+      if (this.#working.size >= most) return
+      this.#waiting.delete(key)
+      const done = this.#look(lane).finally(() => {
+        this.#working.delete(key)
+        if (lane.isAgain) this.ready(lane.tenant, lane.resource)
+        else this.#fill()
+      })
+      this.#working.set(key, { lane, done })
+    }
+  }
+
+  async #look(lane: Lane): Promise<void> {
+    const { tenant, resource } = lane
+    try {
+      for (let turn = 0; this.#isRunning; turn++) {
+        lane.isAgain = turn === TURN
+        if (lane.isAgain) return
+        const job = await this.#oldest(lane)
+        if (job === undefined) return
+        const claimed = await this.#claim(lane, job)
+        if (claimed === undefined) return
+        await this.#carryOut(lane, claimed)
+      }
+    } catch (error) {
+      if (!isClosed(error)) {
+        this.#parts.logger?.error(
+          `commands of resource ${resource} were interrupted: ${messageOf(error)}; they go on later`,
+        )
+      }
+      this.#lookLater(tenant, resource, PAUSE_MS)
+    }
+  }
+
+  async #oldest({ tenant, resource }: Lane): Promise<Stored<CommandJob> | undefined> {
+    const where = [{ field: 'resource', op: 'eq', value: resource }] as const
+    const [oldest] = await this.#store(tenant).collection(COMMAND_JOBS).find({ where, limit: 1 })
+    return oldest
+  }
+
+  /** Undefined when it is another's. */
+  async #claim({ tenant, resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
+    const { now, owner } = this.#parts
+    const { lease } = job.value
+    if (lease !== undefined && lease.owner !== owner && lease.until > now()) {
+      this.#lookLater(tenant, resource, lease.until - now())
+      return undefined
+    }
+    try {
+      return await this.#lease(tenant, job)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+      this.#lookLater(tenant, resource, PAUSE_MS)
+      return undefined
+    }
+  }
+
+  async #lease(tenant: string, { id, version, value }: Stored<CommandJob>): Promise<Stored<CommandJob>> {
+    const { now, owner } = this.#parts
+    const leased = { ...value, lease: { owner, until: now() + LEASE_MS } }
+    return { id, value: leased, version: await this.#store(tenant).collection(COMMAND_JOBS).put(id, leased, version) }
+  }
+
+  async #carryOut({ tenant, resource }: Lane, job: Stored<CommandJob>): Promise<void> {
+    const release = this.#keepLease(tenant, job)
+    try {
+      const shown = await this.#execute(tenant, job)
+      const store = this.#store(tenant)
+      const tidying = ++this.#carriedOut % TIDY === 0 ? await oldCommands(store, resource) : []
+      await release()
+      await store.commit([
+        ...tidying,
+        store.collection(COMMAND_JOBS).deleting(job.id),
+        store.collection(COMMAND_LOG).putting(job.id, { resource, order: job.id, shown }),
+      ])
+    } finally {
+      await release()
+    }
+  }
+
+  /** Renews the lease until it is released, which waits for a renewal that is under way. */
+  #keepLease(tenant: string, job: Stored<CommandJob>): () => Promise<void> {
+    let renewing: Promise<unknown> = Promise.resolve()
+    let isReleased = false
+    let held = job
+    let cancel: () => void = () => undefined
+    const wait = (): void => {
+      cancel = this.#parts.later(LEASE_MS / 3, () => {
+        renewing = this.#lease(tenant, held)
+          .then((leased) => (held = leased))
+          // another took it over: whoever is done first writes the result down, under the same id
+          .catch(() => (isReleased = true))
+          .finally(() => {
+            if (!isReleased) wait()
+          })
+      })
+    }
+    wait()
+    return async () => {
+      isReleased = true
+      cancel()
+      await renewing
+    }
+  }
+
+  async #execute(tenant: string, { id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
+    const { now, actuators } = this.#parts
+    const { resource, command, hops } = value
+    const name = typeof command['name'] === 'string' ? command['name'] : ''
+    const head = { name, executionTime: new Date(now()).toISOString() }
+    try {
+      const planned = planCall(resource, await this.#parts.lookup(tenant, resource), command)
+      if ('errorMessage' in planned) return { ...head, ...planned }
+      const { version, ...result } = await actuators.run(tenant, { ...planned, resource, hops, id })
+      return { ...head, actuator: `${planned.name}:${version}`, result }
+    } catch (error) {
+      if (isClosed(error)) throw error
+      return { ...head, errorMessage: messageOf(error) }
+    }
+  }
+
+  #lookLater(tenant: string, resource: string, ms: number): void {
+    if (this.#isRunning) this.#parts.later(ms, () => this.ready(tenant, resource))
+  }
+
+  #store(tenant: string): Store {
+    return this.#parts.storage.tenant(tenant)
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'CLOSED'
+}

@@ -1,0 +1,40 @@
+/** Commands as the broker hands them over: a job each, to be committed with the command (part 3, 2.1). */
+import type { Json } from '../../../kernel/json.ts'
+import type { Store, Write } from '../../../storage/contract.ts'
+import { COMMAND_JOBS } from './command-record.ts'
+
+export interface OutboxParts {
+  store(tenant: string): Store
+  /** epoch ms */
+  readonly now: () => number
+  readonly newId: () => string
+  /** told after the commit */
+  ready(tenant: string, resource: string): void
+}
+
+/** `CommandOutbox` of the broker's contract. */
+export class Outbox {
+  readonly #parts: OutboxParts
+  #last = 0
+  #count = 0
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts
+  }
+
+  planning(tenant: string, resource: string, command: Readonly<Record<string, Json>>, hops: number): readonly Write[] {
+    return [this.#parts.store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), { resource, command, hops })]
+  }
+
+  committed(tenant: string, resource: string): void {
+    this.#parts.ready(tenant, resource)
+  }
+
+  /** Later ones come after earlier ones as text, though the clock be set back in between. */
+  #nextId(): string {
+    const now = Math.max(this.#last, this.#parts.now())
+    this.#count = now === this.#last ? this.#count + 1 : 0
+    this.#last = now
+    return `${String(now).padStart(15, '0')}-${String(this.#count).padStart(9, '0')}-${this.#parts.newId()}`
+  }
+}

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import type { Json } from '../../../../src/kernel/json.ts'
+import { commandPage } from '../../../../src/services/resources/commands/command-log.ts'
+import { COMMAND_JOBS } from '../../../../src/services/resources/commands/command-record.ts'
+import { CommandRunner } from '../../../../src/services/resources/commands/command-runner.ts'
+import { Outbox } from '../../../../src/services/resources/commands/outbox.ts'
+import type { ActuatorCall, ResourceEntity } from '../../../../src/services/resources/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { Mortal } from './support/mortal.ts'
+
+const TENANT = 'acme'
+const NOON = Date.UTC(2026, 10, 20, 12)
+type Call = Parameters<ActuatorCall['run']>[1]
+type Outcome = Awaited<ReturnType<ActuatorCall['run']>>
+
+/** A store with commands of resources, and an actuator that answers when it is told to. */
+class Bench {
+  readonly storage = openMemory()
+  readonly calls: Call[] = []
+  readonly open = new Map<string, (outcome: Outcome | Error) => void>()
+  readonly timers = new Set<{ readonly at: number; readonly work: () => void }>()
+  readonly resources = new Map<string, ResourceEntity>()
+  life = new Mortal()
+  now = NOON
+  #lives = 0
+  #ids = 0
+  isAtOnce = true
+  runner = this.#runner()
+
+  async again(): Promise<void> {
+    this.life.kill()
+    this.life = new Mortal()
+    this.timers.clear()
+    this.runner = this.#runner()
+    await this.runner.start()
+  }
+
+  async send(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
+    const outbox = this.#outbox
+    await this.storage
+      .tenant(TENANT)
+      .commit(outbox.planning(TENANT, resource, { name, timestamp: NOON, ...more }, hops))
+    outbox.committed(TENANT, resource)
+  }
+
+  /** The clock goes on, and what is due by then is done. */
+  advance(ms: number): void {
+    this.now += ms
+    for (const timer of [...this.timers].toSorted((a, b) => a.at - b.at)) {
+      if (timer.at <= this.now && this.timers.delete(timer)) timer.work()
+    }
+  }
+
+  async log(resource: string, query = {}) {
+    return (await commandPage(this.storage.tenant(TENANT), resource, query)).values
+  }
+
+  readonly #outbox = new Outbox({
+    store: (tenant) => this.storage.tenant(tenant),
+    now: () => this.now,
+    newId: () => `n${this.#ids++}`,
+    ready: (tenant, resource) => this.runner.ready(tenant, resource),
+  })
+
+  #runner(): CommandRunner {
+    const { life } = this
+    const actuators: ActuatorCall = {
+      run: (_tenant, call) => {
+        this.calls.push(call)
+        if (call.name === 'missing') throw new AppError('NOT_FOUND', 'Actuator missing not found')
+        const done = { version: '2.0.0', success: true, message: 'done', rawData: { n: this.calls.length } }
+        if (this.isAtOnce) return Promise.resolve(done)
+        return new Promise((resolve, reject) => {
+          this.open.set(call.resource, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))
+        })
+      },
+    }
+    return new CommandRunner({
+      storage: life.over(this.storage),
+      actuators: life.over(actuators),
+      lookup: (_tenant, id) => this.resources.get(id),
+      now: () => this.now,
+      owner: `life${this.#lives++}`,
+      later: (ms, work) => {
+        const timer = { at: this.now + ms, work: () => (life.isDead ? undefined : work()) }
+        this.timers.add(timer)
+        return () => this.timers.delete(timer)
+      },
+    })
+  }
+}
+
+const commands = [
+  { open: { actuator: { name: 'valve', properties: { to: '{{ip}}' } } } },
+  { odd: { actuator: { name: 'missing' } } },
+]
+const pump = (id: string): ResourceEntity => ({ id, ip: `ip of ${id}`, commands })
+
+async function bench(ids: readonly string[]): Promise<Bench> {
+  const made = new Bench()
+  for (const id of ids) made.resources.set(id, pump(id))
+  await made.runner.start()
+  return made
+}
+
+const ok: Outcome = { version: '2.0.0', success: true }
+
+describe('a command', () => {
+  it('runs the mapped actuator for the resource, and is written down', async () => {
+    const b = await bench(['p1'])
+    await b.send('p1', 'open', { speed: 3 }, 2)
+    await b.runner.idle()
+    expect(b.calls).toMatchObject([
+      { name: 'valve', version: 'latest', properties: { to: 'ip of p1', speed: 3 }, resource: 'p1', hops: 2 },
+    ])
+    expect(await b.log('p1')).toEqual([
+      {
+        name: 'open',
+        executionTime: '2026-11-20T12:00:00.000Z',
+        actuator: 'valve:2.0.0',
+        result: { success: true, message: 'done', rawData: { n: 1 } },
+      },
+    ])
+  })
+
+  it.each([
+    ['of a resource that is not there', 'nobody', 'open', "Resource 'nobody' not found"],
+    ['that the resource does not have', 'p1', 'close', "Command 'close' not found for resource 'p1'"],
+    ['whose actuator is not there', 'p1', 'odd', 'Actuator missing not found'],
+  ])('%s is written down with the reason', async (_what, resource, name, errorMessage) => {
+    const b = await bench(['p1'])
+    await b.send(resource, name)
+    await b.runner.idle()
+    expect(await b.log(resource)).toEqual([{ name, executionTime: '2026-11-20T12:00:00.000Z', errorMessage }])
+  })
+
+  it('waits for the one before of the same resource, and not for those of others', async () => {
+    const b = await bench(['p1', 'p2'])
+    b.isAtOnce = false
+    await b.send('p1', 'open', { n: 1 })
+    await b.send('p1', 'open', { n: 2 })
+    await b.send('p2', 'open', { n: 3 })
+    await expect.poll(() => b.calls.map(({ properties }) => properties['n'])).toEqual([1, 3])
+    b.open.get('p2')?.(ok)
+    await expect.poll(async () => (await b.log('p2')).length).toBe(1)
+    expect(b.calls).toHaveLength(2)
+    b.open.get('p1')?.(ok)
+    await expect.poll(() => b.calls.map(({ properties }) => properties['n'])).toEqual([1, 3, 2])
+    b.open.get('p1')?.(new Error('it leaks'))
+    await b.runner.idle()
+    expect(await b.log('p1')).toMatchObject([{ errorMessage: 'it leaks' }, { result: { success: true } }])
+  })
+
+  it('that was under way in a crash is carried out again under the same id, once its lease is over', async () => {
+    const b = await bench(['p1'])
+    b.isAtOnce = false
+    await b.send('p1', 'open', { n: 1 })
+    await b.send('p1', 'open', { n: 2 })
+    await expect.poll(() => b.calls.length).toBe(1)
+    await b.again()
+    b.isAtOnce = true
+    await b.runner.idle()
+    expect(b.calls).toHaveLength(1)
+    b.advance(15_000)
+    await expect.poll(async () => (await b.log('p1')).length).toBe(2)
+    expect(b.calls.map(({ properties }) => properties['n'])).toEqual([1, 1, 2])
+    expect(b.calls[1]?.id).toBe(b.calls[0]?.id)
+    expect(b.calls[2]?.id).not.toBe(b.calls[0]?.id)
+  })
+
+  it('that takes long keeps its lease', async () => {
+    const b = await bench(['p1'])
+    b.isAtOnce = false
+    await b.send('p1', 'open')
+    await expect.poll(() => b.calls.length).toBe(1)
+    const jobs = b.storage.tenant(TENANT).collection(COMMAND_JOBS)
+    for (let round = 1; round <= 4; round++) {
+      b.advance(5000)
+      await expect.poll(async () => (await jobs.find({}))[0]?.version).toBe(round + 2)
+    }
+    b.open.get('p1')?.(ok)
+    await b.runner.idle()
+    expect(await jobs.count()).toBe(0)
+  })
+
+  it('that was committed and not told of is carried out at the next start', async () => {
+    const b = await bench(['p1'])
+    b.life.kill()
+    await b.send('p1', 'open')
+    await b.again()
+    await b.runner.idle()
+    expect(await b.log('p1')).toHaveLength(1)
+  })
+
+  it('waits while nobody can run actuators', async () => {
+    const b = await bench(['p1'])
+    b.isAtOnce = false
+    await b.send('p1', 'open')
+    await expect.poll(() => b.open.size).toBe(1)
+    b.open.get('p1')?.(new AppError('CLOSED', 'not yet'))
+    await b.runner.idle()
+    expect(await b.log('p1')).toEqual([])
+    b.isAtOnce = true
+    b.advance(2000)
+    await expect.poll(async () => (await b.log('p1')).length).toBe(1)
+  })
+})
+
+describe('the log of commands', () => {
+  it('shows the newest first, in pages, and keeps a thousand of a resource', async () => {
+    const b = await bench(['p1'])
+    for (let n = 0; n < 1300; n++) await b.send('p1', 'open', { n })
+    await b.runner.idle()
+    const page = await commandPage(b.storage.tenant(TENANT), 'p1', { limit: '2', skip: '1' })
+    expect(page).toMatchObject({ skip: 1, limit: 2 })
+    expect(page.values).toMatchObject([{ result: { rawData: { n: 1299 } } }, { result: { rawData: { n: 1298 } } }])
+    expect(page.total).toBeGreaterThanOrEqual(1000)
+    expect(page.total).toBeLessThan(1200)
+  })
+
+  it.each([{ limit: 'x' }, { skip: '-1' }, { limit: '100000' }])('refuses %j', async (query) => {
+    await expect(commandPage(openMemory().tenant(TENANT), 'p1', query)).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+})
