@@ -141,11 +141,12 @@ export interface SeriesApi {
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
   /** One query or an array of them; the answer has the same form. */
   query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
+  /** Times are epoch ms, ISO 8601, or an age such as `2d`. */
   remove(what: {
     readonly resource: string
     readonly metrics?: readonly string[]
-    readonly from?: number
-    readonly until?: number
+    readonly from?: string | number
+    readonly until?: string | number
     readonly only?: 'samples' | 'messages'
   }): Promise<void>
 }

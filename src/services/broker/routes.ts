@@ -9,6 +9,7 @@ import { readRoutes } from './routes/read-routes.ts'
 import { TICK_MS } from './routes/streams/open-streams.ts'
 import { streamRoutes } from './routes/streams/socket-routes.ts'
 import { streamingOf } from './routes/streams/streaming.ts'
+import { seriesRoutes } from './series/series-routes.ts'
 
 export interface BrokerRoutes {
   readonly service: BrokerService
@@ -32,6 +33,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
     own.addHook('onClose', async () => stop())
     postRoutes(own, service)
     readRoutes(own, service)
+    seriesRoutes(own, service)
     await streamRoutes(own, service, streaming)
   })
 }

@@ -8,6 +8,7 @@ import { groupRows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
 import { SampleReader } from './sample-reader.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
+import { readTimeOrAge } from './time-range.ts'
 import { type Asked, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
 
 /** points of one answer */
@@ -33,15 +34,14 @@ export function createSeries({
       raw: (resource, metric, query = {}) => raw(newReader(), resource, metric, query, now()),
       latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
       async list(resource) {
-        checkNames({ resource })
+        const complaints = new Complaints('the request')
+        readName(resource, '/resource', 'resource', complaints)
+        complaints.throwIfAny()
         const newest = await series.latest(resource)
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
       query: (body) => answerBody(newReader(), body, now()),
-      async remove(what) {
-        checkNames(what)
-        await series.remove(what)
-      },
+      remove: async (what) => series.remove(readRemoval(what, now())),
     },
     queryMessages: (body) => queryMessages(series, body, now()),
   }
@@ -143,9 +143,19 @@ async function answerBody(
   return several !== undefined || only === undefined ? answers : only
 }
 
-function checkNames({ resource, metrics = [] }: { resource: string; metrics?: readonly string[] }): void {
-  const complaints = new Complaints('the request')
+function readRemoval(what: Parameters<SeriesApi['remove']>[0], now: number): Parameters<Series['remove']>[0] {
+  const { resource, metrics, only } = what
+  const complaints = new Complaints('the removal')
   readName(resource, '/resource', 'resource', complaints)
-  for (const [i, metric] of metrics.entries()) readName(metric, `/metrics/${i}`, 'metric', complaints)
+  for (const [i, metric] of (metrics ?? []).entries()) readName(metric, `/metrics/${i}`, 'metric', complaints)
+  const from = readTimeOrAge(what.from, '/from', now, complaints)
+  const until = readTimeOrAge(what.until, '/until', now, complaints)
   complaints.throwIfAny()
+  return {
+    resource,
+    ...(metrics && { metrics }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+    ...(only && { only }),
+  }
 }

@@ -1,0 +1,68 @@
+/** Time series over fetch: the same contract, for tests and for other processes. */
+import { AppError } from '../../../kernel/errors.ts'
+import { type Http, pathOf } from '../../../web/client/http.ts'
+import type { SeriesApi, SeriesQuery } from '../contract.ts'
+
+/** Types of answers are those of the contract; the client does not check them again. */
+export function seriesClient(http: Http): SeriesApi {
+  return {
+    get: (resource, metric, query) => {
+      return typed(http.json('GET', pathOf`/resources/${resource}/series/${metric}`, { query: { ...query } }))
+    },
+    raw: async (resource, metric, query) => {
+      const path = pathOf`/resources/${resource}/series/${metric}/raw`
+      const headers = { accept: 'application/hal+json' }
+      const { _links, ...answer } = await typed<HalAnswer>(http.json('GET', path, { query: { ...query }, headers }))
+      const href = _links.next?.href
+      return { ...answer, ...(href !== undefined && { next: queryOf(href) }) }
+    },
+    latest: (resource, metric, query) => {
+      return typed(http.json('GET', pathOf`/resources/${resource}/series/${metric}/last`, { query: { ...query } }))
+    },
+    list: async (resource) => {
+      const path = pathOf`/resources/${resource}/series`
+      const found = await typed<readonly ListedSeries[]>(http.json('GET', path, { query: { metadata: true } }))
+      return found.map(({ name, latest: { timestamp, value } }) => ({ metric: name, time: timestamp, value }))
+    },
+    query: (body) => typed(http.json('POST', '/series/query', { body })),
+    remove: async ({ resource, metrics, from, until, only }) => {
+      const path = pathOf`/resources/${resource}`
+      if (only === 'messages') {
+        if (from !== undefined || until !== undefined || metrics !== undefined) throw allMessages()
+        await http.json('DELETE', `${path}/messages`)
+        return
+      }
+      const query = { from, until, metrics: metrics?.join(','), onlytimeseries: only === 'samples' ? true : undefined }
+      await http.json('DELETE', path, { query })
+    },
+  }
+}
+
+interface HalAnswer {
+  readonly query: Readonly<Record<string, unknown>>
+  readonly series: readonly (readonly unknown[])[]
+  readonly _links: { readonly next?: { readonly href: string } }
+}
+
+interface ListedSeries {
+  readonly name: string
+  readonly latest: { readonly timestamp: number; readonly value: unknown }
+}
+
+/** The one place where an answer gets the type that the contract gives it. */
+async function typed<T>(answer: Promise<unknown>): Promise<T> {
+  return (await answer) as T
+}
+
+function queryOf(href: string): SeriesQuery {
+  const parameters = Object.fromEntries(new URLSearchParams(href.slice(href.indexOf('?') + 1)))
+  const whole = ['from', 'until', 'limit'].filter((name) => parameters[name] !== undefined)
+  return { ...parameters, ...Object.fromEntries(whole.map((name) => [name, Number(parameters[name])])) }
+}
+
+function allMessages(): AppError {
+  return new AppError(
+    'VALIDATION',
+    'over HTTP messages are removed alone only all at once; leave out range and metrics',
+  )
+}
