@@ -28,6 +28,19 @@ export interface ResourcesService {
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   /** Metadata events of a tenant, in order, from now on. */
   changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): AsyncIterableIterator<Published<MetadataEvent>>
+  /**
+   * Resources that sent something: makes those that do not exist, and remembers when each was heard last. Undefined at
+   * once when all are known. Rejects only when the store does.
+   */
+  discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined
+}
+
+export interface SeenResource {
+  readonly resource: string
+  /** epoch ms */
+  readonly time: number
+  /** what it was seen in */
+  readonly message: Json
 }
 
 export interface ResourcesGauges {
@@ -51,6 +64,8 @@ export interface MetadataEvent {
   readonly oldValues?: Readonly<Record<string, Json>>
   /** of `discovered` */
   readonly message?: Json
+  /** of `delete`: what was deleted with it */
+  readonly cascadeDelete?: readonly string[]
 }
 
 export interface ResourcesApi {

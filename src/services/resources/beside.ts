@@ -1,0 +1,38 @@
+/** What works beside the documents: it follows their log, and gives parts of the API that are not documents. */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Page } from '../../kernel/page.ts'
+import type { Books, Library } from './books.ts'
+import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
+import type { Json } from '../../kernel/json.ts'
+
+/** As the core's port of that name. */
+export interface Logger {
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void
+  error(message: string, details?: Readonly<Record<string, unknown>>): void
+}
+
+/** What is given to it. */
+export interface Core {
+  readonly library: Library
+  readonly service: Pick<ResourcesService, 'as' | 'lookup' | 'changes'>
+  readonly now: () => number
+  readonly newId: () => string
+  readonly logger?: Logger
+  readonly managedTasks?: ManagedTasks
+  readonly actuators?: ActuatorCall
+}
+
+/** Each member is optional: without it the API says so, or shows nothing. */
+export interface Beside {
+  start?(closing?: AbortSignal): Promise<void>
+  stop?(): Promise<void>
+  /** the log of commands of a resource, newest first */
+  commands?(books: Books, id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
+  operations?(caller: Caller): OperationApi
+  /** id of an operation that is under way for a type, to be shown as its `$bulkOperation` */
+  operationOf?(tenant: string, type: string): string | undefined
+  openOperations?(): number
+  upkeepWaiting?(): number
+}
+
+export type MakeBeside = (core: Core) => Beside

@@ -1,0 +1,52 @@
+/** The collections of one tenant, opened once, and the log of what happened to its resources. */
+import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
+import { CONSTRAINTS, type ConstraintRecord } from './constraint-record.ts'
+import { HISTORY, type HistoryRecord } from './history.ts'
+import { RESOURCES, type ResourceRecord } from './resource-record.ts'
+import { TYPES, type TypeRecord } from './type-record.ts'
+
+/** Its partition 0 has one `MetadataEvent` for each write, in the order of the commits. Whoever follows it keeps a cursor. */
+export const CHANGE_LOG = 'resources'
+
+export interface Books {
+  readonly tenant: string
+  /** for collections of whoever works beside the documents */
+  readonly store: Store
+  readonly resources: Collection<ResourceRecord>
+  readonly types: Collection<TypeRecord>
+  readonly constraints: Collection<ConstraintRecord>
+  readonly history: Collection<HistoryRecord>
+  readonly log: Log
+  commit(writes: readonly Write[]): ReturnType<Store['commit']>
+}
+
+export class Library {
+  readonly #storage: Storage
+  readonly #books = new Map<string, Books>()
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  of(tenant: string): Books {
+    const known = this.#books.get(tenant)
+    if (known) return known
+    const store = this.#storage.tenant(tenant)
+    const books: Books = {
+      tenant,
+      store,
+      resources: store.collection(RESOURCES),
+      types: store.collection(TYPES),
+      constraints: store.collection(CONSTRAINTS),
+      history: store.collection(HISTORY),
+      log: store.log(CHANGE_LOG),
+      commit: (writes) => store.commit(writes),
+    }
+    this.#books.set(tenant, books)
+    return books
+  }
+
+  tenants(): Promise<readonly string[]> {
+    return this.#storage.tenants()
+  }
+}

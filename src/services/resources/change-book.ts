@@ -1,0 +1,87 @@
+/** Writes down what happened: history and log in the commit of the change, and the feed after it. */
+import type { Caller } from '../../kernel/caller.ts'
+import { Feed } from '../../kernel/feed.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { Write } from '../../storage/contract.ts'
+import { sameJson } from './attributes.ts'
+import type { Books } from './books.ts'
+import type { MetadataEvent, ResourceEntity } from './contract.ts'
+import { historyOf, type HistoryRecord, type Kind } from './history.ts'
+
+export interface Change {
+  readonly kind: Kind
+  readonly id: string
+  readonly before: ResourceEntity | undefined
+  readonly after: ResourceEntity | undefined
+  /** what made the broker discover it */
+  readonly message?: Json
+  readonly cascaded?: readonly string[]
+}
+
+export interface Noted {
+  /** for the commit of the change */
+  readonly writes: readonly Write[]
+  /** after it */
+  tell(): void
+}
+
+export class ChangeBook {
+  readonly feed: Feed<MetadataEvent>
+  readonly #now: () => number
+  readonly #newId: () => string
+  #order = 0
+
+  constructor(now: () => number, newId: () => string) {
+    this.feed = new Feed({ kept: 1_000, keptTopics: 1_000 })
+    this.#now = now
+    this.#newId = newId
+  }
+
+  /** Rises with every call, and from one life of the process to the next as long as the clock does. */
+  nextOrder(): number {
+    this.#order = Math.max(this.#order + 1, this.#now() * 1000)
+    return this.#order
+  }
+
+  note(books: Books, caller: Caller, change: Change): Noted {
+    const { kind, id, before, after } = change
+    const time = this.#now()
+    const record: HistoryRecord = {
+      of: historyOf(kind, id),
+      order: this.nextOrder(),
+      time,
+      userId: caller.user,
+      change: before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated',
+      ...(after && { entity: after }),
+    }
+    const event = eventOf(change, time)
+    return {
+      writes: [
+        books.history.putting(this.#newId(), record, 'absent'),
+        books.log.appending(0, [event as unknown as Json]),
+      ],
+      tell: () => this.feed.publish(books.tenant, event),
+    }
+  }
+}
+
+function eventOf({ kind, before, after, message, cascaded }: Change, timestamp: number): MetadataEvent {
+  const type =
+    before === undefined ? (message === undefined ? 'create' : 'discovered') : after === undefined ? 'delete' : 'update'
+  const entity = after ?? before
+  return {
+    type,
+    objectType: kind,
+    timestamp,
+    ...(entity && (kind === 'resource' ? { resource: entity } : { resourcetype: entity })),
+    ...(before && after && { oldValues: oldValues(before, after) }),
+    ...(message !== undefined && { message }),
+    ...(cascaded !== undefined && cascaded.length > 0 && { cascadeDelete: cascaded }),
+  }
+}
+
+function oldValues(before: ResourceEntity, after: ResourceEntity): Readonly<Record<string, Json>> {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed = [...names].filter((name) => !sameJson(before[name], after[name]))
+  return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]))
+}

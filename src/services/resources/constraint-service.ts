@@ -1,0 +1,65 @@
+/** Resource constraints (part 2, 4.4; more than creation is an addition of this host). */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Lanes } from '../../kernel/lanes.ts'
+import type { ConstraintRecord } from './constraint-record.ts'
+import { schemaOf } from './constraints/json-schema.ts'
+import { readConstraint } from './constraints/read-constraint.ts'
+import type { ConstraintApi, ResourceEntity } from './contract.ts'
+import { constraintInUse, constraintNotFound } from './error-texts.ts'
+import { listConstraints } from './list/list-constraints.ts'
+import { untilWritten } from './retry.ts'
+import type { Room } from './room.ts'
+import { TYPES_LANE } from './type-service.ts'
+
+export interface ConstraintParts {
+  readonly lanes: Lanes
+  readonly newId: () => string
+}
+
+export function constraintApi({ lanes, newId }: ConstraintParts, room: Room, { tenant }: Caller): ConstraintApi {
+  const { constraints, types, resources } = room.books
+  const alone = <T>(work: () => Promise<T>): Promise<T> =>
+    lanes.run(`${tenant}\n${TYPES_LANE}`, () => untilWritten(work))
+  const stored = async (id: string) => {
+    const found = await constraints.get(id)
+    if (found === undefined) throw constraintNotFound(id)
+    return found
+  }
+  const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
+
+  return {
+    create: async (body) => {
+      const record = readConstraint(body, newId())
+      await constraints.put(record.id, record, 'absent')
+      room.constraints.put(record.id, record)
+      return entityOf(record)
+    },
+    replace: (id, body) =>
+      alone(async () => {
+        const { version } = await stored(id)
+        const record = readConstraint(body, id)
+        for (const type of await typesOf(id)) {
+          const users = await resources.count([{ field: 'resourceTypeId', op: 'eq', value: type }])
+          if (users > 0) throw constraintInUse(id)
+        }
+        await constraints.put(id, record, version)
+        room.constraints.put(id, record)
+        return entityOf(record)
+      }),
+    remove: (id) =>
+      alone(async () => {
+        const { version } = await stored(id)
+        if ((await typesOf(id)).length > 0) throw constraintInUse(id)
+        await constraints.delete(id, version)
+        room.constraints.put(id, undefined)
+      }),
+    get: async (id) => entityOf((await stored(id)).value),
+    schema: async (id) => schemaOf((await stored(id)).value.attributes),
+    list: (query) => listConstraints(room, query, entityOf),
+  }
+}
+
+function entityOf(record: ConstraintRecord): ResourceEntity {
+  // declared shapes of plain JSON
+  return record as unknown as ResourceEntity
+}

@@ -1,0 +1,47 @@
+/** The constraints of a type: as one, as JSON Schema, or as their authors wrote them. */
+import { QueryReader } from '../../../web/query-reader.ts'
+import type { ConstraintRecord } from '../constraint-record.ts'
+import type { ListQuery, TypeApi } from '../contract.ts'
+import type { Room } from '../room.ts'
+import type { TypeRecord } from '../type-record.ts'
+import type { Attribute } from './attribute.ts'
+import { schemaOf } from './json-schema.ts'
+import { mergeAttributes } from './merge-attributes.ts'
+import { RESERVED } from './reserved.ts'
+
+export async function constraintForms(
+  room: Room,
+  type: TypeRecord,
+  form: Parameters<TypeApi['constraints']>[1],
+  query: ListQuery,
+): Promise<unknown> {
+  const constraints: ConstraintRecord[] = []
+  for (const { constraintId } of type.constraints) {
+    const constraint = await room.constraints.get(constraintId)
+    if (constraint !== undefined) constraints.push(constraint)
+  }
+  if (form === 'paged') return pageOf(constraints, query)
+  const attributes = merged(constraints)
+  if (form === 'schema') return schemaOf(attributes)
+  const { id } = type.own
+  const names = constraints.map(({ name }) => name).join(', ')
+  return {
+    id: 'merged',
+    name: `Constraints for resourceType ${id}`,
+    description: names === '' ? 'The reserved attributes' : `The reserved attributes, and ${names}`,
+    attributes,
+  }
+}
+
+/** They were checked when they were applied; ones that contradict each other leave the reserved attributes. */
+function merged(constraints: readonly ConstraintRecord[]): readonly Attribute[] {
+  return mergeAttributes([RESERVED, ...constraints.map(({ attributes }) => attributes)]) ?? RESERVED
+}
+
+function pageOf(constraints: readonly ConstraintRecord[], query: ListQuery): unknown {
+  const reader = new QueryReader(query)
+  const skip = reader.integer('skip') ?? 0
+  const limit = reader.integer('limit', { most: 1_000 }) ?? 100
+  reader.done()
+  return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
+}

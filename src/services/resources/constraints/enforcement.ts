@@ -1,0 +1,66 @@
+/** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
+import type { Issue } from '../../../kernel/errors.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import type { Attributes } from '../attributes.ts'
+import type { ConstraintRecord } from '../constraint-record.ts'
+import type { ResourceEntity } from '../contract.ts'
+import { denormalize } from '../denormalize.ts'
+import { referredId } from '../resource-record.ts'
+import type { Room } from '../room.ts'
+import type { TypeRecord } from '../type-record.ts'
+import type { Attribute } from './attribute.ts'
+import { checkAttributes, type Failure } from './check-attributes.ts'
+
+export class Enforcement {
+  /** Throws `VALIDATION` with every failure. */
+  async check(room: Room, own: ResourceEntity, type: TypeRecord): Promise<void> {
+    if (type.constraints.length === 0) return
+    const shown = denormalize(own, type.own)
+    const constraints = await this.constraintsOf(room, type)
+    const failures = await this.failures(
+      room,
+      constraints.flatMap(({ attributes }) => attributes),
+      shown,
+    )
+    if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
+  }
+
+  /** Those of a type that are still there, in its order. */
+  async constraintsOf(room: Room, type: TypeRecord): Promise<readonly ConstraintRecord[]> {
+    const found: ConstraintRecord[] = []
+    for (const { constraintId } of type.constraints) {
+      const constraint = await room.constraints.get(constraintId)
+      if (constraint !== undefined) found.push(constraint)
+    }
+    return found
+  }
+
+  /** Also looks whether resources that are referred to are what they have to be. */
+  async failures(room: Room, attributes: readonly Attribute[], shown: Attributes): Promise<readonly Failure[]> {
+    const failures = [...checkAttributes(attributes, shown)]
+    for (const { name, type } of attributes) {
+      if (type.type !== 'resourceRef' || (type.exists !== true && type.resourceTypes === undefined)) continue
+      const id = referredId(Object.hasOwn(shown, name) ? shown[name] : undefined)
+      if (!id) continue
+      const target = await room.resources.get(id)
+      const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const fail = (keyword: string, message: string): void => void failures.push({ path, keyword, message, value: id })
+      if (target === undefined) {
+        if (type.exists === true) fail('exists', `Property ${name} refers to the resource ${id}, which does not exist.`)
+        continue
+      }
+      const typeId = target.own['resourceTypeId']
+      if (type.resourceTypes?.includes(typeof typeId === 'string' ? typeId : '') === false) {
+        const wanted = type.resourceTypes.slice(0, 20).join(', ')
+        fail('resourceTypes', `Property ${name} must refer to a resource of type ${wanted}.`)
+      }
+    }
+    return failures
+  }
+}
+
+/** The keyword and the value go along for the body of the refusal. */
+export function issueOf({ path, keyword, message, value }: Failure): Issue {
+  const details = { keyword, ...(value !== undefined && { value }) }
+  return { type: 'CONSTRAINT', severity: 'ERROR', path, message, details }
+}

@@ -1,0 +1,42 @@
+/**
+ * What a resource shows: its own attributes over those of its type, attribute by attribute; lists and objects are never
+ * mixed (part 2, 2.5).
+ */
+import { sameJson, type Attributes } from './attributes.ts'
+import type { AttributeOrigin, ResourceEntity } from './contract.ts'
+
+/** Never inherited; what begins with `$` is bookkeeping of the type and is not inherited either. */
+const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])
+
+export function isInherited(attribute: string): boolean {
+  return !OWN_ONLY.has(attribute) && !attribute.startsWith('$')
+}
+
+export function denormalize(own: ResourceEntity, type: Attributes | undefined): ResourceEntity {
+  if (type === undefined) return own
+  const inherited = Object.entries(type).filter(([name]) => isInherited(name) && !Object.hasOwn(own, name))
+  return inherited.length === 0 ? own : { ...own, ...Object.fromEntries(inherited) }
+}
+
+/** Each attribute of the denormalized resource with its origin, by name. */
+export function originsOf(
+  own: ResourceEntity,
+  type: { readonly id: string; readonly attributes: Attributes } | undefined,
+): readonly AttributeOrigin[] {
+  const shown = denormalize(own, type?.attributes)
+  return Object.keys(shown)
+    .sort()
+    .map((attribute): AttributeOrigin => {
+      const value = shown[attribute] ?? null
+      if (type !== undefined && !Object.hasOwn(own, attribute)) return { attribute, value, from: 'type', id: type.id }
+      const hides = type !== undefined && isInherited(attribute) && Object.hasOwn(type.attributes, attribute)
+      const hidden = hides ? type.attributes[attribute] : undefined
+      return {
+        attribute,
+        value,
+        from: 'resource',
+        id: own.id,
+        ...(hidden !== undefined && !sameJson(hidden, value) && { hidden }),
+      }
+    })
+}

@@ -1,0 +1,107 @@
+/** Resources that the broker hears of: made when they are not there, remembered when they are. */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { ChangeBook, Noted } from './change-book.ts'
+import type { SeenResource } from './contract.ts'
+import type { ResourceRecord } from './resource-record.ts'
+import { isConflict } from './retry.ts'
+import type { Room } from './room.ts'
+
+/** Whom history names for what the broker found out. */
+const FINDER = 'system/broker'
+const MOST_KNOWN = 1_000_000
+/** of one commit */
+const PORTION = 200
+
+export class Discovery {
+  readonly #book: ChangeBook
+  readonly #room: Room
+  readonly #finding = new Map<string, Promise<void>>()
+
+  constructor(book: ChangeBook, room: Room) {
+    this.#book = book
+    this.#room = room
+  }
+
+  discover(seen: readonly SeenResource[]): Promise<void> | undefined {
+    let strangers: Map<string, SeenResource> | undefined
+    for (const each of seen) {
+      const { resource, time } = each
+      this.#room.contacts.heard(resource, time)
+      if (this.#room.known.has(resource)) continue
+      strangers ??= new Map()
+      // what it was seen in first
+      if (!strangers.has(resource)) strangers.set(resource, each)
+    }
+    return strangers && this.#meet([...strangers.values()])
+  }
+
+  /** One search for each id, whoever asks. */
+  async #meet(strangers: readonly SeenResource[]): Promise<void> {
+    const waiting = new Set<Promise<void>>()
+    const fresh = strangers.filter(({ resource }) => {
+      const under = this.#finding.get(resource)
+      if (under !== undefined) waiting.add(under)
+      return under === undefined
+    })
+    for (let at = 0; at < fresh.length; at += PORTION) {
+      const portion = fresh.slice(at, at + PORTION)
+      const finding = this.#find(portion).finally(() => {
+        for (const { resource } of portion) this.#finding.delete(resource)
+      })
+      for (const { resource } of portion) this.#finding.set(resource, finding)
+      waiting.add(finding)
+    }
+    await Promise.all(waiting)
+  }
+
+  async #find(portion: readonly SeenResource[]): Promise<void> {
+    const { resources } = this.#room.books
+    const there = new Set((await resources.getMany(portion.map(({ resource }) => resource))).map(({ id }) => id))
+    const missing = portion.filter(({ resource }) => !there.has(resource))
+    try {
+      if (missing.length > 0) await this.#make(missing)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      // somebody made one of them meanwhile: each for itself
+      for (const each of missing) await this.#makeOne(each)
+    }
+    if (this.#room.known.size + portion.length > MOST_KNOWN) this.#room.known.clear()
+    for (const { resource } of portion) this.#room.known.add(resource)
+  }
+
+  async #makeOne(seen: SeenResource): Promise<void> {
+    try {
+      await this.#make([seen])
+    } catch (error) {
+      if (!isConflict(error)) throw error
+    }
+  }
+
+  async #make(missing: readonly SeenResource[]): Promise<void> {
+    const { books, resources, contacts } = this.#room
+    const caller: Caller = { tenant: books.tenant, user: FINDER }
+    const made = missing.map(({ resource, time, message }) => {
+      const record: ResourceRecord = { own: { id: resource, lastMessageTimestamp: time } }
+      return { record, time, noted: this.#note(caller, record, message) }
+    })
+    await books.commit(
+      made.flatMap(({ record, noted }) => [books.resources.putting(record.own.id, record, 'absent'), ...noted.writes]),
+    )
+    for (const { record, time, noted } of made) {
+      resources.put(record.own.id, record)
+      contacts.written(record.own.id, time)
+      noted.tell()
+    }
+  }
+
+  #note(caller: Caller, { own }: ResourceRecord, message: Json): Noted {
+    return this.#book.note(this.#room.books, caller, {
+      kind: 'resource',
+      id: own.id,
+      before: undefined,
+      after: own,
+      message,
+    })
+  }
+}

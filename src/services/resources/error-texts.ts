@@ -1,0 +1,47 @@
+/** Refusals of the service in the words that clients know (part 2, 7). */
+import { AppError, type Issue } from '../../kernel/errors.ts'
+
+export function resourceNotFound(id: string): AppError {
+  return new AppError('NOT_FOUND', `No resource with id ${id}`)
+}
+
+export function typeNotFound(id: string): AppError {
+  return new AppError('NOT_FOUND', `No type with id ${id}`)
+}
+
+export function constraintNotFound(id: string): AppError {
+  return new AppError('NOT_FOUND', `No ResourceConstraint with id '${id}'`)
+}
+
+export function resourceExists(id: string): AppError {
+  return new AppError('CONFLICT', `Existing resource entry with id ${id}`)
+}
+
+export function typeExists(id: string): AppError {
+  return new AppError('CONFLICT', `Existing ResourceType entry with id ${id}`)
+}
+
+export function resourceInUse(count: number): AppError {
+  return new AppError('WRONG_STATUS', `Resource is still parent of or referenced by ${count} resource(s)`)
+}
+
+export function typeInUse(count: number): AppError {
+  return new AppError('WRONG_STATUS', `Type in use by ${count} resource(s)`)
+}
+
+export function constraintInUse(id: string): AppError {
+  return new AppError('WRONG_STATUS', `ResourceConstraint '${id}' is in use`)
+}
+
+export function busyType(id: string): AppError {
+  return new AppError('CONFLICT', `An operation is already busy on ${id}`)
+}
+
+export function otherVersion(what: string, version: number | undefined, wanted: number): AppError {
+  const now = version === undefined ? 'is not there' : `has version ${version}`
+  return new AppError('PRECONDITION', `${what} ${now}, not version ${wanted}; read it again and repeat the change`)
+}
+
+export function problem(path: string, message: string, suggestion?: string): Issue {
+  return { type: 'ATTRIBUTE', severity: 'ERROR', path, message, ...(suggestion !== undefined && { suggestion }) }
+}

@@ -1,0 +1,18 @@
+import type { ResourceEntity } from '../contract.ts'
+import { valueAt } from './project.ts'
+
+/** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */
+export function csvOf(fields: readonly string[], entities: readonly ResourceEntity[]): string {
+  const lines = entities.map((entity) => fields.map((field) => cellOf(valueAt(entity, field))).join(','))
+  return [fields.map(cellOf).join(','), ...lines].map((line) => `${line}\r\n`).join('')
+}
+
+/** What spreadsheets would take for a formula is kept from being one. */
+const FORMULA = /^[=+\-@\t\r]/
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,64 @@
+/** Some attributes of an entity, by dotted paths. */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
+import { QueryReader } from '../../../web/query-reader.ts'
+import type { ListQuery, ResourceEntity } from '../contract.ts'
+import { problem } from '../error-texts.ts'
+
+const MOST_FIELDS = 100
+const MOST_STEPS = 10
+
+/** The paths of `field` and `fields`; empty: everything. Throws `VALIDATION`. */
+export function fieldsOf(query: ListQuery, isTable = false): readonly string[] {
+  const reader = new QueryReader(query)
+  const names = [...reader.texts('field'), ...reader.texts('fields').flatMap((list) => list.split(','))]
+  const fields = [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))]
+  if (isTable && fields.length === 0) {
+    throw new AppError('VALIDATION', 'Expecting a fields parameter when the Accept header is set to text/csv')
+  }
+  const wrong = fields.filter((field) => !isPath(field))
+  if (wrong.length > 0)
+    throw refuse('the query', [problem('/fields', `"${wrong[0] ?? ''}" is no path of an attribute`)])
+  if (fields.length > MOST_FIELDS)
+    throw refuse('the query', [problem('/fields', `names more than ${MOST_FIELDS} fields`)])
+  return fields
+}
+
+/** Whether it can be the dotted path of an attribute. */
+export function isPath(path: string): boolean {
+  const steps = path.split('.')
+  return steps.length <= MOST_STEPS && steps.every((step) => step !== '' && !FORBIDDEN_KEYS.has(step))
+}
+
+/** The value at a dotted path; an attribute whose name has the dots itself comes first. */
+export function valueAt(entity: unknown, path: string): unknown {
+  const whole = ownValue(entity, path)
+  if (whole !== undefined) return whole
+  let value = entity
+  for (const step of path.split('.')) value = ownValue(value, step)
+  return value
+}
+
+/** The id, and what is at the paths. */
+export function project(entity: ResourceEntity, fields: readonly string[]): ResourceEntity {
+  if (fields.length === 0) return entity
+  const chosen: Record<string, Json> & { id: string } = { id: entity.id }
+  for (const field of fields) {
+    const value = valueAt(entity, field) as Json | undefined
+    if (value !== undefined) put(chosen, Object.hasOwn(entity, field) ? [field] : field.split('.'), value)
+  }
+  return chosen
+}
+
+function put(target: Record<string, Json>, [step = '', ...rest]: readonly string[], value: Json): void {
+  if (rest.length === 0) {
+    target[step] = value
+    return
+  }
+  const before = target[step]
+  const inner: Record<string, Json> = isPlainObject(before) ? { ...(before as Record<string, Json>) } : {}
+  put(inner, rest, value)
+  target[step] = inner
+}

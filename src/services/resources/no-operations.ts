@@ -1,0 +1,14 @@
+import { AppError } from '../../kernel/errors.ts'
+import type { OperationApi } from './contract.ts'
+
+/** Of a host that has no bulk operations. */
+export function noOperations(): OperationApi {
+  return {
+    queue: async () => {
+      throw new AppError('VALIDATION', 'bulk operations on resources are not served here')
+    },
+    get: async (id) => {
+      throw new AppError('NOT_FOUND', `No operation with id ${id}`)
+    },
+  }
+}

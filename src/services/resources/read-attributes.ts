@@ -1,0 +1,56 @@
+/** Attributes as they come from outside: plain JSON, no key that reaches a prototype, bounded in depth and size. */
+import { AppError, type Issue } from '../../kernel/errors.ts'
+import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Attributes } from './attributes.ts'
+import { problem } from './error-texts.ts'
+
+/** lists and objects inside one another; what is stored around them takes a few levels more */
+const MOST_LEVELS = 90
+/** characters of the JSON of one resource or type: its history and events hold it more than once */
+const LARGEST = 262_144
+const MOST_PROBLEMS = 100
+
+/** A copy. Throws `VALIDATION` with all problems, `TOO_LARGE`. */
+export function readAttributes(body: unknown, subject: string): Attributes {
+  if (!isPlainObject(body))
+    throw refuse(subject, [problem('/', 'is not a JSON object', 'send an object of attributes')])
+  const issues: Issue[] = []
+  const copy = copyOf(body, '', 0, issues)
+  if (issues.length > 0) throw refuse(subject, issues)
+  return copy as Attributes
+}
+
+/** Throws `TOO_LARGE`. */
+export function checkSize(attributes: Attributes, subject: string): void {
+  const { length } = JSON.stringify(attributes)
+  if (length <= LARGEST) return
+  throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON, at most ${LARGEST} are kept`)
+}
+
+function copyOf(value: unknown, path: string, level: number, issues: Issue[]): Json {
+  if (issues.length >= MOST_PROBLEMS) return null
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  if (typeof value !== 'object') {
+    issues.push(problem(path, `${typeof value === 'number' ? String(value) : typeof value} is no JSON`))
+    return null
+  }
+  if (level >= MOST_LEVELS) {
+    issues.push(problem(path.slice(0, 200), `nests deeper than ${MOST_LEVELS} levels`, 'send something flatter'))
+    return null
+  }
+  if (Array.isArray(value)) return value.map((each: unknown, i) => copyOf(each, `${path}/${i}`, level + 1, issues))
+  if (!isPlainObject(value)) {
+    issues.push(problem(path, 'is no plain JSON object'))
+    return null
+  }
+  const copy: Record<string, Json> = {}
+  for (const [key, part] of Object.entries(value)) {
+    if (part === undefined) continue
+    const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (FORBIDDEN_KEYS.has(key)) issues.push(problem(place, `the key "${key}" is not allowed`, 'give it another name'))
+    else copy[key] = copyOf(part, place, level + 1, issues)
+  }
+  return copy
+}

@@ -1,0 +1,127 @@
+/** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
+import { isPlainObject } from '../../kernel/json.ts'
+import type { CollectionSpec } from '../../storage/contract.ts'
+import { sameJson, textAt, type Attributes } from './attributes.ts'
+import type { ResourceEntity } from './contract.ts'
+import { isInherited } from './denormalize.ts'
+import { wordsOf } from './words.ts'
+
+export interface ResourceRecord {
+  readonly own: ResourceEntity
+  /** the attributes of the type that are searched, as they were when `typeMark` was the type's mark */
+  readonly inherited?: Attributes
+  readonly typeMark?: number
+  /** writes of storage since the last change of `own` by somebody: an ETag does not count them */
+  readonly beats?: number
+}
+
+/** Texts that can be searched, compared and sorted by in storage. */
+export const TEXT_FIELDS = [
+  'name',
+  'alias',
+  'owner',
+  'provider',
+  'providerId',
+  'customer',
+  'firmware',
+  'resourceTypeId',
+] as const
+
+const SEARCHED: ReadonlySet<string> = new Set([...TEXT_FIELDS, 'tags', 'location'])
+const MOST_REFERENCES = 1_000
+
+export const RESOURCES: CollectionSpec<ResourceRecord> = {
+  name: 'resources',
+  version: 1,
+  fields: {
+    name: { type: 'text', of: (record) => textOf(record, 'name') },
+    alias: { type: 'text', of: (record) => textOf(record, 'alias') },
+    owner: { type: 'text', of: (record) => textOf(record, 'owner') },
+    provider: { type: 'text', of: (record) => textOf(record, 'provider') },
+    providerId: { type: 'text', of: (record) => textOf(record, 'providerId') },
+    customer: { type: 'text', of: (record) => textOf(record, 'customer') },
+    firmware: { type: 'text', of: (record) => textOf(record, 'firmware') },
+    resourceTypeId: { type: 'text', of: ({ own }) => textAt(own, 'resourceTypeId') },
+    parentId: { type: 'text', of: ({ own }) => textAt(own, 'parentId') },
+    lastMessageTimestamp: { type: 'number', of: ({ own }) => numberOf(own['lastMessageTimestamp']) },
+    tags: { type: 'texts', of: tagsOf },
+    /** ids of the resources that it refers to */
+    references: { type: 'texts', of: referencesOf },
+    location: { type: 'place', of: placeOf },
+    /** what `filter` looks into */
+    words: { type: 'text', of: wordsIn },
+    typeMark: { type: 'number', of: ({ typeMark }) => typeMark },
+  },
+}
+
+/** The id in a reference to another resource; undefined for anything else. */
+export function referredId(value: unknown): string | undefined {
+  if (!isPlainObject(value)) return undefined
+  const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
+  if (typeof target !== 'string' || !target.startsWith(REFERENCE)) return undefined
+  const id = target.slice(REFERENCE.length)
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+const REFERENCE = '/resources/'
+
+/** Of the attributes of a type those that are kept with its resources. */
+export function searchedOf(type: Attributes): Attributes | undefined {
+  const kept = Object.entries(type).filter(
+    ([name, value]) => isInherited(name) && (SEARCHED.has(name) || referredId(value) !== undefined),
+  )
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+/** Whether resources of a type are found as before. */
+export function isSearchedAlike(before: Attributes, after: Attributes): boolean {
+  return sameJson(searchedOf(before) ?? {}, searchedOf(after) ?? {})
+}
+
+/** Own or inherited. */
+function valueOf({ own, inherited }: ResourceRecord, name: string): unknown {
+  if (Object.hasOwn(own, name)) return own[name]
+  return inherited !== undefined && Object.hasOwn(inherited, name) ? inherited[name] : undefined
+}
+
+function textOf(record: ResourceRecord, name: string): string | undefined {
+  const value = valueOf(record, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function tagsOf(record: ResourceRecord): readonly string[] {
+  const tags = valueOf(record, 'tags')
+  return Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
+}
+
+function placeOf(record: ResourceRecord): { readonly lat: number; readonly lng: number } | undefined {
+  const location = valueOf(record, 'location')
+  if (!isPlainObject(location)) return undefined
+  const { lat, lon } = location
+  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lng: lon } : undefined
+}
+
+function referencesOf({ own, inherited = {} }: ResourceRecord): readonly string[] {
+  const ids = new Set<string>()
+  for (const value of Object.values(own)) addReference(ids, value)
+  for (const [name, value] of Object.entries(inherited)) if (!Object.hasOwn(own, name)) addReference(ids, value)
+  return [...ids].slice(0, MOST_REFERENCES)
+}
+
+function addReference(ids: Set<string>, value: unknown): void {
+  const id = referredId(value)
+  if (id !== undefined && id !== '') ids.add(id)
+}
+
+function wordsIn(record: ResourceRecord): string {
+  const texts = [record.own.id, ...TEXT_FIELDS.flatMap((name) => textOf(record, name) ?? []), ...tagsOf(record)]
+  return wordsOf(texts)
+}

@@ -1,0 +1,179 @@
+/** Resources: created, changed, deleted and shown (part 2, 4.2). */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { Page } from '../../kernel/page.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { QueryReader } from '../../web/query-reader.ts'
+import type { Attributes } from './attributes.ts'
+import type { Beside } from './beside.ts'
+import { changesOf } from './change-pages.ts'
+import { checkAttributes } from './constraints/check-attributes.ts'
+import { issueOf } from './constraints/enforcement.ts'
+import { COMMAND, RESERVED } from './constraints/reserved.ts'
+import type { ResourceApi, ResourceEntity, Versioned } from './contract.ts'
+import { originsOf } from './denormalize.ts'
+import { problem, resourceExists, resourceInUse, resourceNotFound } from './error-texts.ts'
+import { listResources } from './list/list-resources.ts'
+import { readAttributes } from './read-attributes.ts'
+import { patched, versionOf, withId, type ResourceWriter } from './resource-writer.ts'
+import type { Room } from './room.ts'
+
+/** What is deleted with a resource when it is asked for; a part that is not served has nothing to delete. */
+export interface Cascades {
+  readonly alarms?: (tenant: string, resource: string) => Promise<void>
+  readonly measurements?: (tenant: string, resource: string) => Promise<void>
+  readonly tasks?: (tenant: string, resource: string) => Promise<void>
+}
+
+export interface ResourceParts {
+  readonly writer: ResourceWriter
+  readonly cascades?: Cascades | undefined
+  readonly beside: Beside
+}
+
+const CASCADES = ['alarms', 'measurements', 'tasks'] as const
+const SUBJECT = 'the resource'
+
+export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, room: Room, caller: Caller): ResourceApi {
+  const { books } = room
+  const { tenant } = caller
+  const write = async (...[written]: Parameters<typeof writeOf>) => {
+    const result = await writer.write(room, writeOf(written))
+    if (result === undefined) throw resourceNotFound(written.id)
+    return result
+  }
+  const writeOf = (written: Omit<Parameters<ResourceWriter['write']>[1], 'caller'>) => ({ ...written, caller })
+  const stored = async (id: string) => {
+    const found = await books.resources.get(id)
+    if (found === undefined) throw resourceNotFound(id)
+    return found
+  }
+  const shown = async (id: string): Promise<Versioned<ResourceEntity>> => {
+    const found = await stored(id)
+    return { value: room.show(found.value, await room.typeOf(found.value)), version: versionOf(found) }
+  }
+
+  return {
+    create: async (body) => {
+      const attributes = readAttributes(body, SUBJECT)
+      const { id } = attributes
+      if (id === undefined || id === null) throw refuse(SUBJECT, [problem('/id', 'is required')])
+      const entity = withId({ ...attributes, id: null }, typeof id === 'string' ? id : '', SUBJECT)
+      checkResource({ ...entity, id })
+      return write({
+        id: entity.id,
+        step: (before) => {
+          if (before !== undefined) throw resourceExists(entity.id)
+          return entity
+        },
+      })
+    },
+    replace: async (id, body, options) => {
+      const entity = withId(readAttributes(body, SUBJECT), id, SUBJECT)
+      checkResource(entity)
+      return write({ id, options, step: () => entity })
+    },
+    patch: async (id, body, options) => {
+      const patch = readAttributes(body, SUBJECT)
+      withId(patch, id, SUBJECT)
+      return write({
+        id,
+        options,
+        step: (before = { id }) => {
+          const entity = patched(before, patch)
+          checkResource(entity)
+          return entity
+        },
+      })
+    },
+    remove: async (id, { cascade = [], ...options } = {}) => {
+      const wrong = cascade.filter((name) => !CASCADES.some((known) => known === name))
+      if (wrong.length > 0) {
+        const issues = wrong.map((name) =>
+          problem('/cascade', `"${name}" is unknown`, `write one of ${CASCADES.join(', ')}`),
+        )
+        throw refuse('the query', issues)
+      }
+      await writer.write(room, {
+        caller,
+        id,
+        options,
+        cascaded: cascade,
+        step: async (before) => {
+          if (before === undefined) throw resourceNotFound(id)
+          const users = await usersOf(room, id)
+          if (users > 0) throw resourceInUse(users)
+          for (const name of CASCADES) if (cascade.includes(name)) await cascades[name]?.(tenant, id)
+          return undefined
+        },
+      })
+    },
+    get: async (id, { denormalized = true } = {}) => {
+      if (denormalized) return shown(id)
+      const found = await stored(id)
+      return { value: room.contacts.current(found.value.own), version: versionOf(found) }
+    },
+    list: (query) => listResources(room, query),
+    children: async (id, query) => {
+      await stored(id)
+      return listResources(room, query, [{ field: 'parentId', op: 'eq', value: id }])
+    },
+    referrers: async (id, query) => {
+      await stored(id)
+      return listResources(room, query, [{ field: 'references', op: 'eq', value: id }])
+    },
+    changes: async (id, query) => {
+      const page = await changesOf(room, 'resource', id, query)
+      if (page.total === 0) throw resourceNotFound(id)
+      return page
+    },
+    commands: async (id, query) => {
+      await stored(id)
+      return (await beside.commands?.(books, id, query)) ?? emptyPage(query)
+    },
+    explain: async (id) => {
+      const { value } = await stored(id)
+      const type = await room.typeOf(value)
+      const own = room.contacts.current(value.own)
+      return originsOf(own, type && { id: type.own.id, attributes: type.own })
+    },
+  }
+}
+
+/** Reserved attributes are what they have to be. Throws `VALIDATION` with every problem. */
+function checkResource(entity: Attributes): void {
+  const issues: Issue[] = [...checkAttributes(RESERVED, entity), ...commandFailures(entity)].map(issueOf)
+  if (issues.length > 0) throw refuse(SUBJECT, issues)
+}
+
+export function commandFailures(entity: Attributes): ReturnType<typeof checkAttributes> {
+  const { commands } = entity
+  if (!Array.isArray(commands)) return []
+  return commands.flatMap((entry: unknown, i) =>
+    Object.entries(isPlainObject(entry) ? entry : {}).flatMap(([name, command]) => {
+      const path = `/commands/${i}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (!isPlainObject(command)) {
+        return [{ path, keyword: 'type', message: `Property ${name} must be an object.`, value: command }]
+      }
+      return checkAttributes(COMMAND, command).map((failure) => ({ ...failure, path: `${path}${failure.path}` }))
+    }),
+  )
+}
+
+/** How many others have it as parent or refer to it. */
+async function usersOf({ books: { resources } }: Room, id: string): Promise<number> {
+  const child = { field: 'parentId', op: 'eq', value: id } as const
+  const referrer = { field: 'references', op: 'eq', value: id } as const
+  const other = { field: 'id', op: 'ne', value: id } as const
+  const [children, referrers] = await Promise.all([resources.count([child, other]), resources.count([referrer, other])])
+  const both = children > 0 && referrers > 0 ? await resources.count([child, referrer, other]) : 0
+  return children + referrers - both
+}
+
+function emptyPage(query: Parameters<ResourceApi['list']>[0]): Page<never> {
+  const reader = new QueryReader(query)
+  const page = { values: [], skip: reader.integer('skip') ?? 0, limit: reader.integer('limit') ?? 100, total: 0 }
+  reader.done()
+  return page
+}

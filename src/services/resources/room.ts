@@ -1,0 +1,84 @@
+/** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
+import type { Books } from './books.ts'
+import type { ConstraintRecord } from './constraint-record.ts'
+import { Contacts } from './contacts.ts'
+import type { ResourceEntity } from './contract.ts'
+import { denormalize } from './denormalize.ts'
+import type { ResourceRecord } from './resource-record.ts'
+import { Shelf } from './shelf.ts'
+import type { TypeRecord } from './type-record.ts'
+
+const MOST_RESOURCES = 50_000
+const MOST_TYPES = 10_000
+const MOST_CONSTRAINTS = 10_000
+
+interface View {
+  /** of the contact that is not written */
+  readonly heard: number | undefined
+  readonly type: TypeRecord | undefined
+  readonly shown: ResourceEntity
+}
+
+export class Room {
+  readonly books: Books
+  readonly resources: Shelf<ResourceRecord>
+  readonly types: Shelf<TypeRecord>
+  readonly constraints: Shelf<ConstraintRecord>
+  readonly contacts: Contacts
+  /** ids of resources that were there when the broker heard of them */
+  readonly known = new Set<string>()
+  /** made once for as long as a record and its type stay the same */
+  readonly #views = new WeakMap<ResourceRecord, View>()
+
+  constructor(books: Books, mostResources = MOST_RESOURCES) {
+    this.books = books
+    this.resources = new Shelf(async (id) => (await books.resources.get(id))?.value, mostResources)
+    this.types = new Shelf(async (id) => (await books.types.get(id))?.value, MOST_TYPES)
+    this.constraints = new Shelf(async (id) => (await books.constraints.get(id))?.value, MOST_CONSTRAINTS)
+    this.contacts = new Contacts(books)
+  }
+
+  lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
+    const record = this.resources.peek(id)
+    if (record === undefined) return this.#read(id)
+    if (record.value === undefined) return undefined
+    const typeId = typeIdOf(record.value)
+    if (typeId === undefined) return this.#show(record.value, undefined)
+    const type = this.types.peek(typeId)
+    return type === undefined ? this.#read(id) : this.#show(record.value, type.value)
+  }
+
+  /** A resource as it is shown: without a type, its own attributes. */
+  show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
+    return denormalize(this.contacts.current(record.own), type?.own)
+  }
+
+  typeOf(record: ResourceRecord): Promise<TypeRecord | undefined> | undefined {
+    const typeId = typeIdOf(record)
+    return typeId === undefined ? undefined : this.types.get(typeId)
+  }
+
+  /** Those that waited longest. */
+  async writeContacts(most: number): Promise<void> {
+    for (const { own } of await this.contacts.flush(most)) this.resources.forget(own.id)
+  }
+
+  async #read(id: string): Promise<ResourceEntity | undefined> {
+    const record = await this.resources.get(id)
+    return record && this.#show(record, await this.typeOf(record))
+  }
+
+  #show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
+    const heard = this.contacts.unwritten(record.own.id)
+    const known = this.#views.get(record)
+    if (known !== undefined && known.type === type && known.heard === heard) return known.shown
+    const shown = this.show(record, type)
+    this.#views.set(record, { heard, type, shown })
+    return shown
+  }
+}
+
+export function typeIdOf({ own }: ResourceRecord): string | undefined {
+  const id = own['resourceTypeId']
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,46 @@
+/** The stream of what happens to resources and types; an addition of this host. */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { Published } from '../../../kernel/feed.ts'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
+import type { MetadataEvent, ResourcesService } from '../contract.ts'
+import { sendNow } from './send-now.ts'
+import { accepts } from './resource-routes.ts'
+import { described } from './route-parts.ts'
+
+export function eventRoutes(app: FastifyInstance, service: ResourcesService): void {
+  app.get(
+    '/api/events',
+    {
+      ...described({
+        summary: 'What happens to resources and types, line by line or as server-sent events',
+        query: { objectType: Type.Optional(Type.Enum(['resource', 'resourcetype'])) },
+        produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
+      }),
+    },
+    async (request, reply) => {
+      const { objectType } = request.query as { readonly objectType?: string }
+      const last = Number(request.headers['last-event-id'])
+      const reader = service.changes(request.tenant, {
+        signal: untilClosed(reply),
+        overflow: 'end',
+        ...(Number.isSafeInteger(last) && last > 0 && { after: last }),
+      })
+      const events = only(reader, objectType)
+      if (accepts(request, EVENTS_MEDIA_TYPE)) return sendEvents(reply, serverEvents(events))
+      return sendNow(reply, events)
+    },
+  )
+}
+
+async function* only(
+  reader: AsyncIterable<Published<MetadataEvent>>,
+  objectType: string | undefined,
+): AsyncGenerator<Published<MetadataEvent>> {
+  for await (const event of reader) if (objectType === undefined || event.value.objectType === objectType) yield event
+}
+
+async function* serverEvents(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<ServerEvent> {
+  for await (const { number, value } of events) yield { id: String(number), event: value.type, data: value }
+}

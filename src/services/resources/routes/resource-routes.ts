@@ -1,0 +1,172 @@
+/** Routes of resources (part 2, 4.2). */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Page } from '../../../kernel/page.ts'
+import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { QueryReader } from '../../../web/query-reader.ts'
+import type { ResourceEntity, ResourcesService, Versioned } from '../contract.ts'
+import { csvOf } from '../list/csv.ts'
+import { fieldsOf } from '../list/project.ts'
+import { LISTING } from './listing-schema.ts'
+import {
+  CreatedSchema,
+  described,
+  EntitySchema,
+  handle,
+  PageSchema,
+  PagingSchema,
+  sendCreated,
+  sendVersion,
+  writeOptions,
+  type Asked,
+} from './route-parts.ts'
+import { halEntity, halPage } from './hal.ts'
+
+const COLLECTION = '/api/resources'
+const ONE = `${COLLECTION}/:id`
+const entity = { answers: { 200: EntitySchema } }
+const page = { answers: { 200: PageSchema } }
+const produces = ['application/json', HAL_MEDIA_TYPE]
+
+export function resourceRoutes(app: FastifyInstance, service: ResourcesService): void {
+  app.post(
+    COLLECTION,
+    described({ summary: 'Create a resource', body: EntitySchema, answers: { 201: CreatedSchema } }),
+    handle(service, async ({ api, body, reply }) => {
+      const { value, version } = await api.resources.create(body)
+      return sendCreated(sendVersion(reply, version), COLLECTION, value)
+    }),
+  )
+  app.get(
+    COLLECTION,
+    described({ summary: 'List and search resources', query: LISTING, produces: [...produces, 'text/csv'], ...page }),
+    handle(service, async (asked) => {
+      const { api, query, request, reply } = asked
+      if (!accepts(request, 'text/csv')) return sendPage(asked, await api.resources.list(query))
+      const fields = fieldsOf(query, true)
+      const found = await api.resources.list(query)
+      void reply.header('x-count', found.total).header('vary', 'accept')
+      return reply.type('text/csv; charset=utf-8').send(csvOf(fields, found.values))
+    }),
+  )
+  app.get(
+    ONE,
+    described({
+      summary: 'One resource, with inherited values unless it is asked for its own',
+      id: true,
+      query: { denormalized: Type.Optional(Type.Boolean({ default: true })) },
+      produces,
+      ...entity,
+    }),
+    handle(service, async (asked) => {
+      const reader = new QueryReader(asked.query)
+      const denormalized = reader.flag('denormalized') ?? true
+      reader.done()
+      return sendOne(asked, await asked.api.resources.get(asked.id, { denormalized }))
+    }),
+  )
+  app.put(
+    ONE,
+    described({ summary: 'Replace a resource, or make it', id: true, body: EntitySchema, produces, ...entity }),
+    handle(service, async (asked) => {
+      const { api, id, body } = asked
+      const options = await writeOptions(asked, () => api.resources.get(id))
+      return sendOne(asked, await api.resources.replace(id, body, options))
+    }),
+  )
+  app.patch(
+    ONE,
+    described({
+      summary: 'Change attributes of a resource, or make it; null removes one',
+      id: true,
+      body: Type.Object({}, { additionalProperties: true }),
+      produces,
+      ...entity,
+    }),
+    handle(service, async (asked) => {
+      const { api, id, body } = asked
+      const options = await writeOptions(asked, () => api.resources.get(id))
+      return sendOne(asked, await api.resources.patch(id, body, options))
+    }),
+  )
+  app.delete(
+    ONE,
+    described({
+      summary: 'Delete a resource that no other has as parent or refers to',
+      id: true,
+      query: { cascade: Type.Optional(Type.Array(Type.Enum(['alarms', 'measurements', 'tasks']))) },
+      answers: { 204: Type.Null() },
+    }),
+    handle(service, async (asked) => {
+      const { api, id, query, reply } = asked
+      const options = await writeOptions(asked, () => api.resources.get(id))
+      const cascade = new QueryReader(query).texts('cascade').flatMap((names) => names.split(','))
+      await api.resources.remove(id, { ...options, cascade: cascade.filter((name) => name !== '') })
+      return reply.code(204).send()
+    }),
+  )
+  partRoutes(app, service)
+}
+
+function partRoutes(app: FastifyInstance, service: ResourcesService): void {
+  app.get(
+    `${ONE}/children`,
+    described({ summary: 'The resources whose parent it is', id: true, query: LISTING, produces, ...page }),
+    handle(service, async (asked) => sendPage(asked, await asked.api.resources.children(asked.id, asked.query))),
+  )
+  app.get(
+    `${ONE}/referrers`,
+    described({ summary: 'The resources that refer to it', id: true, query: LISTING, produces, ...page }),
+    handle(service, async (asked) => sendPage(asked, await asked.api.resources.referrers(asked.id, asked.query))),
+  )
+  app.get(
+    `${ONE}/changes`,
+    described({
+      summary: 'What was written, newest first; also of a resource that is deleted',
+      id: true,
+      query: PagingSchema,
+      produces: ['application/json', PAGED_MEDIA_TYPE],
+    }),
+    handle(service, async ({ api, id, query, request, reply }) =>
+      sendChanges(request, reply, await api.resources.changes(id, query)),
+    ),
+  )
+  app.get(
+    `${ONE}/commands`,
+    described({ summary: 'Commands that were executed, newest first', id: true, query: PagingSchema, ...page }),
+    handle(service, async ({ api, id, query, reply }) => {
+      const found = await api.resources.commands(id, query)
+      return reply.header('x-count', found.total).send(found)
+    }),
+  )
+  app.get(
+    `${ONE}/explain`,
+    described({ summary: 'Each attribute with its value and where it comes from', id: true }),
+    handle(service, ({ api, id }) => api.resources.explain(id)),
+  )
+}
+
+/** An array, or a page by its media type (part 2, 4.2). */
+export function sendChanges(request: FastifyRequest, reply: FastifyReply, changes: Page<unknown>): FastifyReply {
+  void reply.header('x-count', changes.total).header('vary', 'accept')
+  if (!accepts(request, PAGED_MEDIA_TYPE)) return reply.send(changes.values)
+  return reply.type(`${PAGED_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(changes))
+}
+
+export function accepts({ headers }: FastifyRequest, mediaType: string): boolean {
+  return headers.accept?.includes(mediaType) === true
+}
+
+async function sendOne({ api, request, reply }: Asked, { value, version }: Versioned<ResourceEntity>) {
+  void sendVersion(reply, version).header('vary', 'accept')
+  if (!accepts(request, HAL_MEDIA_TYPE)) return reply.send(value)
+  const [hal] = await halEntity(api.resources, [value])
+  return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(hal))
+}
+
+async function sendPage({ api, request, reply }: Asked, found: Page<ResourceEntity>): Promise<FastifyReply> {
+  void reply.header('x-count', found.total).header('vary', 'accept')
+  if (!accepts(request, HAL_MEDIA_TYPE)) return reply.send(found)
+  const body = await halPage(api.resources, request.url, found)
+  return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(body))
+}

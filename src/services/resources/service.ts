@@ -1,0 +1,197 @@
+/**
+ * The resources service put together: documents over storage, everything else injected. Writes go to storage first,
+ * with their history and the log that others follow; memory and the feed learn of them afterwards.
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import type { ReaderOptions } from '../../kernel/feed.ts'
+import { Lanes } from '../../kernel/lanes.ts'
+import type { Storage } from '../../storage/contract.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { Beside, Logger, MakeBeside } from './beside.ts'
+import { Library } from './books.ts'
+import { ChangeBook } from './change-book.ts'
+import { constraintApi } from './constraint-service.ts'
+import { Enforcement } from './constraints/enforcement.ts'
+import type {
+  ActuatorCall,
+  ManagedTasks,
+  OperationApi,
+  ResourceEntity,
+  ResourcesApi,
+  ResourcesGauges,
+  ResourcesService,
+  SeenResource,
+} from './contract.ts'
+import { Discovery } from './discovery.ts'
+import { noOperations } from './no-operations.ts'
+import { Parents } from './parents.ts'
+import { resourceApi, type Cascades } from './resource-service.ts'
+import { ResourceWriter } from './resource-writer.ts'
+import { Room } from './room.ts'
+import { typeApi } from './type-service.ts'
+import { TypeWork } from './type-work.ts'
+
+export interface ResourcesOptions {
+  readonly storage: Storage
+  /** epoch ms */
+  readonly now: () => number
+  /** ids of types, constraints, operations and records; never the same twice */
+  readonly newId: () => string
+  readonly logger?: Logger
+  readonly managedTasks?: ManagedTasks
+  readonly actuators?: ActuatorCall
+  readonly cascades?: Cascades
+  /** what works beside the documents: upkeep of managed tasks, commands, bulk operations */
+  readonly beside?: readonly MakeBeside[]
+  /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
+  readonly sweep?: (work: () => void) => () => void
+}
+
+/** ms between two writings of when resources were heard last */
+const SWEEP_MS = 5_000
+/** contacts that one sweep writes: ingestion comes first */
+const MOST_CONTACTS = 2_000
+
+export function createResourcesService(options: ResourcesOptions): ResourcesService {
+  return new Resources(options)
+}
+
+class Resources implements ResourcesService {
+  readonly #options: ResourcesOptions
+  readonly #library: Library
+  readonly #rooms = new Map<string, { readonly room: Room; readonly discovery: Discovery }>()
+  readonly #book: ChangeBook
+  readonly #lanes = new Lanes()
+  readonly #enforcement = new Enforcement()
+  readonly #typeWork: TypeWork
+  readonly #writer: ResourceWriter
+  readonly #besides: readonly Beside[]
+  /** the first of each member counts */
+  readonly #beside: Beside
+  #endSweep: () => void = () => {}
+  #sweeping: Promise<void> = Promise.resolve()
+
+  constructor(options: ResourcesOptions) {
+    const { storage, now, newId, logger, managedTasks, actuators, beside = [] } = options
+    this.#options = options
+    this.#library = new Library(storage)
+    this.#book = new ChangeBook(now, newId)
+    this.#typeWork = new TypeWork({ enforcement: this.#enforcement, logger })
+    this.#writer = new ResourceWriter({
+      lanes: this.#lanes,
+      book: this.#book,
+      parents: new Parents(),
+      enforcement: this.#enforcement,
+      typeWork: this.#typeWork,
+    })
+    const core = {
+      library: this.#library,
+      service: this,
+      now,
+      newId,
+      ...(logger && { logger }),
+      ...(managedTasks && { managedTasks }),
+      ...(actuators && { actuators }),
+    }
+    this.#besides = beside.map((make) => make(core))
+    this.#beside = Object.assign({}, ...this.#besides.toReversed().map(bound)) as Beside
+  }
+
+  as(caller: Caller): ResourcesApi {
+    const { newId, cascades } = this.#options
+    const { room } = this.#roomOf(caller.tenant)
+    const shared = { lanes: this.#lanes, book: this.#book, typeWork: this.#typeWork, newId, beside: this.#beside }
+    const operations = (): OperationApi => this.#beside.operations?.(caller) ?? noOperations()
+    const writer = this.#writer
+    // made when they are asked for: most requests need one of them
+    return {
+      get resources() {
+        return resourceApi({ writer, cascades, beside: shared.beside }, room, caller)
+      },
+      get types() {
+        return typeApi(shared, room, caller)
+      },
+      get constraints() {
+        return constraintApi(shared, room, caller)
+      },
+      get operations() {
+        return operations()
+      },
+    }
+  }
+
+  async start(closing?: AbortSignal): Promise<void> {
+    closing?.addEventListener('abort', () => this.#book.feed.end(), { once: true })
+    const { sweep = everySweep } = this.#options
+    this.#endSweep = sweep(() => {
+      this.#sweeping = this.#sweeping.then(() => this.#writeContacts(MOST_CONTACTS))
+    })
+    for (const tenant of await this.#library.tenants()) await this.#typeWork.resume(this.#roomOf(tenant).room)
+    for (const beside of this.#besides) await beside.start?.(closing)
+  }
+
+  async stop(): Promise<void> {
+    this.#book.feed.end()
+    this.#endSweep()
+    for (const beside of this.#besides.toReversed()) await beside.stop?.()
+    await this.#typeWork.stop()
+    await this.#lanes.idle()
+    await this.#sweeping
+    await this.#writeContacts(Infinity)
+  }
+
+  gauges(): ResourcesGauges {
+    const sum = (read: (beside: Beside) => number): number => this.#besides.reduce((total, one) => total + read(one), 0)
+    return {
+      openOperations: this.#typeWork.open + sum((one) => one.openOperations?.() ?? 0),
+      upkeepWaiting: sum((one) => one.upkeepWaiting?.() ?? 0),
+      eventStreams: this.#book.feed.readers,
+    }
+  }
+
+  lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
+    return this.#roomOf(tenant).room.lookup(id)
+  }
+
+  changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeBook['feed']['read']> {
+    return this.#book.feed.read({ ...options, topic: tenant })
+  }
+
+  discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined {
+    return this.#roomOf(tenant).discovery.discover(seen)
+  }
+
+  #roomOf(tenant: string): { readonly room: Room; readonly discovery: Discovery } {
+    const known = this.#rooms.get(tenant)
+    if (known !== undefined) return known
+    const room = new Room(this.#library.of(tenant))
+    const made = { room, discovery: new Discovery(this.#book, room) }
+    this.#rooms.set(tenant, made)
+    return made
+  }
+
+  async #writeContacts(most: number): Promise<void> {
+    for (const { room } of this.#rooms.values()) {
+      try {
+        await room.writeContacts(most)
+      } catch (error) {
+        this.#options.logger?.warn('When resources were heard last could not be written', { error: messageOf(error) })
+      }
+    }
+  }
+}
+
+function everySweep(work: () => void): () => void {
+  const timer = setInterval(work, SWEEP_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** Its members as functions of their own, so that several can be taken together. */
+function bound(beside: Beside): Beside {
+  const { commands, operations, operationOf } = beside
+  return {
+    ...(commands && { commands: commands.bind(beside) }),
+    ...(operations && { operations: operations.bind(beside) }),
+    ...(operationOf && { operationOf: operationOf.bind(beside) }),
+  }
+}

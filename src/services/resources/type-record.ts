@@ -1,0 +1,68 @@
+/** A resource type as it is stored. */
+import { isPlainObject } from '../../kernel/json.ts'
+import type { CollectionSpec } from '../../storage/contract.ts'
+import { textAt } from './attributes.ts'
+import type { ResourceEntity } from './contract.ts'
+import { wordsOf } from './words.ts'
+
+export interface TypeRecord {
+  /** without `$constraints` and `$bulkOperation` */
+  readonly own: ResourceEntity
+  readonly constraints: readonly AppliedConstraint[]
+  /** changes whenever resources of the type are found by other values than before */
+  readonly mark: number
+  /** the operation that brings resources up to the type */
+  readonly operation?: string
+  /** as of a resource */
+  readonly beats?: number
+}
+
+export interface AppliedConstraint {
+  readonly constraintId: string
+  readonly status: 'applying' | 'ineffect' | 'failed'
+  readonly errors?: readonly ConstraintFailure[]
+}
+
+export interface ConstraintFailure {
+  readonly error: string
+  readonly errorPath: string
+  /** ids of resources, at most 1,000 */
+  readonly resources: readonly string[]
+}
+
+export const TYPES: CollectionSpec<TypeRecord> = {
+  name: 'resource_types',
+  version: 1,
+  fields: {
+    name: { type: 'text', of: ({ own }) => textAt(own, 'name') },
+    provider: { type: 'text', of: ({ own }) => textAt(own, 'provider') },
+    providerId: { type: 'text', of: ({ own }) => textAt(own, 'providerId') },
+    customer: { type: 'text', of: ({ own }) => textAt(own, 'customer') },
+    templates: { type: 'texts', of: ({ own }) => templateNames(own) },
+    constraints: { type: 'texts', of: ({ constraints }) => constraints.map(({ constraintId }) => constraintId) },
+    operation: { type: 'text', of: ({ operation }) => operation },
+    words: { type: 'text', of: ({ own }) => wordsIn(own) },
+  },
+}
+
+/** The attributes as they are shown. */
+export function typeEntity({ own, constraints, operation }: TypeRecord, alsoBusyWith?: string): ResourceEntity {
+  const busy = operation ?? alsoBusyWith
+  const shown = constraints.map(({ constraintId, status, errors }) => ({
+    constraintId,
+    status,
+    ...(errors && { errors: errors.map((error) => ({ ...error })) }),
+  }))
+  return { ...own, $constraints: shown, ...(busy !== undefined && { $bulkOperation: busy }) }
+}
+
+function templateNames(own: ResourceEntity): readonly string[] {
+  const templates = own['templates']
+  if (!Array.isArray(templates)) return []
+  const names = templates.flatMap((entry: unknown) => (isPlainObject(entry) ? [entry['templateName']] : []))
+  return names.filter((name): name is string => typeof name === 'string')
+}
+
+function wordsIn(own: ResourceEntity): string {
+  return wordsOf(['id', 'name', 'provider', 'providerId', 'customer'].flatMap((name) => textAt(own, name) ?? []))
+}

@@ -1,0 +1,235 @@
+/** Resource types: created, changed, deleted and shown (part 2, 4.3). */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
+import type { Lanes } from '../../kernel/lanes.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Stored } from '../../storage/contract.ts'
+import type { Attributes } from './attributes.ts'
+import type { Beside } from './beside.ts'
+import type { ChangeBook } from './change-book.ts'
+import { changesOf } from './change-pages.ts'
+import { checkAttributes } from './constraints/check-attributes.ts'
+import { issueOf } from './constraints/enforcement.ts'
+import { RESERVED, TEMPLATES } from './constraints/reserved.ts'
+import { appliedConstraints } from './constraints/applied.ts'
+import { constraintForms } from './constraints/constraint-forms.ts'
+import type { ResourceEntity, TypeApi, Versioned, WriteOptions } from './contract.ts'
+import { busyType, problem, typeExists, typeInUse, typeNotFound } from './error-texts.ts'
+import { listTypes } from './list/list-types.ts'
+import { checkSize, readAttributes } from './read-attributes.ts'
+import { commandFailures } from './resource-service.ts'
+import { isSearchedAlike } from './resource-record.ts'
+import { checkVersion, patched, versionOf, withId } from './resource-writer.ts'
+import { untilWritten } from './retry.ts'
+import type { Room } from './room.ts'
+import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
+import type { TypeWork } from './type-work.ts'
+
+export interface TypeParts {
+  readonly lanes: Lanes
+  readonly book: ChangeBook
+  readonly typeWork: TypeWork
+  readonly newId: () => string
+  readonly beside: Beside
+}
+
+/** What a writer wants: attributes without bookkeeping, and the ids of constraints; undefined deletes. */
+interface Wanted {
+  readonly own: ResourceEntity
+  readonly constraints: readonly string[]
+}
+
+type Step = (before: Stored<TypeRecord> | undefined) => Wanted | undefined | Promise<Wanted | undefined>
+
+const SUBJECT = 'the resource type'
+const CONSTRAINTS = '$constraints'
+const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation'])
+
+export function typeApi(parts: TypeParts, room: Room, caller: Caller): TypeApi {
+  const { lanes, newId, beside, typeWork } = parts
+  const { types } = room.books
+  const show = (record: TypeRecord): ResourceEntity =>
+    typeEntity(record, beside.operationOf?.(caller.tenant, record.own.id))
+  const stored = async (id: string) => {
+    const found = await types.get(id)
+    if (found === undefined) throw typeNotFound(id)
+    return found
+  }
+  // One change of types and constraints at a time: a constraint must not go while it is being applied.
+  const alone = <T>(work: () => Promise<T>): Promise<T> =>
+    lanes.run(`${caller.tenant}\n${TYPES_LANE}`, () => untilWritten(work))
+  const write = (id: string, options: WriteOptions | undefined, step: Step) =>
+    alone(async (): Promise<Versioned<ResourceEntity> | undefined> => {
+      const before = await types.get(id)
+      checkVersion(`Resource type ${id}`, before && versionOf(before), options)
+      const wanted = await step(before)
+      const record = wanted && (await nextRecord(parts, room, id, before?.value, wanted))
+      if (before === undefined && record === undefined) return undefined
+      const version = await commit(parts, room, caller, id, before, record)
+      return record && { value: show(record), version }
+    })
+  const written = async (id: string, options: WriteOptions | undefined, step: Step) => {
+    const result = await write(id, options, step)
+    if (result === undefined) throw typeNotFound(id)
+    return result
+  }
+
+  return {
+    create: async (body) => {
+      const attributes = readAttributes(body, SUBJECT)
+      const id = idOf(attributes) ?? newId()
+      const wanted = readType(attributes, id)
+      return written(id, undefined, (before) => {
+        if (before !== undefined) throw typeExists(id)
+        return wanted
+      })
+    },
+    replace: async (id, body, options) => {
+      const wanted = readType(readAttributes(body, SUBJECT), id)
+      return written(id, options, (before) => {
+        if (before === undefined) throw typeNotFound(id)
+        return wanted
+      })
+    },
+    patch: async (id, body, options) => {
+      const patch = readAttributes(body, SUBJECT)
+      withId(patch, id, SUBJECT)
+      let created = false
+      const result = await written(id, options, (before) => {
+        created = before === undefined
+        const own = patched(before?.value.own ?? { id }, patch)
+        const kept = before?.value.constraints.map(({ constraintId }) => constraintId) ?? []
+        const given = Object.hasOwn(patch, CONSTRAINTS) ? (patch[CONSTRAINTS] ?? []) : kept
+        return readType({ ...own, [CONSTRAINTS]: given }, id)
+      })
+      return { ...result, created }
+    },
+    remove: async (id, options) => {
+      await write(id, options, async (before) => {
+        if (before === undefined) throw typeNotFound(id)
+        const users = await usersOf(room, id)
+        if (users > 0) throw typeInUse(users)
+        return undefined
+      })
+    },
+    get: async (id) => {
+      const found = await stored(id)
+      return { value: show(found.value), version: versionOf(found) }
+    },
+    list: (query) => listTypes(room, query, show),
+    changes: async (id, query) => {
+      const page = await changesOf(room, 'resourcetype', id, query)
+      if (page.total === 0) throw typeNotFound(id)
+      return page
+    },
+    constraints: async (id, form, query = {}) => constraintForms(room, (await stored(id)).value, form, query),
+    revalidate: (id) =>
+      alone(async () => {
+        const { value, version } = await stored(id)
+        if (value.constraints.some(({ status }) => status === 'applying')) throw busyType(id)
+        const constraints = value.constraints.map(({ constraintId }) => applying(constraintId))
+        const beats = (value.beats ?? 0) + 1
+        const record: TypeRecord = { ...value, constraints, operation: newId(), beats }
+        const next = await types.put(id, record, version)
+        room.types.put(id, record)
+        typeWork.begin(room, id)
+        return { value: show(record), version: next - beats }
+      }),
+  }
+}
+
+export const TYPES_LANE = '$types'
+
+function idOf({ id }: Attributes): string | undefined {
+  if (id === undefined || id === null) return undefined
+  if (typeof id === 'string') return id
+  throw refuse(SUBJECT, [problem('/id', 'is no string')])
+}
+
+/** Throws `VALIDATION` with every problem. */
+function readType(attributes: Attributes, id: string): Wanted {
+  const entity = withId(attributes, id, SUBJECT)
+  const own = Object.entries(entity).filter(([name]) => !BOOKKEEPING.has(name))
+  const issues: Issue[] = [...checkAttributes([...RESERVED, TEMPLATES], entity), ...commandFailures(entity)].map(
+    issueOf,
+  )
+  const constraints = constraintIds(entity[CONSTRAINTS], issues)
+  if (issues.length > 0) throw refuse(SUBJECT, issues)
+  const wanted = { own: { ...Object.fromEntries(own), id }, constraints }
+  checkSize(wanted.own, SUBJECT)
+  return wanted
+}
+
+/** Ids, or entries as they are shown. */
+function constraintIds(given: unknown, issues: Issue[]): readonly string[] {
+  if (given === undefined) return []
+  const ids = Array.isArray(given)
+    ? given.map((entry: unknown) =>
+        typeof entry === 'object' && entry !== null && 'constraintId' in entry ? entry.constraintId : entry,
+      )
+    : undefined
+  if (ids === undefined || !ids.every((id): id is string => typeof id === 'string' && id !== '')) {
+    issues.push(problem(`/${CONSTRAINTS}`, 'is no list of ids of constraints', 'write ["<id>", ...]'))
+    return []
+  }
+  if (ids.length > MOST_APPLIED) issues.push(problem(`/${CONSTRAINTS}`, `has more than ${MOST_APPLIED} constraints`))
+  return [...new Set(ids)]
+}
+
+const MOST_APPLIED = 100
+
+function applying(constraintId: string): AppliedConstraint {
+  return { constraintId, status: 'applying' }
+}
+
+async function nextRecord(
+  { book, newId }: TypeParts,
+  room: Room,
+  id: string,
+  before: TypeRecord | undefined,
+  { own, constraints: ids }: Wanted,
+): Promise<TypeRecord> {
+  const isSame = before !== undefined && isSearchedAlike(before.own, own)
+  const users = await usersOf(room, id)
+  const constraints = await appliedConstraints(room, ids, before, own, users)
+  const isBusy = users > 0 && (!isSame || constraints.some(({ status }) => status === 'applying'))
+  const operation = isBusy ? newId() : before?.operation
+  return {
+    own,
+    constraints,
+    mark: isSame ? before.mark : book.nextOrder(),
+    ...(operation !== undefined && { operation }),
+  }
+}
+
+function usersOf(room: Room, id: string): Promise<number> {
+  return room.books.resources.count([{ field: 'resourceTypeId', op: 'eq', value: id }])
+}
+
+async function commit(
+  { book, typeWork }: TypeParts,
+  room: Room,
+  caller: Caller,
+  id: string,
+  before: Stored<TypeRecord> | undefined,
+  record: TypeRecord | undefined,
+): Promise<number> {
+  const { books } = room
+  const noted = book.note(books, caller, {
+    kind: 'resourcetype',
+    id,
+    before: before && typeEntity(withoutOperation(before.value)),
+    after: record && typeEntity(withoutOperation(record)),
+  })
+  const expect = before?.version ?? 'absent'
+  const write = record === undefined ? books.types.deleting(id, expect) : books.types.putting(id, record, expect)
+  const { results } = await books.commit([write, ...noted.writes])
+  room.types.put(id, record)
+  noted.tell()
+  if (record?.operation !== undefined) typeWork.begin(room, id)
+  return results[0] ?? 0
+}
+
+function withoutOperation({ operation: _operation, ...record }: TypeRecord): TypeRecord {
+  return record
+}

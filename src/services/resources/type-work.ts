@@ -1,0 +1,200 @@
+/**
+ * What a change of a type leaves to be done with its resources, in the background: they are to be found by the new
+ * inherited values, and held against new constraints. The type names the operation until it is done.
+ *
+ * W1  work goes in slices; what is left is found by looking, so that it goes on after a crash
+ * W2  a newer change of the type takes over: the older operation ends
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import { Lanes } from '../../kernel/lanes.ts'
+import type { Condition, Stored } from '../../storage/contract.ts'
+import type { Logger } from './beside.ts'
+import type { Enforcement } from './constraints/enforcement.ts'
+import { searchedOf, type ResourceRecord } from './resource-record.ts'
+import { isConflict, untilWritten } from './retry.ts'
+import { typeIdOf, type Room } from './room.ts'
+import type { AppliedConstraint, TypeRecord } from './type-record.ts'
+
+export interface TypeWorkParts {
+  readonly enforcement: Enforcement
+  readonly logger?: Logger | undefined
+}
+
+const SLICE = 200
+const MOST_FAILING = 1_000
+const MOST_ERRORS = 100
+
+export class TypeWork {
+  readonly #parts: TypeWorkParts
+  readonly #lanes = new Lanes()
+  #open = 0
+  #stopped = false
+
+  constructor(parts: TypeWorkParts) {
+    this.#parts = parts
+  }
+
+  get open(): number {
+    return this.#open
+  }
+
+  /** Goes on with what was under way. */
+  async resume(room: Room): Promise<void> {
+    const ids = await room.books.types.ids({
+      where: [{ field: 'operation', op: 'exists', value: true }],
+      limit: 10_000,
+    })
+    for (const id of ids) this.begin(room, id)
+  }
+
+  /** Works off the operation that the type names. */
+  begin(room: Room, typeId: string): void {
+    if (this.#stopped) return
+    this.#open += 1
+    const work = this.#lanes.run(`${room.books.tenant}\n${typeId}`, () => this.#run(room, typeId))
+    work
+      .catch((error: unknown) => {
+        if (this.#stopped) return
+        this.#parts.logger?.error('An operation on a resource type stopped; it goes on after the next start', {
+          tenant: room.books.tenant,
+          type: typeId,
+          error: messageOf(error),
+        })
+      })
+      .finally(() => (this.#open -= 1))
+      .catch(() => {})
+  }
+
+  /** A resource that was written by what its type was before: nobody else would find it. */
+  followUp(room: Room, record: ResourceRecord): void {
+    const id = typeIdOf(record)
+    const type = id === undefined ? undefined : room.types.peek(id)?.value
+    if (id !== undefined && type !== undefined && type.mark !== record.typeMark) this.begin(room, id)
+  }
+
+  /** Resolves when everything that was begun is done. */
+  async idle(): Promise<void> {
+    await this.#lanes.idle()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#lanes.idle()
+  }
+
+  async #run(room: Room, typeId: string): Promise<void> {
+    const stored = await room.books.types.get(typeId)
+    if (stored === undefined) return
+    const type = stored.value
+    await this.#rewrite(room, typeId, type)
+    const constraints = type.constraints.some(({ status }) => status === 'applying')
+      ? await this.#hold(room, typeId, type)
+      : type.constraints
+    if (!this.#stopped && type.operation !== undefined) await this.#end(room, typeId, type.operation, constraints)
+  }
+
+  /** Gives resources the inherited values by which they are found. */
+  async #rewrite(room: Room, typeId: string, type: TypeRecord): Promise<void> {
+    const where: readonly Condition[] = [
+      { field: 'resourceTypeId', op: 'eq', value: typeId },
+      { field: 'typeMark', op: 'ne', value: type.mark },
+    ]
+    const inherited = searchedOf(type.own)
+    // those that somebody else wrote meanwhile come again in the next walk
+    for (let again = true; again && !this.#stopped;) {
+      again = false
+      for await (const slice of walk(room, where)) {
+        if (this.#stopped || (await this.#isOutdated(room, typeId, type))) return
+        again = true
+        for (let at = 0; at < slice.length; at += PORTION) {
+          await rewritten(room, slice.slice(at, at + PORTION), inherited, type.mark)
+        }
+      }
+    }
+  }
+
+  async #isOutdated(room: Room, typeId: string, { mark }: TypeRecord): Promise<boolean> {
+    return (await room.types.get(typeId))?.mark !== mark
+  }
+
+  async #hold(room: Room, typeId: string, type: TypeRecord): Promise<readonly AppliedConstraint[]> {
+    const { enforcement } = this.#parts
+    const constraints = await enforcement.constraintsOf(room, type)
+    const failed = new Map(constraints.map(({ id }) => [id, new Map<string, Failing>()]))
+    for await (const slice of walk(room, [{ field: 'resourceTypeId', op: 'eq', value: typeId }])) {
+      if (this.#stopped) return type.constraints
+      for (const { value } of slice) {
+        const shown = room.show(value, type)
+        for (const { id, attributes } of constraints) {
+          for (const { message, path } of await enforcement.failures(room, attributes, shown)) {
+            addFailing(failed.get(id), message, path, value.own.id)
+          }
+        }
+      }
+    }
+    return type.constraints.map(({ constraintId }): AppliedConstraint => {
+      const errors = [...(failed.get(constraintId)?.values() ?? [])]
+      return errors.length === 0 ? { constraintId, status: 'ineffect' } : { constraintId, status: 'failed', errors }
+    })
+  }
+
+  #end(room: Room, typeId: string, operation: string, constraints: readonly AppliedConstraint[]): Promise<void> {
+    const { types } = room.books
+    return untilWritten(async () => {
+      const stored = await types.get(typeId)
+      if (stored?.value.operation !== operation) return
+      const { operation: _done, ...record } = stored.value
+      await types.put(typeId, { ...record, constraints, beats: (record.beats ?? 0) + 1 }, stored.version)
+      room.types.forget(typeId)
+    })
+  }
+}
+
+/** of one commit: a conflict costs all of them */
+const PORTION = 50
+
+async function rewritten(
+  room: Room,
+  slice: readonly Stored<ResourceRecord>[],
+  inherited: ResourceRecord['inherited'],
+  typeMark: number,
+): Promise<void> {
+  const { books } = room
+  const writes = slice.map(({ id, value, version }) => {
+    const { inherited: _before, ...record } = value
+    const next = { ...record, ...(inherited && { inherited }), typeMark, beats: (value.beats ?? 0) + 1 }
+    return books.resources.putting(id, next, version)
+  })
+  try {
+    await books.commit(writes)
+  } catch (error) {
+    if (!isConflict(error)) throw error
+  }
+  for (const { id } of slice) room.resources.forget(id)
+}
+
+async function* walk(room: Room, where: readonly Condition[]): AsyncGenerator<readonly Stored<ResourceRecord>[]> {
+  let afterId: string | undefined
+  for (;;) {
+    const slice = await room.books.resources.find({ where, limit: SLICE, ...(afterId !== undefined && { afterId }) })
+    if (slice.length > 0) yield slice
+    if (slice.length < SLICE) return
+    afterId = slice.at(-1)?.id
+  }
+}
+
+interface Failing {
+  readonly error: string
+  readonly errorPath: string
+  readonly resources: string[]
+}
+
+function addFailing(failing: Map<string, Failing> | undefined, error: string, errorPath: string, id: string): void {
+  const key = `${errorPath}\n${error}`
+  const known = failing?.get(key)
+  if (known !== undefined) {
+    if (known.resources.length < MOST_FAILING) known.resources.push(id)
+  } else if (failing !== undefined && failing.size < MOST_ERRORS) {
+    failing.set(key, { error, errorPath, resources: [id] })
+  }
+}

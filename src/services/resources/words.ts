@@ -1,0 +1,11 @@
+/** bytes of a text that storage keeps for searching */
+const LONGEST_TEXT = 2_000
+
+/** What `filter` looks into: texts below one another, as far as storage keeps them. */
+export function wordsOf(texts: readonly string[]): string {
+  const text = texts.join('\n')
+  if (text.length * 3 <= LONGEST_TEXT || Buffer.byteLength(text) <= LONGEST_TEXT) return text
+  const cut = Buffer.from(text).subarray(0, LONGEST_TEXT).toString()
+  // the last character may have lost its end
+  return cut.replace(/\uFFFD$/, '')
+}
