@@ -5,23 +5,23 @@ import { seriesApp, type SeriesApp } from './support/series-app.ts'
 const HAL = 'application/hal+json'
 const FROM = NOW - 2 * HOUR
 
-let it_: SeriesApp
+let host: SeriesApp
 beforeEach(async () => {
-  it_ = await seriesApp()
-  await it_.ask('POST', '/resources/r%2F1/events', [
+  host = await seriesApp()
+  await host.ask('POST', '/resources/r%2F1/events', [
     { timestamp: FROM, t: 1, mode: 'on' },
     { timestamp: FROM + 1_000, t: 3 },
     { timestamp: FROM + HOUR, t: 8 },
   ])
-  await it_.ask('POST', '/resources/s/events', { timestamp: NOW, t: 5 })
+  await host.ask('POST', '/resources/s/events', { timestamp: NOW, t: 5 })
 })
-afterEach(() => it_.close())
+afterEach(() => host.close())
 
 const range = `from=${FROM}&until=${NOW}`
 
 describe('GET /resources/:id/series/:metric', () => {
   it('is what was posted, as soon as the post was answered', async () => {
-    const { status, body } = await it_.ask('GET', `/resources/r%2F1/series/t?${range}`)
+    const { status, body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}`)
     expect(status).toBe(200)
     expect(body).toEqual({
       query: { from: FROM, until: NOW, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'] },
@@ -34,7 +34,7 @@ describe('GET /resources/:id/series/:metric', () => {
   })
 
   it('repeats one aggregate as it was asked, and as a list', async () => {
-    const { body } = await it_.ask('GET', `/resources/r%2F1/series/t?${range}&grouping=PT1H&aggregate=max`)
+    const { body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}&grouping=PT1H&aggregate=max`)
     expect(body).toEqual({
       query: {
         from: FROM,
@@ -55,14 +55,14 @@ describe('GET /resources/:id/series/:metric', () => {
   it('takes several aggregates, ISO 8601, order and limit, and passes over a window', async () => {
     const times = `from=2024-03-01T10:00:00Z&until=2024-03-01T12:00:00Z`
     const url = `/resources/r%2F1/series/t?${times}&grouping=hour&aggregates=mean,percentile(0.5)&order=descending&limit=1&window=1s`
-    expect(await it_.ask('GET', url)).toMatchObject({ status: 200, body: { series: [[FROM + HOUR, 8, 8]] } })
+    expect(await host.ask('GET', url)).toMatchObject({ status: 200, body: { series: [[FROM + HOUR, 8, 8]] } })
   })
 
   it('tells everything that is wrong, each at its place', async () => {
-    const { status, body } = await it_.ask('GET', '/resources/r/series/t?grouping=hour&from=x&order=up&limit=0')
+    const { status, body } = await host.ask('GET', '/resources/r/series/t?grouping=hour&from=x&order=up&limit=0')
     expect(status).toBe(400)
     expect(body).toEqual({
-      error: expect.stringContaining('/from <- "x" is no time'),
+      error: expect.stringContaining('/from <- "x" is no time') as unknown,
       details: [
         expect.stringMatching(/^\/from <- "x" is no time/),
         expect.stringMatching(/^\/aggregates <- is missing, though there is a grouping/),
@@ -73,14 +73,14 @@ describe('GET /resources/:id/series/:metric', () => {
   })
 
   it('is of the tenant who asks', async () => {
-    const { body } = await it_.ask('GET', `/resources/r%2F1/series/t?${range}`, undefined, { 'x-tenant': 'other' })
+    const { body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}`, undefined, { 'x-tenant': 'other' })
     expect(body).toMatchObject({ series: [] })
   })
 })
 
 describe('GET /resources/:id/series/:metric/raw', () => {
   it('links to what remains when HAL is accepted', async () => {
-    const first = await it_.ask('GET', `/resources/r%2F1/series/t/raw?${range}&limit=2`, undefined, { accept: HAL })
+    const first = await host.ask('GET', `/resources/r%2F1/series/t/raw?${range}&limit=2`, undefined, { accept: HAL })
     expect(first.type).toBe(`${HAL}; charset=utf-8`)
     const href = `/resources/r%2F1/series/t/raw?from=${FROM + 1_001}&until=${NOW}&order=ascending&limit=2`
     expect(first.body).toMatchObject({
@@ -91,30 +91,30 @@ describe('GET /resources/:id/series/:metric/raw', () => {
         [FROM + 1_000, 3],
       ],
     })
-    const second = await it_.ask('GET', href, undefined, { accept: HAL })
+    const second = await host.ask('GET', href, undefined, { accept: HAL })
     expect(second.body).toMatchObject({ _links: {}, series: [[FROM + HOUR, 8]] })
     expect(second.body).not.toHaveProperty('_links.next')
   })
 
   it('is the same without links as JSON', async () => {
-    const { type, body } = await it_.ask('GET', `/resources/r%2F1/series/t/raw?${range}&limit=1`)
+    const { type, body } = await host.ask('GET', `/resources/r%2F1/series/t/raw?${range}&limit=1`)
     expect(type).toContain('application/json')
-    expect(body).toEqual({ query: expect.objectContaining({ limit: 1 }), series: [[FROM, 1]] })
+    expect(body).toEqual({ query: expect.objectContaining({ limit: 1 }) as unknown, series: [[FROM, 1]] })
   })
 })
 
 describe('the newest values', () => {
   it('of one series are a value in a list, with its time', async () => {
-    expect((await it_.ask('GET', '/resources/r%2F1/series/t/latest')).body).toEqual({ t: [8], timestamp: FROM + HOUR })
+    expect((await host.ask('GET', '/resources/r%2F1/series/t/latest')).body).toEqual({ t: [8], timestamp: FROM + HOUR })
   })
 
   it('of a series that is not there are 404', async () => {
-    const { status, body } = await it_.ask('GET', '/resources/r%2F1/series/x/latest')
+    const { status, body } = await host.ask('GET', '/resources/r%2F1/series/x/latest')
     expect([status, body]).toEqual([404, { error: 'r/1 has no series x' }])
   })
 
   it('come as rows from /last', async () => {
-    expect((await it_.ask('GET', '/resources/r%2F1/series/t/last?limit=2')).body).toEqual({
+    expect((await host.ask('GET', '/resources/r%2F1/series/t/last?limit=2')).body).toEqual({
       query: { from: null, until: NOW, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'], limit: 2 },
       series: [
         [FROM + HOUR, 8],
@@ -124,7 +124,7 @@ describe('the newest values', () => {
   })
 
   it.each(['metadata', 'metadata=true', 'metadata=_'])('of all series come with ?%s', async (flag) => {
-    expect((await it_.ask('GET', `/resources/r%2F1/series?${flag}`)).body).toEqual([
+    expect((await host.ask('GET', `/resources/r%2F1/series?${flag}`)).body).toEqual([
       { name: 'mode', latest: { timestamp: FROM, value: 'on' } },
       { name: 't', latest: { timestamp: FROM + HOUR, value: 8 } },
     ])
@@ -133,42 +133,42 @@ describe('the newest values', () => {
 
 describe('messages', () => {
   it('come from the old place of series', async () => {
-    expect((await it_.ask('GET', '/resources/s/series')).body).toEqual([{ t: 5, timestamp: NOW }])
-    expect((await it_.ask('GET', `/resources/s/series?until=${NOW - 1}`)).body).toEqual([])
+    expect((await host.ask('GET', '/resources/s/series')).body).toEqual([{ t: 5, timestamp: NOW }])
+    expect((await host.ask('GET', `/resources/s/series?until=${NOW - 1}`)).body).toEqual([])
   })
 
   it('of several resources come newest first', async () => {
-    await it_.ask('POST', '/resources/s/events', { timestamp: NOW - 5, t: 4 })
-    expect(await it_.ask('POST', '/messages/query', { resources: ['r/1', 's'], limit: 5, window: '1d' })).toMatchObject(
-      {
-        status: 200,
-        body: {
-          query: { resources: ['r/1', 's'], limit: 5, window: '1d', from: NOW - DAY, until: NOW },
-          results: [
-            {
-              resource: 's',
-              messages: [
-                { t: 5, timestamp: NOW },
-                { t: 4, timestamp: NOW - 5 },
-              ],
-            },
-          ],
-        },
+    await host.ask('POST', '/resources/s/events', { timestamp: NOW - 5, t: 4 })
+    expect(
+      await host.ask('POST', '/messages/query', { resources: ['r/1', 's'], limit: 5, window: '1d' }),
+    ).toMatchObject({
+      status: 200,
+      body: {
+        query: { resources: ['r/1', 's'], limit: 5, window: '1d', from: NOW - DAY, until: NOW },
+        results: [
+          {
+            resource: 's',
+            messages: [
+              { t: 5, timestamp: NOW },
+              { t: 4, timestamp: NOW - 5 },
+            ],
+          },
+        ],
       },
-    )
+    })
   })
 })
 
 describe('POST /series/query', () => {
   it('gives an object for an object, and a list for a list', async () => {
     const query = { metric: 't', resources: ['s', 'r/1'], aggregates: ['sum'], grouping: '2h', from: FROM, until: NOW }
-    const answer = { query: expect.objectContaining({ metric: 't' }), series: [[FROM, 12]] }
-    expect((await it_.ask('POST', '/series/query', query)).body).toEqual(answer)
-    expect((await it_.ask('POST', '/series/query', [query])).body).toEqual([answer])
+    const answer = { query: expect.objectContaining({ metric: 't' }) as unknown, series: [[FROM, 12]] }
+    expect((await host.ask('POST', '/series/query', query)).body).toEqual(answer)
+    expect((await host.ask('POST', '/series/query', [query])).body).toEqual([answer])
   })
 
   it('is 400 for one bad query of several', async () => {
-    const { status, body } = await it_.ask('POST', '/series/query', [{ metric: 't' }])
+    const { status, body } = await host.ask('POST', '/series/query', [{ metric: 't' }])
     expect(status).toBe(400)
     expect(body).toMatchObject({ details: [expect.stringMatching(/^\/0\/resources <- is missing/)] })
   })
@@ -176,18 +176,18 @@ describe('POST /series/query', () => {
 
 describe('DELETE', () => {
   const seriesOf = async (id: string): Promise<unknown> =>
-    (await it_.ask('GET', `/resources/${id}/series?metadata`)).body
-  const messagesOf = async (id: string): Promise<unknown> => (await it_.ask('GET', `/resources/${id}/messages`)).body
+    (await host.ask('GET', `/resources/${id}/series?metadata`)).body
+  const messagesOf = async (id: string): Promise<unknown> => (await host.ask('GET', `/resources/${id}/messages`)).body
 
   it('/resources/:id forgets everything of it', async () => {
-    const { status, body } = await it_.ask('DELETE', '/resources/s')
+    const { status, body } = await host.ask('DELETE', '/resources/s')
     expect([status, body]).toEqual([200, { message: 'Deleted messages, series and all metrics for s' }])
     expect([await seriesOf('s'), await messagesOf('s')]).toEqual([[], []])
     expect(await seriesOf('r%2F1')).toHaveLength(2)
   })
 
   it('/resources/:id/messages leaves the series', async () => {
-    expect((await it_.ask('DELETE', '/resources/s/messages')).body).toEqual({ message: 'Deleted messages for s' })
+    expect((await host.ask('DELETE', '/resources/s/messages')).body).toEqual({ message: 'Deleted messages for s' })
     expect([await seriesOf('s'), await messagesOf('s')]).toEqual([
       [{ name: 't', latest: { timestamp: NOW, value: 5 } }],
       [],
@@ -195,23 +195,26 @@ describe('DELETE', () => {
   })
 
   it('forgets series alone', async () => {
-    expect((await it_.ask('DELETE', '/resources/s?onlytimeseries=true')).body).toEqual({
+    expect((await host.ask('DELETE', '/resources/s?onlytimeseries=true')).body).toEqual({
       message: 'Deleted series and all metrics for s',
     })
     expect([await seriesOf('s'), await messagesOf('s')]).toEqual([[], [{ t: 5, timestamp: NOW }]])
   })
 
   it('forgets some metrics up to an age', async () => {
-    await it_.ask('DELETE', '/resources/r%2F1?metrics=t&until=90m')
-    const { body } = await it_.ask('GET', `/resources/r%2F1/series/t?${range}`)
+    await host.ask('DELETE', '/resources/r%2F1?metrics=t&until=90m')
+    const { body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}`)
     expect(body).toMatchObject({ series: [[FROM + HOUR, 8]] })
     expect(await seriesOf('r%2F1')).toHaveLength(2)
   })
 
   it('refuses what it would not read, and forgets nothing', async () => {
-    const { status, body } = await it_.ask('DELETE', '/resources/s?metric=t')
-    expect([status, body]).toEqual([400, { error: expect.stringContaining('/metric'), details: [expect.anything()] }])
-    expect((await it_.ask('DELETE', '/resources/s?from=long%20ago')).status).toBe(400)
+    const { status, body } = await host.ask('DELETE', '/resources/s?metric=t')
+    expect([status, body]).toEqual([
+      400,
+      { error: expect.stringContaining('/metric') as unknown, details: [expect.anything()] },
+    ])
+    expect((await host.ask('DELETE', '/resources/s?from=long%20ago')).status).toBe(400)
     expect(await seriesOf('s')).toHaveLength(1)
   })
 })
