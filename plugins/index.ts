@@ -1,17 +1,22 @@
 /** The built-in plugs (part 2, 2.1): one folder each, and this table. */
 import { type Plug, type PlugServices, ScriptFence } from '../src/plug.ts'
+import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
 import { createCallUrl, type CallUrlOptions } from './call-url/plug.ts'
 import { changedBy } from './changed-by/plug.ts'
+import { clearAlarmPlugs } from './clear-alarm/plug.ts'
 import { createComposite } from './composite/plug.ts'
 import { createCondition } from './condition/plug.ts'
+import { createAlarmPlugs } from './create-alarm/plug.ts'
 import { datetime } from './datetime/plug.ts'
 import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
 import { createFunction } from './function/plug.ts'
+import { getAlarmsByFilterPlug } from './get-alarms-by-filter/plug.ts'
+import { getLatestAlarmPlug } from './get-latest-alarm/plug.ts'
 import { getWeekDay } from './get-week-day/plug.ts'
 import { helloWorld } from './hello-world/plug.ts'
 import { holdsFor } from './holds-for/plug.ts'
@@ -40,6 +45,7 @@ import { taskOutput } from './task-output/plug.ts'
 import { template } from './template/plug.ts'
 import { throttle } from './throttle/plug.ts'
 import { createTransformer } from './transformer/plug.ts'
+import { updateAlarmPlugs } from './update-alarm/plug.ts'
 import { windowStats } from './window-stats/plug.ts'
 
 /** Plugs that need nothing but their call. */
@@ -80,6 +86,7 @@ const simple: readonly Plug[] = [
   template,
   objectInsideGeofence,
   taskOutput,
+  alarmEventSensor,
 ]
 
 export interface BuiltinOptions {
@@ -103,9 +110,11 @@ interface Equipped {
   readonly composite: Plug
   readonly callURL: Plug
   readonly script: Plug
+  /** those that ask services around the engine */
+  readonly asking: readonly Plug[]
 }
 
-function equipped({ clock, outbound }: BuiltinOptions): Equipped {
+function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped {
   const fence = new ScriptFence(clock)
   const [condition, functionSensor, transformer] = [
     createCondition(fence),
@@ -119,11 +128,30 @@ function equipped({ clock, outbound }: BuiltinOptions): Equipped {
     composite: createComposite([...simple, condition, functionSensor, transformer]),
     callURL: createCallUrl(outbound),
     script: createScript(fence),
+    asking: askingPlugs(services),
   }
 }
 
-function listed({ condition, functionSensor, transformer, composite, callURL, script }: Equipped): readonly Plug[] {
-  return Object.freeze([...simple, condition, functionSensor, transformer, composite, callURL, script])
+function askingPlugs({ alarms }: PlugServices): readonly Plug[] {
+  return [
+    ...createAlarmPlugs(alarms),
+    ...clearAlarmPlugs(alarms),
+    ...updateAlarmPlugs(alarms),
+    getLatestAlarmPlug(alarms),
+    getAlarmsByFilterPlug(alarms),
+  ]
+}
+
+function listed({
+  condition,
+  functionSensor,
+  transformer,
+  composite,
+  callURL,
+  script,
+  asking,
+}: Equipped): readonly Plug[] {
+  return Object.freeze([...simple, condition, functionSensor, transformer, composite, callURL, script, ...asking])
 }
 
 const unequipped = equipped({})
@@ -135,6 +163,7 @@ export type { CallUrlOptions } from './call-url/plug.ts'
 export const { condition, functionSensor, transformer, composite, callURL, script } = unequipped
 
 export {
+  alarmEventSensor,
   alwaysON,
   alwaysONWithOFF,
   bitflip,

@@ -21,3 +21,6 @@ export interface Logger {
   warn(message: string, details?: Readonly<Record<string, unknown>>): void
   error(message: string, details?: Readonly<Record<string, unknown>>): void
 }
+
+// What plugs ask of services, for the adapters that answer
+export type { AlarmPort, Cause, DataPort, PlainObject, PlugServices, ResourcePort } from './plug/services.ts'

@@ -3,6 +3,7 @@ import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscrip
 import { createBuiltins } from '../../plugins/index.ts'
 import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
+import { plugServices } from './plug-services.ts'
 import { hostedRules } from './rules.ts'
 import type { MakeService } from './services.ts'
 import { nodeTransport } from './transport/node-transport.ts'
@@ -12,19 +13,35 @@ const REST_MS = 10
 
 /** The rules service over the durable runner, with all built-in plugs. */
 export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
-  const plugs = createBuiltins({ clock: () => performance.now(), outbound: { transport: nodeTransport() } })
+  const plugs = perTenant((tenant) =>
+    createBuiltins({
+      clock: () => performance.now(),
+      outbound: { transport: nodeTransport() },
+      services: plugServices(tenant, peers),
+    }),
+  )
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
-    plugs: () => plugs,
+    plugs,
     scheduler: new HostScheduler(now),
     restMs: REST_MS,
     took: (count) => gauges.inputs(count),
   })
   gauges.watchQueue('inputs', () => runner.queued)
-  const service = createRulesService({ storage, runner, plugs: () => plugs, now, newId: () => randomUUID() })
+  const service = createRulesService({ storage, runner, plugs, now, newId: () => randomUUID() })
   peers.rules = service
   peers.runner = runner
   return hostedRules(service, runner, gauges)
+}
+
+/** Made once for each tenant: who asks again gets the same. */
+function perTenant<T>(make: (tenant: string) => T): (tenant: string) => T {
+  const made = new Map<string, T>()
+  return (tenant) => {
+    const known = made.get(tenant) ?? make(tenant)
+    made.set(tenant, known)
+    return known
+  }
 }
 
 /** The machine's timers by the host's clock. */

@@ -1,3 +1,4 @@
+import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
@@ -8,4 +9,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['rules', makeRules],
   ['resources', makeResources],
   ['broker', makeBroker],
+  ['alarms', makeAlarms],
 ])

@@ -70,6 +70,8 @@ export const ALARMS: CollectionSpec<AlarmRecord> = {
     properties: { type: 'texts', of: ({ properties }) => (properties ? searchTexts(properties) : []) },
     due: { type: 'number', of: (alarm) => dueTime(alarm) },
   },
+  // what is open at a resource, newest first
+  together: [['source', 'status', 'timestamp']],
 }
 
 /** The alarm that was raised last under a key. Whether it is open, it says itself. */

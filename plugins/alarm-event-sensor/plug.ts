@@ -1,0 +1,68 @@
+import { definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
+
+const RAISED = 'io.service.alarm.AlarmRaised'
+const AGAIN = 'io.service.alarm.EventOccuredAgain'
+
+/** Hears the alarms of its resource. */
+export const alarmEventSensor = definePlug({
+  name: 'AlarmEventSensor',
+  version: '1.0.0',
+  kind: 'sensor',
+  description: 'What happened to an alarm of its resource. Events that do not fit its filters leave it as it is.',
+  category: 'Alarms',
+  channel: 'alarm',
+  states: ['Created', 'Updated', 'Occurred again', 'Cleared'],
+  input: {
+    type: { type: 'any', description: 'types of alarms: a text with commas, or a list', example: 'OVERHEATED' },
+    status: { type: 'any', description: 'statuses, of the alarm after the event', example: ['ACTIVE', 'ACKNOWLEDGED'] },
+    severity: { type: 'any', description: 'severities, of the alarm after the event', example: 'CRITICAL,MAJOR' },
+  },
+  output: {
+    alarm: { type: 'object', description: 'the alarm after the event' },
+    eventtype: { type: 'string', description: 'the type of the event' },
+    eventtime: { type: 'string', description: 'when it happened, ISO 8601' },
+    changes: { type: 'array', description: 'for updates: attribute, oldValue, newValue and type of each change' },
+  },
+  check: ({ type, status, severity }) => [
+    ...problemsOfCode('type', type, textList),
+    ...problemsOfCode('status', status, wordsOf),
+    ...problemsOfCode('severity', severity, wordsOf),
+  ],
+  prepare: ({ type, status, severity }) => ({
+    type: textList(type),
+    status: wordsOf(status),
+    severity: wordsOf(severity),
+  }),
+  execute(context) {
+    const alarm = context.streamValue('alarm')
+    const eventtype = context.streamValue('eventtype')
+    if (!isPlainObject(alarm) || typeof eventtype !== 'string') return undefined
+    const fits = FILTERS.every((name) => {
+      const words = context.prepared[name]
+      const value = alarm[name]
+      return words.length === 0 || (typeof value === 'string' && words.includes(value))
+    })
+    if (!fits) return undefined
+    const changes = context.streamValue('changes')
+    const eventtime = context.streamValue('eventtime')
+    return {
+      state: stateOf(eventtype, changes),
+      rawData: { alarm, eventtype, eventtime, ...(Array.isArray(changes) && { changes }) },
+    }
+  },
+})
+
+const FILTERS = ['type', 'status', 'severity'] as const
+
+function stateOf(eventtype: string, changes: unknown): 'Created' | 'Updated' | 'Occurred again' | 'Cleared' {
+  if (eventtype === RAISED) return 'Created'
+  if (eventtype === AGAIN) return 'Occurred again'
+  const isCleared =
+    Array.isArray(changes) && changes.some((change: unknown) => ownValue(change, 'newValue') === 'CLEARED')
+  return isCleared ? 'Cleared' : 'Updated'
+}
+
+/** Words of an enumeration, in any letter case. */
+function wordsOf(given: unknown): readonly string[] {
+  return textList(given).map((word) => word.toUpperCase())
+}

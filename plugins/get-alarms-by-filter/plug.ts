@@ -1,0 +1,47 @@
+import { type AlarmPort, definePlug, type Plug, problemsOfCode, requireService, textList } from '../../src/plug.ts'
+
+/** A sensor that finds alarms by source, status and type. */
+export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
+  return definePlug({
+    name: 'getAlarmsByFilter',
+    version: '1.0.0',
+    kind: 'sensor',
+    description: 'Found when alarms fit all filters that are given, else Not Found. At most the newest 100 are given.',
+    category: 'Alarms',
+    states: ['Found', 'Not Found'],
+    input: {
+      resource: {
+        type: 'string',
+        format: { type: 'resource' },
+        description: 'the source of the alarms; any when left out',
+        example: 'boiler-1',
+      },
+      status: {
+        type: 'any',
+        description: 'statuses: a text with commas, or a list',
+        example: 'ACTIVE,ACKNOWLEDGED',
+      },
+      type: { type: 'any', description: 'types: a text with commas, or a list', example: ['OVERHEATED'] },
+      history: { type: 'boolean', defaultValue: false, description: 'alarms come with their history', example: false },
+    },
+    output: {
+      total: { type: 'integer', description: 'how many there are' },
+      alarms: { type: 'array', description: 'the newest of them' },
+    },
+    check: ({ status, type }) => [
+      ...problemsOfCode('status', status, textList),
+      ...problemsOfCode('type', type, textList),
+    ],
+    async execute({ properties }) {
+      const { resource, history } = properties
+      const [status, type] = [textList(properties.status), textList(properties.type)]
+      const { total, alarms: found } = await requireService(alarms, 'alarms').find({
+        ...(resource !== undefined && { source: resource }),
+        ...(status.length > 0 && { status }),
+        ...(type.length > 0 && { type }),
+        history,
+      })
+      return { state: total > 0 ? 'Found' : 'Not Found', rawData: { total, alarms: found } }
+    },
+  })
+}

@@ -1,0 +1,11 @@
+import { AppError } from '../../kernel/errors.ts'
+
+/** Several texts in one property: a text with commas between them, or a list. Throws `PLUG_FAILED` for anything else. */
+export function textList(given: unknown): readonly string[] {
+  if (given === undefined || given === null) return []
+  const list: readonly unknown[] = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [given]
+  return list.flatMap((item) => {
+    if (typeof item !== 'string') throw new AppError('PLUG_FAILED', 'this is a text with commas, or a list of texts')
+    return item.trim() === '' ? [] : [item.trim()]
+  })
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { alarmForwarding, causeBook } from '../adapters/alarms.ts'
+import { alarmsErrorBody } from '../services/alarms/error-body.ts'
+import { alarmsRoutes } from '../services/alarms/routes.ts'
+import { createAlarmsService } from '../services/alarms/service.ts'
+import type { MakeService } from './services.ts'
+
+/** Alarms over storage; events reach tasks as far as rules are served too. */
+export const makeAlarms: MakeService = ({ storage, gauges, now, peers }) => {
+  const service = createAlarmsService({
+    storage,
+    now,
+    newId: () => randomUUID(),
+    engine: () => peers.runner && alarmForwarding(peers.runner.intake),
+    causes: causeBook(() => peers.rules),
+    every,
+  })
+  peers.alarms = service
+  gauges.watchQueue('alarm-batches', () => service.gauges().openBatches)
+  gauges.watchQueue('alarm-streams', () => service.gauges().eventStreams)
+  return {
+    name: 'alarms',
+    description: 'Conditions of resources that want care: raised, repeated, acknowledged, cleared',
+    example: '/alarm/alarms',
+    errorBody: alarmsErrorBody,
+    routes: (app) => alarmsRoutes(app, { service }),
+    start: (closing) => service.start(closing),
+    stop: () => service.stop(),
+  }
+}
+
+/** The process may end although the clock goes on. */
+function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}
