@@ -57,24 +57,27 @@ export class Projection {
     await this.#catchUp(last)
   }
 
-  /** In the order of the log. When it rejects, the next call begins where series are. */
+  /** When it rejects, the next call begins where series are. */
   async apply(posts: readonly Logged[]): Promise<void> {
-    let next = this.#applied === undefined ? Number.NaN : this.#applied + 1
-    for (const { first, last } of posts) {
-      if (first !== next) return this.#catchUp(Math.max(...posts.map((one) => one.last)))
-      next = last + 1
-    }
     let projected = nothing()
     let position = 0
-    for (const { post, last } of posts) {
-      if (isFull(projected)) {
-        await this.#append(projected, position)
-        projected = nothing()
-      }
+    const flush = async (): Promise<void> => {
+      if (position === 0) return
+      await this.#append(projected, position)
+      projected = nothing()
+      position = 0
+    }
+    for (const { post, first, last } of posts.toSorted((one, other) => one.first - other.first)) {
+      if (first !== (position || (this.#applied ?? Number.NaN)) + 1) {
+        await flush()
+        await this.#catchUp(first - 1)
+      } else if (isFull(projected)) await flush()
+      // another host has seen to it
+      if (last <= this.applied) continue
       projectPost(post, projected)
       position = last
     }
-    if (position > 0) await this.#append(projected, position)
+    await flush()
   }
 
   async #append(projected: Projected, position: number): Promise<void> {
@@ -91,12 +94,12 @@ export class Projection {
     const { log, series } = this.#parts
     let at = await series.applied(LOG, PARTITION)
     while (at < upTo) {
-      const entries = await log.read(PARTITION, at, PAGE)
+      const entries = await log.read(PARTITION, at, Math.min(PAGE, upTo - at))
       // trimmed, because another host had applied them
       if (entries.length === 0) break
       at = await this.#applyEntries(entries)
     }
-    this.#applied = Math.max(at, this.#applied ?? 0)
+    this.#applied = Math.max(at, upTo)
   }
 
   async #applyEntries(entries: readonly LogEntry[]): Promise<number> {

@@ -1,6 +1,7 @@
 /** What all routes of the broker share: who asks, parameters, and how a route is described. */
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { BrokerApi, BrokerService } from '../contract.ts'
 
@@ -22,14 +23,20 @@ export function handle(service: BrokerService, handler: Handler) {
     // what the host's authentication found out
     const { tenant, user } = request
     const params = request.params as Readonly<Record<string, string>>
-    return handler({
+    const asked = {
       api: service.as({ tenant, user }),
       query: new QueryReader(request.query),
       request,
       reply,
       body: request.body,
-      param: (name) => params[name] ?? '',
-    })
+      param: (name: string) => params[name] ?? '',
+    }
+    try {
+      return await handler(asked)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'RATE_LIMITED') reply.header('retry-after', 1)
+      throw error
+    }
   }
 }
 

@@ -13,11 +13,14 @@ export interface BodyParts {
   readonly open: OpenStreams
   /** the reader comes back, but with the number of another life */
   readonly isForeign: boolean
+  /** the head of the answer is complete */
+  begun(): void
 }
 
 /** Reads on only while its own reader does; what the feed drops meanwhile is told. */
 export class StreamBody extends Readable implements OpenStream {
   readonly #parts: BodyParts
+  #hasBegun = false
   #isReading = false
   #isActive = false
   #isFull = false
@@ -52,6 +55,11 @@ export class StreamBody extends Readable implements OpenStream {
 
   override _read(): void {
     this.#isFull = false
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      // a reader of lines sees nothing before the first one otherwise
+      this.#parts.begun()
+    }
     if (this.#isReading) return
     this.#isReading = true
     void this.#next()

@@ -72,7 +72,9 @@ function send({ query, request, reply }: Asked, streaming: Streaming, form: Form
   const after = id === undefined ? undefined : frames.numberOf(id)
   const gone = new AbortController()
   const reader = subscribe({ signal: gone.signal, ...(after !== undefined && { after }) })
-  const body = new StreamBody({ reader, form, frames, open, isForeign: id !== undefined && after === undefined })
+  const isForeign = id !== undefined && after === undefined
+  const begun = (): void => reply.raw.flushHeaders()
+  const body = new StreamBody({ reader, form, frames, open, isForeign, begun })
   reply.raw.once('close', () => {
     gone.abort()
     body.destroy()

@@ -1,0 +1,183 @@
+/** What posts and reads are answered with over HTTP (part 3, 4.1 and 7). */
+import { describe, expect, it } from 'vitest'
+import { brokerBench, NOON } from './support/bench-of-broker.ts'
+
+const t = { timestamp: NOON }
+
+describe('a post over HTTP', () => {
+  it.each<[string, string, unknown, unknown]>([
+    [
+      'an object',
+      '/resources/a/events',
+      { x: 1 },
+      { message: 'Published message async for a', content: { x: 1, ...t } },
+    ],
+    [
+      'an object, at its old place',
+      '/resources/a',
+      { x: 1 },
+      { message: 'Published message async for a', content: { x: 1, ...t } },
+    ],
+    [
+      'an object to all',
+      '/messages',
+      { resource: 'a', x: 1 },
+      { message: 'Published message async for a', content: { resource: 'a', x: 1, ...t } },
+    ],
+    [
+      'an array of one',
+      '/resources/a/events',
+      [{ x: 1 }],
+      { message: 'Batch uploaded 1 messages for resource a', content: {} },
+    ],
+    [
+      'an array of one resource',
+      '/resources/a/events',
+      [{ x: 1 }, { x: 2 }],
+      { message: 'Batch uploaded 2 messages for resource a', content: {} },
+    ],
+    [
+      'an array of distinct resources',
+      '/messages',
+      [
+        { resource: 'a', x: 1 },
+        { resource: 'b', x: 2 },
+      ],
+      {
+        message: 'Published 2 messages async',
+        content: [
+          { resource: 'a', x: 1, ...t },
+          { resource: 'b', x: 2, ...t },
+        ],
+      },
+    ],
+    [
+      'an array that repeats one',
+      '/messages',
+      [{ resource: 'a' }, { resource: 'b' }, { resource: 'a' }],
+      { message: 'Batch uploaded 3 messages for 2 resources', content: {} },
+    ],
+    [
+      'a command',
+      '/resources/a/commands',
+      { name: 'on', level: 2 },
+      { message: 'Published command for a', content: { name: 'on', level: 2, ...t } },
+    ],
+    [
+      'an id with slashes',
+      '/resources/a%2Fb%20%C3%BC/events',
+      { x: 1 },
+      { message: 'Published message async for a/b ü', content: { x: 1, ...t } },
+    ],
+  ])('of %s is answered', async (_what, url, body, expected) => {
+    await using broker = await brokerBench()
+    const { status, body: answer } = await broker.ask('POST', url, body)
+    expect([status, answer]).toEqual([200, expected])
+  })
+
+  it.each<[string, string, unknown, number, unknown]>([
+    ['bad JSON', '/messages', '{"resource"', 400, { error: expect.stringContaining('not JSON') }],
+    [
+      'no resource',
+      '/messages',
+      { x: 1 },
+      400,
+      {
+        error: expect.stringContaining('the message'),
+        details: ['/resource <- is missing (name the resource that the message is of)'],
+      },
+    ],
+    [
+      'no name',
+      '/resources/a/commands',
+      { x: 1 },
+      400,
+      { error: expect.stringContaining('the command'), details: ['/name <- must be the name of a command, as text'] },
+    ],
+    [
+      'store=maybe',
+      '/resources/a/events?store=maybe',
+      { x: 1 },
+      400,
+      { error: expect.stringContaining('the query'), details: ['/store <- "maybe" is neither true nor false'] },
+    ],
+    [
+      'a bad ttl',
+      '/resources/a/events?ttl=1d12h',
+      { x: 1 },
+      400,
+      {
+        error: expect.stringContaining('1d12h'),
+        details: [expect.stringContaining('/ttl <- "1d12h" is no time to live')],
+      },
+    ],
+  ])('with %s is refused in the shape of the broker', async (_what, url, body, status, expected) => {
+    await using broker = await brokerBench()
+    const answer = await broker.ask('POST', url, body)
+    expect([answer.status, answer.body]).toEqual([status, expected])
+  })
+
+  it('is refused with 429 and Retry-After when too much waits', async () => {
+    await using broker = await brokerBench({ limits: { posts: 2 } })
+    const all = await Promise.all([1, 2, 3].map((x) => broker.ask('POST', '/resources/a/events', { x })))
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(all[2]?.headers['retry-after']).toBe('1')
+    expect((await broker.ask('POST', '/resources/a/events', { x: 4 })).status).toBe(200)
+  })
+})
+
+describe('the messages of a resource', () => {
+  it('are given newest first, without `resource`, by timestamp and then by arrival', async () => {
+    await using broker = await brokerBench()
+    for (const message of [
+      { n: 1, timestamp: 5 },
+      { n: 2, timestamp: 9 },
+      { n: 3, timestamp: 5 },
+    ]) {
+      await broker.api.posting.events('a', { resource: 'a', ...message })
+    }
+    const { body } = await broker.ask('GET', '/resources/a/messages')
+    expect(body).toEqual([
+      { n: 2, timestamp: 9 },
+      { n: 3, timestamp: 5 },
+      { n: 1, timestamp: 5 },
+    ])
+    expect((await broker.ask('GET', '/resources/a/events')).body).toEqual(body)
+    expect((await broker.ask('GET', '/resources/a/messages?limit=1')).body).toEqual([{ n: 2, timestamp: 9 }])
+    expect((await broker.ask('GET', '/resources/a/current')).body).toEqual({ n: 2, timestamp: 9 })
+  })
+
+  it('are none, and the current one is not found, when nothing came', async () => {
+    await using broker = await brokerBench()
+    expect((await broker.ask('GET', '/resources/a/messages')).body).toEqual([])
+    const current = await broker.ask('GET', '/resources/a/current')
+    expect([current.status, current.body]).toEqual([404, { error: 'No message is stored for resource a' }])
+  })
+
+  it('do not hold its commands', async () => {
+    await using broker = await brokerBench()
+    await broker.ask('POST', '/resources/a/commands', { name: 'on' })
+    expect((await broker.ask('GET', '/resources/a/messages')).body).toEqual([])
+    expect((await broker.ask('GET', '/resources/a/commands')).body).toEqual([{ name: 'on', ...t }])
+    expect(await broker.storage.tenant('acme').series.latest('a')).toEqual([])
+  })
+
+  it('are the last hundred, of each channel, when all that is due was let go', async () => {
+    await using broker = await brokerBench()
+    for (let n = 0; n < 250; n++) {
+      await broker.api.posting.events('a', { n })
+      if (n % 2 === 0) await broker.api.posting.command('a', { name: 'c', n })
+    }
+    const { series } = broker.storage.tenant('acme')
+    expect((await broker.api.messages.last('a')).map(({ n }) => n)).toEqual(
+      Array.from({ length: 100 }, (_, i) => 249 - i),
+    )
+    expect(await broker.api.messages.last('a', 'commands')).toHaveLength(100)
+    await broker.service.stop()
+    const kept = await series.messages({ resource: 'a', stream: 'events', limit: 1000 })
+    expect(kept.length).toBeLessThan(140)
+    expect(kept.length).toBeGreaterThanOrEqual(100)
+    // samples stay
+    expect(await series.range({ resources: ['a'], metric: 'n' })).toHaveLength(1)
+  })
+})

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import type { PostOptions } from '../../../../src/services/broker/contract.ts'
+import { readCommand, readPost } from '../../../../src/services/broker/posting/read-post.ts'
+import { NOON } from '../support/bench-of-broker.ts'
+
+function read(body: unknown, resource?: string, options: PostOptions = {}) {
+  return readPost(resource, body, options, NOON)
+}
+
+function problems(work: () => unknown): readonly string[] | string {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return error.issues.length === 0 ? error.code : error.issues.map(({ path, message }) => `${path} <- ${message}`)
+  }
+  return 'none'
+}
+
+describe('a post', () => {
+  it('takes the resource of the path before that of the body', () => {
+    const { arrivals } = read({ resource: 'b', t: 1 }, 'a')
+    expect(arrivals).toEqual([
+      { resource: 'a', message: { t: 1, timestamp: NOON }, text: `{"t":1,"timestamp":${NOON}}` },
+    ])
+  })
+
+  it.each<[unknown, number]>([
+    [undefined, NOON],
+    [null, NOON],
+    [0, 0],
+    [-1, -1],
+    [1_617_088_439_000, 1_617_088_439_000],
+    [1_617_088_439_000.75, 1_617_088_439_000],
+    ['2021-03-30T07:13:59Z', 1_617_088_439_000],
+    ['2021-03-30T09:13:59+02:00', 1_617_088_439_000],
+  ])('with timestamp %j is of %d', (timestamp, expected) => {
+    expect(read({ timestamp, t: 1 }, 'a').arrivals[0]?.message).toEqual({ t: 1, timestamp: expected })
+  })
+
+  it.each<[string, unknown, readonly string[]]>([
+    ['nothing', undefined, [' <- must be an object with metrics']],
+    ['a number', 3, [' <- must be an object with metrics']],
+    ['an empty array', [], [' <- the array is empty']],
+    ['an array in an array', [[]], ['/0 <- must be an object with metrics']],
+    ['no resource', { t: 1 }, ['/resource <- is missing']],
+    ['a resource that is a number', { resource: 7 }, ['/resource <- must be a text']],
+    ['an empty resource', { resource: '' }, ['/resource <- the id of a resource is empty']],
+    [
+      'a resource with half a pair',
+      { resource: '\ud800' },
+      ['/resource <- the id of a resource has a NUL or half of a surrogate pair'],
+    ],
+    ['a long resource', { resource: 'é'.repeat(257) }, ['/resource <- the id of a resource has more than 512 bytes']],
+    ['a time that is none', { resource: 'a', timestamp: 'noon' }, ['/timestamp <- "noon" is no time']],
+    ['a time beyond dates', { resource: 'a', timestamp: 8.65e15 }, ['/timestamp <- 8650000000000000 is no time']],
+    ['an infinite number', { resource: 'a', t: 1e999 }, ['/t <- is a number beyond 1.8e308']],
+    ['an infinite number inside', { resource: 'a', o: { p: [1e999] } }, ['/o/p/0 <- is a number beyond 1.8e308']],
+    ['a metric without name', { resource: 'a', '': 1 }, ['/ <- the name of a metric is empty']],
+    ['a long text', { resource: 'a', t: 'x'.repeat(65_537) }, ['/t <- has 65537 bytes']],
+    ['a NUL', { resource: 'a', t: '\0' }, ['/t <- has a NUL or half of a surrogate pair']],
+    ['too much', { resource: 'a', t: ['x'.repeat(400_000)] }, [' <- has 400036 bytes']],
+    [
+      'several problems',
+      [{ t: 1 }, 5, { resource: 'a', timestamp: {} }],
+      ['/0/resource <- is missing', '/1 <- must be an object with metrics', '/2/timestamp <- {} is no time'],
+    ],
+  ])('with %s is refused, all problems at once', (_what, body, expected) => {
+    expect(problems(() => read(body))).toEqual(expected)
+  })
+
+  it('refuses keys that reach a prototype', () => {
+    const body: unknown = JSON.parse('{"resource":"a","__proto__":1,"o":{"constructor":2}}')
+    expect(problems(() => read(body))).toEqual([
+      '/__proto__ <- the key __proto__ is refused, because it reaches a prototype',
+    ])
+    expect(problems(() => read({ resource: 'a', o: JSON.parse('{"constructor":2}') as unknown }))).toEqual([
+      '/o/constructor <- the key constructor is refused, because it reaches a prototype',
+    ])
+  })
+
+  it('takes any other name of a metric, and any number that a double can hold', () => {
+    const metrics = {
+      'a/b~c': 1,
+      'tempé °C': 2,
+      toString: 3,
+      big: 2 ** 60,
+      tiny: -5e-324,
+      no: null,
+      list: [1, { a: 2 }],
+    }
+    expect(read(metrics, 'x/ÿ/😀').arrivals[0]?.message).toEqual({ ...metrics, timestamp: NOON })
+  })
+
+  it('refuses more than 10,000 messages, and more than 16 rules in a row', () => {
+    const many = Array.from({ length: 10_001 }, () => ({ resource: 'a' }))
+    expect(problems(() => read(many))).toBe('TOO_LARGE')
+    expect(problems(() => read({ t: 1 }, 'a', { hops: 17 }))).toBe('VALIDATION')
+    expect(read({ t: 1 }, 'a', { hops: 16 }).hops).toBe(16)
+  })
+
+  it('counts the time to live from its arrival, and zero is no limit', () => {
+    expect(read({ t: 1, timestamp: 5 }, 'a', { ttl: '2m' }).expires).toBe(NOON + 120_000)
+    expect(read({ t: 1 }, 'a', { ttl: 0 }).expires).toBeUndefined()
+    expect(problems(() => read({ t: 1 }, 'a', { ttl: 'soon' }))).toEqual(['/ttl <- "soon" is no time to live'])
+  })
+})
+
+describe('a command', () => {
+  it.each<[unknown, readonly string[]]>([
+    [[], [' <- must be an object with metrics']],
+    [{}, ['/name <- must be the name of a command, as text']],
+    [{ name: '' }, ['/name <- must be the name of a command, as text']],
+    [{ name: 3 }, ['/name <- must be the name of a command, as text']],
+  ])('%j is refused', (body, expected) => {
+    expect(problems(() => readCommand('a', body, {}, NOON))).toEqual(expected)
+  })
+
+  it('is kept, and never handed to tasks as data', () => {
+    const post = readCommand('a', { name: 'on', level: 3 }, {}, NOON)
+    expect(post).toMatchObject({ channel: 'commands', store: true, forward: false })
+    expect(post.arrivals[0]?.message).toEqual({ name: 'on', level: 3, timestamp: NOON })
+  })
+})

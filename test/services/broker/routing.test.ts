@@ -1,0 +1,106 @@
+/** What becomes of a post: the table of part 3, 4.1. */
+import { describe, expect, it } from 'vitest'
+import type { PostOptions } from '../../../src/services/broker/contract.ts'
+import { brokerBench } from './support/bench-of-broker.ts'
+
+const one = { resource: 'a', t: 1 }
+const distinct = [
+  { resource: 'a', t: 1 },
+  { resource: 'b', t: 2 },
+]
+const repeated = [...distinct, { resource: 'a', t: 3 }]
+
+type Row = [string, unknown, PostOptions, { series: boolean; messages: boolean; engine: boolean; told: boolean }]
+
+const ROWS: readonly Row[] = [
+  ['one object', one, {}, { series: true, messages: true, engine: true, told: true }],
+  ['an array of one', [one], {}, { series: true, messages: true, engine: true, told: true }],
+  ['an array of distinct resources', distinct, {}, { series: true, messages: true, engine: true, told: true }],
+  ['an array with a resource repeated', repeated, {}, { series: true, messages: false, engine: false, told: false }],
+  ['one with store=false', one, { store: false }, { series: false, messages: false, engine: true, told: true }],
+  ['one with forward=false', one, { forward: false }, { series: true, messages: true, engine: false, told: true }],
+  [
+    'one with neither',
+    one,
+    { store: false, forward: false },
+    { series: false, messages: false, engine: false, told: false },
+  ],
+  [
+    'a repeated one with forward=true',
+    repeated,
+    { forward: true },
+    { series: true, messages: false, engine: false, told: false },
+  ],
+  [
+    'a repeated one with store=false',
+    repeated,
+    { store: false },
+    { series: false, messages: false, engine: false, told: false },
+  ],
+]
+
+describe('a post', () => {
+  it.each(ROWS)('of %s goes where it belongs', async (_what, body, options, expected) => {
+    await using broker = await brokerBench()
+    const { api, engine, storage } = broker
+    const gone = new AbortController()
+    const told: string[] = []
+    const reader = api.streams.subscribe('a', 'events', { signal: gone.signal })
+    const reading = (async () => {
+      for await (const { value } of reader) told.push(JSON.stringify(value))
+    })()
+    await api.posting.events(undefined, body, options)
+    expect({
+      series: (await storage.tenant('acme').series.latest('a')).length > 0,
+      messages: (await api.messages.last('a')).length > 0,
+      engine: engine.messages.length > 0,
+      told: (await nextOrNothing(() => told)).length > 0,
+    }).toEqual(expected)
+    gone.abort()
+    await reading
+    const posts = Array.isArray(body) ? body.length : 1
+    if (expected.engine) expect(engine.taken.map(({ messages }) => messages.length)).toEqual([posts])
+  })
+
+  it('keeps nothing in the log when it is not stored', async () => {
+    await using broker = await brokerBench()
+    await broker.api.posting.events('a', { t: 1 }, { store: false })
+    expect(await broker.storage.tenant('acme').log('broker').bounds(0)).toEqual({ first: 1, last: 0 })
+  })
+
+  it('makes series of scalars alone, and keeps the rest in the message', async () => {
+    await using broker = await brokerBench()
+    const message = { n: 1.5, s: 'x', b: true, z: null, o: { n: 2 }, l: [3] }
+    await broker.api.posting.events('a', message)
+    const metrics = (await broker.storage.tenant('acme').series.latest('a')).map(({ metric, value }) => [metric, value])
+    expect(metrics).toEqual([
+      ['b', true],
+      ['n', 1.5],
+      ['s', 'x'],
+    ])
+    expect(await broker.api.messages.current('a')).toEqual({ ...message, timestamp: broker.clock.now })
+  })
+
+  it('is gone from both stores when its time to live is over', async () => {
+    await using broker = await brokerBench()
+    await broker.api.posting.events('a', { t: 1 }, { ttl: '1m' })
+    await broker.api.posting.events('a', { u: 1 })
+    broker.clock.now += 61_000
+    expect((await broker.api.messages.last('a')).map((message) => Object.keys(message))).toEqual([['u', 'timestamp']])
+    expect((await broker.storage.tenant('acme').series.latest('a')).map(({ metric }) => metric)).toEqual(['u'])
+  })
+
+  it('of another tenant is not seen', async () => {
+    await using broker = await brokerBench()
+    await broker.api.posting.events('a', { t: 1 })
+    const other = broker.service.as({ tenant: 'other', user: 'x' })
+    expect(await other.messages.last('a')).toEqual([])
+    await expect(other.messages.current('a')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+/** Readers of a feed get what was published a turn later. */
+async function nextOrNothing<T>(read: () => readonly T[]): Promise<readonly T[]> {
+  for (let turns = 0; turns < 5 && read().length === 0; turns++) await new Promise(setImmediate)
+  return read()
+}

@@ -1,0 +1,161 @@
+/** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
+import type { AddressInfo } from 'node:net'
+import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
+import { errorHandler } from '../../../../src/host/errors.ts'
+import { readJsonBodies } from '../../../../src/host/json-body.ts'
+import type { BrokerApi, BrokerService, Forwarding } from '../../../../src/services/broker/contract.ts'
+import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
+import { brokerRoutes } from '../../../../src/services/broker/routes.ts'
+import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
+import { createBrokerService, type BrokerParts } from '../../../../src/services/broker/service.ts'
+import type { Storage, Write } from '../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+
+/** 2026-11-20T12:00:00Z */
+export const NOON = Date.UTC(2026, 10, 20, 12)
+
+type Forwarded = Parameters<Forwarding['receive']>[1]
+
+/** An engine that takes everything, in one commit with the writes that come along. */
+export class TakingEngine implements Forwarding {
+  readonly taken: { readonly tenant: string; readonly messages: Forwarded; readonly hops: number }[] = []
+  readonly #storage: Storage
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  /** messages of one tenant in the order in which they were given */
+  get messages(): readonly Forwarded[number][] {
+    return this.taken.flatMap(({ messages }) => messages)
+  }
+
+  async receive(tenant: string, messages: Forwarded, { writes, hops = 0 }: Parameters<Forwarding['receive']>[2]) {
+    const { results } = await (this.#last = this.#commit(this.#last, tenant, writes))
+    this.taken.push({ tenant, messages, hops })
+    return { taken: true, results }
+  }
+
+  async #commit(before: Promise<unknown>, tenant: string, writes: readonly Write[]) {
+    await before.catch(() => undefined)
+    return writes.length === 0 ? { results: [] } : this.#storage.tenant(tenant).commit(writes)
+  }
+}
+
+/** Timers that the test fires. */
+export class HandTimers {
+  readonly #works = new Map<number, Set<() => void>>()
+
+  readonly every = (ms: number, work: () => void): (() => void) => {
+    const works = this.#works.get(ms) ?? new Set()
+    this.#works.set(ms, works.add(work))
+    return () => works.delete(work)
+  }
+
+  /** Everything that is done each so many ms is done so many times. */
+  fire(ms: number, times = 1): void {
+    for (let i = 0; i < times; i++) for (const work of this.#works.get(ms) ?? []) work()
+  }
+}
+
+export interface BrokerBench extends AsyncDisposable {
+  readonly service: BrokerService
+  readonly storage: Storage
+  readonly engine: TakingEngine
+  readonly timers: HandTimers
+  readonly clock: { now: number }
+  /** what nobody waited for */
+  readonly reports: string[]
+  /** as the tester of tenant `acme` */
+  readonly api: BrokerApi
+  readonly app: FastifyInstance
+  ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** base address, once it listens */
+  listen(): Promise<string>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** of JSON, its value */
+  readonly body: unknown
+}
+
+export interface BenchOptions extends Partial<Omit<BrokerParts, 'now' | 'every' | 'report'>> {
+  readonly clock?: { now: number }
+}
+
+export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBench> {
+  const { clock = { now: NOON }, storage = openMemory({ clock: () => clock.now }), ...parts } = options
+  const engine = new TakingEngine(storage)
+  const timers = new HandTimers()
+  const reports: string[] = []
+  const service = createBrokerService({
+    storage,
+    now: () => clock.now,
+    makeSeries: createSeries,
+    engine: () => engine,
+    report: (what) => reports.push(what),
+    every: timers.every,
+    ...parts,
+  })
+  await service.start()
+  const app = await appOf(service, timers)
+  return {
+    service,
+    storage,
+    engine,
+    timers,
+    clock,
+    reports,
+    api: service.as({ tenant: 'acme', user: 'tester' }),
+    app,
+    ask: (method, url, body, headers) => ask(app, method, url, body, headers),
+    async listen() {
+      await app.listen({ port: 0, host: '127.0.0.1' })
+      return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    },
+    async [Symbol.asyncDispose]() {
+      await service.stop()
+      await app.close()
+    },
+  }
+}
+
+/** An app that believes who the request says it is. */
+async function appOf(service: BrokerService, { every }: HandTimers): Promise<FastifyInstance> {
+  const app = fastify({ routerOptions: { maxParamLength: 2048 }, forceCloseConnections: true })
+  app.decorateRequest('tenant', '')
+  app.decorateRequest('user', '')
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { 'x-tenant': tenant = 'acme', 'x-user': user = 'tester' } = request.headers
+    request.tenant = String(tenant)
+    request.user = String(user)
+    done()
+  })
+  readJsonBodies(app)
+  app.setErrorHandler(errorHandler(brokerErrorBody))
+  await app.register(brokerRoutes, { service, life: 'life1', frameBytes: 1_000_000, every })
+  await app.ready()
+  return app
+}
+
+async function ask(
+  app: FastifyInstance,
+  method: InjectOptions['method'],
+  url: string,
+  sent: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await app.inject({
+    ...(method && { method }),
+    url,
+    headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(sent !== undefined && { payload: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
+  })
+  const { statusCode: status, body: text } = response
+  const isJson = String(response.headers['content-type']).includes('application/json')
+  return { status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : text }
+}
