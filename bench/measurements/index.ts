@@ -2,10 +2,12 @@
 import type { Measurement } from '../measurement.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
+import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { month, simulations } from './recordings.ts'
 import { schedules } from './schedules.ts'
+import { series } from './series.ts'
 import { storage } from './storage.ts'
 import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
@@ -27,11 +29,17 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     expressions,
     http,
     storage,
+    series,
+    hostCreate,
+    hostList,
+    hostStart,
+    hostBatch,
   ].map((one) => [one.name, one]),
 )
 
 /** Short for several, where `--only` takes them. */
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4']],
+  ['host', ['host-create', 'host-list', 'host-start', 'host-batch', 'fleet', 'http']],
   ['no-codegen', [...measurements.keys()].filter((name) => name.endsWith('-no-codegen'))],
 ])

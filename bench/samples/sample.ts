@@ -6,6 +6,11 @@ import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
 import type { SimulateSample } from './simulate.ts'
 import type { Feed, ThroughputSample } from './throughput.ts'
+import type { HostBatchSample } from './host/batch-stop.ts'
+import type { HostCreateSample } from './host/create.ts'
+import type { HostListSample } from './host/list.ts'
+import type { HostStartSample } from './host/start.ts'
+import type { SeriesRequest, SeriesSample } from './series.ts'
 import type { SchedulesSample } from './schedules.ts'
 import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
@@ -24,6 +29,11 @@ export type SampleRequest =
   | { kind: 'expressions'; subject: ExpressionSubject; measureMs: number }
   | { kind: 'http'; subject: HttpSubject; measureMs: number }
   | ({ kind: 'storage' } & StorageRequest)
+  | ({ kind: 'series' } & SeriesRequest)
+  | { kind: 'hostCreate'; connections: number; measureMs: number }
+  | { kind: 'hostList'; tasks: number }
+  | { kind: 'hostStart'; tasks: number }
+  | { kind: 'hostBatch'; tasks: number }
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -41,6 +51,11 @@ export interface Samples {
   expressions: ExpressionsSample
   http: HttpSample
   storage: StorageSample
+  series: SeriesSample
+  hostCreate: HostCreateSample
+  hostList: HostListSample
+  hostStart: HostStartSample
+  hostBatch: HostBatchSample
   wide: WideSample
 }
 
@@ -69,6 +84,16 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./http.ts')).httpSample(request.subject, request.measureMs)
     case 'storage':
       return (await import('./storage.ts')).storageSample(request)
+    case 'series':
+      return (await import('./series.ts')).seriesSample(request)
+    case 'hostCreate':
+      return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
+    case 'hostList':
+      return (await import('./host/list.ts')).hostListSample(request.tasks)
+    case 'hostStart':
+      return (await import('./host/start.ts')).hostStartSample(request.tasks)
+    case 'hostBatch':
+      return (await import('./host/batch-stop.ts')).hostBatchSample(request.tasks)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

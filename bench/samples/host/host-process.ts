@@ -1,0 +1,71 @@
+/** The host as people start it, in a process of its own, with a folder of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { Connection } from './connection.ts'
+import type { ProcessFigures } from './watched-process.ts'
+
+const CLI = join(import.meta.dirname, '../../../src/host/cli.ts')
+const WATCH = join(import.meta.dirname, 'watched-process.ts')
+const PAIR = 'bench:bench-secret'
+
+export interface HostProcess {
+  /** ms from the start of the process to its line that says it is ready */
+  readonly readyMs: number
+  connect(count: number): Promise<readonly Connection[]>
+  /** since they were asked for before; `collect`: after a full collection */
+  figures(collect?: 'collect'): Promise<ProcessFigures>
+  /** Ends it as an operator does. */
+  stop(): Promise<void>
+}
+
+/** Rejects with what the process said when it ends before it is ready. */
+export async function startHostProcess(folder: string): Promise<HostProcess> {
+  const [key = '', secret = ''] = PAIR.split(':')
+  const started = performance.now()
+  const child = spawn(
+    process.execPath,
+    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty'].concat([
+      '--key',
+      key,
+      '--secret',
+      secret,
+      '--rate-limit',
+      '0',
+      '--log-level',
+      'error',
+    ]),
+    { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
+  )
+  const gone = once(child, 'close')
+  let said = ''
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      const found = /listening on http:\/\/[^:]+:(\d+)/.exec(said)?.[1]
+      if (found !== undefined) resolve(Number(found))
+    })
+    void gone.then(() => reject(new Error(`the host ended before it was ready: ${said}`)))
+  })
+  const readyMs = performance.now() - started
+  const open: Connection[] = []
+  return {
+    readyMs,
+    async connect(count) {
+      const made = await Promise.all(Array.from({ length: count }, () => Connection.open(port, PAIR)))
+      open.push(...made)
+      return made
+    },
+    async figures(collect) {
+      child.send(collect ?? 'figures')
+      const [figures] = (await once(child, 'message')) as [ProcessFigures]
+      return figures
+    },
+    async stop() {
+      for (const one of open) one.close()
+      child.kill('SIGTERM')
+      await gone
+    },
+  }
+}

@@ -1,0 +1,36 @@
+/** One sample: how long a host with many running tasks takes to its ready line, after a stop and after a kill. */
+import { withFolder } from './folder.ts'
+import { startHostProcess } from './host-process.ts'
+import { createTasks, createTemplates } from './tasks.ts'
+
+export interface HostStartSample {
+  readonly createPerSecond: number
+  readonly readyMs: number
+  /** longest time for which the host answered nothing while it took them up, ms */
+  readonly loopMax: number
+  /** bytes of heap for each running task, over those of a host without any; after a full collection */
+  readonly heapEach: number
+  readonly rss: number
+}
+
+const FILLERS = 64
+
+export function hostStartSample(tasks: number): Promise<HostStartSample> {
+  return withFolder(async (folder) => {
+    const first = await startHostProcess(folder)
+    const lanes = await first.connect(FILLERS)
+    const [one] = lanes
+    if (one === undefined) throw new Error('there has to be a connection')
+    await createTemplates(one)
+    const empty = (await first.figures('collect')).heap
+    const before = performance.now()
+    await createTasks(lanes, tasks)
+    const createPerSecond = (tasks * 1_000) / (performance.now() - before)
+    await first.stop()
+    const second = await startHostProcess(folder)
+    const { loopMax, rss } = await second.figures()
+    const { heap } = await second.figures('collect')
+    await second.stop()
+    return { createPerSecond, readyMs: second.readyMs, loopMax, heapEach: (heap - empty) / tasks, rss }
+  })
+}

@@ -1,0 +1,111 @@
+/** The tasks that benches of the host create: templates of five nodes, and requests over as many connections as are given. */
+import { performance } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+import type { Connection } from './connection.ts'
+
+/** so that a filter by template leaves thousands of a hundred thousand */
+export const TEMPLATES = 7
+export const SITES = 40
+
+const TEMPLATE = {
+  sensors: [
+    {
+      label: 'temperature',
+      name: 'streamingDataSensor',
+      resource: '$',
+      properties: { parameter: 'temperature', threshold: 90 },
+    },
+    {
+      label: 'humidity',
+      name: 'streamingDataSensor',
+      resource: '$',
+      properties: { parameter: 'humidity', threshold: 60 },
+    },
+  ],
+  relations: [
+    { label: 'both', type: 'AND', parentLabels: ['temperature', 'humidity'], combinations: [['Above', 'Above']] },
+  ],
+  actuators: [{ label: 'told', name: 'log', properties: { message: 'too hot' } }],
+  triggers: [{ sourceLabel: 'both', destinationLabel: 'told', statesTrigger: ['TRUE'], invocationPolicy: 0 }],
+}
+
+export async function createTemplates(connection: Connection): Promise<void> {
+  for (let n = 0; n < TEMPLATES; n += 1) {
+    await connection.expect(201, 'POST', '/api/templates', JSON.stringify({ name: templateOf(n), ...TEMPLATE }))
+  }
+}
+
+export function templateOf(n: number): string {
+  return `overheating-${n % TEMPLATES}`
+}
+
+/** Periodic, once an hour: it runs, and leaves the machine to others. */
+export function taskOf(n: number): object {
+  return {
+    name: `boiler ${n} is too hot`,
+    template: templateOf(n),
+    resource: `boiler-${n}`,
+    type: 'periodic',
+    frequency: 3_600_000,
+    start: true,
+    variables: { recipients: ['control-room', 'shift-leader'] },
+    tags: { site: `site-${n % SITES}`, owner: 'maintenance' },
+  }
+}
+
+export interface Driven {
+  /** of one request, ms, in the order in which they were answered */
+  readonly times: readonly number[]
+  readonly wallMs: number
+}
+
+/** One request after the other on each connection, until `more` says no. */
+export async function drive(
+  connections: readonly Connection[],
+  more: (n: number) => boolean,
+  run: (connection: Connection, n: number) => Promise<unknown>,
+): Promise<Driven> {
+  const times: number[] = []
+  const started = performance.now()
+  let next = 0
+  const lane = async (connection: Connection): Promise<void> => {
+    for (let n = next++; more(n); n = next++) {
+      const before = performance.now()
+      await run(connection, n)
+      times.push(performance.now() - before)
+    }
+  }
+  await Promise.all(connections.map(lane))
+  return { times, wallMs: performance.now() - started }
+}
+
+export async function createTask(connection: Connection, n: number): Promise<string> {
+  const request = JSON.stringify(taskOf(n))
+  let answer = await connection.ask('POST', '/api/tasks', request)
+  // Once a minute the host checks the secret anew, and only so many checks at once.
+  while (answer.status === 429) {
+    await setTimeout(10)
+    answer = await connection.ask('POST', '/api/tasks', request)
+  }
+  if (answer.status !== 201) throw new Error(`a task was answered ${answer.status}: ${answer.body.slice(0, 300)}`)
+  return (JSON.parse(answer.body) as { ID: string }).ID
+}
+
+/** Gives their ids. */
+export async function createTasks(connections: readonly Connection[], count: number): Promise<readonly string[]> {
+  const ids: string[] = []
+  const create = async (connection: Connection, n: number) => void ids.push(await createTask(connection, n))
+  await drive(connections, (n) => n < count, create)
+  return ids
+}
+
+export interface Spread {
+  readonly p50: number
+  readonly p99: number
+}
+
+export function spreadOf(times: readonly number[]): Spread {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99) }
+}

@@ -1,0 +1,37 @@
+/** Loaded into a host before it starts: on any message of the process that started it, it tells how it fares. */
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+
+/** Since the figures before. Times in ms, sizes in bytes. */
+export interface ProcessFigures {
+  readonly loopP99: number
+  readonly loopMax: number
+  /** share of the time in which the main thread was busy */
+  readonly busy: number
+  readonly heap: number
+  readonly rss: number
+}
+
+/** ms between two looks; what the clock itself takes is no delay */
+const LOOK = 1
+const delay = monitorEventLoopDelay({ resolution: LOOK })
+delay.enable()
+let last = performance.eventLoopUtilization()
+
+process.on('message', (asked) => {
+  if (asked === 'collect') globalThis.gc?.()
+  const now = performance.eventLoopUtilization()
+  const { heapUsed, rss } = process.memoryUsage()
+  const figures: ProcessFigures = {
+    loopP99: Math.max(0, delay.percentile(99) / 1e6 - LOOK),
+    loopMax: Math.max(0, delay.max / 1e6 - LOOK),
+    busy: performance.eventLoopUtilization(now, last).utilization,
+    heap: heapUsed,
+    rss,
+  }
+  last = now
+  delay.reset()
+  process.send?.(figures)
+})
+// Who measures is gone, so nobody would end this one.
+process.on('disconnect', () => process.exit(1))
+process.channel?.unref()

@@ -1,0 +1,78 @@
+/** Changes of tasks over a runner that commits the service's documents together with what it logs itself. */
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { createRulesService } from '../../../src/services/rules/service.ts'
+import type { PlannedChange, TaskChange } from '../../../src/services/rules/runner.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import type { Storage, Write } from '../../../src/storage/contract.ts'
+import { BareRunner } from './support/bare-runner.ts'
+import { PLUGS, ruleOf } from './support/rules.ts'
+
+/** Commits like a runner with a log does; `refuses`: what the commit is answered. */
+class CommittingRunner extends BareRunner {
+  readonly carried: (readonly Write[])[] = []
+  refuses: AppError | undefined
+  readonly #storage: Storage
+
+  constructor(storage: Storage) {
+    super({ plugs: PLUGS })
+    this.#storage = storage
+  }
+
+  override async plan(change: TaskChange): Promise<PlannedChange> {
+    const planned = await super.plan(change)
+    if (change.kind === 'forget') return planned
+    const carryOut = async (writes: readonly Write[]): Promise<void> => {
+      if (this.refuses !== undefined) throw this.refuses
+      const store = this.#storage.tenant(change.task.tenant)
+      await store.commit([...writes, store.log('inputs').appending(0, [change.kind])])
+      this.carried.push(writes)
+      await planned.apply()
+    }
+    return { ...planned, carryOut, apply: () => Promise.reject(new Error('it was carried out')) }
+  }
+}
+
+async function open() {
+  const storage = openMemory()
+  const runner = new CommittingRunner(storage)
+  let id = 0
+  const service = createRulesService({ storage, runner, plugs: () => PLUGS, now: () => 0, newId: () => `t${id++}` })
+  await service.start()
+  return { storage, runner, api: service.as({ tenant: 'acme', user: 'tester' }) }
+}
+
+describe('a change that the runner carries out', () => {
+  it('is one commit of the document and of what the runner logs', async () => {
+    const { storage, runner, api } = await open()
+    const before = storage.stats().commits
+    const { ID } = await api.tasks.create(ruleOf())
+    expect(storage.stats().commits - before).toBe(1)
+    expect(runner.carried.map((writes) => writes.map(({ kind }) => kind))).toEqual([['put']])
+    expect((await api.tasks.stop(ID)).status).toBe('stopped')
+    expect(storage.stats().commits - before).toBe(2)
+    expect(runner.told).toEqual([`begin ${ID} 1`, `end ${ID}`])
+  })
+
+  it('has not happened when its commit is refused', async () => {
+    const { runner, api } = await open()
+    runner.refuses = new AppError('STORE', 'the disk is full')
+    await expect(api.tasks.create(ruleOf())).rejects.toThrow('the disk is full')
+    expect(await api.tasks.count({})).toBe(0)
+    expect(runner.told).toEqual([])
+  })
+
+  it('is tried again over what another has written meanwhile', async () => {
+    const { runner, api } = await open()
+    const { ID } = await api.tasks.create(ruleOf())
+    runner.refuses = new AppError('CONFLICT', 'somebody was faster')
+    const { plan } = runner
+    let plans = 0
+    runner.plan = (change) => {
+      if (plans++ > 0) runner.refuses = undefined
+      return plan.call(runner, change)
+    }
+    expect((await api.tasks.stop(ID)).status).toBe('stopped')
+    expect(plans).toBe(2)
+  })
+})
