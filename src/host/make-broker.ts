@@ -14,6 +14,7 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, peers })
     makeSeries: createSeries,
     engine: () => peers.runner && engineIntake(peers.runner.intake),
     resources: () => peers.resources,
+    commands: () => peers.work?.outbox,
   })
   peers.broker = service
   gauges.watchQueue('broker', () => service.gauges().queued)

@@ -1,14 +1,27 @@
 import { randomUUID } from 'node:crypto'
+import { actuatorCall } from '../adapters/actuator-call.ts'
+import { managedTasks } from '../adapters/managed-tasks.ts'
 import { resourcesErrorBody } from '../services/resources/error-body.ts'
 import { resourcesRoutes } from '../services/resources/routes.ts'
 import { createResourcesService } from '../services/resources/service.ts'
+import { workBeside } from '../services/resources/upkeep/work-beside.ts'
 import type { MakeService } from './services.ts'
 
 /** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ storage, gauges, now, peers }) => {
-  const service = createResourcesService({ storage, now, newId: () => randomUUID() })
+  const work = workBeside()
+  const service = createResourcesService({
+    storage,
+    now,
+    newId: () => randomUUID(),
+    managedTasks: managedTasks(() => peers.rules),
+    actuators: actuatorCall(() => peers.rules),
+    beside: [work.make],
+  })
   peers.resources = service
+  peers.work = work
   gauges.watchQueue('resource-operations', () => service.gauges().openOperations)
+  gauges.watchQueue('resource-upkeep', () => service.gauges().upkeepWaiting)
   gauges.watchQueue('resource-event-streams', () => service.gauges().eventStreams)
   return {
     name: 'resources',

@@ -1,6 +1,7 @@
 import type { AlarmsService } from '../services/alarms/contract.ts'
 import type { BrokerService } from '../services/broker/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
+import type { WorkBeside } from '../services/resources/upkeep/work-beside.ts'
 import type { RulesService } from '../services/rules/contract.ts'
 import type { TaskRunner } from '../services/rules/runner.ts'
 
@@ -14,4 +15,6 @@ export interface Peers {
   broker?: BrokerService
   resources?: ResourcesService
   alarms?: AlarmsService
+  /** what works beside the resources: commands for the broker, templates that tasks wait for */
+  work?: WorkBeside
 }

@@ -26,11 +26,15 @@ export interface Core {
 export interface Beside {
   start?(closing?: AbortSignal): Promise<void>
   stop?(): Promise<void>
+  /** The log has something new of that tenant. It must not wait. */
+  written?(tenant: string): void
   /** the log of commands of a resource, newest first */
   commands?(books: Books, id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
   operations?(caller: Caller): OperationApi
   /** id of an operation that is under way for a type, to be shown as its `$bulkOperation` */
   operationOf?(tenant: string, type: string): string | undefined
+  /** After a commit that has entries in the log of changes. Never waits, never throws. */
+  committed?(tenant: string): void
   openOperations?(): number
   upkeepWaiting?(): number
 }

@@ -29,12 +29,16 @@ export class ChangeBook {
   readonly feed: Feed<MetadataEvent>
   readonly #now: () => number
   readonly #newId: () => string
+  readonly #told: (tenant: string) => void
+  readonly #committed: (tenant: string) => void
   #order = 0
 
-  constructor(now: () => number, newId: () => string) {
+  /** `told`: called after each commit of something noted */
+  constructor(now: () => number, newId: () => string, told: (tenant: string) => void = () => {}) {
     this.feed = new Feed({ kept: 1_000, keptTopics: 1_000 })
     this.#now = now
     this.#newId = newId
+    this.#told = told
   }
 
   /** Rises with every call, and from one life of the process to the next as long as the clock does. */
@@ -60,7 +64,10 @@ export class ChangeBook {
         books.history.putting(this.#newId(), record, 'absent'),
         books.log.appending(0, [event as unknown as Json]),
       ],
-      tell: () => this.feed.publish(books.tenant, event),
+      tell: () => {
+        this.feed.publish(books.tenant, event)
+        this.#told(books.tenant)
+      },
     }
   }
 }

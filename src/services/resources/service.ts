@@ -75,7 +75,9 @@ class Resources implements ResourcesService {
     const { storage, now, newId, logger, managedTasks, actuators, beside = [] } = options
     this.#options = options
     this.#library = new Library(storage)
-    this.#book = new ChangeBook(now, newId)
+    this.#book = new ChangeBook(now, newId, (tenant) => {
+      for (const beside of this.#besides) beside.written?.(tenant)
+    })
     this.#typeWork = new TypeWork({ enforcement: this.#enforcement, logger })
     this.#writer = new ResourceWriter({
       lanes: this.#lanes,

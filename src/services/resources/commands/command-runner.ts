@@ -14,7 +14,7 @@ import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from '
 import { planCall } from './plan-call.ts'
 
 export interface CommandRunnerParts {
-  readonly storage: Storage
+  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
   readonly actuators: ActuatorCall
   /** with inherited values */
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>

@@ -7,7 +7,7 @@ import { unrefTimer, type Later, type UpkeepLogger } from './surroundings.ts'
 import { TenantUpkeep } from './tenant-upkeep.ts'
 
 export interface UpkeepOptions {
-  readonly storage: Storage
+  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
   readonly documents: UpkeepDocuments
   readonly tasks: ManagedTasks
   /** epoch ms */

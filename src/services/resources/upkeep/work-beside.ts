@@ -1,0 +1,130 @@
+/** Everything that works beside the documents, as the service takes it: managed tasks, commands and bulk operations. */
+import type { CommandOutbox } from '../../broker/contract.ts'
+import type { Beside, Core, MakeBeside } from '../beside.ts'
+import type { Library } from '../books.ts'
+import type { ActuatorCall, ManagedTasks } from '../contract.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { commandPage } from '../commands/command-log.ts'
+import { CommandRunner } from '../commands/command-runner.ts'
+import { Outbox } from '../commands/outbox.ts'
+import { operationApi } from '../operations/operation-service.ts'
+import { OperationWorker } from '../operations/operation-worker.ts'
+import { storedDocuments } from './stored-documents.ts'
+import { unrefTimer, type Later } from './surroundings.ts'
+import { createUpkeep, type Upkeep } from './upkeep.ts'
+
+export interface WorkBeside {
+  /** for the options of the service, once */
+  readonly make: MakeBeside
+  /** for the broker; `CLOSED` before the service is made */
+  readonly outbox: CommandOutbox
+  /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
+  templateWritten(tenant: string, template: string): void
+  /** Resolves when all that was asked before is done, as far as it can be. */
+  idle(): Promise<void>
+}
+
+/** `later`: default: the machine's timers, which keep no process alive */
+export function workBeside({ later = unrefTimer }: { readonly later?: Later } = {}): WorkBeside {
+  let work: Work | undefined
+  const made = (): Work => {
+    if (work === undefined) throw new AppError('CLOSED', 'the resources are not served yet; send the command again')
+    return work
+  }
+  return {
+    make: (core) => {
+      work = new Work(core, later)
+      return work
+    },
+    outbox: {
+      planning: (tenant, resource, command, hops) => made().outbox.planning(tenant, resource, command, hops),
+      committed: (tenant, resource) => made().outbox.committed(tenant, resource),
+    },
+    templateWritten: (tenant, template) => work?.upkeep.templateWritten(tenant, template),
+    idle: async () => work?.idle(),
+  }
+}
+
+class Work implements Beside {
+  readonly upkeep: Upkeep
+  readonly outbox: Outbox
+  readonly #core: Core
+  readonly #commands: CommandRunner
+  readonly #worker: OperationWorker
+
+  constructor(core: Core, later: Later) {
+    const { library, service, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = core
+    this.#core = core
+    const storage = { tenant: (id: string) => library.of(id).store, tenants: () => ownTenants(library) }
+    const common = { storage, now, logger }
+    this.upkeep = createUpkeep({ ...common, newId, later, documents: storedDocuments(library), tasks: managedTasks })
+    this.#commands = new CommandRunner({
+      ...common,
+      later,
+      actuators,
+      owner: newId(),
+      lookup: (tenant, id) => service.lookup(tenant, id),
+    })
+    this.outbox = new Outbox({
+      store: (tenant) => library.of(tenant).store,
+      now,
+      newId,
+      ready: (tenant, resource) => this.#commands.ready(tenant, resource),
+    })
+    this.#worker = new OperationWorker({ ...common, as: (caller) => service.as(caller) })
+  }
+
+  async start(): Promise<void> {
+    await this.upkeep.start()
+    await this.#commands.start()
+    await this.#worker.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.stop()
+    await Promise.all([this.upkeep.stop(), this.#commands.stop()])
+  }
+
+  written(tenant: string): void {
+    this.upkeep.wake(tenant)
+  }
+
+  commands: NonNullable<Beside['commands']> = (books, id, query) => commandPage(books.store, id, query)
+
+  operations: NonNullable<Beside['operations']> = (caller) => {
+    const { library, now, newId } = this.#core
+    return operationApi({ worker: this.#worker, now, newId }, library.of(caller.tenant), caller)
+  }
+
+  operationOf(tenant: string, type: string): string | undefined {
+    return this.upkeep.operationOf(tenant, type)
+  }
+
+  openOperations(): number {
+    return this.#worker.open
+  }
+
+  upkeepWaiting(): number {
+    return this.upkeep.waiting
+  }
+
+  async idle(): Promise<void> {
+    await this.#worker.idle()
+    await Promise.all([this.upkeep.idle(), this.#commands.idle()])
+  }
+}
+
+/** Without those of the host itself, whose names begin with _. */
+async function ownTenants(library: Library): Promise<readonly string[]> {
+  return (await library.tenants()).filter((tenant) => !tenant.startsWith('_'))
+}
+
+const noTasks: ManagedTasks = {
+  of: async () => [],
+  make: () => Promise.reject(new AppError('CLOSED', 'this host makes no tasks')),
+  remove: async () => undefined,
+}
+
+const noActuators: ActuatorCall = {
+  run: () => Promise.reject(new AppError('CLOSED', 'this host runs no actuators; commands wait for one that does')),
+}
