@@ -1,5 +1,7 @@
 /** The documents say what is so: their code compiles and runs, their links lead somewhere, their tables are the code's. */
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -40,6 +42,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
 describe('README.md', () => {
   it('has blocks of code', () => {
     expect(code.length).toBeGreaterThan(0)
@@ -68,6 +78,33 @@ describe('README.md', () => {
       mustRun('bash', ['-euo', 'pipefail', '-c', fromSource], root)
     },
   )
+
+  it('has a walk with curl that goes from a rule over a crash to the same state', async () => {
+    const section = readme.split(/^## /m).find((part) => part.startsWith('With curl\n')) ?? ''
+    const walk = fencedBlocks(section).map(({ text }) => text)
+    expect(walk.length).toBeGreaterThan(2)
+    const port = String(await freePort())
+    // What the walk keeps goes away with the folder.
+    const script = [`export TMPDIR='${folder}'`, ...walk]
+      .join('\n')
+      .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+      .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`)
+    const stdout = mustRun('bash', ['-uc', script], folder)
+    const answers = stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line): unknown => JSON.parse(line))
+    const explained = {
+      node: 'alarm',
+      fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } },
+      triggers: [{ blocked: [{ reason: 'cool-down' }] }],
+    }
+    const up = { status: 'ok' }
+    const hot = { name: 'hot', mostLikelyState: { state: 'Above' }, rawData: { data: 93 } }
+    expect(answers).toMatchObject([up, { taken: true }, explained, up, hot, explained])
+    const [, , before, , , after] = answers as { fired: unknown; triggers: unknown }[]
+    expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
+  }, 120_000)
 
   it('has the table of errors that the code has', () => {
     const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => `| \`${name}\` | ${status} | ${meaning} |`)

@@ -28,8 +28,8 @@ const PATIENCE = 6_000
 
 /**
  * A host that listens. `LISTEN`, `STORE` or `USAGE` when it cannot; then nothing is left open, and when the address or
- * the folder is to blame, nothing was written. The first pair is made last of all: only who sees the ready line has a
- * use for it.
+ * the folder is to blame, nothing was written. A pair that was given is good from the first request on; one that has to
+ * be made is made last of all: only who sees the ready line has a use for it.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
   await tryAddress(config)
@@ -37,9 +37,11 @@ export async function startHost(config: Config, logStream: LogStream, making: Ma
   const log = { level: config.logLevel, stream: logStream }
   const app = await createApp({ ...composed, log })
   try {
+    // A script that gives a pair begins when /health answers.
+    const given = config.pair && (await firstPair(composed.keyPairs, config))
     const url = await listen(app, config)
     const demos = config.demo && composed.isNew ? await makeDemos(composed.services, config.tenant) : []
-    const first = await firstPair(composed.keyPairs, config)
+    const first = given ?? (await firstPair(composed.keyPairs, config))
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const also = composed.services.flatMap(({ address }) => address?.() ?? [])
     return { url, first, also, example, demos, app, stop: () => stop(app) }

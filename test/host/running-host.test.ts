@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
+import { HOST_TENANT } from '../../src/host/auth/host-tenant.ts'
+import { KEY_RECORDS } from '../../src/host/auth/key-pairs.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { basic } from './sample-host.ts'
@@ -21,7 +23,13 @@ function starting(given: Given = {}) {
     store,
     log,
     opened,
-    start: () => startHost(config, { write: (line) => void log.push(line) }, making),
+    start: (hear?: (line: string) => void) => {
+      const write = (line: string) => {
+        log.push(line)
+        hear?.(line)
+      }
+      return startHost(config, { write }, making)
+    },
   }
 }
 const headers = { authorization: basic('k', 's') }
@@ -52,6 +60,16 @@ describe('a host that listens', () => {
     }
     expect(ports.size).toBe(1)
     agent.destroy()
+    await host.stop()
+  })
+
+  it('knows the pair that it was given before it answers anybody', async () => {
+    const { start, store } = starting()
+    let found: Promise<unknown> | undefined
+    const host = await start((line) => {
+      if (line.includes('Server listening')) found = store.tenant(HOST_TENANT).collection(KEY_RECORDS).get('k')
+    })
+    expect(await found).toMatchObject({ value: { tenant: 'default' } })
     await host.stop()
   })
 
