@@ -33,8 +33,6 @@ export interface Beside {
   operations?(caller: Caller): OperationApi
   /** id of an operation that is under way for a type, to be shown as its `$bulkOperation` */
   operationOf?(tenant: string, type: string): string | undefined
-  /** After a commit that has entries in the log of changes. Never waits, never throws. */
-  committed?(tenant: string): void
   openOperations?(): number
   upkeepWaiting?(): number
 }

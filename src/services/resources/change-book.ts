@@ -30,7 +30,6 @@ export class ChangeBook {
   readonly #now: () => number
   readonly #newId: () => string
   readonly #told: (tenant: string) => void
-  readonly #committed: (tenant: string) => void
   #order = 0
 
   /** `told`: called after each commit of something noted */

@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { Published } from '../../../kernel/feed.ts'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
-import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
+import { sendEvents, sendTexts, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
-import { sendNow } from './send-now.ts'
 import { accepts } from './resource-routes.ts'
 import { described } from './route-parts.ts'
 
@@ -29,7 +28,7 @@ export function eventRoutes(app: FastifyInstance, service: ResourcesService): vo
       })
       const events = only(reader, objectType)
       if (accepts(request, EVENTS_MEDIA_TYPE)) return sendEvents(reply, serverEvents(events))
-      return sendNow(reply, events)
+      return sendTexts(reply, lines(events), { type: NDJSON_MEDIA_TYPE, quiet: '\n' })
     },
   )
 }
@@ -39,6 +38,10 @@ async function* only(
   objectType: string | undefined,
 ): AsyncGenerator<Published<MetadataEvent>> {
   for await (const event of reader) if (objectType === undefined || event.value.objectType === objectType) yield event
+}
+
+async function* lines(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<string> {
+  for await (const { value } of events) yield `${JSON.stringify(value)}\n`
 }
 
 async function* serverEvents(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<ServerEvent> {

@@ -1,0 +1,88 @@
+/** What the store can find out of a query by itself, so that only what remains is looked through. */
+import type { Condition } from '../../../storage/contract.ts'
+import { referredId } from '../resource-record.ts'
+import type { Query, Term } from './query-language.ts'
+
+export interface Translated {
+  /** hold for everything that the query asks for */
+  readonly where: readonly Condition[]
+  /** whether they hold for nothing else */
+  readonly isExact: boolean
+}
+
+export interface KnownFields {
+  /** text fields by path, `id` among them */
+  readonly texts: ReadonlySet<string>
+  readonly numbers: ReadonlySet<string>
+  /** lists of texts */
+  readonly lists: ReadonlySet<string>
+  /** the field with the ids of references, when there is one */
+  readonly references?: string
+}
+
+const NOTHING: Translated = { where: [], isExact: false }
+/** as storage bounds it */
+const MOST_CONDITIONS = 100
+const LONGEST_VALUE = 500
+
+export function translate(query: Query, fields: KnownFields): Translated {
+  if (query.kind === 'term') return translateTerm(query, fields)
+  const parts = query.parts.map((part) => translate(part, fields))
+  const isExact = parts.every((part) => part.isExact)
+  if (query.kind === 'and') {
+    const where = parts.flatMap((part) => part.where)
+    return where.length > MOST_CONDITIONS ? NOTHING : { where, isExact }
+  }
+  // one that says nothing lets everything through
+  if (parts.some(({ where }) => where.length === 0 || where.some((condition) => 'any' in condition))) return NOTHING
+  return { where: [{ any: parts.map(({ where }) => where) }], isExact }
+}
+
+function translateTerm(term: Term, fields: KnownFields): Translated {
+  const { path: field, op, args } = term
+  if (args.some((arg) => arg.length > LONGEST_VALUE || arg.includes('\0') || !isWellFormed(arg))) return NOTHING
+  const [value = ''] = args
+  if (op === 'ref') {
+    const id = referredId({ $ref: value })
+    if (fields.references === undefined || !id) return NOTHING
+    return { where: [{ field: fields.references, op: 'eq', value: id }], isExact: false }
+  }
+  if (fields.lists.has(field)) {
+    if (op === 'eq' || op === 'in') return exactly(args.map((each) => ({ field, op: 'eq', value: each })))
+    return op === 'exists' ? exactly([{ field, op, value: true }]) : NOTHING
+  }
+  if (fields.texts.has(field)) return translateText(field, term)
+  return fields.numbers.has(field) ? translateNumber(field, term) : NOTHING
+}
+
+function translateText(field: string, { op, args }: Term): Translated {
+  const [value = ''] = args
+  if (op === 'eq') return exactly([{ field, op, value }])
+  if (op === 'in') return exactly([{ field, op, values: args }])
+  if (op === 'exists') return exactly([{ field, op, value: true }])
+  if (op !== 'like') return NOTHING
+  const [start = ''] = value.split('?')
+  if (start.split('*').length > MOST_STARS) return NOTHING
+  return start === value
+    ? exactly([{ field, op, pattern: value }])
+    : { where: [{ field, op, pattern: `${start}*` }], isExact: false }
+}
+
+/** of one pattern, as storage bounds it */
+const MOST_STARS = 30
+
+function translateNumber(field: string, { op, args }: Term): Translated {
+  const numbers = args.map((arg) => (arg.trim() === '' ? Number.NaN : Number(arg)))
+  const [value = 0] = numbers
+  if (op === 'exists') return exactly([{ field, op, value: true }])
+  if (op === 'like' || op === 'ref' || !numbers.every((number) => Number.isFinite(number))) return NOTHING
+  return exactly([op === 'in' ? { field, op, values: numbers } : { field, op, value }])
+}
+
+function exactly(where: readonly Condition[]): Translated {
+  return { where, isExact: true }
+}
+
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}

@@ -1,0 +1,102 @@
+/** Whether an entity is what a query asks for. */
+import { ownValue } from '../../../kernel/json.ts'
+import { referredId } from '../resource-record.ts'
+import type { Query, Term } from './query-language.ts'
+
+export function matches(query: Query, entity: object): boolean {
+  switch (query.kind) {
+    case 'and':
+      return query.parts.every((part) => matches(part, entity))
+    case 'or':
+      return query.parts.some((part) => matches(part, entity))
+    case 'term':
+      return holds(query, entity)
+  }
+}
+
+function holds({ path, op, args }: Term, entity: object): boolean {
+  const values = valuesAt(entity, path)
+  const [arg = ''] = args
+  switch (op) {
+    case 'exists':
+      return values.length > 0
+    case 'eq':
+      return values.some((value) => equals(value, arg))
+    case 'in': {
+      // of a list all are asked for, of anything else one
+      const isOne = (wanted: string): boolean => values.some((value) => equals(value, wanted))
+      return isList(entity, path) ? args.every(isOne) : args.some(isOne)
+    }
+    case 'ref':
+      return values.some((value) => referredId(value) !== undefined && referredId(value) === referredId({ $ref: arg }))
+    case 'like':
+      return values.some((value) => typeof value === 'string' && isLike(value, arg))
+    case 'lt':
+      return values.some((value) => compare(value, arg, (order) => order < 0))
+    case 'lte':
+      return values.some((value) => compare(value, arg, (order) => order <= 0))
+    case 'gt':
+      return values.some((value) => compare(value, arg, (order) => order > 0))
+    case 'gte':
+      return values.some((value) => compare(value, arg, (order) => order >= 0))
+  }
+}
+
+const MOST_VALUES = 10_000
+
+/** What is at a path; lists on the way and at its end stand for their entries. */
+function valuesAt(entity: unknown, path: string): readonly unknown[] {
+  const whole = ownValue(entity, path)
+  let values: readonly unknown[] = whole === undefined ? [entity] : entriesOf(whole)
+  for (const step of whole === undefined ? path.split('.') : []) {
+    values = values.flatMap((value) => entriesOf(ownValue(value, step))).slice(0, MOST_VALUES)
+  }
+  return values
+}
+
+function entriesOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value.filter((entry) => entry !== null) as readonly unknown[]
+  return value === undefined || value === null ? [] : [value]
+}
+
+function isList(entity: unknown, path: string): boolean {
+  let value = ownValue(entity, path) ?? entity
+  if (value === entity) for (const step of path.split('.')) value = ownValue(value, step)
+  return Array.isArray(value)
+}
+
+function equals(value: unknown, arg: string): boolean {
+  if (typeof value === 'string') return value === arg
+  if (typeof value === 'number') return arg.trim() !== '' && Number(arg) === value
+  return typeof value === 'boolean' && String(value) === arg
+}
+
+function compare(value: unknown, arg: string, holdsFor: (order: number) => boolean): boolean {
+  if (typeof value === 'string') return holdsFor(value < arg ? -1 : value > arg ? 1 : 0)
+  const number = arg.trim() === '' ? Number.NaN : Number(arg)
+  return typeof value === 'number' && !Number.isNaN(number) && holdsFor(value - number)
+}
+
+/** characters that are looked at: the time that it takes is bounded by both lengths */
+const LONGEST_LOOKED_AT = 2_000
+
+/** `*` is any text, `?` any character. */
+export function isLike(text: string, pattern: string): boolean {
+  const looked = text.slice(0, LONGEST_LOOKED_AT)
+  let [at, place, star, from] = [0, 0, -1, 0]
+  while (at < looked.length) {
+    const char = pattern[place]
+    if (char === '*') {
+      star = place++
+      from = at
+    } else if (char !== undefined && (char === '?' || char === looked[at])) {
+      place += 1
+      at += 1
+    } else if (star >= 0) {
+      place = star + 1
+      at = ++from
+    } else return false
+  }
+  while (pattern[place] === '*') place += 1
+  return place === pattern.length
+}
