@@ -10,7 +10,7 @@ import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 
 type Step =
-  | { kind: 'message'; message: Message; wait: number }
+  | { kind: 'message'; message: Message; wait: number; hops: number }
   | { kind: 'look'; task: number }
   | { kind: 'push'; task: number; state: string }
   | { kind: 'batch'; messages: readonly Message[] }
@@ -29,8 +29,8 @@ const message = fc
   .record({
     a: rare<unknown>(level, 'warm', true, null, Number.NaN),
     b: rare<unknown>(level, '25'),
-    say: rare<unknown>(fc.constantFrom('Low', 'High'), 'nonsense', 'throw', 'later', 'hold', 'remember'),
-    act: rare<unknown>(fc.constantFrom('quiet', 'look', 'chance', 'read'), 'throw', 'later', 'answer', 'id'),
+    say: rare<unknown>(fc.constantFrom('Low', 'High'), 'nonsense', 'throw', 'later', 'hold', 'remember', 'log'),
+    act: rare<unknown>(fc.constantFrom('quiet', 'look', 'chance', 'read'), 'throw', 'later', 'answer', 'id', 'log'),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
   })
   .map(({ extra, ...values }): Message => {
@@ -40,7 +40,12 @@ const message = fc
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 14,
-    arbitrary: fc.record({ kind: fc.constant('message' as const), message, wait: fc.constantFrom(0, 1, 5, 5000) }),
+    arbitrary: fc.record({
+      kind: fc.constant('message' as const),
+      message,
+      wait: fc.constantFrom(0, 1, 5, 5000),
+      hops: rare(fc.constant(0), 1),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(2) }) },
   {
@@ -150,12 +155,15 @@ const cases: fc.Arbitrary<Case> = fc.record({
 /** An engine whose plugs do what the message says, and everything that they did and saw. */
 class Run {
   readonly calls: string[] = []
+  /** what is told whether or not somebody listens */
+  readonly rare: string[] = []
   readonly clock = new VirtualClock(1_000)
   readonly engine: CoreEngine
   readonly #open: (() => void)[] = []
   seated = 0
 
-  constructor(listens: boolean, generates: boolean) {
+  /** `listens`: to all tasks; or one task is watched */
+  constructor(listens: boolean | 'to one', generates: boolean) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
@@ -164,8 +172,10 @@ class Run {
       ids: () => 'unused',
       seed: 7,
       ...(generates && { generate }),
+      onRare: (event) => this.rare.push(JSON.stringify(event)),
     })
-    if (listens) this.engine.events$.subscribe(() => undefined)
+    if (listens === 'to one') this.engine.watch('t0').subscribe(() => undefined)
+    else if (listens) this.engine.events$.subscribe(() => undefined)
   }
 
   #say(): Plug {
@@ -178,12 +188,13 @@ class Run {
       execute: (context) => {
         const said = context.streamValue('say')
         this.#note(context)
+        if (said === 'log') context.log.info('said')
         if (said === 'throw') throw new Error('broken')
         if (said === 'later') return this.#later('High' as const)
         if (said === 'hold') return { state: 'High' as const, after: 3 }
         if (said === 'remember') return { state: 'Low' as const, internalState: { at: context.now } }
         if (said === 'Low') return { state: 'Low' as const, rawData: { b: context.streamValue('b') } }
-        return said as 'High'
+        return said === 'log' ? ('High' as const) : (said as 'High')
       },
     })
   }
@@ -213,6 +224,7 @@ class Run {
       execute: (context) => {
         const act = context.streamValue('act')
         this.#note(context)
+        if (act === 'log') context.log.warn('acted')
         if (act === 'throw') throw new Error('broken')
         if (act === 'later') return this.#later(undefined)
         if (act === 'answer') return { message: 'done' }
@@ -229,8 +241,8 @@ class Run {
     return new Promise((resolve) => this.#open.push(() => resolve(answer)))
   }
 
-  #note({ now, task, node, streamData }: PlugContext): void {
-    this.calls.push(JSON.stringify([now, task, node, streamData]))
+  #note({ now, task, node, hops, streamData }: PlugContext): void {
+    this.calls.push(JSON.stringify([now, task, node, hops, streamData]))
   }
 
   look(): void {
@@ -242,7 +254,7 @@ class Run {
     const task = 'task' in given ? this.engine.tasks.get(ids[given.task % ids.length] ?? '') : undefined
     if (given.kind === 'message') {
       this.clock.advanceTo(this.clock.now() + given.wait)
-      this.engine.receive(given.message)
+      this.engine.receive(given.message, given.hops === 0 ? undefined : { hops: given.hops })
     } else if (given.kind === 'batch') {
       this.engine.receive(given.messages)
     } else if (given.kind === 'look') {
@@ -270,8 +282,9 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
     if (looksAlways) run.look()
   }
   run.look()
+  const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
-  return run.calls
+  return [...run.calls, counts, ...run.rare]
 }
 
 describe('listening changes nothing', () => {
@@ -288,6 +301,7 @@ describe('listening changes nothing', () => {
         const calls = await play(quiet, given, looksAlways)
         seated += quiet.seated
         expect(calls).toEqual(await play(new Run(true, generates), given, looksAlways))
+        expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
       runs(150),
     )

@@ -8,7 +8,7 @@ import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { SavedState } from '../task/saved.ts'
 import type { TaskStatus } from '../task/state.ts'
-import type { EngineEvent } from './events.ts'
+import type { EngineEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
 
 export interface EngineOptions {
@@ -32,6 +32,13 @@ export interface EngineOptions {
   readonly why?: boolean
   /** default true; false: no `tick`, `data`, `state` and `gate`, and no `result` without an error, for who only counts */
   readonly detail?: boolean
+  /**
+   * told of what is rare and worth keeping, whether or not somebody listens to `events$`, while tasks go their short
+   * way: starts, ends, failures, lines of the log, and results with an error
+   */
+  readonly onRare?: (event: RareEvent) => void
+  /** called when a plug did not answer at once; what it gives is called when the answer is there, wanted or not */
+  readonly timed?: () => () => void
   /** makes a function of source text that the engine wrote; absent where code may not be generated, at a cost of speed */
   readonly generate?: Generate
   /** of a host that keeps tasks over restarts */

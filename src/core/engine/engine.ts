@@ -18,25 +18,25 @@ import type { Message, Sent } from '../task/origin.ts'
 import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
 import type { BeginOptions, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
-import { EventStream } from './event-stream.ts'
+import type { Counting, Counts } from './counts.ts'
+import { EventStream, guarded } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
 import { OpenCount } from './open-count.ts'
-import { buildModel, resolveResources } from './model.ts'
+import { buildModel, limitsOf, resolveResources, type ModelLimits } from './model.ts'
 import { Preparer, type Prepared } from './prepare.ts'
 import { requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitingWork, type Work } from './waiting-work.ts'
-
-const DEFAULT_STREAM_VALIDITY = 60_000
-const DEFAULT_MAX_IN_FLIGHT = 1000
+import { Watches, type Listener } from './watches.ts'
 
 export class CoreEngine implements Engine {
   readonly #options: EngineOptions
   readonly #ports: Ports
   readonly #preparer: Preparer
+  readonly #limits: ModelLimits
   readonly #events: EventStream<EngineEvent>
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
@@ -53,11 +53,17 @@ export class CoreEngine implements Engine {
   #busy = false
   #order = 0
   readonly #open = new OpenCount()
+  readonly #counts: Counting = { steps: 0, firings: 0, held: 0 }
+  readonly #watches = new Watches(
+    (error) => this.#report('a watcher threw', error),
+    (id, listener) => this.#watch(id, listener),
+  )
 
   constructor(options: EngineOptions) {
     this.#options = options
     this.#ports = options.ports ?? {}
     this.#preparer = new Preparer(createRegistry(options.plugs))
+    this.#limits = limitsOf(options)
     this.#events = new EventStream(
       (error) => this.#report('a subscriber threw', error),
       (any) => {
@@ -65,7 +71,8 @@ export class CoreEngine implements Engine {
       },
     )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
-    this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate)
+    const { onRare } = options
+    this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate, this.#counts, onRare !== undefined)
     this.#hot = this.#quiet.hot
     this.#scheduler = options.scheduler
     this.#host = {
@@ -76,6 +83,9 @@ export class CoreEngine implements Engine {
       why: options.why ?? true,
       detail: options.detail ?? true,
       listener: null,
+      onRare: onRare && guarded(onRare, (error) => this.#report('who is told of rare events threw', error)),
+      counts: this.#counts,
+      timed: options.timed,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
       opened: () => this.#open.opened(),
@@ -92,6 +102,19 @@ export class CoreEngine implements Engine {
     return this.#events.events$
   }
 
+  /**
+   * Everything that happens in the task with that id, now and whenever there is one, as `events$` tells it; other tasks
+   * go their short way meanwhile. Never errors; completes on close.
+   */
+  watch(id: string): Engine['events$'] {
+    return this.#watches.events$(id)
+  }
+
+  /** What was done so far. */
+  get counts(): Counts {
+    return this.#quiet.counted(this.#counts)
+  }
+
   get tasks(): ReadonlyMap<string, LiveTask> {
     return this.#tasks
   }
@@ -102,7 +125,7 @@ export class CoreEngine implements Engine {
     const prepared = this.#preparer.prepare(rule, rest)
     const id = given ?? this.#options.ids()
     if (this.#tasks.has(id)) throw taskExists(id, 'choose another id')
-    const task = new LiveTask(id, this.#order++, this.#now(), prepared, this.#host)
+    const task = this.#made(id, this.#now(), prepared)
     this.#tasks.set(id, task)
     try {
       if (prepared.settings.start) await this.#begin(task)
@@ -116,15 +139,16 @@ export class CoreEngine implements Engine {
   /** Begins a run that its host has a number for, with resources that were resolved before. `VALIDATION`, `SCHEDULE`. */
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
-    const task = new LiveTask(id, this.#order++, createTime, this.#preparer.prepare(of.source, of.settings), this.#host)
+    const task = this.#made(id, createTime, this.#preparer.prepare(of.source, of.settings))
     await this.#turn((now) => this.#launch(task, resources, now, run))
     this.#tasks.set(id, task)
     return task
   }
 
-  /** The tasks that take messages of a resource. */
-  listenersOf(resource: string): Iterable<LiveTask> {
-    return this.#router.listenersOf(resource) ?? []
+  /** The tasks that take messages of a resource, on a channel when one is named. */
+  listenersOf(resource: string, channel?: string): Iterable<LiveTask> {
+    const all = this.#router.listenersOf(resource) ?? []
+    return channel === undefined ? all : [...all].filter((task) => task.hears(resource, channel))
   }
 
   async stop(id: string): Promise<Task> {
@@ -161,28 +185,17 @@ export class CoreEngine implements Engine {
   async restore(saved: SavedTask, of?: TaskOrigin): Promise<LiveTask> {
     requireFormat(saved)
     if (this.#tasks.has(saved.id)) throw taskExists(saved.id, 'remove it first')
-    const prepared = of ? this.#preparer.prepare(of.source, of.settings) : this.#restoredPreparation(saved)
+    const prepared = of ? this.#preparer.prepare(of.source, of.settings) : this.#preparer.prepareSaved(saved)
     requireResources(saved, prepared.graph.resources.length)
-    const task = new LiveTask(saved.id, this.#order++, saved.createTime, prepared, this.#host)
+    const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = saved.resources
-    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits(), this.#clocks)
+    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits, this.#clocks)
     await this.#turn(() => {
       task.reopen(model, saved.state)
       this.#tasks.set(task.id, task)
       if (task.status === 'running') this.#router.add(task, task.resources)
     })
     return task
-  }
-
-  /** Whether a task takes messages of a resource, on a channel when one is named. */
-  isHeard(resource: string, channel?: string): boolean {
-    for (const _task of this.#listeners(resource, channel)) return true
-    return false
-  }
-
-  #listeners(resource: string, channel: string | undefined): Iterable<LiveTask> {
-    const all = this.listenersOf(resource)
-    return channel === undefined ? all : [...all].filter((task) => task.hears(resource, channel))
   }
 
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
@@ -192,7 +205,7 @@ export class CoreEngine implements Engine {
     requireMessages(list, sent)
     const { channel, hops = 0 } = sent ?? {}
     if (isSingle && channel === undefined && hops === 0) return this.#receiveOne(messages)
-    const byTask = messagesByTask(list, (resource) => this.#listeners(resource, channel))
+    const byTask = messagesByTask(list, (resource) => this.listenersOf(resource, channel))
     if (byTask.size === 0) return false
     this.#enqueue((now) => {
       for (const [task, batch] of byTask) task.receive(now, batch, sent)
@@ -264,7 +277,23 @@ export class CoreEngine implements Engine {
     this.#router.clear()
     this.#timers.close()
     this.#events.complete()
+    this.#watches.complete()
     return Promise.resolve()
+  }
+
+  /** Whether a task may sit has changed with it. */
+  #watch(id: string, watcher: Listener | null): void {
+    const task = this.#tasks.get(id)
+    if (task === undefined) return
+    task.watch(watcher)
+    this.#router.changed(task)
+  }
+
+  #made(id: string, createTime: number, prepared: Prepared): LiveTask {
+    const task = new LiveTask(id, this.#order++, createTime, prepared, this.#host)
+    const watcher = this.#watches.listener(id)
+    if (watcher !== null) task.watch(watcher)
+    return task
   }
 
   async #startAgain(task: LiveTask): Promise<Task> {
@@ -294,25 +323,9 @@ export class CoreEngine implements Engine {
 
   #launch(task: LiveTask, resolved: readonly string[], now: number, run?: number): void {
     task.resolved = resolved
-    const model = buildModel(task.id, task.prepared, resolved, now, this.#limits(), this.#clocks)
+    const model = buildModel(task.id, task.prepared, resolved, now, this.#limits, this.#clocks)
     task.begin(model, this.#options.seed, run)
     if (isRunning(task)) this.#router.add(task, task.resources)
-  }
-
-  #restoredPreparation(saved: SavedTask): Prepared {
-    const prepared = this.#preparer.prepare(saved.rule)
-    return {
-      ...prepared,
-      template: saved.template,
-      overrides: saved.overrides ?? { byStream: [], byData: [] },
-    }
-  }
-
-  #limits(): { streamValidity: number; maxInFlight: number } {
-    return {
-      streamValidity: this.#options.streamValidity ?? DEFAULT_STREAM_VALIDITY,
-      maxInFlight: this.#options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
-    }
   }
 
   #task(id: string): LiveTask {

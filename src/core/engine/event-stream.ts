@@ -51,6 +51,17 @@ export class GuardedObservable<T> extends Observable<T> {
   }
 }
 
+/** The same call, but what it throws is reported. */
+export function guarded<T>(call: (value: T) => void, report: (error: unknown) => void): (value: T) => void {
+  return (value) => {
+    try {
+      call(value)
+    } catch (error) {
+      report(error)
+    }
+  }
+}
+
 function isSubscriber(value: unknown): value is Subscriber<never> {
   return typeof value === 'object' && value !== null && 'isStopped' in value && 'unsubscribe' in value
 }

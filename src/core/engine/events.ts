@@ -158,4 +158,7 @@ export type EngineEvent =
   | StoppedEvent
   | FailedEvent
 
+/** What is told to `EngineOptions.onRare`; of results only those with an error. */
+export type RareEvent = StartedEvent | StoppedEvent | FailedEvent | LogEvent | ResultEvent
+
 export type EventType = EngineEvent['type']

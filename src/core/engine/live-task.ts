@@ -21,12 +21,13 @@ import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
 import type { Journal } from './journal.ts'
 import type { Prepared } from './prepare.ts'
-import { requirePushed } from './refusals.ts'
+import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
 import { OpenCalls } from './open-calls.ts'
 import { SeatedTask } from './seated-task.ts'
 import { TaskCaller, TaskSink, type SharedHooks } from './task-hooks.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
+import type { Listener as Watcher } from './watches.ts'
 
 /** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks {
@@ -40,6 +41,7 @@ export interface TaskHost extends SharedHooks {
   ended(task: LiveTask): void
   report(what: string, error: unknown): void
   readonly journal: Journal | undefined
+  readonly timed: (() => () => void) | undefined
 }
 
 export class LiveTask implements Task, TimerOwner, Listener {
@@ -59,6 +61,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   readonly #host: TaskHost
   readonly #calls = new OpenCalls()
   #caller: TaskCaller | undefined
+  readonly #sink: TaskSink
   #failed = false
 
   constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
@@ -67,6 +70,13 @@ export class LiveTask implements Task, TimerOwner, Listener {
     this.createTime = createTime
     this.prepared = prepared
     this.#host = host
+    this.#sink = new TaskSink(this, host, this.#calls)
+  }
+
+  /** Somebody watches this very task, or nobody does any more: null. A watched task goes the full way. */
+  watch(watcher: Watcher | null): void {
+    this.rise()
+    this.#sink.watch(watcher)
   }
 
   get name(): string {
@@ -111,7 +121,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   fail(error: string): void {
     this.#failed = true
     this.error = error
-    this.#host.listener?.({
+    this.#sink.rare?.({
       time: this.#host.now(),
       task: this.id,
       invocation: this.#state?.invocations ?? 0,
@@ -125,6 +135,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
     this.rise()
     const run = this.#run
     if (run === undefined) return
+    this.#host.counts.steps++
     try {
       step(run, now, input)
       this.#callAll(run)
@@ -149,7 +160,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
 
   get canBeQuiet(): boolean {
     // A journal that wants to be asked is asked before each call; rows call without asking.
-    if (this.#run === undefined || this.#host.journal?.mayCall !== undefined) return false
+    if (this.#run === undefined || this.#host.journal?.mayCall !== undefined || this.#sink.isWatched) return false
     this.#fit ??= this.#host.quiet.fit(this.#run.model) ?? null
     return this.#fit !== null
   }
@@ -288,7 +299,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
     this.error = undefined
     const state = this.#freshState(model.graph, model.resources.length)
     this.#state = state
-    this.#run = { model, state, sink: new TaskSink(this, this.#host, this.#calls), now: this.#host.now() }
+    this.#run = { model, state, sink: this.#sink, now: this.#host.now() }
     this.#caller = new TaskCaller(this.#host, state, this.#calls, this.prepared.overrides)
   }
 
@@ -319,8 +330,10 @@ export class LiveTask implements Task, TimerOwner, Listener {
     journal?.opened(this, execution)
     // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
     const isOver = () => this.#run !== run || !isOpen(run, execution, calls)
+    const timed = outcome && this.#host.timed?.()
     // callPlug's promises never reject
     void outcome?.then((settled) => {
+      timed?.()
       if (journal !== undefined && !isOver()) return journal.answered(this, execution, calls, settled)
       this.#host.enqueue((now) => {
         end()
@@ -344,6 +357,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   #goOnWith(run: TaskRun, execution: Execution, outcome: Outcome, now: number): void {
+    this.#host.counts.steps++
     try {
       this.#settle(run, now, execution, outcome)
       this.#callAll(run)
@@ -362,17 +376,13 @@ export class LiveTask implements Task, TimerOwner, Listener {
   #node(label: string): GraphNode {
     const node = this.prepared.graph.byLabel.get(label)
     if (node) return node
-    const labels = [...this.prepared.graph.byLabel.keys()].join(', ')
-    throw new AppError('NOT_FOUND', `task ${this.id} has no node ${label}; it has ${labels}`)
+    throw noNode(this.id, label, this.prepared.graph)
   }
 
   #sensor(label: string): SensorNode {
     const node = this.#node(label)
     if (node.kind === 'sensor') return node
-    throw new AppError(
-      'NOT_FOUND',
-      `node ${label} of task ${this.id} is no sensor but ${node.kind === 'gate' ? 'a relation' : 'an actuator'}`,
-    )
+    throw noSensor(this.id, node)
   }
 
   #requireRun(): TaskRun {
@@ -381,9 +391,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   #requireRunning(action: string): void {
-    if (this.status !== 'running') {
-      throw new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${this.status}`)
-    }
+    if (this.status !== 'running') throw notPossible(action, this.status)
   }
 }
 

@@ -18,6 +18,10 @@ export interface ModelLimits {
   readonly maxInFlight: number
 }
 
+export function limitsOf({ streamValidity = 60_000, maxInFlight = 1000 }: Partial<ModelLimits>): ModelLimits {
+  return { streamValidity, maxInFlight }
+}
+
 /** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
 export async function resolveResources(id: string, prepared: Prepared, ports: Ports): Promise<readonly string[]> {
   const { graph, settings } = prepared

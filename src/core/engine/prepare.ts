@@ -27,6 +27,14 @@ export interface VariableOverrides {
   readonly byData: readonly string[]
 }
 
+interface SavedRule {
+  readonly rule: Rule
+  readonly template?: string
+  readonly overrides?: VariableOverrides
+}
+
+const NO_OVERRIDES: VariableOverrides = { byStream: [], byData: [] }
+
 interface Source {
   readonly document: Rule | Template
   readonly overrides: VariableOverrides
@@ -59,6 +67,11 @@ export class Preparer {
       overrides: source.overrides,
       warnings,
     }
+  }
+
+  /** The same of a saved task, whose rule has its overrides in it. */
+  prepareSaved({ rule, template, overrides = NO_OVERRIDES }: SavedRule): Prepared {
+    return { ...this.prepare(rule), template, overrides }
   }
 
   #source(input: Rule | Template): Source {
@@ -101,7 +114,7 @@ function changes(source: Source, instance: Instance): unknown {
 function ruleOf(input: Rule, plugs: PlugRegistry): Omit<Source, 'graphs'> {
   const { rule, issues } = validateRule(input, plugs)
   if (rule === undefined) throw validationError('the rule', issues)
-  return { document: rule, overrides: { byStream: [], byData: [] } }
+  return { document: rule, overrides: NO_OVERRIDES }
 }
 
 function templateOf(input: Template, plugs: PlugRegistry): Omit<Source, 'graphs'> {

@@ -2,6 +2,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { requireChannel } from '../plug/channel.ts'
 import type { Sent } from '../task/origin.ts'
+import type { Graph, GraphNode } from '../graph/graph.ts'
 import type { SavedTask, Task } from './api.ts'
 
 export function requireMessage(given: unknown, what: string): void {
@@ -20,8 +21,12 @@ export function requireMessages(messages: readonly unknown[], sent: Sent | undef
   throw new AppError('VALIDATION', `hops is ${String(hops)}; give how many rules led to the message, from 0`)
 }
 
+export function notPossible(action: string, status: string): AppError {
+  return new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${status}`)
+}
+
 export function wrongStatus(action: string, task: Task): AppError {
-  return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${task.status}`)
+  return notPossible(`apply action ${action}`, task.status)
 }
 
 export function taskExists(id: string, instead: string): AppError {
@@ -49,4 +54,13 @@ export function requirePushed(label: string, value: { readonly state?: unknown; 
   if (state === undefined && rawData === undefined) {
     throw new AppError('VALIDATION', `nothing was pushed to ${label}; give a state, rawData, or both`)
   }
+}
+
+export function noNode(task: string, label: string, { byLabel }: Graph): AppError {
+  return new AppError('NOT_FOUND', `task ${task} has no node ${label}; it has ${[...byLabel.keys()].join(', ')}`)
+}
+
+export function noSensor(task: string, { label, kind }: GraphNode): AppError {
+  const what = kind === 'gate' ? 'a relation' : 'an actuator'
+  return new AppError('NOT_FOUND', `node ${label} of task ${task} is no sensor but ${what}`)
 }

@@ -61,6 +61,14 @@ export class Router<T, S extends Source> {
     this.#resourcesOf.delete(listener)
   }
 
+  /** Something about the listener is not as it was when it was added. */
+  changed(listener: T): void {
+    for (const resource of this.#resourcesOf.get(listener) ?? []) {
+      const number = this.#numbers.get(resource)
+      if (number !== undefined) this.#routes[number]?.source.changed()
+    }
+  }
+
   clear(): void {
     for (const listener of this.#resourcesOf.keys()) this.remove(listener)
   }

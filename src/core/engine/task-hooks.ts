@@ -4,11 +4,13 @@ import type { TimerKind } from '../task/input.ts'
 import type { Sink } from '../task/run.ts'
 import type { Execution, TaskState } from '../task/state.ts'
 import type { Caller } from './call-plug.ts'
-import type { EngineEvent } from './events.ts'
+import type { Counting } from './counts.ts'
+import type { RareEvent } from './events.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { VariableOverrides } from './prepare.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
+import type { Listener } from './watches.ts'
 
 /** What the tasks of an engine share. */
 export interface SharedHooks {
@@ -18,7 +20,10 @@ export interface SharedHooks {
   readonly why: boolean
   readonly detail: boolean
   /** null while nobody listens */
-  readonly listener: ((event: EngineEvent) => void) | null
+  readonly listener: Listener | null
+  /** always there when it is there at all */
+  readonly onRare: ((event: RareEvent) => void) | undefined
+  readonly counts: Counting
 }
 
 /** Events, timers and superseded calls of a task, passed on to its engine. */
@@ -26,6 +31,8 @@ export class TaskSink implements Sink {
   readonly #owner: TimerOwner
   readonly #host: SharedHooks
   readonly #calls: OpenCalls
+  /** while somebody watches this very task: tells that one, and who listens to all tasks */
+  #watched: Listener | null = null
 
   constructor(owner: TimerOwner, host: SharedHooks, calls: OpenCalls) {
     this.#owner = owner
@@ -34,15 +41,43 @@ export class TaskSink implements Sink {
   }
 
   get event(): Sink['event'] {
-    return this.#host.listener
+    return this.#watched ?? this.#host.listener
   }
 
   get detail(): Sink['detail'] {
-    return this.#host.detail ? this.#host.listener : null
+    return this.#host.detail ? this.event : null
+  }
+
+  get rare(): Sink['rare'] {
+    const { event } = this
+    const { onRare } = this.#host
+    if (onRare === undefined || event === null) return onRare ?? event
+    return (told) => {
+      onRare(told)
+      event(told)
+    }
+  }
+
+  get counts(): Sink['counts'] {
+    return this.#host.counts
   }
 
   get why(): boolean {
     return this.#host.why
+  }
+
+  get isWatched(): boolean {
+    return this.#watched !== null
+  }
+
+  watch(watcher: Listener | null): void {
+    const host = this.#host
+    this.#watched =
+      watcher &&
+      ((event) => {
+        host.listener?.(event)
+        watcher(event)
+      })
   }
 
   timer(kind: TimerKind, at: number, key: number, place = key): void {

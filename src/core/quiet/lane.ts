@@ -8,11 +8,12 @@
  *     looks at its task) opens the call in the fold, which goes on from there.
  */
 import { fillProperties } from '../engine/call-plug.ts'
+import type { Counts } from '../engine/counts.ts'
 import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
-import type { TaskModel } from '../task/run.ts'
+import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Generate } from './generate.ts'
 import { rowCode, type RowCode, type RowEvents, type Values } from './evaluate.ts'
@@ -31,6 +32,14 @@ import { unfold, unfoldInto } from './unfold.ts'
 export class QuietLane implements RowEvents, SeatLane {
   taken = 0
   opened = 0
+  /** messages that were opened in the fold, where their firings are counted */
+  #inFold = 0
+  /** by messages that were not */
+  #firings = 0
+  #held = 0
+  /** triggers into sensors, which fire with each message */
+  readonly #inner: number
+  readonly #counts: FiringCounts
   readonly #rows: RowStore
   readonly #code: RowCode
   readonly #hot = new Map<Fields, HotLane>()
@@ -49,7 +58,10 @@ export class QuietLane implements RowEvents, SeatLane {
     calls: QuietCalls,
     clock: Float64Array,
     generate: Generate | undefined,
+    counts: FiringCounts,
   ) {
+    this.#counts = counts
+    this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
     this.#code = rowCode(shape, this.#rows.layout, generate)
     this.#calls = calls
@@ -89,6 +101,12 @@ export class QuietLane implements RowEvents, SeatLane {
     this.#rows.free(row)
   }
 
+  /** What was done in rows alone. */
+  get counts(): Counts {
+    const { taken } = this
+    return { steps: taken, firings: this.#firings + (taken - this.#inFold) * this.#inner, held: this.#held }
+  }
+
   hot(fields: Fields): HotLane {
     let hot = this.#hot.get(fields)
     if (hot === undefined) {
@@ -114,6 +132,7 @@ export class QuietLane implements RowEvents, SeatLane {
     const d = row * rows.layout.size
     const firesAt = d + rows.layout.fires
     const now = rows.clock[0] as number
+    let [firings, held] = [0, 0]
     const list = rows.followings[what === NOT_LOOKED_UP ? rows.lookUp(row, seat.task.model) : what] as Following[]
     for (let i = 0; i < list.length; i++) {
       const { trigger, actuator, policyMs, block } = list[i] as Following
@@ -123,6 +142,7 @@ export class QuietLane implements RowEvents, SeatLane {
       if (now < (nums[b + FIRED] as number) + policyMs) {
         nums[b + HELD] = now
         nums[b + HELD_BY] = trigger
+        held++
         continue
       }
       if (nums[firesAt + FIRES_COUNT] !== count) {
@@ -137,8 +157,12 @@ export class QuietLane implements RowEvents, SeatLane {
       nums[firesAt + FIRES] = (nums[firesAt + FIRES] as number) + 1
       nums[b + FIRED] = now
       nums[b + HELD] = -1
+      firings++
       if (!this.#fire(row, seat, actuator, trigger, earlier)) return
+      if (this.#seats[row] !== seat) break
     }
+    this.#firings += firings
+    this.#held += held
   }
 
   /** False when the call went on in the fold, and with it what follows it. */
@@ -167,7 +191,7 @@ export class QuietLane implements RowEvents, SeatLane {
     }
     if (given === undefined && context.opened === null) {
       this.#calls.end()
-      return this.#seats[row] === seat
+      return true
     }
     this.#calls.answered(plug, given)
     return false
@@ -245,7 +269,8 @@ export class QuietLane implements RowEvents, SeatLane {
   /** The same up to a call of the present message, which stays open: from here on the fold is ahead of the row. */
   unfoldTo(seat: Seat, progress: Progress): Execution | undefined {
     seat.isAway = true
-    return unfoldInto(this.#rows, seat, this.#calls.bitsSoFar(this.#rows.after(seat.row)), progress)
+    this.#inFold++
+    return unfoldInto(this.#rows, seat, this.#calls.bitsSoFar(this.#rows.after(seat.row)), progress, this.#counts)
   }
 
   /** The fold is done with the message and nothing is open: the row goes on from there. */

@@ -10,14 +10,16 @@ const ALL_DONE = Number.POSITIVE_INFINITY
 
 export class QuietCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
+  readonly hasLog: boolean
   #context: QuietContext
   /** a call went on in the fold since somebody reset this: timers may have been asked for */
   hasOpened = false
   #isOn = false
   #firings = 0
 
-  constructor(globalSettings: Readonly<Record<string, unknown>>) {
+  constructor(globalSettings: Readonly<Record<string, unknown>>, hasLog: boolean) {
     this.globalSettings = globalSettings
+    this.hasLog = hasLog
     this.#context = new QuietContext(this)
   }
 

@@ -20,6 +20,8 @@ export interface Opened {
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
+  /** whether somebody keeps what plugs log */
+  readonly hasLog: boolean
   /** Brings the task's full state to the call under way. */
   open(): Opened
 }
@@ -107,8 +109,8 @@ export class QuietContext implements PlugContext, Scope {
   }
 
   get log(): PlugLog {
-    // Quiet means that nobody listens.
-    return this.opened?.view.log ?? NO_LOG
+    if (this.opened === null && !this.#owner.hasLog) return NO_LOG
+    return this.#view().log
   }
 
   random(): number {

@@ -1,7 +1,8 @@
 /** The quiet way of one engine: its lanes by shape, and who may sit in them. */
+import type { Counts } from '../engine/counts.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
-import type { TaskModel } from '../task/run.ts'
+import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import type { Generate } from './generate.ts'
@@ -30,9 +31,29 @@ export class Quiet {
   readonly #fits = new WeakMap<Graph, Map<string, QuietFit | undefined>>()
   readonly #fields = new Map<string, Fields | undefined>()
 
-  constructor(globalSettings: Readonly<Record<string, unknown>>, generate: Generate | undefined) {
-    this.#calls = new QuietCalls(globalSettings)
+  readonly #counts: FiringCounts
+
+  /** `hasLog`: what plugs log is kept though nobody listens. */
+  constructor(
+    globalSettings: Readonly<Record<string, unknown>>,
+    generate: Generate | undefined,
+    counts: FiringCounts,
+    hasLog: boolean,
+  ) {
+    this.#calls = new QuietCalls(globalSettings, hasLog)
     this.#generate = generate
+    this.#counts = counts
+  }
+
+  /** Together with what was done in rows. */
+  counted({ steps, firings, held }: Counts): Counts {
+    const all = { steps, firings, held }
+    for (const { counts } of this.#lanes.values()) {
+      all.steps += counts.steps
+      all.firings += counts.firings
+      all.held += counts.held
+    }
+    return all
   }
 
   /** The source with a number; numbers are small and may be used again when their source is gone. */
@@ -84,7 +105,7 @@ export class Quiet {
   #lane(model: TaskModel, { shape }: QuietFit): QuietLane | undefined {
     const known = this.#lanes.get(shape.key)
     if (known !== undefined || this.#lanes.size >= MAX_LANES) return known
-    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#generate)
+    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#generate, this.#counts)
     this.#lanes.set(shape.key, lane)
     return lane
   }

@@ -2,13 +2,15 @@
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/execution.ts'
 import type { Message } from '../task/origin.ts'
-import type { Sink, TaskRun } from '../task/run.ts'
+import type { FiringCounts, Sink, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
 
 const SILENT: Sink = {
   event: null,
   detail: null,
+  rare: null,
+  counts: null,
   why: false,
   timer: () => undefined,
   cancelled: () => undefined,
@@ -25,7 +27,7 @@ export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Numbe
 
 /**
  * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
- * is open then, undefined when all is done.
+ * is open then, undefined when all is done. `counts`: of a message whose firings nobody has counted.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,
@@ -33,8 +35,10 @@ export function replay(
   now: number,
   answer: (execution: Execution, place: number) => Outcome,
   until: Progress,
+  counts: FiringCounts | null = null,
 ): Execution | undefined {
-  const silent: TaskRun = { model: run.model, state: run.state, sink: SILENT, now }
+  const sink = counts === null ? SILENT : { ...SILENT, counts }
+  const silent: TaskRun = { model: run.model, state: run.state, sink, now }
   step(silent, now, { kind: 'data', messages: [message] })
   let sensors = 0
   let firings = 0

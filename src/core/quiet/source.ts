@@ -182,6 +182,7 @@ function takeStretch({ rows, listeners }: Stretch, lane: SeatLane, message: Mess
   lane.taken += rows.length
   for (let i = lane.receiveAll(rows, 0, message); i < rows.length;) {
     // The message has no number where this task compares one: the fold knows what to do.
+    lane.taken--
     listeners[i]?.receive(now, [message])
     i = lane.receiveAll(rows, i + 1, message)
   }

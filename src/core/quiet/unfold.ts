@@ -6,7 +6,7 @@ import { UNKNOWN } from '../graph/graph.ts'
 import type { Outcome } from '../engine/call-plug.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
-import type { TaskModel } from '../task/run.ts'
+import type { FiringCounts, TaskModel } from '../task/run.ts'
 import { emptyState, type Execution, type TaskState } from '../task/state.ts'
 import { gateStates } from './attempts.ts'
 import {
@@ -57,9 +57,15 @@ export function unfold(rows: RowStore, seat: Seat): void {
 
 /**
  * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
- * Gives that call, which is open then.
+ * Gives that call, which is open then. Its firings so far go into `counts`.
  */
-export function unfoldInto(rows: RowStore, seat: Seat, bits: number, until: Progress): Execution | undefined {
+export function unfoldInto(
+  rows: RowStore,
+  seat: Seat,
+  bits: number,
+  until: Progress,
+  counts: FiringCounts,
+): Execution | undefined {
   const { row } = seat
   const count = rows.count(row)
   if (until.sensors !== ALL.sensors && seat.rebuilt < count - 1) {
@@ -70,7 +76,7 @@ export function unfoldInto(rows: RowStore, seat: Seat, bits: number, until: Prog
     rows.forgetFirings(row)
     seat.rebuilt = count - 1
   }
-  return unfoldTo(rows, seat, { count, time: rows.time(row), before: rows.before(row), bits }, until)
+  return unfoldTo(rows, seat, { count, time: rows.time(row), before: rows.before(row), bits }, until, counts)
 }
 
 function unfoldTo(
@@ -78,6 +84,7 @@ function unfoldTo(
   seat: Seat,
   { count, time, before, bits }: Taken,
   until: Progress,
+  counts: FiringCounts | null = null,
 ): Execution | undefined {
   const { task, row, rebuilt } = seat
   const { nums, layout } = rows
@@ -95,7 +102,7 @@ function unfoldTo(
     if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
   }
   task.state.streams[0] = { values: message, at: time, carried: null }
-  return replay(task, message, time, answers(rows, task, row, bits), until)
+  return replay(task, message, time, answers(rows, task, row, bits), until, counts)
 }
 
 function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {

@@ -77,6 +77,7 @@ export function fire(
     via,
     seen: snapshot(run.state, trigger),
   }
+  if (run.sink.counts !== null) run.sink.counts.firings++
   traceFired(run, destination.firing)
 }
 
@@ -87,6 +88,7 @@ function isWaiting(execution: Execution): boolean {
 
 function hold(run: TaskRun, trigger: TriggerEdge, invocation: number, reason: Held['reason'], until?: number): void {
   destinationState(run.state, trigger.destination).held = { reason, time: run.now, until, trigger }
+  if (run.sink.counts !== null) run.sink.counts.held++
   const more = until === undefined ? {} : { until }
   traceHeld(run, invocation, trigger.destination.label, reason, { source: trigger.source.label, ...more })
 }

@@ -1,5 +1,5 @@
 /** One task at work: what never changes during a run, what does, and who listens. */
-import type { EngineEvent } from '../engine/events.ts'
+import type { EngineEvent, RareEvent } from '../engine/events.ts'
 import type { ChannelPlans, Graph, Plan } from '../graph/graph.ts'
 import type { NormalSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
@@ -28,12 +28,21 @@ export interface TaskModel {
   readonly maxInFlight: number
 }
 
+export interface FiringCounts {
+  firings: number
+  held: number
+}
+
 /** Who hears of what a task does. The driver gives it; the fold itself touches nothing outside. */
 export interface Sink {
   /** null when nobody listens: then no event is built */
   readonly event: ((event: EngineEvent) => void) | null
   /** the same for what happens at every message: ticks, data, states, gates, and results without an error */
   readonly detail: ((event: EngineEvent) => void) | null
+  /** the same for what is rare and worth keeping: starts, ends, failures and lines of the log */
+  readonly rare: ((event: RareEvent) => void) | null
+  /** null: nobody counts */
+  readonly counts: FiringCounts | null
   /** whether `fired` carries its why */
   readonly why: boolean
   /**

@@ -8,7 +8,7 @@ import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
 export function traceStarted(run: TaskRun): void {
-  run.sink.event?.({
+  run.sink.rare?.({
     time: run.now,
     task: run.model.id,
     invocation: run.state.invocations,
@@ -18,7 +18,7 @@ export function traceStarted(run: TaskRun): void {
 }
 
 export function traceStopped(run: TaskRun, reason: 'finished' | 'stopped'): void {
-  run.sink.event?.({ time: run.now, task: run.model.id, invocation: run.state.invocations, type: 'stopped', reason })
+  run.sink.rare?.({ time: run.now, task: run.model.id, invocation: run.state.invocations, type: 'stopped', reason })
 }
 
 export function traceOrigin(run: TaskRun, origin: Origin): void {
@@ -99,7 +99,7 @@ export function traceResult(run: TaskRun, execution: Execution, answer: Answer):
 }
 
 export function traceError(run: TaskRun, execution: Execution, error: string): void {
-  run.sink.event?.({
+  run.sink.rare?.({
     time: run.now,
     task: run.model.id,
     invocation: execution.invocation,
@@ -127,7 +127,7 @@ export function traceLog(
   message: string,
   node?: string,
 ): void {
-  run.sink.event?.({
+  run.sink.rare?.({
     time: run.now,
     task: run.model.id,
     invocation: run.state.invocations,

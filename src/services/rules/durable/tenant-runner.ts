@@ -167,7 +167,7 @@ export class TenantRunner {
     const all = messagesOf(messages)
     requireMessages(all, options)
     this.#allResumed()
-    if (!all.some(({ resource }) => this.stage.engine.isHeard(resource, channel)) && !this.#queue.has('begin')) {
+    if (!all.some(({ resource }) => this.#isHeard(resource, channel)) && !this.#queue.has('begin')) {
       return { taken: false, results: await this.#write(writes) }
     }
     const input = { k: 'data', m: messages, ...(channel !== undefined && { c: channel }), ...(hops > 0 && { h: hops }) }
@@ -196,6 +196,11 @@ export class TenantRunner {
 
   #hasSlept(now: number): boolean {
     return now - (this.stage.nextAt ?? now) > SLEPT_MS
+  }
+
+  #isHeard(resource: string, channel: string | undefined): boolean {
+    for (const _task of this.stage.engine.listenersOf(resource, channel)) return true
+    return false
   }
 
   async #write(writes: readonly Write[]): Promise<readonly number[]> {

@@ -1,0 +1,11 @@
+/** What an engine has done since it was made. Numbers that only grow, for who asks now and then. */
+export interface Counts {
+  /** messages, timers, commands and late answers that tasks took, once for each task that took them */
+  readonly steps: number
+  /** triggers that fired */
+  readonly firings: number
+  /** triggers that held and were held back: by a cool-down, by work under way, by a full queue */
+  readonly held: number
+}
+
+export type Counting = { -readonly [K in keyof Counts]: Counts[K] }

@@ -1,0 +1,177 @@
+/** What is told while tasks go their short way: rare things of all, everything of one, counts. */
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { CoreEngine } from '../../../src/core/engine/engine.ts'
+import type { LiveTask } from '../../../src/core/engine/live-task.ts'
+import { definePlug, VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
+import { promisesSettled } from '../../support/live-engine.ts'
+
+const say = definePlug({
+  name: 'say',
+  version: '1.0.0',
+  kind: 'actuator',
+  execute: (context) => {
+    const what = context.streamValue('say')
+    if (what === 'log') context.log.info('it is hot')
+    if (what === 'throw') throw new Error('broken')
+    if (what === 'later') return Promise.resolve()
+    return undefined
+  },
+})
+const RULE: Rule = {
+  sensors: [{ label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 'a', threshold: 10 } }],
+  actuators: [{ label: 'act', name: 'say' }],
+  triggers: [{ sourceLabel: 's', destinationLabel: 'act', statesTrigger: ['Above'], invocationPolicy: 0.5 }],
+  task: { type: 'reactive', resource: 'r' },
+}
+
+function engineOf(options: { throws?: boolean } = {}) {
+  const rare: EngineEvent[] = []
+  const reported: string[] = []
+  let open = 0
+  const clock = new VirtualClock(0)
+  const engine = new CoreEngine({
+    plugs: [...builtins, say],
+    scheduler: clock,
+    ids: () => 't',
+    seed: 1,
+    logger: { warn: (text) => reported.push(text), error: (text) => reported.push(text) },
+    onRare: (event) => {
+      rare.push(event)
+      if (options.throws === true) throw new Error('not now')
+    },
+    timed: () => {
+      open++
+      return () => void open--
+    },
+  })
+  const send = (values: Record<string, unknown> = {}) => engine.receive({ resource: 'r', a: 20, say: '', ...values })
+  const task = (id: string) => engine.tasks.get(id) as LiveTask
+  return { engine, clock, rare, reported, send, task, open: () => open }
+}
+
+/** Two tasks that sit quietly. */
+async function quiet(options: { throws?: boolean } = {}) {
+  const made = engineOf(options)
+  for (const id of ['a', 'b']) await made.engine.start(RULE, { id })
+  for (let i = 0; i < 2; i++) made.send()
+  expect([made.task('a').seat, made.task('b').seat]).not.toContain(undefined)
+  return made
+}
+
+describe('rare events', () => {
+  it('are starts, ends, failures and lines of the log, though nobody listens and tasks sit quietly', async () => {
+    const { engine, clock, rare, send, task } = await quiet()
+    send()
+    clock.advanceTo(1000)
+    send({ say: 'log' })
+    clock.advanceTo(2000)
+    send({ say: 'throw' })
+    await engine.stop('a')
+    expect(rare.filter((event) => event.task === 'a').map(({ type, time }) => `${time} ${type}`)).toEqual([
+      '0 started',
+      '1000 log',
+      '2000 result',
+      '2000 stopped',
+    ])
+    expect(task('b').seat).toBeDefined()
+  })
+
+  it('are told once to who is told of them and who listens to everything', async () => {
+    const { engine, rare, send } = await quiet()
+    const all: EngineEvent[] = []
+    engine.events$.subscribe((event) => all.push(event))
+    engine.watch('a').subscribe((event) => all.push(event))
+    const before = rare.length
+    send({ a: 'none' })
+    const failed = rare.slice(before)
+    expect(failed.map(({ type, task: id }) => `${id} ${type}`)).toEqual(['a result', 'b result'])
+    expect(all.filter((event) => event === failed[0])).toHaveLength(2)
+    expect(all.filter((event) => event === failed[1])).toHaveLength(1)
+  })
+
+  it('hurt nobody when who is told of them throws', async () => {
+    const { engine, reported } = await quiet({ throws: true })
+    await engine.stop('a')
+    expect(engine.tasks.get('a')?.status).toBe('stopped')
+    expect(reported.at(-1)).toContain('not now')
+  })
+})
+
+describe('a watch', () => {
+  it('tells everything of one task; the others sit on', async () => {
+    const { engine, send, task } = await quiet()
+    const events: EngineEvent[] = []
+    const watch = engine.watch('a').subscribe((event) => events.push(event))
+    expect([task('a').seat === undefined, task('b').seat === undefined]).toEqual([true, false])
+    send()
+    expect(events.map(({ type }) => type)).toEqual(['data', 'result', 'state', 'held'])
+    expect(new Set(events.map((event) => event.task))).toEqual(new Set(['a']))
+    watch.unsubscribe()
+    for (let i = 0; i < 2; i++) send()
+    expect([task('a').seat === undefined, task('b').seat === undefined]).toEqual([false, false])
+    expect(events).toHaveLength(4)
+  })
+
+  it('is kept for a task that comes, or comes back', async () => {
+    const { engine, send } = engineOf()
+    const types: string[] = []
+    engine.watch('a').subscribe(({ type }) => types.push(type))
+    await engine.start(RULE, { id: 'a' })
+    const saved = (engine.tasks.get('a') as LiveTask).save()
+    await engine.remove('a', { force: true })
+    await engine.restore(saved)
+    send()
+    expect(types).toEqual(['started', 'stopped', 'data', 'result', 'state', 'fired', 'result'])
+  })
+
+  it('may be several at once', async () => {
+    const { engine, send, task } = await quiet()
+    const seen: string[] = []
+    const first = engine.watch('a').subscribe(() => seen.push('first'))
+    const second = engine.watch('a').subscribe(() => seen.push('second'))
+    first.unsubscribe()
+    send()
+    expect(new Set(seen)).toEqual(new Set(['second']))
+    second.unsubscribe()
+    for (let i = 0; i < 2; i++) send()
+    expect(task('a').seat).toBeDefined()
+  })
+
+  it('that throws is reported, and ends with the engine', async () => {
+    const { engine, send, reported } = await quiet()
+    let isOver = false
+    engine.watch('a').subscribe({
+      next: () => {
+        throw new Error('no time')
+      },
+      complete: () => (isOver = true),
+    })
+    send()
+    expect(reported.at(-1)).toContain('no time')
+    await engine.close()
+    expect(isOver).toBe(true)
+  })
+})
+
+describe('counts', () => {
+  it('are of messages, late answers and firings, and of what was held back', async () => {
+    const { engine, clock, send } = await quiet()
+    // two starts, two messages for two tasks
+    expect(engine.counts).toEqual({ steps: 6, firings: 2, held: 2 })
+    clock.advanceTo(1000)
+    send({ say: 'later' })
+    expect(engine.counts).toEqual({ steps: 8, firings: 4, held: 2 })
+    await promisesSettled()
+    expect(engine.counts).toEqual({ steps: 10, firings: 4, held: 2 })
+  })
+
+  it('leave the time of calls that do not answer at once to who measures it', async () => {
+    const { clock, send, open } = await quiet()
+    clock.advanceTo(1000)
+    send({ say: 'later' })
+    expect(open()).toBe(2)
+    await promisesSettled()
+    expect(open()).toBe(0)
+  })
+})
