@@ -14,10 +14,17 @@ import { datetime } from './datetime/plug.ts'
 import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
+import { executeCommandPlugs } from './execute-command/plug.ts'
+import { forwardMessagePlugs } from './forward-message/plug.ts'
 import { createFunction } from './function/plug.ts'
 import { getAlarmsByFilterPlug } from './get-alarms-by-filter/plug.ts'
 import { getLatestAlarmPlug } from './get-latest-alarm/plug.ts'
+import { getLatestMessagesPlug } from './get-latest-messages/plug.ts'
+import { getLatestMetricsPlug } from './get-latest-metrics/plug.ts'
+import { getMetricSeriesPlug } from './get-metric-series/plug.ts'
+import { getMetricValuePlug } from './get-metric-value/plug.ts'
 import { getWeekDay } from './get-week-day/plug.ts'
+import { hasDataSincePlug } from './has-data-since/plug.ts'
 import { helloWorld } from './hello-world/plug.ts'
 import { holdsFor } from './holds-for/plug.ts'
 import { hysteresis } from './hysteresis/plug.ts'
@@ -38,6 +45,7 @@ import { noDataFor } from './no-data-for/plug.ts'
 import { objectInsideGeofence } from './object-inside-geofence/plug.ts'
 import { pick } from './pick/plug.ts'
 import { createScript } from './script/plug.ts'
+import { storeMessagePlugs } from './store-message/plug.ts'
 import { stream } from './stream/plug.ts'
 import { streamingDataSensor } from './streaming-data-sensor/plug.ts'
 import { streamingRangeSensor } from './streaming-range-sensor/plug.ts'
@@ -132,13 +140,21 @@ function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped 
   }
 }
 
-function askingPlugs({ alarms }: PlugServices): readonly Plug[] {
+function askingPlugs({ alarms, data }: PlugServices): readonly Plug[] {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
     ...updateAlarmPlugs(alarms),
     getLatestAlarmPlug(alarms),
     getAlarmsByFilterPlug(alarms),
+    getMetricValuePlug(data),
+    getMetricSeriesPlug(data),
+    getLatestMetricsPlug(data),
+    getLatestMessagesPlug(data),
+    hasDataSincePlug(data),
+    ...storeMessagePlugs(data),
+    ...forwardMessagePlugs(data),
+    ...executeCommandPlugs(data),
   ]
 }
 

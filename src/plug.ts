@@ -34,6 +34,7 @@ export type {
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export type { AlarmPort, Cause, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
+export { resourceOf } from './core/plug/resource-of.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { textList } from './core/plug/text-list.ts'
 export { compileCode, compileConditionCode, compileNumberCode, type CompiledCode } from './core/script/either-lane.ts'

@@ -3,6 +3,7 @@ import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscrip
 import { createBuiltins } from '../../plugins/index.ts'
 import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
+import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
 import { hostedRules } from './rules.ts'
 import type { MakeService } from './services.ts'
@@ -20,15 +21,17 @@ export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
       services: plugServices(tenant, peers),
     }),
   )
+  const ports = perTenant((tenant) => enginePorts(tenant, peers))
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
     plugs,
+    ports,
     scheduler: new HostScheduler(now),
     restMs: REST_MS,
     took: (count) => gauges.inputs(count),
   })
   gauges.watchQueue('inputs', () => runner.queued)
-  const service = createRulesService({ storage, runner, plugs, now, newId: () => randomUUID() })
+  const service = createRulesService({ storage, runner, plugs, ports, now, newId: () => randomUUID() })
   peers.rules = service
   peers.runner = runner
   return hostedRules(service, runner, gauges)

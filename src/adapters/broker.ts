@@ -1,0 +1,46 @@
+/** Rules and the broker: what plugs ask of data, and the last values that variables take. */
+import { AppError } from '../kernel/errors.ts'
+import type { Cause, DataPort, Ports } from '../core/ports.ts'
+import type { BrokerApi, BrokerService, PostOptions } from '../services/broker/contract.ts'
+
+const ENGINE = 'system/engine'
+
+type Broker = () => BrokerService | undefined
+
+/** What the plugs of a tenant ask; `broker` is asked at each call. The execution's id keeps a repeated call from posting twice. */
+export function dataPort(tenant: string, broker: Broker): DataPort {
+  const api = (): BrokerApi => {
+    const service = broker()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    return service.as({ tenant, user: ENGINE })
+  }
+  return {
+    post: async (resource, message, how, cause) => {
+      await api().posting.events(resource, message, { ...how, ...tellingOf(cause) })
+    },
+    command: async (resource, command, cause) => {
+      return { ...(await api().posting.command(resource, command, tellingOf(cause))) }
+    },
+    messages: async (resource, limit) => api().messages.last(resource, 'events', limit),
+    latest: async (resource) => api().series.list(resource),
+    series: async (query) => {
+      const answer = await api().series.query(query)
+      if ('series' in answer) return { ...answer }
+      throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')
+    },
+  }
+}
+
+function tellingOf({ effect, hops }: Cause): Pick<PostOptions, 'hops' | 'idempotencyKey'> {
+  return { hops, idempotencyKey: `effect ${effect}` }
+}
+
+/** Undefined when nothing was stored, or when the host serves no broker. */
+export function latestValue(tenant: string, broker: Broker): NonNullable<Ports['latestValue']> {
+  return async (resource, metric) => {
+    const service = broker()
+    if (service === undefined) return undefined
+    const { series } = await service.as({ tenant, user: ENGINE }).series.latest(resource, metric)
+    return series[0]?.[1]
+  }
+}
