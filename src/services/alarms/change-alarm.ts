@@ -28,6 +28,7 @@ export function bornAlarm(
     id,
     key,
     ...alarm,
+    timestamp: alarm.timestamp ?? now,
     count: 1,
     createTime: now,
     updateTime: now,

@@ -13,7 +13,8 @@ export interface NewAlarm {
   readonly severity: Severity
   readonly source: Readonly<Record<string, Json>> & { readonly id: string }
   readonly status: AlarmStatus
-  readonly timestamp: number
+  /** default: when it is raised */
+  readonly timestamp?: number
   readonly assignee?: string
   readonly properties?: Readonly<Record<string, Json>>
   readonly autoClearAfter?: string
@@ -66,7 +67,7 @@ export function readAlarm(body: unknown, now: number): NewAlarm {
     severity,
     source,
     status: status ?? 'ACTIVE',
-    timestamp: timestamp ?? now,
+    ...(timestamp !== undefined && { timestamp }),
     ...(assignee !== undefined && assignee !== '' && { assignee }),
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(autoClearAfter !== undefined && { autoClearAfter }),

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BATCHES } from '../../../src/services/alarms/batch-record.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
+
+let alarms: Bench
+beforeEach(async () => {
+  alarms = await bench()
+})
+afterEach(() => alarms.close())
+
+interface Status {
+  readonly finishedTime?: string
+  readonly results?: {
+    readonly success: Readonly<Record<string, { readonly statusCode: number }>>
+    readonly failure: Readonly<Record<string, { readonly statusCode: number; readonly error: string }>>
+  }
+}
+
+async function raiseOn(...sources: readonly string[]): Promise<readonly string[]> {
+  const raised = await Promise.all(sources.map((id) => alarms.api.raise(alarmOf({ source: { id } }))))
+  return raised.map(({ id }) => id)
+}
+
+async function run(body: object): Promise<Status> {
+  const { id } = await alarms.api.batches.queue(body)
+  await alarms.service.idle()
+  return (await alarms.api.batches.get(id)) as Status
+}
+
+describe('a batch operation on alarms', () => {
+  it('is accepted, and tells by its address how it went', async () => {
+    const [one = '', two = ''] = await raiseOn('a', 'b')
+    const answer = await alarms.ask('POST', '/batch', {
+      entity: 'alarm',
+      action: 'delete',
+      query: { ids: [one, two, 'none'] },
+    })
+    expect([answer.statusCode, answer.headers.location]).toEqual([202, '/batch/a5'])
+    expect(answer.json()).toEqual({
+      statusCode: 202,
+      uri: '/batch/a5',
+      entity: {
+        id: 'a5',
+        queueTime: new Date(NOON).toISOString(),
+        operation: { entity: 'alarm', action: 'delete' },
+      },
+    })
+    await alarms.service.idle()
+    expect((await alarms.ask('GET', '/batch/a5')).json()).toEqual({
+      id: 'a5',
+      user: 'tester',
+      operation: { entity: 'alarm', action: 'delete', description: 'deleting 3 alarms' },
+      queueTime: new Date(NOON).toISOString(),
+      finishedTime: new Date(NOON).toISOString(),
+      results: {
+        success: { [one]: { statusCode: 204 }, [two]: { statusCode: 204 } },
+        failure: { none: { statusCode: 404, error: "alarm with id 'none' not found" } },
+      },
+    })
+    expect((await alarms.api.list({})).total).toBe(0)
+  })
+
+  it('updates what filters select, and says of a cleared one that it is final', async () => {
+    const [one = '', two = '', three = ''] = await raiseOn('a', 'b', 'c')
+    await alarms.api.update(two, { status: 'CLEARED' })
+    const { results } = await run({
+      entity: 'alarm',
+      action: 'update',
+      query: { source: ['a', 'b'] },
+      actionParameters: { status: 'acknowledged', assignee: 'user/1' },
+    })
+    expect(results).toEqual({
+      success: { [one]: { statusCode: 200 } },
+      failure: { [two]: { statusCode: 412, error: 'Alarm is in final state' } },
+    })
+    expect(await alarms.api.get(one)).toMatchObject({ status: 'ACKNOWLEDGED', assignee: 'user/1' })
+    expect(await alarms.api.get(three)).toMatchObject({ status: 'ACTIVE' })
+  })
+
+  it.each([
+    [{ type: 'HEAT' }, 2],
+    [{ status: 'active', source: 'a' }, 1],
+    [{ severity: ['MAJOR', 'minor'] }, 2],
+    [{ dateFrom: NOON, dateTo: NOON }, 2],
+    [{ dateFrom: NOON + 1 }, 0],
+    [{ assignee: 'nobody' }, 0],
+  ])('by %j reaches %i', async (query, expected) => {
+    await raiseOn('a', 'b')
+    const { results } = await run({ entity: 'alarm', action: 'delete', query })
+    expect([Object.keys(results?.success ?? {}).length, results?.failure]).toEqual([expected, {}])
+  })
+
+  it.each([
+    [[], ['/ <- is no object (send a JSON object)']],
+    [{}, ['/entity <- is required', '/action <- is required', '/query <- is required']],
+    [
+      { entity: 'task', action: 'dlte', query: {} },
+      [
+        '/entity <- invalid entity: task (it is alarm)',
+        '/action <- invalid action for alarm entity: dlte (delete or update)',
+        '/query <- selects nothing (give ids, or at least one of type, status, severity, source, dateFrom, dateTo, assignee)',
+      ],
+    ],
+    [
+      { entity: 'alarm', action: 'update', query: { ids: ['x'], type: 'y', more: 1 }, actionParameters: {} },
+      [
+        '/actionParameters <- has nothing to change (give at least one of severity, status, assignee, snoozeUntil)',
+        '/query/more <- is unknown (known are ids, type, status, severity, source, dateFrom, dateTo, assignee)',
+        '/query/ids <- stands beside type (give ids or filters)',
+      ],
+    ],
+    [
+      { entity: 'alarm', action: 'update', query: { status: 'open' } },
+      [
+        '/actionParameters <- is required',
+        '/query/status <- Could not parse status, valid values are: ACTIVE, ACKNOWLEDGED, CLEARED',
+      ],
+    ],
+    [
+      { entity: 'alarm', action: 'delete', query: { ids: [] } },
+      ['/query/ids <- names no alarm (give at least one id)'],
+    ],
+  ])('%j is refused', async (body, details) => {
+    const answer = await alarms.ask('POST', '/batch', body)
+    expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([400, details])
+  })
+
+  it('that nobody queued is not found', async () => {
+    const answer = await alarms.ask('GET', '/batch/none')
+    expect([answer.statusCode, answer.json<{ error: string }>().error]).toEqual([
+      404,
+      "Operation with id 'none' not found",
+    ])
+  })
+
+  it.each(['delete', 'update'])('(%s) goes on after a stop where it was, and counts what was done', async (action) => {
+    const storage = openMemory()
+    const first = await bench({ storage })
+    for (let i = 0; i < 450; i++) await first.api.raise(alarmOf({ source: { id: `r${i}` } }), { history: 'newest' })
+    const { id } = await first.api.batches.queue({
+      entity: 'alarm',
+      action,
+      query: { type: 'HEAT' },
+      actionParameters: { status: 'CLEARED' },
+    })
+    // one slice is done, its part is not
+    await new Promise((resolve) => setImmediate(resolve))
+    await first.close()
+    const left = await storage.tenant('acme').collection(BATCHES).get(id)
+    expect(left?.value.finishedTime).toBeUndefined()
+
+    const second = await bench({ storage, ids: 'b' })
+    await second.service.idle()
+    const status = (await second.api.batches.get(id)) as Status
+    expect(Object.keys(status.results?.success ?? {})).toHaveLength(450)
+    expect(status.results?.failure).toEqual({})
+    expect((await second.api.list({ status: 'ACTIVE' })).total).toBe(0)
+    await second.close()
+  })
+
+  it('is forgotten after a week', async () => {
+    await raiseOn('a')
+    await run({ entity: 'alarm', action: 'delete', query: { type: 'HEAT' } })
+    alarms.clock.now += 7 * 86_400_000 + 1
+    await alarms.service.keepHouse()
+    expect(await alarms.storage.tenant('acme').collection(BATCHES).count()).toBe(0)
+  })
+})
