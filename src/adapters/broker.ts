@@ -1,5 +1,6 @@
 /** Rules and the broker: what plugs ask of data, and the last values that variables take. */
 import { AppError } from '../kernel/errors.ts'
+import { isPlainObject } from '../kernel/json.ts'
 import type { Cause, DataPort, Ports } from '../core/ports.ts'
 import type { BrokerApi, BrokerService, PostOptions } from '../services/broker/contract.ts'
 
@@ -19,7 +20,8 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
       await api().posting.events(resource, message, { ...how, ...tellingOf(cause) })
     },
     command: async (resource, command, cause) => {
-      return { ...(await api().posting.command(resource, command, tellingOf(cause))) }
+      const { content } = await api().posting.command(resource, command, tellingOf(cause))
+      return isPlainObject(content) ? content : {}
     },
     messages: async (resource, limit) => api().messages.last(resource, 'events', limit),
     latest: async (resource) => api().series.list(resource),

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { dataPort, latestValue } from '../../src/adapters/broker.ts'
+import type { Cause, DataPort } from '../../src/core/ports.ts'
+import type { BrokerService, Forwarding } from '../../src/services/broker/contract.ts'
+import { createSeries } from '../../src/services/broker/series/create-series.ts'
+import { createBrokerService } from '../../src/services/broker/service.ts'
+import type { Storage } from '../../src/storage/contract.ts'
+import { openMemory } from '../../src/storage/memory/open-memory.ts'
+
+const NOW = 1_700_000_000_000
+const BOTH = { store: true, forward: true }
+
+type Received = Parameters<Forwarding['receive']>
+
+let storage: Storage
+let broker: BrokerService
+let received: Received[]
+let data: DataPort
+beforeEach(async () => {
+  storage = openMemory({ clock: () => NOW })
+  received = []
+  const engine: Forwarding = {
+    receive: async (...call) => {
+      received.push(call)
+      const [tenant, , { writes }] = call
+      return { taken: true, results: (await storage.tenant(tenant).commit(writes)).results }
+    },
+  }
+  broker = createBrokerService({
+    storage,
+    now: () => NOW,
+    makeSeries: createSeries,
+    engine: () => engine,
+    every: () => () => undefined,
+  })
+  await broker.start()
+  data = dataPort('acme', () => broker)
+})
+afterEach(async () => {
+  await broker.stop()
+  await storage.close()
+})
+
+function cause(effect: string, hops = 1): Cause {
+  return { task: 't', node: 'n', effect, hops }
+}
+
+describe('what plugs ask of the broker', () => {
+  it('is kept and read for their tenant alone', async () => {
+    await data.post('r', { t: 21 }, BOTH, cause('1'))
+    expect(await data.latest('r')).toEqual([{ metric: 't', time: NOW, value: 21 }])
+    expect(await data.messages('r', 5)).toEqual([{ t: 21, timestamp: NOW }])
+    expect(await data.series({ metric: 't', resources: ['r'], aggregates: ['sum'], until: NOW + 1 })).toMatchObject({
+      query: { metric: 't' },
+      series: expect.arrayContaining([expect.arrayContaining([21])]) as unknown,
+    })
+    expect(await dataPort('other', () => broker).latest('r')).toEqual([])
+  })
+
+  it('tells the engine how many rules led to a message', async () => {
+    await data.post('r', { t: 21 }, { store: false, forward: true }, cause('1', 3))
+    expect(received).toMatchObject([['acme', [{ resource: 'r', t: 21 }], { hops: 3 }]])
+    expect(await data.messages('r', 5)).toEqual([])
+  })
+
+  it('stores without forwarding', async () => {
+    await data.post('r', { t: 21 }, { store: true, forward: false }, cause('1'))
+    expect(received).toEqual([])
+    expect(await data.messages('r', 5)).toHaveLength(1)
+  })
+
+  it('ends when too many rules are in a row', async () => {
+    await data.post('r', { t: 21 }, BOTH, cause('1', 16))
+    await expect(data.post('r', { t: 21 }, BOTH, cause('2', 17))).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+
+  it('does the work of one execution once, whoever repeats it', async () => {
+    await data.post('r', { t: 21 }, BOTH, cause('1'))
+    await data.post('r', { t: 21 }, BOTH, cause('1'))
+    expect(await data.messages('r', 5)).toHaveLength(1)
+    await expect(data.post('r', { t: 22 }, BOTH, cause('1'))).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  it('sends commands', async () => {
+    const sent = await data.command('r', { name: 'open', by: 3 }, cause('1'))
+    expect(sent).toEqual({ name: 'open', by: 3, timestamp: NOW })
+    const { messages } = broker.as({ tenant: 'acme', user: 'me' })
+    expect(await messages.last('r', 'commands')).toEqual([{ name: 'open', by: 3, timestamp: NOW }])
+  })
+
+  it('is one series at a time', async () => {
+    await expect(data.series([] as never)).rejects.toThrow('one series at a time')
+  })
+
+  it('is refused while no broker is served', async () => {
+    await expect(dataPort('acme', () => undefined).latest('r')).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})
+
+describe('the last value of a metric', () => {
+  it('is what was stored last', async () => {
+    await data.post('r', { t: 20, timestamp: NOW - 5 }, BOTH, cause('1'))
+    await data.post('r', { t: 21, timestamp: NOW - 9 }, BOTH, cause('2'))
+    expect(await latestValue('acme', () => broker)('r', 't')).toBe(20)
+  })
+
+  it('is undefined when there is none, and when no broker is served', async () => {
+    expect(await latestValue('acme', () => broker)('r', 't')).toBeUndefined()
+    expect(await latestValue('acme', () => undefined)('r', 't')).toBeUndefined()
+  })
+})

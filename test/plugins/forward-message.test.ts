@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { forwardMessagePlugs } from '../../plugins/forward-message/plug.ts'
+import type { DataPort } from '../../src/core/plug/services.ts'
+import { runPlugLater, type Call, type Ran } from '../support/plug-context.ts'
+import { plugServices } from '../support/plug-services.ts'
+
+function run(kind: 'sensor' | 'actuator', data: DataPort | undefined, call: Call): Promise<Ran> {
+  const plug = forwardMessagePlugs(data).find((one) => one.kind === kind)
+  if (plug === undefined) throw new Error(`no ${kind}`)
+  return runPlugLater(plug, call)
+}
+
+describe('forwardMessage', () => {
+  const properties = { payload: { t: 21 }, resource: 'r' }
+  const how = { store: false, forward: true }
+  const cause = { task: 'task-1', node: 'node-1', effect: 'task-1/1/1/0', hops: 3 }
+
+  it('posts the payload, and says which rule led to it', async () => {
+    const { data, asked } = plugServices()
+    expect(await run('sensor', data, { properties, hops: 2 })).toMatchObject({ state: 'Success', rawData: {} })
+    expect(await run('actuator', data, { properties, hops: 2 })).toMatchObject({ message: 'forwarded as r' })
+    expect(asked).toEqual([
+      { call: 'post', with: ['r', { t: 21 }, how], cause },
+      { call: 'post', with: ['r', { t: 21 }, how], cause },
+    ])
+  })
+
+  it('posts for the resource of the task when no other is named', async () => {
+    const { data, asked } = plugServices()
+    await run('actuator', data, { properties: { payload: '{"t":1}' }, taskResource: 'boiler-1' })
+    expect(asked[0]?.with).toEqual(['boiler-1', { t: 1 }, how])
+  })
+
+  it.each([
+    ['a refusal', plugServices({ refusing: new Error('too many hops') }).data, 'too many hops'],
+    ['an engine without data', undefined, 'this engine has no data'],
+  ])('is an Error of the sensor and a failure of the actuator for %s', async (_, data, text) => {
+    const ran = await run('sensor', data, { properties })
+    expect(ran.state).toBe('Error')
+    expect(String(ran.rawData?.['error'])).toContain(text)
+    await expect(run('actuator', data, { properties })).rejects.toThrow(text)
+  })
+})

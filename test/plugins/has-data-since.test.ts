@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { hasDataSincePlug } from '../../plugins/has-data-since/plug.ts'
+import { checkPlug, runPlugLater } from '../support/plug-context.ts'
+import { plugServices } from '../support/plug-services.ts'
+
+const data = {
+  ...plugServices().data,
+  latest: async () => [
+    { metric: 'a', time: 1_000, value: 1 },
+    { metric: 'b', time: 3_000, value: 2 },
+  ],
+}
+const plug = hasDataSincePlug(data)
+
+describe('hasDataSince', () => {
+  it.each([
+    ['an age that it has just reached', { metric: 'a', since: 'PT4S' }, 'True', 1_000],
+    ['an age that is too short', { metric: 'a', since: '3s' }, 'False', 1_000],
+    ['a time that it has just reached', { metric: 'a', since: '1000' }, 'True', 1_000],
+    ['a time after it', { metric: 'a', since: 1001 }, 'False', 1_000],
+    ['any metric', { since: 2_000 }, 'True', 3_000],
+  ])('%s', async (_, properties, state, lastTimestamp) => {
+    const ran = await runPlugLater(plug, { properties, nodeResource: 'r', now: 5_000 })
+    expect(ran).toMatchObject({ state, rawData: { lastTimestamp } })
+  })
+
+  it('is False for a metric that nobody knows', async () => {
+    const ran = await runPlugLater(plug, { properties: { metric: 'c', since: '1d' }, nodeResource: 'r', now: 5_000 })
+    expect(ran).toMatchObject({ state: 'False', rawData: {} })
+  })
+
+  it('fails without data, and wants a time or an age', async () => {
+    const properties = { since: '1h', resource: 'r' }
+    await expect(runPlugLater(hasDataSincePlug(), { properties })).rejects.toThrow('this engine has no data')
+    for (const since of ['yesterday', '9999999999999999']) {
+      expect(checkPlug(plug, { since })).toEqual([expect.stringContaining('since: ')])
+    }
+  })
+})
