@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CAUSES, CHUNKS, EVENT_LOG, KEYS, PARTITION } from '../../../src/services/alarms/alarm-record.ts'
+import type { Alarm } from '../../../src/services/alarms/contract.ts'
+import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+let alarms: Bench
+beforeEach(async () => {
+  alarms = await bench()
+})
+afterEach(() => alarms.close())
+
+async function later(ms: number): Promise<void> {
+  alarms.clock.now += ms
+  await alarms.service.keepHouse()
+}
+
+const changesOf = ({ history }: Alarm) =>
+  history.flatMap(({ changes = [] }) => changes.map(({ oldValue, newValue }) => [oldValue, newValue]))
+const eventCount = async () => (await alarms.storage.tenant('acme').log(EVENT_LOG).bounds(PARTITION)).last
+
+describe('an alarm with autoClearAfter', () => {
+  it('is cleared that long after it was raised last', async () => {
+    const { id } = await alarms.api.raise(alarmOf({ autoClearAfter: 'PT5M' }))
+    await later(4 * MINUTE)
+    await alarms.api.raise(alarmOf())
+    await later(5 * MINUTE - 1)
+    expect(await alarms.api.get(id)).toMatchObject({ status: 'ACTIVE', autoClearAfter: 'PT5M' })
+    await later(1)
+    const cleared = await alarms.api.get(id)
+    expect([cleared.status, changesOf(cleared)]).toEqual(['CLEARED', [['ACTIVE', 'CLEARED']]])
+    expect(await eventCount()).toBe(3)
+    await later(DAY)
+    expect(await alarms.api.get(id)).toEqual(cleared)
+  })
+
+  it('is cleared after a restart too', async () => {
+    const { id } = await alarms.api.raise(alarmOf({ autoClearAfter: 'PT5M' }))
+    await alarms.close()
+    alarms.clock.now += 10 * MINUTE
+    alarms = await bench({ storage: alarms.storage, clock: alarms.clock, ids: 'b' })
+    await alarms.service.keepHouse()
+    expect(await alarms.api.get(id)).toMatchObject({ status: 'CLEARED' })
+  })
+
+  it('is one of many that are cleared at once', async () => {
+    for (let i = 0; i < 450; i++) await alarms.api.raise(alarmOf({ source: { id: `r${i}` }, autoClearAfter: '1m' }))
+    await later(MINUTE)
+    expect(await alarms.api.list({ status: 'CLEARED', size: 1 })).toMatchObject({ total: 450 })
+  })
+})
+
+describe('an alarm with an escalation', () => {
+  const escalation = { after: 'PT10M', severity: 'critical' }
+
+  it('becomes that severe once, when nobody acknowledged it', async () => {
+    const { id } = await alarms.api.raise(alarmOf({ escalation }))
+    await later(10 * MINUTE - 1)
+    expect(await alarms.api.get(id)).toMatchObject({ severity: 'MAJOR' })
+    await later(1)
+    const escalated = await alarms.api.get(id)
+    expect([escalated.severity, changesOf(escalated)]).toEqual(['CRITICAL', [['MAJOR', 'CRITICAL']]])
+    await alarms.api.update(id, { severity: 'MINOR' })
+    await later(DAY)
+    expect(await alarms.api.get(id)).toMatchObject({ severity: 'MINOR' })
+  })
+
+  it('stays as it is when somebody acknowledged it, even if it becomes active again', async () => {
+    const { id } = await alarms.api.raise(alarmOf({ escalation }))
+    await alarms.api.update(id, { status: 'ACKNOWLEDGED' })
+    await alarms.api.update(id, { status: 'ACTIVE' })
+    await later(DAY)
+    expect(await alarms.api.get(id)).toMatchObject({ severity: 'MAJOR' })
+  })
+
+  it('to what it is already leaves no record', async () => {
+    const { id } = await alarms.api.raise(alarmOf({ escalation: { after: 'PT1M', severity: 'MAJOR' } }))
+    await later(DAY)
+    expect((await alarms.api.get(id)).history).toHaveLength(1)
+  })
+})
+
+describe('an alarm that is snoozed', () => {
+  it('counts repeats and tells nobody of them, until then', async () => {
+    const { id } = await alarms.api.raise(alarmOf({ snoozeUntil: NOON + MINUTE }))
+    await alarms.api.raise(alarmOf())
+    expect(await alarms.api.get(id)).toMatchObject({ count: 2, snoozeUntil: new Date(NOON + MINUTE).toISOString() })
+    expect(await eventCount()).toBe(1)
+    alarms.clock.now += MINUTE
+    await alarms.api.raise(alarmOf())
+    const awake = await alarms.api.get(id)
+    expect([awake.count, awake.history.length, await eventCount()]).toEqual([3, 3, 2])
+    expect(awake).not.toHaveProperty('snoozeUntil')
+  })
+
+  it('by an update says so, and is woken by null', async () => {
+    const { id } = await alarms.api.raise(alarmOf())
+    const until = new Date(NOON + MINUTE).toISOString()
+    await alarms.api.update(id, { snoozeUntil: NOON + MINUTE })
+    const awake = await alarms.api.update(id, { snoozeUntil: null })
+    expect(changesOf(awake)).toEqual([
+      [null, until],
+      [until, null],
+    ])
+    await alarms.api.raise(alarmOf())
+    expect(await eventCount()).toBe(4)
+  })
+})
+
+describe('an alarm of a year', () => {
+  it('is let go with everything that was kept of it, without an event', async () => {
+    const { id } = await alarms.api.raise(alarmOf(), {
+      cause: { task: 't', node: 'n', effect: 'e', hops: 1 },
+    })
+    for (let i = 0; i < 70; i++) await alarms.api.raise(alarmOf(), { history: 'newest' })
+    const events = await eventCount()
+    await later(365 * DAY)
+    expect(await alarms.api.get(id)).toMatchObject({ count: 71 })
+    await later(1)
+    await expect(alarms.api.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const store = alarms.storage.tenant('acme')
+    const left = [KEYS, CHUNKS, CAUSES].map((spec) => store.collection<object>({ ...spec, fields: {} }).count())
+    expect(await Promise.all(left)).toEqual([0, 0, 0])
+    expect(await eventCount()).toBe(events)
+  })
+
+  it('leaves the younger one of the same source and type alone', async () => {
+    const { id } = await alarms.api.raise(alarmOf())
+    await alarms.api.update(id, { status: 'CLEARED' })
+    await later(DAY)
+    const young = await alarms.api.raise(alarmOf())
+    await later(364 * DAY + 1)
+    expect(await alarms.api.list({})).toMatchObject({ total: 1 })
+    expect(await alarms.api.raise(alarmOf())).toMatchObject({ id: young.id, count: 2 })
+  })
+})

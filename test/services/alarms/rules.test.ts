@@ -1,0 +1,160 @@
+/** Alarms and the rules that raise and hear them. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { AlarmCause, AlarmForwarding } from '../../../src/services/alarms/contract.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
+
+const cause: AlarmCause = { task: 'task-1', node: 'alarm', effect: 'task-1/1/1/0', trigger: 'hot', hops: 1 }
+
+/** Takes what alarms tell, as the engine does: with their writes, in one commit. */
+class Engine implements AlarmForwarding {
+  readonly heard: { readonly source: string; readonly type: unknown; readonly hops: number }[] = []
+  readonly #storage: Storage
+  /** thrown at the next calls */
+  failures: Error[] = []
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  readonly receive: AlarmForwarding['receive'] = async (tenant, message, { writes, hops }) => {
+    const failure = this.failures.shift()
+    if (failure) throw failure
+    await this.#storage.tenant(tenant).commit(writes)
+    this.heard.push({ source: message.resource, type: typeOf(message['eventtype']), hops })
+  }
+}
+
+const typeOf = (type: unknown): string => String(type).split('.').at(-1) ?? ''
+
+let storage: Storage
+let engine: Engine
+let alarms: Bench
+let asked: AlarmCause[]
+beforeEach(async () => {
+  storage = openMemory()
+  engine = new Engine(storage)
+  asked = []
+  alarms = await started()
+})
+afterEach(() => alarms.close())
+
+let lives = 0
+function started(): Promise<Bench> {
+  const explain = async (_tenant: string, by: AlarmCause): Promise<unknown> => {
+    asked.push(by)
+    if (by.node === 'forgotten') throw new AppError('NOT_FOUND', 'Task not found')
+    return { node: by.node, fired: { time: 5 } }
+  }
+  return bench({ storage, engine: () => engine, causes: { explain }, ids: `life${lives++}-` })
+}
+
+describe('an effect of a rule', () => {
+  it('that comes twice counts once', async () => {
+    const first = await alarms.api.raise(alarmOf(), { cause })
+    expect(await alarms.api.raise(alarmOf(), { cause })).toEqual(first)
+    expect(await alarms.api.raise(alarmOf(), { cause: { ...cause, effect: 'task-1/1/2/0' } })).toMatchObject({
+      count: 2,
+    })
+    expect(await alarms.api.raise(alarmOf(), { cause })).toMatchObject({ count: 2 })
+  })
+
+  it('that comes again after its alarm was cleared does not raise another', async () => {
+    const { id } = await alarms.api.raise(alarmOf(), { cause })
+    await alarms.api.update(id, { status: 'CLEARED' })
+    expect(await alarms.api.raise(alarmOf(), { cause })).toMatchObject({ id, status: 'CLEARED' })
+    expect((await alarms.api.list({})).total).toBe(1)
+  })
+
+  it('that changed an alarm does not change it back when it comes again', async () => {
+    const { id } = await alarms.api.raise(alarmOf())
+    await alarms.api.update(id, { status: 'ACKNOWLEDGED' }, { cause })
+    await alarms.api.update(id, { status: 'ACTIVE' })
+    expect(await alarms.api.update(id, { status: 'ACKNOWLEDGED' }, { cause })).toMatchObject({ status: 'ACTIVE' })
+  })
+
+  it('is refused and reported when seventeen rules in a row led to it', async () => {
+    const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 16 } })
+    const round = { cause: { ...cause, effect: 'other', hops: 17 } }
+    const text = '17 rules in a row set each other off, the last one at node alarm of task task-1; at most 16 may'
+    const refused = { code: 'TOO_LARGE', message: expect.stringContaining(text) as unknown }
+    await expect(alarms.api.raise(alarmOf(), round)).rejects.toMatchObject(refused)
+    await expect(alarms.api.update(id, { status: 'CLEARED' }, round)).rejects.toMatchObject(refused)
+    expect(await alarms.api.get(id)).toMatchObject({ count: 1, status: 'ACTIVE' })
+    expect(alarms.log).toEqual([`an alarm was not touched: ${text}`, `an alarm was not touched: ${text}`])
+  })
+})
+
+describe('why an alarm was raised', () => {
+  it('is what the rules said at that time, asked once', async () => {
+    const { id } = await alarms.api.raise(alarmOf(), { cause })
+    await alarms.api.raise(alarmOf(), { cause: { ...cause, effect: 'later' } })
+    const answer = await alarms.ask('GET', `/alarm/alarms/${id}/why`)
+    expect(answer.json()).toEqual({
+      alarm: id,
+      raisedBy: 'tester',
+      cause,
+      explanation: { node: 'alarm', fired: { time: 5 } },
+    })
+    expect(asked).toEqual([cause])
+  })
+
+  it('is the task and the node alone when the rules do not know any more', async () => {
+    const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, node: 'forgotten' } })
+    expect(await alarms.api.why(id)).toMatchObject({ cause: { node: 'forgotten' }, explanation: null })
+    expect(alarms.log).toEqual(['why task task-1 raised an alarm could not be asked: Task not found'])
+  })
+
+  it('has no cause when no rule raised it', async () => {
+    const { id } = await alarms.api.raise(alarmOf())
+    expect(await alarms.api.why(id)).toEqual({ alarm: id, raisedBy: 'tester', cause: null, explanation: null })
+  })
+})
+
+describe('the engine', () => {
+  it('hears every event in its order, with the rules that led to it', async () => {
+    const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 3 } })
+    await alarms.api.raise(alarmOf())
+    await alarms.api.update(id, { status: 'CLEARED' }, { cause: { ...cause, effect: 'x', hops: 7 } })
+    await alarms.service.idle()
+    expect(engine.heard).toEqual([
+      { source: 'boiler-1', type: 'AlarmRaised', hops: 3 },
+      { source: 'boiler-1', type: 'EventOccuredAgain', hops: 0 },
+      { source: 'boiler-1', type: 'AlarmUpdated', hops: 7 },
+    ])
+  })
+
+  it('hears after a restart what it had not heard, and nothing twice', async () => {
+    await alarms.api.raise(alarmOf({ source: { id: 'heard' } }))
+    await alarms.service.idle()
+    await alarms.service.stop()
+    // between the stop and the start of rules and alarms somebody still raises
+    await alarms.api.raise(alarmOf({ source: { id: 'missed' } }))
+    expect(engine.heard.map(({ source }) => source)).toEqual(['heard'])
+    await alarms.close()
+    alarms = await started()
+    await alarms.service.idle()
+    expect(engine.heard.map(({ source }) => source)).toEqual(['heard', 'missed'])
+  })
+
+  it('hears again what it could not take', async () => {
+    engine.failures = [new AppError('TOO_LARGE', 'full'), new AppError('CLOSED', 'closed')]
+    await alarms.api.raise(alarmOf({ source: { id: 'one' } }))
+    await alarms.service.idle()
+    expect(engine.heard).toEqual([])
+    await alarms.api.raise(alarmOf({ source: { id: 'two' } }))
+    await alarms.service.idle()
+    expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two'])
+  })
+
+  it('is not told again what it calls invalid', async () => {
+    engine.failures = [new AppError('VALIDATION', 'no such thing')]
+    await alarms.api.raise(alarmOf({ source: { id: 'one' } }))
+    await alarms.api.raise(alarmOf({ source: { id: 'two' } }))
+    await alarms.service.idle()
+    expect(engine.heard.map(({ source }) => source)).toEqual(['two'])
+    expect(alarms.log).toEqual(['the engine does not take alarm event 1: no such thing'])
+  })
+})
