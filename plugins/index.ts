@@ -18,9 +18,11 @@ import { executeCommandPlugs } from './execute-command/plug.ts'
 import { forwardMessagePlugs } from './forward-message/plug.ts'
 import { createFunction } from './function/plug.ts'
 import { getAlarmsByFilterPlug } from './get-alarms-by-filter/plug.ts'
+import { getChildrenPlug } from './get-children/plug.ts'
 import { getLatestAlarmPlug } from './get-latest-alarm/plug.ts'
 import { getLatestMessagesPlug } from './get-latest-messages/plug.ts'
 import { getLatestMetricsPlug } from './get-latest-metrics/plug.ts'
+import { getMetadataPlug } from './get-metadata/plug.ts'
 import { getMetricSeriesPlug } from './get-metric-series/plug.ts'
 import { getMetricValuePlug } from './get-metric-value/plug.ts'
 import { getWeekDay } from './get-week-day/plug.ts'
@@ -44,6 +46,7 @@ import { log } from './log/plug.ts'
 import { noDataFor } from './no-data-for/plug.ts'
 import { objectInsideGeofence } from './object-inside-geofence/plug.ts'
 import { pick } from './pick/plug.ts'
+import { queryResourcesPlug } from './query-resources/plug.ts'
 import { createScript } from './script/plug.ts'
 import { storeMessagePlugs } from './store-message/plug.ts'
 import { stream } from './stream/plug.ts'
@@ -54,6 +57,7 @@ import { template } from './template/plug.ts'
 import { throttle } from './throttle/plug.ts'
 import { createTransformer } from './transformer/plug.ts'
 import { updateAlarmPlugs } from './update-alarm/plug.ts'
+import { updateMetadataPlugs } from './update-metadata/plug.ts'
 import { windowStats } from './window-stats/plug.ts'
 
 /** Plugs that need nothing but their call. */
@@ -140,7 +144,7 @@ function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped 
   }
 }
 
-function askingPlugs({ alarms, data }: PlugServices): readonly Plug[] {
+function askingPlugs({ alarms, data, resources }: PlugServices): readonly Plug[] {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
@@ -155,6 +159,10 @@ function askingPlugs({ alarms, data }: PlugServices): readonly Plug[] {
     ...storeMessagePlugs(data),
     ...forwardMessagePlugs(data),
     ...executeCommandPlugs(data),
+    getMetadataPlug(resources),
+    ...updateMetadataPlugs(resources),
+    getChildrenPlug(resources),
+    queryResourcesPlug(resources),
   ]
 }
 

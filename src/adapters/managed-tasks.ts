@@ -68,5 +68,5 @@ function specificationOf({ resource, type, key, templateName, settings }: Wanted
     tags: { ...(isPlainObject(tags) && tags), [MANAGED]: true, [TYPE]: type, [KEY]: key },
   }
   // the service reads it as it reads any body
-  return specification as TaskSpecification
+  return specification
 }

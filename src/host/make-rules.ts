@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { createBuiltins } from '../../plugins/index.ts'
+import { resourceBatches } from '../adapters/resources.ts'
 import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
@@ -31,10 +32,18 @@ export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
     took: (count) => gauges.inputs(count),
   })
   gauges.watchQueue('inputs', () => runner.queued)
-  const service = createRulesService({ storage, runner, plugs, ports, now, newId: () => randomUUID() })
+  const service = createRulesService({
+    storage,
+    runner,
+    plugs,
+    ports,
+    now,
+    newId: () => randomUUID(),
+    templateWritten: (tenant, template) => peers.work?.templateWritten(tenant, template),
+  })
   peers.rules = service
   peers.runner = runner
-  return hostedRules(service, runner, gauges)
+  return hostedRules(service, runner, gauges, () => peers.resources && resourceBatches(peers.resources))
 }
 
 /** Made once for each tenant: who asks again gets the same. */

@@ -1,9 +1,14 @@
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
+import { resourcePort } from '../adapters/resources.ts'
 import type { PlugServices } from '../core/plug/services.ts'
 import type { Peers } from './peers.ts'
 
 /** What the plugs of a tenant may ask of the services of this host; each says so when it is not served. */
 export function plugServices(tenant: string, peers: Peers): PlugServices {
-  return { alarms: alarmPort(tenant, () => peers.alarms), data: dataPort(tenant, () => peers.broker) }
+  return {
+    alarms: alarmPort(tenant, () => peers.alarms),
+    data: dataPort(tenant, () => peers.broker),
+    resources: resourcePort(tenant, () => peers.resources),
+  }
 }

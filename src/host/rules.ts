@@ -1,6 +1,6 @@
 import { rulesErrorBody } from '../services/rules/error-body.ts'
 import type { RulesService } from '../services/rules/contract.ts'
-import { rulesRoutes } from '../services/rules/routes.ts'
+import { rulesRoutes, type RulesRouting } from '../services/rules/routes.ts'
 import { demoRules } from './demo.ts'
 import type { Gauges } from './gauges.ts'
 import type { HostedService } from './service.ts'
@@ -12,7 +12,12 @@ export interface RunningTasks {
 }
 
 /** The rules service as the host serves it, with what runs its tasks. */
-export function hostedRules(service: RulesService, runner: RunningTasks, gauges: Gauges): HostedService {
+export function hostedRules(
+  service: RulesService,
+  runner: RunningTasks,
+  gauges: Gauges,
+  otherBatches?: RulesRouting['otherBatches'],
+): HostedService {
   gauges.watchQueue('batches', () => service.gauges().openBatches)
   gauges.watchQueue('event-streams', () => service.gauges().eventStreams)
   return {
@@ -21,7 +26,7 @@ export function hostedRules(service: RulesService, runner: RunningTasks, gauges:
     example: '/api/tasks',
     errorBody: rulesErrorBody,
     demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
-    routes: (app) => rulesRoutes(app, { service }),
+    routes: (app) => rulesRoutes(app, { service, otherBatches }),
     start: (closing) => service.start(closing),
     async stop() {
       await service.stop()

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { RulesService } from './contract.ts'
-import { batchRoutes } from './routes/batch-routes.ts'
+import { batchRoutes, type OtherBatches } from './routes/batch-routes.ts'
 import { inspectionRoutes, nodeCommandRoute } from './routes/inspection-routes.ts'
 import { taskListRoutes } from './routes/task-list-routes.ts'
 import { taskRoutes } from './routes/task-routes.ts'
@@ -13,15 +13,20 @@ import { toolRoutes } from './routes/tool-routes.ts'
 
 const TEXT_TYPES = ['application/x-www-form-urlencoded', 'text/plain']
 
+export interface RulesRouting {
+  readonly service: RulesService
+  /** operations on what is not a task, which come on the same path; asked at each request */
+  readonly otherBatches?: (() => OtherBatches | undefined) | undefined
+}
+
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
-export async function rulesRoutes(app: FastifyInstance, { service }: { service: RulesService }): Promise<void> {
+export async function rulesRoutes(app: FastifyInstance, { service, otherBatches }: RulesRouting): Promise<void> {
   await app.register((own, _options, done) => {
     own.setValidatorCompiler(() => () => true)
     // the schemas of answers are for readers: nothing is left out because a schema does not know it
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    for (const add of [taskRoutes, taskListRoutes, templateRoutes, batchRoutes, inspectionRoutes, toolRoutes]) {
-      add(own, service)
-    }
+    for (const add of [taskRoutes, taskListRoutes, templateRoutes, inspectionRoutes, toolRoutes]) add(own, service)
+    batchRoutes(own, service, otherBatches)
     own.register((texts, _none, registered) => {
       for (const type of TEXT_TYPES) if (!texts.hasContentTypeParser(type)) readText(texts, type)
       nodeCommandRoute(texts, service)

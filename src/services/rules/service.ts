@@ -37,6 +37,8 @@ export interface RulesOptions {
   readonly logger?: Logger
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
+  /** told of every template that was made, changed or removed; must not wait */
+  readonly templateWritten?: (tenant: string, template: string) => void
 }
 
 /** Tasks handed to the runner at once. */
@@ -62,7 +64,7 @@ class Rules implements RulesService {
     const { storage, runner, now, newId, logger } = options
     this.#options = options
     this.#library = new Library(storage)
-    this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8))
+    this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8), now)
     this.#worker = new BatchWorker((tenant) => this.#workshop(tenant).changes, now, logger)
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
   }
@@ -86,6 +88,7 @@ class Rules implements RulesService {
       around,
       lanes: this.#templateLanes,
       run: templateRunner(around),
+      templateWritten: this.#options.templateWritten,
       reloadTasks: (of: Books, template: string) => this.#reloadTasks(of, caller, template),
     }
     // made when they are asked for: most requests need one of them

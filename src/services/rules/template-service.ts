@@ -37,6 +37,8 @@ export interface TemplateParts {
   readonly run: (books: Books, template: Template | undefined) => TemplateApi['run']
   /** reloads every task of a template */
   readonly reloadTasks: (books: Books, template: string) => Promise<void>
+  /** told after every change of a template */
+  readonly templateWritten?: ((tenant: string, template: string) => void) | undefined
 }
 
 const MOST_UPGRADED = 1000
@@ -49,7 +51,11 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     ...metadata(record),
     ...(format && graphOf(record.document, format, forms)),
   })
-  const change = <T>(name: string, work: () => Promise<T>): Promise<T> => lanes.run(`${books.tenant}\n${name}`, work)
+  const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const result = await lanes.run(`${books.tenant}\n${name}`, work)
+    parts.templateWritten?.(books.tenant, name)
+    return result
+  }
   const read = (specification: unknown): { document: Template; isProtected: boolean | undefined } => {
     const { template, issues } = validateTemplate(specification, maker.plugs)
     if (template === undefined) throw validationError('the template', issues)
@@ -129,7 +135,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     },
     upgrade: async (where, upgrade) => {
       const { updates, reloadTasks } = readShape(TemplateUpgradeSchema, upgrade, 'the upgrade') as TemplateUpgrade
-      const wrong = missingVersions(updates, maker.plugs)
+      const wrong = missingVersions(updates, maker.plugs, '/updates')
       if (wrong.length > 0) throw validationError('the upgrade', wrong)
       const found = await books.templates.find({ where: templateConditions(where), limit: MOST_UPGRADED })
       const outcome = await upgradeAll(

@@ -19,11 +19,6 @@ const ACTIONS: Readonly<Record<ListAction['entity'], readonly string[]>> = {
 const CASCADES: readonly unknown[] = ['alarms', 'measurements', 'tasks']
 const MOST = 10_000
 
-/** Whether the body is about resources or types, be it right or wrong. */
-export function isOperation(body: unknown): boolean {
-  return isPlainObject(body) && isEntity(body['entity'])
-}
-
 /** Throws `VALIDATION` with every problem. */
 export function readOperation(body: unknown): ReadOperation {
   const reading = new Reading()

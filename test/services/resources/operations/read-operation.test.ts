@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import {
-  describeOperation,
-  isOperation,
-  readOperation,
-} from '../../../../src/services/resources/operations/read-operation.ts'
+import { describeOperation, readOperation } from '../../../../src/services/resources/operations/read-operation.ts'
 
 const remove = (more: object = {}) => ({
   entity: 'resource',
@@ -98,12 +94,6 @@ describe('the body of a bulk operation', () => {
         },
       ),
     )
-  })
-
-  it('is told apart from those of others by its entity', () => {
-    expect(
-      [{ entity: 'resource' }, { entity: 'resourcetype' }, { entity: 'task' }, null, 'resource'].map(isOperation),
-    ).toEqual([true, true, false, false, false])
   })
 
   it('is described in words', () => {
