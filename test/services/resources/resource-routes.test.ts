@@ -1,0 +1,364 @@
+/** Resources over HTTP: codes, texts and forms (part 2, 2.5 and 4.2). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { pluck } from '../rules/support/answer.ts'
+import { bench, NOON, type Bench } from './support/bench-of-resources.ts'
+
+let resources: Bench
+beforeEach(async () => {
+  resources = await bench()
+})
+afterEach(() => resources.close())
+
+const HAL = { accept: 'application/hal+json' }
+const PAGED = { accept: 'application/vnd.service.paged+json' }
+
+describe('creating a resource', () => {
+  it('gives its place and what is stored', async () => {
+    const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: 'test' })
+    expect([made.status, made.body]).toEqual([
+      201,
+      { statusCode: 201, uri: '/api/resources/r1', entity: { id: 'r1', name: 'test' } },
+    ])
+    expect(made.headers).toMatchObject({ location: '/api/resources/r1', etag: '"1"' })
+  })
+
+  it('keeps ids of any characters', async () => {
+    const made = await resources.ask('POST', '/api/resources', { id: '/abc/äxx ?#' })
+    expect(made.at('uri')).toBe('/api/resources/%2Fabc%2F%C3%A4xx%20%3F%23')
+    expect((await resources.ask('GET', String(made.at('uri')))).at('id')).toBe('/abc/äxx ?#')
+  })
+
+  it('takes null for nothing', async () => {
+    const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: null, a: { b: null } })
+    expect(made.at('entity')).toEqual({ id: 'r1', a: { b: null } })
+  })
+
+  it('refuses an id that is there', async () => {
+    await resources.ask('POST', '/api/resources', { id: 'r1' })
+    const again = await resources.ask('POST', '/api/resources', { id: 'r1' })
+    expect([again.status, again.body]).toEqual([
+      409,
+      { statusCode: 409, error: 'Existing resource entry with id r1', code: 'CONFLICT' },
+    ])
+  })
+
+  it.each([
+    [{}, '/id <- is required'],
+    [{ id: null }, '/id <- is required'],
+    [{ id: 7 }, '/id <- Property id must be a string.'],
+    [{ id: '' }, '/id <- Property id must have at least 1 character.'],
+    [{ id: 'r', tags: 'x' }, '/tags <- Property tags must be a list.'],
+    [{ id: 'r', tags: ['x', 1] }, '/tags/1 <- Property tags[1] must be a string.'],
+    [{ id: 'r', location: { lat: 1 } }, '/location/lon <- Property lon missing.'],
+    [{ id: 'r', location: { lat: 91, lon: 0 } }, '/location/lat <- Property lat must be at most 90.'],
+    [{ id: 'r', provider: 1 }, '/provider <- Property provider must be a string.'],
+    [{ id: 'r', metrics: [{}] }, '/metrics/0/name <- Property name missing.'],
+    [
+      { id: 'r', metrics: [{ name: 't', metricType: 'x' }] },
+      '/metrics/0/metricType <- Property metricType must be one of "count", "gauge", "counter", "timestamp", "rate".',
+    ],
+    [{ id: 'r', sensors: [{ name: 's' }] }, '/sensors/0/sensor <- Property sensor missing.'],
+    [{ id: 'r', commands: [{ on: {} }] }, '/commands/0/on/actuator <- Property actuator missing.'],
+    [{ id: 'r', commands: [{ on: { actuator: {} } }] }, '/commands/0/on/actuator/name <- Property name missing.'],
+    [{ id: 'r', commands: [{ on: 1 }] }, '/commands/0/on <- Property on must be an object.'],
+    [[], '/ <- is not a JSON object (send an object of attributes)'],
+  ])('refuses %j', async (body, error) => {
+    const refused = await resources.ask('POST', '/api/resources', body)
+    expect([refused.status, refused.at('error')]).toEqual([400, error])
+    expect(refused.at('details')).toBeInstanceOf(Array)
+  })
+
+  it('tells all problems at once, in the form of a validation', async () => {
+    const refused = await resources.ask('POST', '/api/resources', { id: 'r', name: 1, owner: 2 })
+    expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/name', '/owner'])
+    expect(refused.at('details.0')).toEqual({
+      schemaPath: '#',
+      errors: {},
+      keyword: 'type',
+      msgs: ['Property name must be a string.'],
+      value: 1,
+      instancePath: '/name',
+    })
+  })
+
+  it.each(['{"id":"r","__proto__":{"a":1}}', '{"id":"r","a":{"constructor":1}}', '{"id":"r","\\u005f_proto__":1}'])(
+    'refuses the key that reaches a prototype: %s',
+    async (text) => {
+      const refused = await resources.ask('POST', '/api/resources', text)
+      expect([refused.status, String(refused.at('error')).includes('not allowed')]).toEqual([400, true])
+    },
+  )
+
+  it('refuses such keys, cycles and what is no JSON also in process', async () => {
+    const { resources: api } = resources.api
+    await expect(api.create(JSON.parse('{"id":"r","__proto__":1}'))).rejects.toThrow('"__proto__" is not allowed')
+    await expect(api.create({ id: 'r', a: Number.NaN })).rejects.toThrow('/a <- NaN is no JSON')
+    const circle: Record<string, unknown> = { id: 'r' }
+    circle['self'] = circle
+    await expect(api.create(circle)).rejects.toThrow('nests deeper than 90 levels')
+    await expect(api.create({ id: 'r', a: 'x'.repeat(300_000) })).rejects.toMatchObject({ code: 'TOO_LARGE' })
+  })
+})
+
+describe('changing a resource', () => {
+  beforeEach(() => resources.ask('POST', '/api/resources', { id: 'r1', name: 'a', limits: { low: 1 }, tags: ['x'] }))
+
+  it('replaces all own attributes with PUT', async () => {
+    const put = await resources.ask('PUT', '/api/resources/r1', { name: 'b' })
+    expect([put.status, put.body]).toEqual([200, { id: 'r1', name: 'b' }])
+    expect((await resources.ask('GET', '/api/resources/r1')).body).toEqual({ id: 'r1', name: 'b' })
+  })
+
+  it('makes what is not there with PUT and with PATCH', async () => {
+    expect((await resources.ask('PUT', '/api/resources/r2', { id: 'r2' })).status).toBe(200)
+    expect((await resources.ask('PATCH', '/api/resources/r3', { name: 'c' })).body).toEqual({ id: 'r3', name: 'c' })
+    expect((await resources.ask('GET', '/api/resources/r3/changes')).at('0.change')).toBe('created')
+  })
+
+  it.each(['PUT', 'PATCH'] as const)('refuses another id in the body of a %s', async (method) => {
+    const refused = await resources.ask(method, '/api/resources/r1', { id: 'r2' })
+    expect([refused.status, refused.at('error')]).toEqual([
+      400,
+      '/id <- is "r2", but the path says "r1" (leave it out)',
+    ])
+  })
+
+  it('replaces attributes as a whole with PATCH, and removes those that are null', async () => {
+    const patch = await resources.ask('PATCH', '/api/resources/r1', { limits: { high: 2 }, tags: null, owner: 'o' })
+    expect(patch.body).toEqual({ id: 'r1', name: 'a', limits: { high: 2 }, owner: 'o' })
+    expect(patch.headers['etag']).toBe('"2"')
+  })
+
+  it('counts only on the version that If-Match names', async () => {
+    const change = (tag: string, id = 'r1') =>
+      resources.ask('PATCH', `/api/resources/${id}`, { name: 'b' }, { 'if-match': tag })
+    const late = await change('"7"')
+    expect([late.status, late.body]).toEqual([
+      412,
+      {
+        statusCode: 412,
+        error: 'Resource r1 has version 1, not version 7; read it again and repeat the change',
+        code: 'PRECONDITION',
+      },
+    ])
+    expect((await change('"1"')).status).toBe(200)
+    expect((await change('W/"1"')).status).toBe(412)
+    expect((await change('"1", "2"')).status).toBe(200)
+    expect((await change('*')).status).toBe(200)
+    expect((await change('*', 'none')).status).toBe(412)
+    expect((await change('rubbish')).status).toBe(412)
+    expect((await resources.ask('DELETE', '/api/resources/r1', undefined, { 'if-match': '"3"' })).status).toBe(412)
+    expect((await resources.ask('DELETE', '/api/resources/r1', undefined, { 'if-match': '"4"' })).status).toBe(204)
+  })
+
+  it('never gives a version twice, not after a deletion either', async () => {
+    const first = await resources.ask('GET', '/api/resources/r1')
+    await resources.ask('DELETE', '/api/resources/r1')
+    const second = await resources.ask('PUT', '/api/resources/r1', {})
+    expect(second.headers['etag']).not.toBe(first.headers['etag'])
+  })
+})
+
+describe('parents', () => {
+  beforeEach(async () => {
+    for (const body of [{ id: 'a' }, { id: 'b', parentId: 'a' }, { id: 'c', parentId: 'b' }]) {
+      await resources.ask('POST', '/api/resources', body)
+    }
+  })
+
+  it('may be missing', async () => {
+    expect((await resources.ask('POST', '/api/resources', { id: 'x', parentId: 'nobody' })).status).toBe(201)
+  })
+
+  it('make no circle; the refusal names it', async () => {
+    const refused = await resources.ask('PATCH', '/api/resources/a', { parentId: 'c' })
+    expect([refused.status, refused.at('error')]).toEqual([
+      400,
+      '/parentId <- the resource would be its own ancestor: a -> c -> b -> a (choose another parent)',
+    ])
+    const self = await resources.ask('PATCH', '/api/resources/a', { parentId: 'a' })
+    expect(self.at('error')).toContain('a -> a')
+  })
+
+  it('make no circle when two writers close it together', async () => {
+    for (const id of ['p', 'q']) await resources.ask('POST', '/api/resources', { id })
+    const both = await Promise.all([
+      resources.ask('PATCH', '/api/resources/p', { parentId: 'q' }),
+      resources.ask('PATCH', '/api/resources/q', { parentId: 'p' }),
+    ])
+    expect(both.map(({ status }) => status)).toContain(400)
+  })
+})
+
+describe('deleting a resource', () => {
+  it('answers nothing, and 404 afterwards', async () => {
+    await resources.ask('POST', '/api/resources', { id: 'r1' })
+    const gone = await resources.ask('DELETE', '/api/resources/r1')
+    expect([gone.status, gone.text]).toEqual([204, ''])
+    const again = await resources.ask('DELETE', '/api/resources/r1')
+    expect([again.status, again.body]).toEqual([
+      404,
+      { statusCode: 404, error: 'No resource with id r1', code: 'NOT_FOUND' },
+    ])
+  })
+
+  it('is refused while others have it as parent or refer to it, however often', async () => {
+    await resources.ask('POST', '/api/resources', { id: 'r1', me: { $ref: '/resources/r1' } })
+    await resources.ask('POST', '/api/resources', { id: 'child', parentId: 'r1' })
+    await resources.ask('POST', '/api/resources', { id: 'both', parentId: 'r1', peer: { $ref: '/resources/r1' } })
+    await resources.ask('POST', '/api/resources', { id: 'friend', peer: { $ref: '/resources/r1', since: 2020 } })
+    const refused = await resources.ask('DELETE', '/api/resources/r1')
+    expect([refused.status, refused.at('error')]).toEqual([
+      400,
+      'Resource is still parent of or referenced by 3 resource(s)',
+    ])
+  })
+
+  it('takes along what it is told to', async () => {
+    const asked: string[] = []
+    const cascading = await bench({
+      cascades: { alarms: async (tenant, id) => void asked.push(`${tenant}/${id}`) },
+    })
+    await cascading.ask('POST', '/api/resources', { id: 'r1' })
+    const wrong = await cascading.ask('DELETE', '/api/resources/r1?cascade=everything')
+    expect([wrong.status, wrong.at('error')]).toEqual([
+      400,
+      '/cascade <- "everything" is unknown (write one of alarms, measurements, tasks)',
+    ])
+    const reader = cascading.service.changes('acme')
+    expect((await cascading.ask('DELETE', '/api/resources/r1?cascade=alarms&cascade=tasks')).status).toBe(204)
+    expect(asked).toEqual(['acme/r1'])
+    expect((await reader.next()).value?.value).toMatchObject({ type: 'delete', cascadeDelete: ['alarms', 'tasks'] })
+    await cascading.close()
+  })
+})
+
+describe('parts of a resource', () => {
+  beforeEach(async () => {
+    await resources.ask('POST', '/api/resourcetypes', {
+      id: 't',
+      color: 'red',
+      name: 'pump',
+      area: { $ref: '/resources/hall' },
+    })
+    await resources.ask('POST', '/api/resources', { id: 'p' })
+    await resources.ask('POST', '/api/resources', { id: 'r1', parentId: 'p', resourceTypeId: 't', name: 'mine' })
+  })
+
+  it('are shown with inherited values, or its own alone', async () => {
+    expect((await resources.ask('GET', '/api/resources/r1')).body).toEqual({
+      id: 'r1',
+      parentId: 'p',
+      resourceTypeId: 't',
+      name: 'mine',
+      color: 'red',
+      area: { $ref: '/resources/hall' },
+    })
+    expect((await resources.ask('GET', '/api/resources/r1?denormalized=false')).body).toEqual({
+      id: 'r1',
+      parentId: 'p',
+      resourceTypeId: 't',
+      name: 'mine',
+    })
+  })
+
+  it('say where each value comes from', async () => {
+    const { body } = await resources.ask('GET', '/api/resources/r1/explain')
+    expect(body).toEqual([
+      { attribute: 'area', value: { $ref: '/resources/hall' }, from: 'type', id: 't' },
+      { attribute: 'color', value: 'red', from: 'type', id: 't' },
+      { attribute: 'id', value: 'r1', from: 'resource', id: 'r1' },
+      { attribute: 'name', value: 'mine', from: 'resource', id: 'r1', hidden: 'pump' },
+      { attribute: 'parentId', value: 'p', from: 'resource', id: 'r1' },
+      { attribute: 'resourceTypeId', value: 't', from: 'resource', id: 'r1' },
+    ])
+  })
+
+  it('have links in HAL', async () => {
+    const one = await resources.ask('GET', '/api/resources/r1', undefined, HAL)
+    expect(one.headers['content-type']).toContain('application/hal+json')
+    expect(one.at('_links')).toEqual({
+      self: { href: '/api/resources/r1' },
+      parent: { href: '/api/resources/p', id: 'p' },
+      resourceType: { href: '/api/resourcetypes/t', id: 't' },
+      area: { href: '/api/resources/hall', id: 'hall' },
+    })
+    const parent = await resources.ask('PATCH', '/api/resources/p', {}, HAL)
+    expect(parent.at('_links')).toEqual({
+      self: { href: '/api/resources/p' },
+      children: { href: '/api/resources/p/children' },
+    })
+  })
+
+  it('are its children and its referrers', async () => {
+    const children = await resources.ask('GET', '/api/resources/p/children?denormalized=false')
+    expect(children.body).toEqual({
+      values: [{ id: 'r1', parentId: 'p', resourceTypeId: 't', name: 'mine' }],
+      skip: 0,
+      limit: 100,
+      total: 1,
+    })
+    expect(children.headers['x-count']).toBe('1')
+    await resources.ask('POST', '/api/resources', { id: 'hall' })
+    expect(pluck((await resources.ask('GET', '/api/resources/hall/referrers')).at('values'), 'id')).toEqual(['r1'])
+  })
+
+  it.each(['children', 'referrers', 'changes', 'commands', 'explain'])('are not there without it: %s', async (part) => {
+    const missing = await resources.ask('GET', `/api/resources/none/${part}`)
+    expect([missing.status, missing.at('error')]).toEqual([404, 'No resource with id none'])
+  })
+
+  it('have an empty log of commands at first', async () => {
+    expect((await resources.ask('GET', '/api/resources/r1/commands?limit=10')).body).toEqual({
+      values: [],
+      skip: 0,
+      limit: 10,
+      total: 0,
+    })
+  })
+})
+
+describe('the history of a resource', () => {
+  it('has every write, newest first, ten unless it is asked for more', async () => {
+    await resources.ask('POST', '/api/resources', { id: 'r1' }, { 'x-user': 'ann' })
+    for (let n = 1; n <= 11; n++) await resources.ask('PATCH', '/api/resources/r1', { n: Math.ceil(n / 2) })
+    resources.clock.now += 1000
+    await resources.ask('DELETE', '/api/resources/r1')
+    const plain = await resources.ask('GET', '/api/resources/r1/changes')
+    expect(plain.headers['x-count']).toBe('13')
+    expect(pluck(plain.body, 'change')).toEqual(['deleted', ...Array.from({ length: 9 }, () => 'updated')])
+    expect(plain.at('0')).toEqual({
+      time: new Date(NOON + 1000).toISOString(),
+      userId: 'tester',
+      change: 'deleted',
+      resourceId: 'r1',
+    })
+    const paged = await resources.ask('GET', '/api/resources/r1/changes?skip=12&limit=5', undefined, PAGED)
+    expect(paged.body).toEqual({
+      values: [
+        {
+          time: new Date(NOON).toISOString(),
+          userId: 'ann',
+          change: 'created',
+          resourceId: 'r1',
+          resource: { id: 'r1' },
+        },
+      ],
+      skip: 12,
+      limit: 5,
+      total: 13,
+    })
+  })
+})
+
+describe('tenants', () => {
+  it('do not see each other', async () => {
+    await resources.ask('POST', '/api/resources', { id: 'r1' })
+    const other = { 'x-tenant': 'other' }
+    expect((await resources.ask('GET', '/api/resources/r1', undefined, other)).status).toBe(404)
+    expect((await resources.ask('GET', '/api/resources', undefined, other)).at('total')).toBe(0)
+    expect((await resources.ask('POST', '/api/resources', { id: 'r1' }, other)).status).toBe(201)
+    expect(resources.service.lookup('nobody', 'r1')).toBeInstanceOf(Promise)
+    expect(await resources.service.lookup('nobody', 'r1')).toBeUndefined()
+  })
+})
