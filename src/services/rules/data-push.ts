@@ -17,6 +17,8 @@ import type { PushOutcome } from './tools-schema.ts'
 /** Running tasks that one push may reach. */
 const MOST_TASKS = 10_000
 const MOST_VALUES = 10_000
+/** What a message says of itself: a value of that name would send it elsewhere. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
 
 export async function pushData(runner: TaskRunner, show: TaskShow, books: Books, input: unknown): Promise<PushOutcome> {
   if (!isPlainObject(input)) throw badPushedData()
@@ -110,6 +112,12 @@ function readValues(resource: unknown, data: unknown): readonly Message[] {
     const { parameterName, value, collectedTime } = isPlainObject(each) ? each : {}
     if (typeof parameterName !== 'string' || parameterName === '' || FORBIDDEN_KEYS.has(parameterName)) {
       return void issues.push(wrong(`${place}/parameterName`, 'expected the name of a value, as text'))
+    }
+    if (OWN_FIELDS.has(parameterName)) {
+      return void issues.push({
+        ...wrong(`${place}/parameterName`, `"${parameterName}" is the name of a field of the message itself`),
+        suggestion: 'choose another name',
+      })
     }
     if (value === undefined) return void issues.push(wrong(`${place}/value`, 'there is no value'))
     const time = timeOf(collectedTime)

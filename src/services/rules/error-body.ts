@@ -16,8 +16,21 @@ export interface Refusal {
 export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): ErrorBody {
   if (issues.length === 0) return { statusCode, error, code }
   const first = issues.find(({ severity }) => severity === 'ERROR') ?? issues[0]
-  const { text, name } = code === 'VALIDATION' ? headline(first, error, issues) : { text: error }
+  if (first !== undefined && OF_STORAGE.has(first.type)) {
+    // Its places are those of a commit, which nobody outside has seen.
+    const told = issues.map((issue) => ({ ...issue, path: '' }))
+    const text = `what was sent can neither be kept nor searched for: ${issuesText(told)}`
+    return { statusCode, error: text, code, details: told.map(wireIssue) }
+  }
+  const { text, name } = code === 'VALIDATION' ? headline(first, error, issues) : { text: textOf(code, error, issues) }
   return { statusCode, error: text, code: name ?? code, details: issues.map(wireIssue) }
+}
+
+/** Types of the issues that storage raises. */
+const OF_STORAGE: ReadonlySet<string> = new Set(['STORAGE', 'SIZE'])
+
+function textOf(code: ErrorCode, error: string, issues: readonly Issue[]): string {
+  return code === 'SCHEDULE' ? issuesText(issues) : error
 }
 
 export function refusalOf(error: AppError): Refusal {

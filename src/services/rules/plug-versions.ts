@@ -37,11 +37,15 @@ export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonl
   })
 }
 
-/** Versions that are to be used and do not exist. */
-export function missingVersions(updates: readonly PluginUpdate[], plugs: PlugRegistry): readonly Issue[] {
+/** Versions that are to be used and do not exist. `place`: where the updates stand in the request. */
+export function missingVersions(
+  updates: readonly PluginUpdate[],
+  plugs: PlugRegistry,
+  place: string,
+): readonly Issue[] {
   return updates.flatMap(({ name, toVersion }, i) => {
     if (plugs.find('sensor', name, toVersion) ?? plugs.find('actuator', name, toVersion)) return []
-    const path = `/actionParameters/updates/${i}/toVersion`
+    const path = `${place}/${i}/toVersion`
     return [{ type: 'TYPE', severity: 'ERROR' as const, path, message: `${name}:${toVersion} does not exist` }]
   })
 }

@@ -4,6 +4,7 @@ import { readDocument } from '../../core/rule/check/read-document.ts'
 import { Report } from '../../core/rule/check/report.ts'
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import { NodeOverrideSchema } from '../../core/rule/rule-schema.ts'
+import type { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import {
   BatchQuerySchema,
@@ -26,6 +27,7 @@ const MOST_IDS = 10_000
 /** Throws `VALIDATION` with every problem of the request. */
 export function readBatch(input: unknown, plugs: PlugRegistry): ReadBatch {
   const report = new Report()
+  if (!isPlainObject(input)) throw notAnObject(input)
   const request = readDocument(input, report)
   if (request === undefined) throw refuse('the batch', report.issues)
   if (request['entity'] !== 'task') {
@@ -35,6 +37,13 @@ export function readBatch(input: unknown, plugs: PlugRegistry): ReadBatch {
   const action = readAction(request['action'], request['actionParameters'], plugs, report)
   if (report.hasErrors || action === undefined) throw refuse('the batch', report.issues)
   return { where, action }
+}
+
+function notAnObject(input: unknown): AppError {
+  const kind = Array.isArray(input) ? 'an array' : input === undefined ? 'nothing' : JSON.stringify(input).slice(0, 50)
+  const message = `the batch must be an object, not ${kind}`
+  const suggestion = 'write { "entity": "task", "action": ..., "query": ... }'
+  return refuse('the batch', [{ type: 'TYPE', severity: 'ERROR', path: '', message, suggestion }])
 }
 
 function readQuery(query: unknown, report: Report): TaskFilter {
@@ -119,7 +128,7 @@ function readAction(action: unknown, parameters: unknown, plugs: PlugRegistry, r
   if (action === 'updatePlugins') {
     const given = checkShape(UpdatePluginsSchema, parameters ?? {}, place, 'actionParameters', report)
     const { updates = [] } = (given ?? {}) as { updates?: readonly PluginUpdate[] }
-    report.addAll(missingVersions(updates.filter(isWhole), plugs))
+    report.addAll(missingVersions(updates.filter(isWhole), plugs, `${place}/updates`))
     return { action, updates }
   }
   if (action === 'updateProperties') {

@@ -1,5 +1,6 @@
 /** The log of a task: its events as lines for people, newest first. */
 import type { EngineEvent } from '../../core/engine/events.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
 import { LOG_LEVELS, type LogLevel } from './words.ts'
 
@@ -14,7 +15,7 @@ interface Numbered {
 export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskLogPage {
   const { taskId, logLevel = 'DEBUG', messageContains, from = 0, until = Infinity, pageToken } = query
   const limit = query.limit ?? DEFAULT_LIMIT
-  const before = pageToken === undefined ? Infinity : Number(pageToken)
+  const before = pageToken === undefined ? Infinity : numberOf(pageToken)
   const least = LOG_LEVELS.indexOf(logLevel)
   const logs: TaskLogLine[] = []
   let last = 0
@@ -35,6 +36,13 @@ export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskL
     last = number
   }
   return { logs }
+}
+
+function numberOf(pageToken: string): number {
+  if (/^\d{1,16}$/.test(pageToken)) return Number(pageToken)
+  const message = `"${pageToken.slice(0, 100)}" is no page of this log`
+  const suggestion = 'send the pageToken of the page before'
+  throw refuse('the query', [{ type: 'QUERY', severity: 'ERROR', path: '/pageToken', message, suggestion }])
 }
 
 /** What an event says, for people. */

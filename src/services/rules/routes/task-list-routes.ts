@@ -8,6 +8,7 @@ import { refuse } from '../../../kernel/refusal.ts'
 import { removeRefused } from '../error-texts.ts'
 import { EpochMs, GraphFormatSchema, TaskStatusSchema, TaskTypeSchema } from '../shared-schema.ts'
 import { PagedTasksSchema, TaskEntitySchema, type TaskFilter } from '../task-schema.ts'
+import { BATCH_ACTIONS } from '../words.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 import { readFormat, readIds, readPaging, readTaskFilter } from './read-filters.ts'
 import { described, Flag, handle, Text, Whole } from './route-parts.ts'
@@ -66,9 +67,11 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
   )
   app.head(
     '/api/tasks',
-    described({ summary: 'How many tasks there are', query: filters }),
+    described({ summary: 'How many tasks there are', query: { ...filters, ...paging } }),
     handle(service, async ({ api, query, reply }) => {
       const where = readTaskFilter(query)
+      // clients send hits=0; a page of a count is the count all the same
+      readPaging(query)
       query.done()
       return reply.header('x-count', await api.tasks.count(where)).send()
     }),
@@ -109,6 +112,9 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
   )
 }
 
+/** Actions that need no parameters. */
+const COMMANDS = BATCH_ACTIONS.filter((action) => !action.startsWith('update'))
+
 /** The old body as a batch: `{ operation: 'command', command: 'start' }` and the like. */
 function batchOf(where: TaskFilter, { keys }: QueryReader, body: unknown): BatchRequest {
   if (keys.length === 0) throw new AppError('VALIDATION', '/ <- the query selects no tasks; write ids=a,b or a filter')
@@ -116,6 +122,11 @@ function batchOf(where: TaskFilter, { keys }: QueryReader, body: unknown): Batch
   if (operation !== 'command' && operation !== 'updatePlugins' && operation !== 'updateProperties') {
     const message = `unknown operation ${JSON.stringify(operation)}, we support command, updatePlugins, updateProperties`
     throw refuse('the change', [{ type: 'TYPE', severity: 'ERROR', path: '/operation', message }])
+  }
+  if (operation === 'command' && !COMMANDS.some((one) => one === command)) {
+    const named = typeof command === 'string' ? command : JSON.stringify(command)
+    const message = `unknown command ${named}, we support ${COMMANDS.join(', ')}`
+    throw refuse('the change', [{ type: 'TYPE', severity: 'ERROR', path: '/command', message }])
   }
   const { tags, ...others } = where
   const query = { ...others, ...(tags && { tags: tagsOf(tags) }) }

@@ -7,6 +7,9 @@ import { AnyObject } from '../shared-schema.ts'
 import { PlugCallSchema, SimulationSchema } from '../tools-schema.ts'
 import { described, handle, Whole, type Asked } from './route-parts.ts'
 
+const EXPRESSIONS = ['expression', 'cron', 'rrule'] as const
+const KEEP_ONE = 'keep one of expression, cron and rrule'
+
 export function toolRoutes(app: FastifyInstance, service: RulesService): void {
   plugRoutes(app, service, 'sensors', 'sensor')
   plugRoutes(app, service, 'actions', 'actuator')
@@ -43,8 +46,11 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
       answers: { 200: AnyObject },
     }),
     handle(service, ({ api, query }) => {
-      const expression = query.text('expression') ?? query.text('cron') ?? query.text('rrule')
+      const given = EXPRESSIONS.filter((name) => query.text(name) !== undefined)
+      const [first = 'expression', second] = given
+      const expression = query.text(first)
       if (expression === undefined) query.missing('expression', 'write expression=<cron or rrule>')
+      if (second !== undefined) query.wrong(second, 'there is an expression already', KEEP_ONE)
       const zone = query.text('zone') ?? query.text('timeZone')
       const from = query.time('from')
       const count = query.integer('n', { least: 1 }) ?? query.integer('count', { least: 1 })
