@@ -29,8 +29,8 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     requestTimeout: ARRIVAL,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
-    // Names of templates and resources may be long.
-    routerOptions: { maxParamLength: 1024 },
+    // Names of templates and resources may be long, and each of their bytes may be written with three characters.
+    routerOptions: { maxParamLength: 2048 },
     clientErrorHandler: answerBrokenRequest,
     // Services start here, and take what they left the last time up again.
     pluginTimeout: 0,

@@ -17,8 +17,11 @@ export function watchAnswers(app: FastifyInstance, limit: number): void {
       if (end > now) return
       waiting.delete(reply)
       if (reply.raw.destroyed) continue
-      if (reply.sent || reply.raw.headersSent) lasting.add(reply)
-      else reply.send(new AppError('TIMED_OUT', `The request took longer than ${limit} ms`))
+      if (reply.sent || reply.raw.headersSent) {
+        lasting.add(reply)
+        // a socket that was upgraded never ends as an answer does
+        reply.raw.once('close', () => lasting.delete(reply))
+      } else reply.send(new AppError('TIMED_OUT', `The request took longer than ${limit} ms`))
     }
   }
   const timer = setInterval(sweep, Math.max(1, limit / 20)).unref()
@@ -26,8 +29,10 @@ export function watchAnswers(app: FastifyInstance, limit: number): void {
     waiting.set(reply, performance.now() + limit)
     done()
   })
-  app.addHook('onResponse', (_request, reply, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
     if (!waiting.delete(reply)) lasting.delete(reply)
+    // asked for an upgrade and answered without: no further request is read from such a socket, so it would stay for ever
+    if (request.headers.upgrade !== undefined) request.raw.socket.destroySoon()
     done()
   })
   app.addHook('preClose', async () => {

@@ -4,6 +4,10 @@ import { brokerBench, NOON } from './support/bench-of-broker.ts'
 
 const t = { timestamp: NOON }
 
+function containing(text: string): unknown {
+  return expect.stringContaining(text)
+}
+
 describe('a post over HTTP', () => {
   it.each<[string, string, unknown, unknown]>([
     [
@@ -76,14 +80,14 @@ describe('a post over HTTP', () => {
   })
 
   it.each<[string, string, unknown, number, unknown]>([
-    ['bad JSON', '/messages', '{"resource"', 400, { error: expect.stringContaining('not JSON') }],
+    ['bad JSON', '/messages', '{"resource"', 400, { error: containing('not JSON') }],
     [
       'no resource',
       '/messages',
       { x: 1 },
       400,
       {
-        error: expect.stringContaining('the message'),
+        error: containing('the message'),
         details: ['/resource <- is missing (name the resource that the message is of)'],
       },
     ],
@@ -92,14 +96,14 @@ describe('a post over HTTP', () => {
       '/resources/a/commands',
       { x: 1 },
       400,
-      { error: expect.stringContaining('the command'), details: ['/name <- must be the name of a command, as text'] },
+      { error: containing('the command'), details: ['/name <- must be the name of a command, as text'] },
     ],
     [
       'store=maybe',
       '/resources/a/events?store=maybe',
       { x: 1 },
       400,
-      { error: expect.stringContaining('the query'), details: ['/store <- "maybe" is neither true nor false'] },
+      { error: containing('the query'), details: ['/store <- "maybe" is neither true nor false'] },
     ],
     [
       'a bad ttl',
@@ -107,8 +111,8 @@ describe('a post over HTTP', () => {
       { x: 1 },
       400,
       {
-        error: expect.stringContaining('1d12h'),
-        details: [expect.stringContaining('/ttl <- "1d12h" is no time to live')],
+        error: containing('1d12h'),
+        details: [containing('/ttl <- "1d12h" is no time to live')],
       },
     ],
   ])('with %s is refused in the shape of the broker', async (_what, url, body, status, expected) => {

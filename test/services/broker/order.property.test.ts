@@ -65,8 +65,7 @@ describe('any mix of posts at once', () => {
         const gone = new AbortController()
         const reader = broker.api.streams.firehose({ signal: gone.signal })
         const reading = (async () => {
-          for await (const { value } of reader)
-            told.push({ resource: String(value['resource']), n: Number(value['n']) })
+          for await (const { topic, value } of reader) told.push({ resource: topic, n: Number(value['n']) })
         })()
         const expected = await play(broker, steps)
         for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)

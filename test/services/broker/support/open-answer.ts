@@ -1,0 +1,52 @@
+/** An answer that goes on, read as it comes. */
+export interface OpenAnswer extends AsyncDisposable {
+  readonly status: number
+  readonly type: string
+  /** what came so far; of a long answer the end */
+  readonly text: string
+  /** Resolves when what came has the text; rejects when the answer ends before. */
+  until(text: string): Promise<void>
+  ended(): Promise<void>
+}
+
+/** characters */
+const MOST_KEPT = 200_000
+
+export async function openAnswer(url: string, headers: Record<string, string> = {}): Promise<OpenAnswer> {
+  const gone = new AbortController()
+  const response = await fetch(url, { headers, signal: gone.signal })
+  let text = ''
+  let isOver = false
+  let wake: () => void = () => undefined
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    try {
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        text = (text + decoder.decode(chunk, { stream: true })).slice(-MOST_KEPT)
+        wake()
+      }
+    } catch {
+      // aborted, or cut off by the other side
+    }
+    isOver = true
+    wake()
+  })()
+  return {
+    status: response.status,
+    type: response.headers.get('content-type') ?? '',
+    get text() {
+      return text
+    },
+    async until(wanted) {
+      while (!text.includes(wanted)) {
+        if (isOver) throw new Error(`the answer ended without ${wanted}: ${text}`)
+        await new Promise<void>((resolve) => (wake = resolve))
+      }
+    },
+    ended: () => reading,
+    async [Symbol.asyncDispose]() {
+      gone.abort()
+      await reading
+    },
+  }
+}
