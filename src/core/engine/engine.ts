@@ -9,7 +9,6 @@ import type { SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
-import type { HotRows } from '../quiet/hot-rows.ts'
 import { Quiet } from '../quiet/quiet.ts'
 import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -41,11 +40,10 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #quiet: Quiet
-  readonly #hot: HotRows
   /** the present, in a cell that costs no box */
   readonly #clock = new Float64Array([Number.NEGATIVE_INFINITY])
   readonly #scheduler: SchedulerLike
-  readonly #router = new Router<LiveTask, QuietSource>((number, listeners) => this.#quiet.source(number, listeners))
+  readonly #router = new Router<LiveTask, QuietSource<LiveTask>>(() => this.#quiet.source())
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
@@ -73,7 +71,6 @@ export class CoreEngine implements Engine {
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     const { onRare } = options
     this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate, this.#counts, onRare !== undefined)
-    this.#hot = this.#quiet.hot
     this.#scheduler = options.scheduler
     this.#host = {
       quiet: this.#quiet,
@@ -147,7 +144,7 @@ export class CoreEngine implements Engine {
 
   /** The tasks that take messages of a resource, on a channel when one is named. */
   listenersOf(resource: string, channel?: string): Iterable<LiveTask> {
-    const all = this.#router.listenersOf(resource) ?? []
+    const all = this.#router.sourceOf(resource)?.listeners ?? []
     return channel === undefined ? all : [...all].filter((task) => task.hears(resource, channel))
   }
 
@@ -214,17 +211,17 @@ export class CoreEngine implements Engine {
   }
 
   #receiveOne(message: Message): boolean {
-    const source = this.#router.numberOf(message.resource)
+    const source = this.#router.sourceOf(message.resource)
     if (source === undefined) return false
     if (this.#busy) {
-      this.#enqueue((now) => this.#take(source, message, now))
+      this.#enqueue(this.#taking(source, message))
       return true
     }
     this.#busy = true
     let isSettled = false
     try {
       isSettled = this.#takeQuietly(source, message)
-      if (!isSettled) this.#do((now) => this.#take(source, message, now))
+      if (!isSettled) this.#do(this.#taking(source, message))
       if (!this.#waiting.isEmpty) {
         isSettled = false
         this.#doWaiting()
@@ -236,26 +233,25 @@ export class CoreEngine implements Engine {
     return true
   }
 
-  /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
-  #takeQuietly(source: number, message: Message): boolean {
-    if (this.#host.listener !== null) return false
-    const now = this.#now()
-    return this.#timers.nextAt > now && this.#takeHot(source, message, now)
+  /** In a method of its own: what a function captures is allocated at each call of the one around it. */
+  #taking(source: QuietSource<LiveTask>, message: Message): (now: number) => void {
+    return (now) => this.#take(source, message, now)
   }
 
-  #takeHot(source: number, message: Message, now: number): boolean {
+  /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
+  #takeQuietly(source: QuietSource<LiveTask>, message: Message): boolean {
+    if (this.#host.listener !== null) return false
+    const now = this.#now()
+    if (this.#timers.nextAt <= now) return false
     this.#quiet.clock[0] = now
-    return this.#hot.take(source, message)
+    return source.takeHot(message)
   }
 
   /** Quietly while nobody listens. */
-  #take(source: number, message: Message, now: number): void {
-    const isQuiet = this.#host.listener === null
-    if (isQuiet && this.#takeHot(source, message, now)) return
-    const route = this.#router.at(source)
-    if (route === undefined) return
-    if (isQuiet) route.source.take(message, now)
-    else for (const task of route.listeners) task.receive(now, [message])
+  #take(source: QuietSource<LiveTask>, message: Message, now: number): void {
+    if (this.#host.listener !== null) {
+      for (const task of source.listeners) task.receive(now, [message])
+    } else source.take(message, now)
   }
 
   explain(id: string, node: string): Explanation {

@@ -29,7 +29,7 @@ export interface RowEvents {
   /** something follows from this row's new states */
   follow(row: number, what: number, message: Values): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
-  beginCalls(row: number): RawData[] | null
+  beginCalls(row: number, message: Values): RawData[] | null
   /**
    * Calls the plug of a sensor, with the properties when they are known. Gives its state index; -1 when the row has
    * gone another way.
@@ -88,7 +88,7 @@ function interpreted(shape: QuietShape, layout: Layout): RowCode {
     rows.nums[d + COUNT] = count
     rows.nums[d + TIME] = rows.clock[0] ?? 0
     let bits = 0
-    const rawData = isCalled ? lane.beginCalls(row) : []
+    const rawData = isCalled ? lane.beginCalls(row, message) : []
     if (rawData === null) return
     for (let p = 0; p < shape.sensors.length; p++) {
       const { steps, shift: at } = shape.sensors[p] as QuietSensor
@@ -290,7 +290,7 @@ class SourceWriter {
     )
     if (this.#layout.earlier === -1) return lines
     return [
-      'const rawData = lane.beginCalls(row)',
+      'const rawData = lane.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,
       `const base = row * ${sensors.length}`,
       ...lines,

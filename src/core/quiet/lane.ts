@@ -19,7 +19,7 @@ import type { Generate } from './generate.ts'
 import { rowCode, type RowCode, type RowEvents, type Values } from './evaluate.ts'
 import type { Fields } from './fields.ts'
 import { toFill } from './fill.ts'
-import type { HotLane } from './hot-rows.ts'
+import type { HotLane } from './hot-row.ts'
 import { AT_COUNT, COUNT, FIRED, FIRES, FIRES_BEFORE, FIRES_COUNT, HELD, HELD_BY } from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
@@ -32,6 +32,7 @@ import { unfold, unfoldInto } from './unfold.ts'
 export class QuietLane implements RowEvents, SeatLane {
   taken = 0
   opened = 0
+  current: Message | undefined
   /** messages that were opened in the fold, where their firings are counted */
   #inFold = 0
   /** by messages that were not */
@@ -128,6 +129,7 @@ export class QuietLane implements RowEvents, SeatLane {
   follow(row: number, what: number, message: Values): void {
     const seat = this.#seats[row]
     if (seat === undefined) return
+    this.current = message as Message
     const rows = this.#rows
     const d = row * rows.layout.size
     const firesAt = d + rows.layout.fires
@@ -197,9 +199,10 @@ export class QuietLane implements RowEvents, SeatLane {
     return false
   }
 
-  beginCalls(row: number): RawData[] | null {
+  beginCalls(row: number, message: Values): RawData[] | null {
     const seat = this.#seats[row]
     if (seat === undefined) return null
+    this.current = message as Message
     this.#context = this.#calls.sensors(seat)
     // A young array and a young view: storing what is young into what is old costs a barrier.
     const rawData = (this.#rows.rawData[row] as RawData[]).slice()

@@ -7,7 +7,6 @@ import type { TaskState } from '../task/state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import type { Generate } from './generate.ts'
 import { fieldNames, fieldsOf, type Fields } from './fields.ts'
-import { HotRows } from './hot-rows.ts'
 import { QuietLane } from './lane.ts'
 import type { QuietTask, Seat, SeatLane } from './seat.ts'
 import { QuietCalls } from './quiet-calls.ts'
@@ -24,7 +23,6 @@ const OPENED_SHARE = 1 / 8
 export class Quiet {
   /** epoch ms at which the message at hand is taken, whatever the clock says meanwhile; a cell passes it on without a box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY])
-  readonly hot = new HotRows()
   readonly #calls: QuietCalls
   readonly #generate: Generate | undefined
   readonly #lanes = new Map<string, QuietLane>()
@@ -56,15 +54,14 @@ export class Quiet {
     return all
   }
 
-  /** The source with a number; numbers are small and may be used again when their source is gone. */
-  source(number: number, listeners: ReadonlySet<Listener>): QuietSource {
-    return new QuietSource(number, listeners, this)
+  source<L extends Listener>(): QuietSource<L> {
+    return new QuietSource<L>(this)
   }
 
   /** Whether a quiet call went on in the fold since this was asked last. */
   mayHaveTimers(): boolean {
     const { hasOpened } = this.#calls
-    this.#calls.hasOpened = false
+    if (hasOpened) this.#calls.hasOpened = false
     return hasOpened
   }
 

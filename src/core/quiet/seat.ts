@@ -7,7 +7,7 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution, TaskState } from '../task/state.ts'
 import type { Fields } from './fields.ts'
-import type { HotLane } from './hot-rows.ts'
+import type { HotLane } from './hot-row.ts'
 import type { Progress } from './replay.ts'
 import type { QuietFit } from './shape.ts'
 

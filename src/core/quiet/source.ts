@@ -6,7 +6,7 @@
  */
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
-import type { HotRows } from './hot-rows.ts'
+import { HotRow } from './hot-row.ts'
 import type { Seat, SeatLane, TakenSource } from './seat.ts'
 
 /** A task that hears a resource. */
@@ -24,7 +24,6 @@ export interface Listener {
 
 /** What the sources of an engine share. */
 export interface SharedByEngine {
-  readonly hot: HotRows
   /** epoch ms at which the message at hand is taken */
   readonly clock: Float64Array
   /** undefined for a message that no row takes */
@@ -40,14 +39,11 @@ interface Stretch {
 
 const LONGEST_PAUSE = 1024
 
-export class QuietSource implements TakenSource {
+export class QuietSource<L extends Listener = Listener> extends HotRow implements TakenSource {
+  readonly listeners = new Set<L>()
   total = 0
-  readonly #number: number
-  readonly #listeners: ReadonlySet<Listener>
   readonly #shared: SharedByEngine
   #isStale = true
-  /** the only row is in the hot rows, which take its messages first and keep the last one */
-  #isHot = false
   #fields: Fields | undefined
   #stretches: readonly Stretch[] = []
   /** listeners that may sit down but do not yet */
@@ -60,19 +56,15 @@ export class QuietSource implements TakenSource {
   #pause = 0
   #nextPause = 1
 
-  constructor(number: number, listeners: ReadonlySet<Listener>, shared: SharedByEngine) {
-    this.#number = number
-    this.#listeners = listeners
+  constructor(shared: SharedByEngine) {
+    super()
     this.#shared = shared
   }
 
   messageOf(total: number): Message {
     // A hot row counts for itself.
-    const seat = this.#isHot ? this.#onlySeat() : undefined
-    if (seat !== undefined) {
-      const isLast = total === seat.offset + seat.lane.countOf(seat.row)
-      return (isLast ? this.#shared.hot.last(this.#number) : this.#shared.hot.before) as Message
-    }
+    const seat = this.isHot ? this.#onlySeat() : undefined
+    if (seat !== undefined) return this.hotMessage(total === seat.offset + seat.lane.countOf(seat.row))
     return (total === this.total ? this.#last : this.#before) as Message
   }
 
@@ -81,7 +73,7 @@ export class QuietSource implements TakenSource {
     this.#isStale = true
   }
 
-  /** Takes a message that the hot rows did not take. */
+  /** Takes a message that the hot row did not take. */
   take(message: Message, now: number): void {
     this.#cool()
     if (this.#isStale) this.#arrange()
@@ -108,19 +100,17 @@ export class QuietSource implements TakenSource {
     if (this.#standing > 0) this.#sitDown(message, now)
   }
 
-  /** A resource's only row goes to the hot rows. */
+  /** A resource's only row becomes its hot row. */
   #warm(last: Message): void {
     if (this.#isStale) this.#arrange()
     const seat = this.#onlySeat()
     if (seat === undefined || this.#fields === undefined) return
-    this.#isHot = true
-    this.#shared.hot.set(this.#number, seat.lane.hot(this.#fields), seat.row, last)
+    this.warm(seat.lane.hot(this.#fields), seat.row, last)
   }
 
   #cool(): void {
-    if (!this.#isHot) return
-    this.#last = this.#shared.hot.clear(this.#number)
-    this.#isHot = false
+    if (!this.isHot) return
+    this.#last = this.cool()
     const seat = this.#onlySeat()
     if (seat !== undefined) seat.offset = this.total - seat.lane.countOf(seat.row)
   }
@@ -133,7 +123,7 @@ export class QuietSource implements TakenSource {
   /** Rows cannot take a message with other fields than the one before: all rise, until it is worth trying again. */
   #takeOtherFields(message: Message, now: number): void {
     if (this.#fields !== undefined) {
-      for (const listener of this.#listeners) listener.rise()
+      for (const listener of this.listeners) listener.rise()
       this.#fields = undefined
       this.#pause = this.#nextPause
       this.#nextPause = Math.min(LONGEST_PAUSE, 2 * this.#nextPause)
@@ -147,14 +137,14 @@ export class QuietSource implements TakenSource {
   }
 
   #takeFully(message: Message, now: number): void {
-    for (const listener of this.#listeners) listener.receive(now, [message])
+    for (const listener of this.listeners) listener.receive(now, [message])
   }
 
   #arrange(): void {
     this.#isStale = false
     this.#standing = 0
     const stretches: Stretch[] = []
-    for (const listener of this.#listeners) {
+    for (const listener of this.listeners) {
       const { seat } = listener
       const neighbours = stretches.at(-1)
       if (seat === undefined) {
@@ -170,7 +160,7 @@ export class QuietSource implements TakenSource {
   }
 
   #sitDown(message: Message, now: number): void {
-    for (const listener of this.#listeners) {
+    for (const listener of this.listeners) {
       if (listener.seat !== undefined || !listener.canBeQuiet) continue
       listener.sitDown(message, this, now)
       if (listener.seat !== undefined) this.#isStale = true

@@ -1,25 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { Router } from '../../../src/core/engine/router.ts'
 
-interface Source {
-  readonly number: number
-  changes: number
-  changed(): void
+class Source {
+  readonly listeners = new Set<string>()
+  changes = 0
+  changed(): void {
+    this.changes++
+  }
 }
 
-function newRouter(): Router<string, Source> {
-  return new Router((number) => {
-    return {
-      number,
-      changes: 0,
-      changed() {
-        this.changes++
-      },
-    }
-  })
-}
+const newRouter = (): Router<string, Source> => new Router(() => new Source())
 
-const at = (router: Router<string, Source>, resource: string) => [...(router.listenersOf(resource) ?? [])]
+const at = (router: Router<string, Source>, resource: string) => [...(router.sourceOf(resource)?.listeners ?? [])]
 
 describe('the router', () => {
   it('gives the listeners of a resource in the order in which they came', () => {
@@ -28,14 +20,14 @@ describe('the router', () => {
     router.add('a', ['r'])
     expect(at(router, 'r')).toEqual(['b', 'a'])
     expect(at(router, 'q')).toEqual(['b'])
-    expect(router.listenersOf('x')).toBeUndefined()
+    expect(router.sourceOf('x')).toBeUndefined()
   })
 
   it('knows a listener by its last resources only', () => {
     const router = newRouter()
     router.add('a', ['r', 'q'])
     router.add('a', ['q', 'p'])
-    expect(router.listenersOf('r')).toBeUndefined()
+    expect(router.sourceOf('r')).toBeUndefined()
     expect(at(router, 'q')).toEqual(['a'])
     expect(at(router, 'p')).toEqual(['a'])
   })
@@ -48,25 +40,13 @@ describe('the router', () => {
     expect(at(router, 'r')).toEqual(['b'])
     router.remove('b')
     router.remove('never there')
-    expect(router.listenersOf('r')).toBeUndefined()
-  })
-
-  it('gives a resource a number, and the number to another when nobody listens to it any more', () => {
-    const router = newRouter()
-    router.add('a', ['r'])
-    router.add('b', ['q'])
-    expect([router.numberOf('r'), router.numberOf('q')]).toEqual([0, 1])
-    router.remove('a')
-    expect(router.at(0)).toBeUndefined()
-    router.add('c', ['p'])
-    expect(router.numberOf('p')).toBe(0)
-    expect(router.at(0)?.source.number).toBe(0)
+    expect(router.sourceOf('r')).toBeUndefined()
   })
 
   it('tells what is kept with a resource when listeners come and go', () => {
     const router = newRouter()
     router.add('a', ['r'])
-    const source = router.at(0)?.source
+    const source = router.sourceOf('r')
     router.add('b', ['r'])
     router.remove('a')
     expect(source?.changes).toBe(3)
@@ -74,7 +54,7 @@ describe('the router', () => {
 
   it.each(['__proto__', 'constructor', 'toString'])('has nobody at %s by nature', (resource) => {
     const router = newRouter()
-    expect(router.numberOf(resource)).toBeUndefined()
+    expect(router.sourceOf(resource)).toBeUndefined()
     router.add('a', [resource])
     expect(at(router, resource)).toEqual(['a'])
   })
