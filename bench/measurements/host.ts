@@ -81,9 +81,14 @@ export const hostBatch = measurement<'hostBatch'>({
   lines: () => [{ name: 'stop', title: 'stop', request: { kind: 'hostBatch', tasks: BATCH } }],
   cost: ({ wallMs }) => (wallMs * 1_000) / BATCH,
   costUnit: 'us each',
-  head: ['operation', 'all done after', 'loop blocked p99', 'at most'],
+  head: ['operation', 'all done after', 'loop blocked p99', 'at most', 'collector at most'],
   cells({ samples }) {
     const of = (key: keyof (typeof samples)[number]): number => median(samples.map((sample) => sample[key]))
-    return [`${digits(of('wallMs') / 1_000)} s`, `${digits(of('loopP99'))} ms`, `${digits(of('loopMax'))} ms`]
+    return [
+      `${digits(of('wallMs') / 1_000)} s`,
+      `${digits(of('loopP99'))} ms`,
+      `${digits(of('loopMax'))} ms`,
+      `${digits(of('gcMax'))} ms`,
+    ]
   },
 })

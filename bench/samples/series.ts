@@ -80,7 +80,8 @@ async function appended(
   const lane = async (): Promise<void> => {
     for (let n = next++; more(n); n = next++) {
       const before = performance.now()
-      points += await run(n)
+      const count = await run(n)
+      points += count
       times.push(performance.now() - before)
       if (n % 100 === 0) memory.push(process.memoryUsage.rss())
     }

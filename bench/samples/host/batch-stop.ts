@@ -9,6 +9,8 @@ export interface HostBatchSample {
   readonly wallMs: number
   readonly loopP99: number
   readonly loopMax: number
+  /** of which a pause of the collector may be the most */
+  readonly gcMax: number
 }
 
 const FILLERS = 64
@@ -34,8 +36,8 @@ export function hostBatchSample(tasks: number): Promise<HostBatchSample> {
       await setTimeout(50)
     }
     const wallMs = performance.now() - started
-    const { loopP99, loopMax } = await host.figures()
+    const { loopP99, loopMax, gcMax } = await host.figures()
     await host.stop()
-    return { wallMs, loopP99, loopMax }
+    return { wallMs, loopP99, loopMax, gcMax }
   })
 }

@@ -1,10 +1,12 @@
 /** Loaded into a host before it starts: on any message of the process that started it, it tells how it fares. */
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance, PerformanceObserver } from 'node:perf_hooks'
 
 /** Since the figures before. Times in ms, sizes in bytes. */
 export interface ProcessFigures {
   readonly loopP99: number
   readonly loopMax: number
+  /** the longest pause of the collector, which is in `loopMax` too */
+  readonly gcMax: number
   /** share of the time in which the main thread was busy */
   readonly busy: number
   readonly heap: number
@@ -15,6 +17,10 @@ export interface ProcessFigures {
 const LOOK = 1
 const delay = monitorEventLoopDelay({ resolution: LOOK })
 delay.enable()
+let gcMax = 0
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) gcMax = Math.max(gcMax, duration)
+}).observe({ entryTypes: ['gc'] })
 let last = performance.eventLoopUtilization()
 
 process.on('message', (asked) => {
@@ -24,12 +30,14 @@ process.on('message', (asked) => {
   const figures: ProcessFigures = {
     loopP99: Math.max(0, delay.percentile(99) / 1e6 - LOOK),
     loopMax: Math.max(0, delay.max / 1e6 - LOOK),
+    gcMax,
     busy: performance.eventLoopUtilization(now, last).utilization,
     heap: heapUsed,
     rss,
   }
   last = now
   delay.reset()
+  gcMax = 0
   process.send?.(figures)
 })
 // Who measures is gone, so nobody would end this one.

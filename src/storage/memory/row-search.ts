@@ -3,7 +3,7 @@ import type { CheckedQuery } from '../check-query.ts'
 import type { Condition } from '../contract.ts'
 import { compareText, compareValues } from '../order.ts'
 import type { KnownSpec } from '../spec.ts'
-import { rowFilter, type RowFilter } from './row-filter.ts'
+import { rowFilter, type RowFilter } from '../row-filter.ts'
 import { BY_ID, firstAfter, keyOf, type RowIndexes } from './row-indexes.ts'
 import type { Row } from './row.ts'
 

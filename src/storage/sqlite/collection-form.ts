@@ -103,6 +103,20 @@ export function columnValues({ fields }: CollectionForm, id: string, values: rea
   return columns
 }
 
+/** The values of a document's fields, by the index of the field, as `columnValues` wrote them. */
+export function valuesOfColumns(form: CollectionForm, columns: ColumnValues): readonly FieldValue[] {
+  // The first is the lower case of the id.
+  let at = 1
+  return form.fields.map(({ type, second }): FieldValue => {
+    const [value = null, more = null] = columns.slice(at, at + 2)
+    at += second === undefined ? 1 : 2
+    if (type === 'place')
+      return typeof value === 'number' && typeof more === 'number' ? { lat: value, lng: more } : undefined
+    if (type === 'texts') return typeof value === 'string' ? (JSON.parse(value) as readonly string[]) : undefined
+    return typeof value === 'string' || typeof value === 'number' ? value : undefined
+  })
+}
+
 function foldedCase(text: string): string | null {
   const folded = foldCase(text)
   return folded === text ? null : folded

@@ -38,6 +38,11 @@ export class CollectionTables {
     return { version, live: live === 1 }
   }
 
+  /** What can be searched of a document; null when there is none. */
+  searched(tenant: string, id: string): ColumnValues | null {
+    return this.#db.row<readonly SqlValue[]>(this.#sql.fields, tenant, id) ?? null
+  }
+
   /** True once after something that can be searched has changed. */
   takeChanged(): boolean {
     const changed = this.#changed

@@ -56,7 +56,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     checkWhere(this.#known, where)
     const form = await this.#readable()
     const read = { kind: 'count', form, tenant: this.#tenant, where } as const
-    return this.#opened.counts.count(this.#tenant, form.name, where, () => this.#read<number>(read))
+    return this.#opened.counts.count(this.#tenant, this.#known, where, () => this.#read<number>(read))
   }
 
   async countBy(field: string, where: readonly Condition[] = []): Promise<ReadonlyMap<string, number>> {

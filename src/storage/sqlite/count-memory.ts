@@ -1,49 +1,125 @@
 /**
- * Counts that were asked for, kept until a write changes what can be searched in their collection. Lists are paged through
- * with the count beside each page, and most writes change nothing that is searched.
+ * Counts that were asked for. Lists are paged through with the count beside each page, so a count is kept, and what is
+ * written to its collection is reckoned into it: a count right after a write costs no look at the file.
+ *
+ * K1 a count is reckoned on with only when no write of its collection was under way from question to answer: else nobody
+ *    knows which of them are in it. Such a count is good until something that can be searched changes
+ * K2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is told
  */
 import type { Condition } from '../contract.ts'
+import { rowFilter, type RowFilter, type SearchedRow } from '../row-filter.ts'
+import type { KnownSpec } from '../spec.ts'
 
 const MOST_COUNTS = 500
 /** characters of a question; longer ones are not asked twice */
 const MOST_CHARACTERS = 2_000
+/** counts of one collection that are reckoned on with: each costs every write */
+const MOST_RECKONED = 32
+/** so many changes without a question, and a count is not worth it any more */
+const MOST_CHANGES = 1_000
+
+/** A document that changed: what could be searched of it before and after; undefined when it was or is not there. */
+export interface Change {
+  readonly before: SearchedRow | undefined
+  readonly after: SearchedRow | undefined
+}
 
 interface Kept {
+  readonly place: Place
+  readonly question: string
   readonly generation: number
-  readonly count: Promise<number>
+  readonly holds: RowFilter
+  count: Promise<number>
+  /** changes since it was asked for */
+  changes: number
+}
+
+/** A collection of a tenant. */
+interface Place {
+  /** how often it changed */
+  generation: number
+  /** writes handed over, and those that were answered */
+  begun: number
+  ended: number
+  readonly reckoned: Map<Kept, number>
 }
 
 export class CountMemory {
   readonly #counts = new Map<string, Kept>()
-  /** how often a collection of a tenant changed; of those that were written since the store was opened */
-  readonly #generations = new Map<string, number>()
+  readonly #places = new Map<string, Place>()
 
-  /** To be called before the write is answered. */
-  changed(tenant: string, collection: string): void {
-    const of = placeOf(tenant, collection)
-    this.#generations.set(of, (this.#generations.get(of) ?? 0) + 1)
+  /** Before a write is handed over. Gives whether its changes are to be told to `ended`. */
+  begun(tenant: string, collection: string): boolean {
+    const place = this.#place(tenant, collection)
+    place.begun += 1
+    return place.reckoned.size > 0
   }
 
-  count(tenant: string, collection: string, where: readonly Condition[], ask: () => Promise<number>): Promise<number> {
-    const question = JSON.stringify([tenant, collection, where])
+  /** Before the write is answered. `changes`: what it changed; undefined when something changed and nobody told what. */
+  ended(tenant: string, collection: string, changes: readonly Change[] | undefined): void {
+    const place = this.#place(tenant, collection)
+    place.ended += 1
+    if (changes === undefined || changes.length > 0) place.generation += 1
+    if (changes === undefined) place.reckoned.clear()
+    else for (const change of changes) reckon(place, change)
+  }
+
+  count(tenant: string, known: KnownSpec, where: readonly Condition[], ask: () => Promise<number>): Promise<number> {
+    const question = JSON.stringify([tenant, known.name, where])
     if (question.length > MOST_CHARACTERS) return ask()
-    const generation = this.#generations.get(placeOf(tenant, collection)) ?? 0
+    const place = this.#place(tenant, known.name)
     const before = this.#counts.get(question)
-    if (before?.generation === generation) return before.count
-    const kept = { generation, count: ask() }
-    this.#keep(question, kept)
-    kept.count.catch(() => this.#counts.delete(question))
+    if (before !== undefined) {
+      before.changes = 0
+      const reckoned = place.reckoned.get(before)
+      if (reckoned !== undefined) return Promise.resolve(reckoned)
+      if (before.generation === place.generation) return before.count
+    }
+    const { generation } = place
+    const kept = { place, question, generation, holds: rowFilter(known, where), count: ask(), changes: 0 }
+    this.#keep(kept, before)
+    const { begun, ended } = place
+    kept.count.then(
+      (count) => {
+        if (begun !== ended || place.begun !== begun || this.#counts.get(question) !== kept) return
+        if (place.reckoned.size < MOST_RECKONED) place.reckoned.set(kept, count)
+      },
+      () => {
+        if (this.#counts.get(question) === kept) this.#counts.delete(question)
+      },
+    )
     return kept.count
   }
 
-  #keep(question: string, kept: Kept): void {
-    this.#counts.delete(question)
-    this.#counts.set(question, kept)
+  #keep(kept: Kept, before: Kept | undefined): void {
+    if (before !== undefined) before.place.reckoned.delete(before)
+    this.#counts.delete(kept.question)
+    this.#counts.set(kept.question, kept)
     if (this.#counts.size <= MOST_COUNTS) return
-    const [oldest] = this.#counts.keys()
-    if (oldest !== undefined) this.#counts.delete(oldest)
+    const [oldest] = this.#counts.values()
+    if (oldest === undefined) return
+    this.#counts.delete(oldest.question)
+    oldest.place.reckoned.delete(oldest)
+  }
+
+  /** Names of collections have no blank in them. */
+  #place(tenant: string, collection: string): Place {
+    const name = `${collection} ${tenant}`
+    let place = this.#places.get(name)
+    if (place === undefined) {
+      place = { generation: 0, begun: 0, ended: 0, reckoned: new Map() }
+      this.#places.set(name, place)
+    }
+    return place
   }
 }
 
-/** Names of collections have no blank in them. */
-const placeOf = (tenant: string, collection: string): string => `${collection} ${tenant}`
+function reckon({ reckoned }: Place, { before, after }: Change): void {
+  for (const [kept, count] of reckoned) {
+    kept.changes += 1
+    const had = before !== undefined && kept.holds(before)
+    const has = after !== undefined && kept.holds(after)
+    if (kept.changes > MOST_CHANGES) reckoned.delete(kept)
+    else if (had !== has) reckoned.set(kept, count + (has ? 1 : -1))
+  }
+}

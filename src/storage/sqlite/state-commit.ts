@@ -4,10 +4,10 @@ import { conflictError, type Conflict } from '../conflicts.ts'
 import type { Committed, Write } from '../contract.ts'
 import { prepareWrites, type PreparedWrite } from '../prepare-writes.ts'
 import type { Specs } from '../spec.ts'
-import { columnValues } from './collection-form.ts'
-import type { CountMemory } from './count-memory.ts'
+import { columnValues, valuesOfColumns } from './collection-form.ts'
+import type { Change, CountMemory } from './count-memory.ts'
 import type { Declarations, StateCommits } from './declarations.ts'
-import type { LogChunk, Misfit, StateWrite } from './state-jobs.ts'
+import type { LogChunk, Misfit, StateAnswer, StateWrite, Told } from './state-jobs.ts'
 
 /** Entries of one row of a log: reading one of them reads them all. */
 const MOST_ENTRIES = 256
@@ -31,15 +31,51 @@ export class StateCommit {
     const prepared = prepareWrites(writes, this.#specs)
     if (prepared.length === 0) return { results: [] }
     let weight = 0
-    const sent = prepared.map((write) => {
-      weight += weightOf(write)
-      return this.#send(write)
-    })
-    const answer = await this.#commits.submit({ kind: 'commit', tenant, writes: sent }, weight)
+    const telling = new Map<string, boolean>()
+    let answer: StateAnswer | undefined
+    try {
+      const sent = prepared.map((write) => {
+        weight += weightOf(write)
+        return this.#send(write, tenant, telling)
+      })
+      answer = await this.#commits.submit({ kind: 'commit', tenant, writes: sent }, weight)
+    } finally {
+      this.#reckon(tenant, telling, prepared, answer)
+    }
     if ('misfits' in answer) throw conflictError(answer.misfits.map((misfit) => conflictOf(prepared, misfit)))
     if ('failure' in answer) throw notWritten(answer.failure)
-    for (const collection of answer.changed) this.#counts.changed(tenant, collection)
     return { results: answer.results }
+  }
+
+  /** Without an answer nobody knows what was written. */
+  #reckon(
+    tenant: string,
+    telling: ReadonlyMap<string, boolean>,
+    prepared: readonly PreparedWrite[],
+    answer: StateAnswer | undefined,
+  ): void {
+    for (const [collection, tells] of telling) {
+      if (answer === undefined) this.#counts.ended(tenant, collection, undefined)
+      else if (!('results' in answer) || !answer.changed.includes(collection))
+        this.#counts.ended(tenant, collection, [])
+      else
+        this.#counts.ended(tenant, collection, tells ? this.#changesOf(collection, prepared, answer.told) : undefined)
+    }
+  }
+
+  #changesOf(collection: string, prepared: readonly PreparedWrite[], told: readonly Told[]): readonly Change[] {
+    return told.flatMap(({ place, before }): readonly Change[] => {
+      const write = prepared[place]
+      if (write === undefined || write.kind === 'append' || write.known.name !== collection) return []
+      const { id } = write
+      const form = this.#declarations.form(write.known)
+      return [
+        {
+          before: before === null ? undefined : { id, fields: valuesOfColumns(form, before) },
+          after: write.kind === 'delete' ? undefined : { id, fields: write.fields },
+        },
+      ]
+    })
   }
 
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
@@ -47,15 +83,17 @@ export class StateCommit {
     if ('failure' in answer) throw notWritten(answer.failure)
   }
 
-  #send(write: PreparedWrite): StateWrite {
+  #send(write: PreparedWrite, tenant: string, telling: Map<string, boolean>): StateWrite {
     if (write.kind === 'append') {
       return { kind: 'append', log: write.log, partition: write.partition, chunks: chunksOf(write.texts) }
     }
     const form = this.#declarations.form(write.known)
     const { id, expect } = write
-    if (write.kind === 'delete') return { kind: 'delete', collection: form.name, id, expect }
+    const tells = telling.get(form.name) ?? this.#counts.begun(tenant, form.name)
+    telling.set(form.name, tells)
+    if (write.kind === 'delete') return { kind: 'delete', collection: form.name, id, expect, tells }
     const fields = columnValues(form, id, write.fields)
-    return { kind: 'put', collection: form.name, id, body: write.text, fields, expect }
+    return { kind: 'put', collection: form.name, id, body: write.text, fields, expect, tells }
   }
 }
 

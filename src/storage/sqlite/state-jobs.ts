@@ -25,8 +25,16 @@ export type StateWrite =
       readonly body: string
       readonly fields: ColumnValues
       readonly expect: Expectation
+      /** what was searched before is wanted, when it is not the same any more */
+      readonly tells: boolean
     }
-  | { readonly kind: 'delete'; readonly collection: string; readonly id: string; readonly expect: Expectation }
+  | {
+      readonly kind: 'delete'
+      readonly collection: string
+      readonly id: string
+      readonly expect: Expectation
+      readonly tells: boolean
+    }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
 
 /** Entries in one row: their number, and a JSON array of them. */
@@ -41,6 +49,12 @@ export interface FilledRow {
   readonly fields: ColumnValues
 }
 
+/** `before`: null when there was no such document. */
+export interface Told {
+  readonly place: number
+  readonly before: ColumnValues | null
+}
+
 /** A write whose expectation did not hold, by its place in the unit. */
 export type Misfit = Pick<Conflict, 'place' | 'actual'>
 
@@ -51,6 +65,8 @@ export type StateAnswer =
       readonly results: readonly number[]
       /** collections in which something that can be searched is not as it was */
       readonly changed: readonly string[]
+      /** of writes that tell, what was there to be searched: those that changed it, in their order */
+      readonly told: readonly Told[]
     }
   | { readonly misfits: readonly Misfit[] }
   | { readonly failure: string }

@@ -27,6 +27,7 @@ import {
   type StateAnswer,
   type StateJob,
   type StateWrite,
+  type Told,
 } from './state-jobs.ts'
 import { STATE_MIGRATIONS } from './state-migrations.ts'
 
@@ -77,7 +78,7 @@ class StateWriter {
       case 'commit':
         return this.#commit(job.tenant, job.writes)
       case 'declare':
-        return { results: [this.#declare(job.form)], changed: [] }
+        return { results: [this.#declare(job.form)], changed: [], told: [] }
       case 'fill':
         this.#fill(job.collection, job.rows, job.last)
         return DONE
@@ -90,20 +91,26 @@ class StateWriter {
   #commit(tenant: string, writes: readonly StateWrite[]): StateAnswer {
     const misfits = this.#misfits(tenant, writes)
     if (misfits.length > 0) return { misfits }
-    const results = writes.map((write) => {
+    const told: Told[] = []
+    const changed = new Set<string>()
+    const results = writes.map((write, place) => {
       if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
       const tables = this.#tables(write.collection)
-      if (write.kind === 'delete') return Number(tables.delete(tenant, write.id))
-      return tables.put(tenant, write.id, write.body, write.fields)
+      const before = write.tells ? tables.searched(tenant, write.id) : undefined
+      const result =
+        write.kind === 'put'
+          ? tables.put(tenant, write.id, write.body, write.fields)
+          : Number(tables.delete(tenant, write.id))
+      if (!tables.takeChanged()) return result
+      changed.add(write.collection)
+      if (before !== undefined) told.push({ place, before })
+      return result
     })
     if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind !== 'delete')) {
       this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
       if (this.#tenants.size < MOST_REMEMBERED) this.#tenants.add(tenant)
     }
-    const changed = writes.flatMap((write) =>
-      write.kind !== 'append' && this.#tables(write.collection).takeChanged() ? [write.collection] : [],
-    )
-    return { results, changed }
+    return { results, changed: [...changed], told }
   }
 
   /** Writes whose expectation does not hold after those before them in their unit. */
@@ -160,7 +167,7 @@ class StateWriter {
   }
 }
 
-const DONE: StateAnswer = { results: [], changed: [] }
+const DONE: StateAnswer = { results: [], changed: [], told: [] }
 const MOST_REMEMBERED = 10_000
 
 serveThread<readonly StateJob[], readonly StateAnswer[]>((data) => new StateWriter(data as StateWriterData))

@@ -1,10 +1,15 @@
-/** Conditions as a function of a row, worked out once a question. */
-import type { Condition } from '../contract.ts'
-import { compareValues, foldCase } from '../order.ts'
-import type { FieldValue, KnownSpec, Place } from '../spec.ts'
-import type { Row } from './row.ts'
+/** Conditions as a function of what can be searched of a document, worked out once a question. */
+import type { Condition } from './contract.ts'
+import { compareValues, foldCase } from './order.ts'
+import type { FieldValue, KnownSpec, Place } from './spec.ts'
 
-export type RowFilter = (row: Row) => boolean
+export interface SearchedRow {
+  readonly id: string
+  /** by the index of the field */
+  readonly fields: readonly FieldValue[]
+}
+
+export type RowFilter = (row: SearchedRow) => boolean
 
 type One = Exclude<Condition, { readonly any: unknown }>
 
