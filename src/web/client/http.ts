@@ -75,12 +75,16 @@ function queryText(query: Readonly<Record<string, QueryValue>>): string {
 function errorOf(response: Response, text: string): AppError {
   const body = parsed(text)
   const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
-  const details = Array.isArray(body['details']) ? (body['details'] as readonly (string | Partial<Issue>)[]) : []
+  const details = Array.isArray(body['details']) ? (body['details'] as readonly (string | Detail)[]) : []
   const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
   return new AppError(codeOf(body['code'], response.status), error, { issues })
 }
 
-function issueOf({ path = '', type = '', message = '', severity = 'ERROR', ...rest }: Partial<Issue>): Issue {
+/** An issue as it is, or in the form in which resources tell it. */
+type Detail = Partial<Issue> & { readonly instancePath?: string; readonly msgs?: readonly string[] }
+
+function issueOf({ instancePath, msgs, ...issue }: Detail): Issue {
+  const { path = instancePath ?? '', type = '', message = msgs?.join('; ') ?? '', severity = 'ERROR', ...rest } = issue
   return { path, type, message, severity, ...rest }
 }
 
