@@ -40,12 +40,26 @@ export function failureOf(thrown: unknown, id: string): Failure {
 /** The error handler of a scope whose errors have the given shape. */
 export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const failure = failureOf(thrown, request.id)
+    const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
     if (failure.statusCode === 500) request.log.error({ err: thrown, id: request.id }, 'request failed')
     else if (request.log.level === 'debug')
       request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
     return reply.code(failure.statusCode).type('application/json').send(errorBody(failure))
   }
+}
+
+/** The framework says neither how large a body may be nor what it found in place of JSON. */
+function inOurWords(failure: Failure, thrown: unknown, request: FastifyRequest): Failure {
+  if (thrown instanceof AppError) return failure
+  if (failure.code === 'BODY_TOO_LARGE') {
+    return { ...failure, error: `The body is larger than the ${request.routeOptions.bodyLimit} bytes that are read here` }
+  }
+  if (failure.code === 'MEDIA_TYPE') {
+    const given = request.headers['content-type']?.slice(0, 100)
+    const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
+    return { ...failure, error: `This address does not read ${found}; send application/json` }
+  }
+  return failure
 }
 
 function invalid(issues: readonly Issue[]): Failure {

@@ -93,6 +93,7 @@ describe('a body', () => {
       await using host = await sampleHost()
       const answer = await host.ask({ ...post, payload: '{}', headers: { 'content-type': type } })
       expect([answer.statusCode, answer.json<{ status: number }>().status]).toEqual([415, 415])
+      expect(answer.body).toContain(`does not read the content type ${type}; send application/json`)
     },
   )
 
@@ -108,7 +109,11 @@ describe('a body', () => {
     await using host = await sampleHost({ bodyLimit: 1000 })
     const ask = (url: string, method: 'PUT' | 'POST', size: number) =>
       host.ask({ method, url, payload: JSON.stringify('x'.repeat(size)), headers: json })
-    expect((await ask('/sample/small', 'PUT', 20)).statusCode).toBe(413)
+    const small = await ask('/sample/small', 'PUT', 20)
+    expect([small.statusCode, small.body]).toEqual([
+      413,
+      expect.stringMatching(/larger than the \d+ bytes that are read/),
+    ])
     expect((await ask('/sample/things', 'POST', 20)).statusCode).toBe(400)
     expect((await ask('/sample/things', 'POST', 1000)).json()).toMatchObject({ status: 413 })
   })
