@@ -1,4 +1,5 @@
 /** Messages of a request over a rule, in virtual time: the events come back, nothing is stored. */
+import { randomUUID } from 'node:crypto'
 import type { EngineEvent } from '../../core/engine/events.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import { instantOf } from '../../core/simulate/instant.ts'
@@ -37,7 +38,8 @@ export async function simulateRequest(
   try {
     const task = await run.start(rule, {
       ...settings,
-      id: 'task',
+      // what really happens has an id of its own, since services do the work of an id once
+      id: request.executeActuators === true ? randomUUID() : 'task',
       ...(resource !== undefined && { resource }),
       ...(variables && { variables: { ...settings?.variables, ...variables } }),
     })

@@ -2,6 +2,7 @@
  * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It
  * leaves the loop free between slices, and gives up when it has worked for longer than a request may.
  */
+import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { StartSettings, Task } from '../../core/engine/api.ts'
 import { CoreEngine } from '../../core/engine/engine.ts'
@@ -21,7 +22,7 @@ export interface VirtualRunOptions {
   /** epoch ms at which the clock stands first */
   readonly from: number
   readonly seed?: number
-  /** of the task; part of the ids of its effects */
+  /** of the task; part of the ids of its effects. Default: one of its own, since services do the work of an id once */
   readonly id?: string
   readonly onEvent: (event: EngineEvent) => void
   readonly signal?: AbortSignal
@@ -41,7 +42,7 @@ export class VirtualRun {
   #worked = 0
   #givenUp = 0
 
-  constructor({ plugs, ports, metadata = {}, from, seed = 1, id = 'run', onEvent, signal }: VirtualRunOptions) {
+  constructor({ plugs, ports, metadata = {}, from, seed = 1, id = randomUUID(), onEvent, signal }: VirtualRunOptions) {
     this.#clock = new VirtualClock(from)
     this.#signal = signal
     this.#engine = new CoreEngine({

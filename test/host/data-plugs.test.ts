@@ -1,0 +1,80 @@
+/** Rules and data inside the whole host: plugs read and write what the broker keeps. */
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/host/app.ts'
+import { compose } from '../../src/host/compose.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { basic } from './sample-host.ts'
+
+const headers = { authorization: basic('a', 's') }
+
+async function dataHost(names: readonly string[] = ['rules', 'broker']): Promise<FastifyInstance> {
+  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true }, {}, [...SERVICES.keys()])
+  const composed = await compose(config, { services: SERVICES, hashCost: 2 })
+  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
+  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+}
+
+async function ask(app: FastifyInstance, method: 'GET' | 'POST', url: string, payload?: object): Promise<unknown> {
+  const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
+  expect([url, answer.statusCode < 300, answer.body]).toEqual([url, true, answer.body])
+  return answer.json()
+}
+
+const EXAMPLE = {
+  sensors: [
+    { label: 'any', name: 'stream', resource: '$' },
+    {
+      label: 'mean',
+      name: 'getMetricValue',
+      resource: '$',
+      properties: { metric: 'temperature', aggregate: 'mean', duration: '1d' },
+      sequence: 2,
+    },
+  ],
+  actuators: [
+    {
+      label: 'keep',
+      name: 'storeMessage',
+      properties: { payload: { mean: '${nodes.mean.rawData.result}' }, resource: 'summary' },
+    },
+  ],
+  triggers: [{ sourceLabel: 'mean', destinationLabel: 'keep', statesTrigger: ['Collected'] }],
+  task: { name: 'summary', type: 'reactive', resource: 'boiler-1', start: true },
+}
+
+describe('a rule that asks for data', () => {
+  it('computes over what was stored before, and stores what it found', async () => {
+    await using app = await dataHost()
+    await ask(app, 'POST', '/api/tasks', EXAMPLE)
+    await ask(app, 'POST', '/resources/boiler-1/events?forward=false', {
+      temperature: 20,
+      timestamp: Date.now() - 60_000,
+    })
+    await ask(app, 'POST', '/resources/boiler-1/events', { humidity: 60 })
+    await expect
+      .poll(() => ask(app, 'GET', '/resources/summary/messages'), { timeout: 10_000 })
+      .toMatchObject([{ mean: 20 }])
+  })
+
+  it('is an Error that says so, when the host serves no broker', async () => {
+    await using app = await dataHost(['rules'])
+    const answer = await ask(app, 'POST', '/api/sensors/storeMessage', {
+      properties: { payload: { t: 1 } },
+      resource: 'r',
+    })
+    expect(answer).toMatchObject({ state: 'Error', rawData: { error: 'this host serves no broker' } })
+  })
+
+  it('runs once by itself over the broker, as often as it is asked to', async () => {
+    await using app = await dataHost()
+    for (const t of [1, 2, 2]) {
+      const call = { properties: { payload: { t } }, resource: 'r' }
+      expect(await ask(app, 'POST', '/api/sensors/storeMessage', call)).toMatchObject({ state: 'Success' })
+    }
+    expect(await ask(app, 'GET', '/resources/r/messages')).toMatchObject([{ t: 2 }, { t: 2 }, { t: 1 }])
+    const read = await ask(app, 'POST', '/api/sensors/getLatestMetrics', { properties: {}, resource: 'r' })
+    expect(read).toMatchObject({ state: 'Collected', rawData: { t: 2 } })
+  })
+})
