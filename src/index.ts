@@ -5,6 +5,7 @@
 import { asyncScheduler, timer } from 'rxjs'
 import type { Engine, EngineOptions } from './core/engine/api.ts'
 import { CoreEngine } from './core/engine/engine.ts'
+import { generatorHere } from './core/quiet/generate.ts'
 import type { Rule, Template } from './core/rule/rule.ts'
 import { diffRules as diffRulesCore, type Diff, type DiffOptions } from './core/simulate/diff.ts'
 import type { PlaybackOptions } from './core/simulate/playback.ts'
@@ -19,30 +20,16 @@ const LIVE_WAKING = { recheckMs: 60_000, restMs: 10 }
 
 /** An engine on the machine's clock. Pass `scheduler`, `ids` and `seed` to take time, ids and chance into your own hands. */
 export function createEngine(options: CreateEngineOptions): Engine {
+  const generate = generatorHere()
   const isLive = options.scheduler === undefined || options.scheduler === asyncScheduler
   return new CoreEngine({
     scheduler: asyncScheduler,
     ...(isLive ? LIVE_WAKING : {}),
     ids: () => flat(globalThis.crypto.randomUUID()),
     seed: Math.floor(Math.random() * 2 ** 32),
-    ...(mayGenerate() ? { generate } : {}),
+    ...(generate && { generate }),
     ...options,
   })
-}
-
-/** Source text that the engine writes: comparisons, places in arrays, and names of message fields as JSON texts. */
-function generate(parameters: readonly string[], body: string): (...given: never[]) => unknown {
-  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the text is the engine's own; rules' expressions never become code
-  return new Function(...parameters, body) as (...given: never[]) => unknown
-}
-
-/** Pages and processes can forbid it. */
-function mayGenerate(): boolean {
-  try {
-    return generate([], 'return 1')() === 1
-  } catch {
-    return false
-  }
 }
 
 /** Node puts a UUID together of fourteen pieces and keeps them all; joined anew it is one piece, a kilobyte smaller. */

@@ -6,6 +6,7 @@ import { KEY_RECORDS, KeyPairs } from './auth/key-pairs.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, tokenKey } from './data-folder.ts'
+import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
@@ -43,11 +44,13 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const keyPairs = new KeyPairs(records, now, making.hashCost)
     const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
     const metrics = new Metrics()
+    const serviceLog = new HostLog()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
     const made = await makeServices(services, {
       storage,
       gauges: metrics.gauges,
+      logger: serviceLog,
       config,
       now,
       peers: {},
@@ -57,6 +60,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       services: made,
       keyPairs,
       isNew,
+      serviceLog,
       doors: { keyPairs, tokens, now },
       metrics,
       limits: config.limits,

@@ -3,20 +3,28 @@
  * the start of the process.
  */
 export interface Gauges {
-  /** messages and pushes that tasks took */
-  inputs(count: number): void
-  steps(count: number): void
-  firings(count: number): void
-  /** firings that a cool-down or an overlap held back */
-  held(count: number): void
-  /** ms that one call of a plug took */
+  /** ms that one call took of a plug that does not answer at once */
   plugTook(ms: number): void
+  /** asked at each scrape: what tasks did since the start */
+  watchWork(read: () => Work): void
   /** asked at each scrape: how many tasks there are by status */
   watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   /** asked at each scrape: how many things wait in the named queue */
   watchQueue(name: string, read: () => number): void
   /** asked at each scrape: commits of storage since the start, and the ms that the last one took */
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
+}
+
+/** Totals since the start of the process. */
+export interface Work {
+  /** messages and pushes that tasks took */
+  readonly inputs: number
+  /** messages, timers, commands and late answers, once for each task that took them */
+  readonly steps: number
+  /** triggers that fired */
+  readonly firings: number
+  /** triggers that a cool-down, an overlap or a full queue held back */
+  readonly held: number
 }
 
 /** How many of something there are, by the name of their status. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { createBuiltins } from '../../plugins/index.ts'
 import { resourceBatches } from '../adapters/resources.ts'
+import { generatorHere } from '../core/quiet/generate.ts'
 import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
@@ -14,7 +15,7 @@ import { nodeTransport } from './transport/node-transport.ts'
 const REST_MS = 10
 
 /** The rules service over the durable runner, with all built-in plugs. */
-export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
+export const makeRules: MakeService = ({ storage, gauges, now, peers, logger }) => {
   const plugs = perTenant((tenant) =>
     createBuiltins({
       clock: () => performance.now(),
@@ -23,15 +24,22 @@ export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
     }),
   )
   const ports = perTenant((tenant) => enginePorts(tenant, peers))
+  const generate = generatorHere()
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
     plugs,
     ports,
     scheduler: new HostScheduler(now),
     restMs: REST_MS,
-    took: (count) => gauges.inputs(count),
+    timed: () => {
+      const began = performance.now()
+      return () => gauges.plugTook(performance.now() - began)
+    },
+    ...(generate && { generate }),
+    logger,
   })
   gauges.watchQueue('inputs', () => runner.queued)
+  gauges.watchWork(() => runner.counts)
   const service = createRulesService({
     storage,
     runner,
@@ -39,6 +47,7 @@ export const makeRules: MakeService = ({ storage, gauges, now, peers }) => {
     ports,
     now,
     newId: () => randomUUID(),
+    logger,
     templateWritten: (tenant, template) => peers.work?.templateWritten(tenant, template),
   })
   peers.rules = service

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Gauges } from './gauges.ts'
+import type { Gauges, Work } from './gauges.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
 
@@ -11,10 +11,10 @@ const SHORT = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10]
 const REQUEST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const COUNTED = {
   inputs: 'Messages and pushes that tasks took',
-  steps: 'Steps of tasks',
-  firings: 'Firings of triggers',
-  held: 'Firings that were held back',
-} as const
+  steps: 'Messages, timers, commands and late answers that tasks took, once for each task',
+  firings: 'Triggers that fired',
+  held: 'Triggers that were held back by a cool-down, an overlap or a full queue',
+} as const satisfies Record<keyof Work, string>
 
 /** The figures of one host, as Prometheus reads them. Two hosts of one process have figures of their own. */
 export class Metrics {
@@ -72,13 +72,9 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
 
 function makeGauges(registry: Registry): Gauges {
   const registers = [registry]
-  const counter = (name: keyof typeof COUNTED) => {
-    return new Counter({ name: `reflexarc_${name}_total`, help: COUNTED[name], registers })
-  }
-  const [inputs, steps, firings, held] = [counter('inputs'), counter('steps'), counter('firings'), counter('held')]
   const plugs = new Histogram({
     name: 'reflexarc_plug_seconds',
-    help: 'Time that one call of a plug took',
+    help: 'Time until a plug that does not answer at once has answered',
     buckets: SHORT,
     registers,
   })
@@ -95,14 +91,27 @@ function makeGauges(registry: Registry): Gauges {
     }),
   )
   return {
-    inputs: (count) => inputs.inc(count),
-    steps: (count) => steps.inc(count),
-    firings: (count) => firings.inc(count),
-    held: (count) => held.inc(count),
     plugTook: (ms) => plugs.observe(ms / 1000),
+    watchWork: (read) => watchWork(registry, read),
     watchTasks: (read) => watchTasks(registry, read),
     watchQueue: (name, read) => void queues.set(name, read),
     watchCommits: (read) => watchCommits(registry, read),
+  }
+}
+
+function watchWork(registry: Registry, read: () => Work): void {
+  for (const name of ['inputs', 'steps', 'firings', 'held'] as const) {
+    registry.registerMetric(
+      new Counter({
+        name: `reflexarc_${name}_total`,
+        help: COUNTED[name],
+        registers: [],
+        collect() {
+          this.reset()
+          this.inc(read()[name])
+        },
+      }),
+    )
   }
 }
 

@@ -12,6 +12,7 @@ import { authenticate, type Doors } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
+import type { HostLog } from './host-log.ts'
 import { readJsonBodies } from './json-body.ts'
 import { KnownRoutes } from './known-routes.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
@@ -36,6 +37,8 @@ export interface Mounting {
   readonly doors: Doors
   readonly metrics: Metrics
   readonly limits: Limits
+  /** where services log: the server's log from here on */
+  readonly serviceLog?: HostLog
   /** rejects when the store does not answer */
   probe(): Promise<unknown>
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
@@ -44,6 +47,7 @@ export interface Mounting {
 
 export async function mount(app: FastifyInstance, mounting: Mounting): Promise<void> {
   const { services, doors, metrics, limits } = mounting
+  mounting.serviceLog?.goTo(app.log)
   const known = new KnownRoutes()
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())

@@ -18,6 +18,7 @@ export function hostedRules(
   gauges: Gauges,
   otherBatches?: RulesRouting['otherBatches'],
 ): HostedService {
+  gauges.watchTasks(() => service.tasksByStatus())
   gauges.watchQueue('batches', () => service.gauges().openBatches)
   gauges.watchQueue('event-streams', () => service.gauges().eventStreams)
   return {

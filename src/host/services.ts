@@ -1,3 +1,4 @@
+import type { Logger } from '../core/ports.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
@@ -12,6 +13,8 @@ export interface Parts {
   readonly config: Config
   /** Who that key pair is, for doors without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
+  /** the host's log */
+  readonly logger: Logger
   /** epoch ms */
   readonly now: () => number
   /** where each service is found by the others; whoever makes one puts it in */

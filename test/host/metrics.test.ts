@@ -12,11 +12,8 @@ describe('the figures', () => {
   it('are what services and the runner said', async () => {
     const metrics = new Metrics()
     const { gauges } = metrics
-    gauges.inputs(3)
-    gauges.inputs(2)
-    gauges.steps(7)
-    gauges.firings(2)
-    gauges.held(1)
+    const work = { inputs: 5, steps: 7, firings: 2, held: 1 }
+    gauges.watchWork(() => work)
     gauges.plugTook(20)
     gauges.watchQueue('outbox', () => 4)
     gauges.watchTasks(async () => ({ running: 2, failed: 1 }))
@@ -40,14 +37,16 @@ describe('the figures', () => {
     expect(seen.get('reflexarc_loop_lag_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0)
     expect(seen.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
     commits = 6
+    work.steps = 8
     expect((await figures(metrics)).get('reflexarc_commits_total'), 'a total, not a sum of scrapes').toBe(6)
+    expect((await figures(metrics)).get('reflexarc_steps_total'), 'likewise').toBe(8)
     metrics.stop()
   })
 
   it('of two hosts are their own', async () => {
     const [one, two] = [new Metrics(), new Metrics()]
-    one.gauges.inputs(1)
-    expect((await figures(two)).get('reflexarc_inputs_total')).toBe(0)
+    one.gauges.plugTook(1)
+    expect((await figures(two)).get('reflexarc_plug_seconds_count')).toBe(0)
     one.stop()
     two.stop()
   })

@@ -71,6 +71,8 @@ export interface RulesService {
   /** No new work; batches go on at the next start. Running tasks stay as they are stored. */
   stop(): Promise<void>
   gauges(): RulesGauges
+  /** How many tasks of all tenants there are in each status. */
+  tasksByStatus(): Promise<Readonly<Record<string, number>>>
 }
 
 /** Figures for /metrics. */

@@ -148,8 +148,15 @@ export interface Intake {
 
 /** What the runner tells on its own account. */
 export interface RunReports {
-  /** All events of all running tasks. Never errors; completes when the runner is closed. */
+  /**
+   * All events of all running tasks. Never errors; completes when the runner is closed. While somebody listens, no task
+   * goes its short way: for tests and for a look at a small host.
+   */
   readonly events$: Observable<TenantEvent>
+  /** What is rare and worth keeping: starts, ends, failures of plugs, lines of the log. Costs nothing; as `events$` else. */
+  readonly rare$: Observable<TenantEvent>
+  /** Everything that happens in one task, now or when it comes; only that one goes the long way meanwhile. As `events$` else. */
+  watch(task: TaskRef): Observable<EngineEvent>
   /**
    * Runs that ended by themselves: a onetime task that finished, a task that could not go on. Told at least once;
    * told again after a crash until the task is begun anew or forgotten.

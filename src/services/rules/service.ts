@@ -129,6 +129,15 @@ class Rules implements RulesService {
     await Promise.all(this.#noting)
   }
 
+  async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
+    const all: Record<string, number> = { running: 0, stopped: 0, failed: 0 }
+    for (const tenant of await this.#library.tenants()) {
+      const counts = await this.#library.of(tenant).tasks.countBy('status')
+      for (const [status, count] of counts) all[status] = (all[status] ?? 0) + count
+    }
+    return all
+  }
+
   gauges(): ReturnType<RulesService['gauges']> {
     return { openBatches: this.#worker.open, eventStreams: this.#trail.readers }
   }

@@ -81,8 +81,42 @@ describe('why not', () => {
   })
 })
 
+/** Has every step of the task told, as long as nobody says otherwise. */
+async function watched(): Promise<AbortController> {
+  const controller = new AbortController()
+  void until(rules.api.inspection.events('t1', { signal: controller.signal })[Symbol.asyncIterator](), 'never')
+  await new Promise((resolve) => setImmediate(resolve))
+  return controller
+}
+
 describe('the log of a task', () => {
+  const linesOf = async () => {
+    const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
+    return pluck(got(body, 'logs'), 'message')
+  }
+
+  it('has what is rare while nobody reads its events: starts, ends, failures, and what plugs log', async () => {
+    await send(93)
+    await rules.api.tasks.stop('t1')
+    expect(await linesOf()).toEqual(['task stopped: stopped', 'measured 93', 'task started, run 1'])
+  })
+
+  it('has everything while somebody reads its events, and for a minute after', async () => {
+    const reader = await watched()
+    reader.abort()
+    await new Promise((resolve) => setImmediate(resolve))
+    rules.clock.advanceTo(NOON + 60_000)
+    await send(93)
+    const lines = (await linesOf()).length
+    expect(lines).toBeGreaterThan(4)
+    rules.clock.advanceTo(NOON + 60_001)
+    await send(94)
+    await send(95)
+    expect((await linesOf()).slice(0, 2)).toEqual(['measured 95', 'measured 94'])
+  })
+
   it('has its newest line first, and pages that go on', async () => {
+    await watched()
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
     const messages = pluck(got(body, 'logs'), 'message')
@@ -109,12 +143,14 @@ describe('the log of a task', () => {
     [{ from: NOON, messageContains: 'measured' }, ['measured 93']],
     [{ from: '2026-11-20T12:00:01Z' }, []],
   ])('is searched by %j', async (query, expected) => {
+    await watched()
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1', ...query })
     expect(pluck(got(body, 'logs'), 'message')).toEqual(expected)
   })
 
   it('is asked by GET too', async () => {
+    await watched()
     await send(93)
     const { body } = await rules.ask('GET', '/api/tasklogs?taskId=t1&messageContains=fired&logLevel=INFO')
     expect(got(body, 'logs')).toMatchObject([{ message: 'hot fired alarm', level: 'INFO', node: 'alarm' }])
@@ -172,6 +208,24 @@ describe('the events of a task', () => {
     const [next] = await until(second.events, 'gap')
     second.controller.abort()
     expect(next?.event.type).toBe('gap')
+  })
+
+  it('tell of a gap to who comes back later than a minute after', async () => {
+    const first = open()
+    const reading = until(first.events, 'fired')
+    await new Promise((resolve) => setImmediate(resolve))
+    await send(93)
+    const seen = await reading
+    first.controller.abort()
+    await new Promise((resolve) => setImmediate(resolve))
+    rules.clock.advanceTo(NOON + 60_001)
+    const second = open(seen.at(-1)?.id)
+    const [next] = await until(second.events, 'gap')
+    const rest = until(second.events, 'fired')
+    await send(94)
+    second.controller.abort()
+    expect(next?.event.type).toBe('gap')
+    expect((await rest).at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
   })
 
   it('end when the reader leaves', async () => {

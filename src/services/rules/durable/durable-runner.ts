@@ -7,6 +7,8 @@
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
  */
 import { Observable, share, Subject, type SchedulerLike } from 'rxjs'
+import type { Counts } from '../../../core/engine/counts.ts'
+import type { EngineEvent } from '../../../core/engine/events.ts'
 import { Preparer } from '../../../core/engine/prepare.ts'
 import type { Plug } from '../../../core/plug/plug.ts'
 import { createRegistry } from '../../../core/plug/registry.ts'
@@ -43,15 +45,20 @@ export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
   readonly checkpointMs?: number
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
   readonly restMs?: number
-  /** told of messages and pushes that tasks took */
-  readonly took?: (count: number) => void
 }
 
 export interface DurableRunner extends TaskRunner {
   /** inputs that wait to be stored and applied */
   readonly queued: number
+  /** what all tasks did so far; put together when it is asked for */
+  readonly counts: RunnerCounts
   /** Takes nothing any more, applies what is on its way and stores all states. Calls of plugs that are open are made again at the next start. Safe to call twice. */
   close(): Promise<void>
+}
+
+export interface RunnerCounts extends Counts {
+  /** messages and pushes that tasks took */
+  readonly inputs: number
 }
 
 export function openDurableRunner(options: DurableOptions): DurableRunner {
@@ -66,19 +73,37 @@ class Runner implements DurableRunner {
   readonly #opening = new Map<string, Promise<TenantRunner>>()
   readonly #open = new Map<string, TenantRunner>()
   readonly #opened = new Subject<[tenant: string, runner: TenantRunner]>()
+  readonly #rare = new Subject<TenantEvent>()
   readonly #ended = new Subject<EndedRun>()
   readonly #closed = new Subject<void>()
   #closing: Promise<void> | undefined
 
   constructor(options: DurableOptions) {
     this.#options = options
-    this.reports = { events$: this.#events(), ended$: this.#ended.asObservable() }
+    this.reports = {
+      events$: this.#events(),
+      rare$: this.#rare.asObservable(),
+      watch: (task) => this.#watch(task),
+      ended$: this.#ended.asObservable(),
+    }
   }
 
   get queued(): number {
     let count = 0
     for (const runner of this.#open.values()) count += runner.queued
     return count
+  }
+
+  get counts(): RunnerCounts {
+    const all = { inputs: 0, steps: 0, firings: 0, held: 0 }
+    for (const { inputs, stage } of this.#open.values()) {
+      const { steps, firings, held } = stage.engine.counts
+      all.inputs += inputs
+      all.steps += steps
+      all.firings += firings
+      all.held += held
+    }
+    return all
   }
 
   async plan(change: TaskChange): Promise<PlannedChange> {
@@ -131,6 +156,7 @@ class Runner implements DurableRunner {
     const closed = await Promise.allSettled([...this.#open.values()].map((one) => one.close()))
     this.#closed.next()
     this.#ended.complete()
+    this.#rare.complete()
     for (const one of closed) if (one.status === 'rejected') throw one.reason
   }
 
@@ -153,7 +179,7 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpointMs = CHECKPOINT_MS, restMs = 0, took, ...others } = this.#options
+    const { store, scheduler, checkpointMs = CHECKPOINT_MS, restMs = 0, ...others } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({
@@ -164,7 +190,7 @@ class Runner implements DurableRunner {
       checkpointMs,
       restMs,
       ended: (run) => this.#ended.next(endedRun(run)),
-      took: (count) => took?.(count),
+      rare: (event) => this.#rare.next({ tenant, event }),
     })
     this.#open.set(tenant, runner)
     this.#opened.next([tenant, runner])
@@ -180,6 +206,17 @@ class Runner implements DurableRunner {
       subscriber.add(this.#opened.subscribe(([tenant, runner]) => listen(tenant, runner)))
       subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
     }).pipe(share())
+  }
+
+  #watch({ tenant, id }: TaskRef): Observable<EngineEvent> {
+    return new Observable<EngineEvent>((subscriber) => {
+      const listen = (runner: TenantRunner) =>
+        subscriber.add(runner.stage.engine.watch(id).subscribe((event) => subscriber.next(event)))
+      const open = this.#open.get(tenant)
+      if (open) listen(open)
+      else subscriber.add(this.#opened.subscribe(([name, runner]) => void (name === tenant && listen(runner))))
+      subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
+    })
   }
 
   async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {

@@ -47,7 +47,7 @@ export type Input =
   | { readonly k: 'open'; readonly at: number; readonly until: number }
   /** Tasks go on where they were. */
   | { readonly k: 'resume'; readonly at: number; readonly ts: readonly string[] }
-  /** The plug `kind:name:version` does not answer at once: it is not called when the log is played again. */
+  /** Calls of that kind (`laterKind`) are not answered at once: they are not made when the log is played again. */
   | { readonly k: 'later'; readonly at: number; readonly p: string }
   /** Nobody was there for a while, though the process was: what was due comes late. */
   | { readonly k: 'jump'; readonly at: number }

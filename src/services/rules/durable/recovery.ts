@@ -6,11 +6,11 @@
  * V1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is resumed
  * V2 nothing is written and nothing is reported
  */
-import type { Execution } from '../../../core/task/state.ts'
 import { messageOf } from '../../../kernel/errors.ts'
 import type { Store } from '../../../storage/contract.ts'
 import type { RunnableTask } from '../runner.ts'
 import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
+import { isLater } from './later-calls.ts'
 import { MARK_ID, MARKS, type DeliveryRecord, type Mark, type StateRecord } from './records.ts'
 import { Stage, type EngineParts, type StageHooks, type WaitingTask } from './stage.ts'
 import { Turns } from './turns.ts'
@@ -154,7 +154,7 @@ export class Recovery {
       touched: () => undefined,
       mayCall: (task, epoch, execution) => {
         const key = callKey(task, epoch, execution.id, execution.calls)
-        return !this.#answers.has(key) && !withheld.has(key) && !this.#isLater(execution)
+        return !this.#answers.has(key) && !withheld.has(key) && !isLater(execution, this.#later)
       },
       opened: () => undefined,
       answered: () => undefined,
@@ -162,11 +162,6 @@ export class Recovery {
         if (status === 'failed') fail(task.id, error ?? '')
       },
     }
-  }
-
-  #isLater({ node: { call } }: Execution): boolean {
-    const { kind, name, version, execute } = call.plug
-    return this.#later.has(`${kind}:${name}:${version}`) || execute.constructor.name === 'AsyncFunction'
   }
 
   #note({ position, input }: TailEntry): void {

@@ -11,6 +11,7 @@ import type { SchedulerLike } from 'rxjs'
 import type { EngineOptions } from '../../../core/engine/api.ts'
 import type { Outcome } from '../../../core/engine/call-plug.ts'
 import { CoreEngine } from '../../../core/engine/engine.ts'
+import type { RareEvent } from '../../../core/engine/events.ts'
 import type { LiveTask } from '../../../core/engine/live-task.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
@@ -20,19 +21,25 @@ import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { RunnableTask } from '../runner.ts'
 import { DeliveryBook } from './delivery-book.ts'
 import type { Input } from './input.ts'
+import { laterKind } from './later-calls.ts'
 import type { StateRecord } from './records.ts'
 import { Turns } from './turns.ts'
 
 /** What engines of all tenants have in common. */
 export type EngineParts = Pick<EngineOptions, 'plugs'> &
-  Partial<Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'maxInFlight' | 'streamValidity'>>
+  Partial<
+    Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxInFlight' | 'streamValidity'>
+  >
 
 /** What becomes of calls, and who hears of changes. */
 export interface StageHooks {
   touched(task: string): void
   /** absent: all plugs are called */
   mayCall?(task: string, epoch: number, execution: Execution): boolean
-  opened(plug: string): void
+  /** absent: nobody is told */
+  rare?(event: RareEvent): void
+  /** `kind`: as `laterKind` gives it */
+  opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, outcome: Outcome): void
   /** a task that ended without being told to, or could not go on */
   ended(run: EndOfRun): void
@@ -77,12 +84,13 @@ export class Stage {
     this.#clock = new VirtualClock(start)
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
-    const { mayCall } = hooks
+    const { mayCall, rare } = hooks
     this.engine = new CoreEngine({
       ...parts,
       scheduler: clock,
       seed: SEED,
       ids: () => '',
+      ...(rare && { onRare: rare }),
       journal: {
         touched: ({ id }) => this.#touched(id),
         ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
@@ -252,10 +260,9 @@ export class Stage {
   }
 
   #opened(id: string, execution: Execution): void {
-    const { plug } = execution.node.call
     const effect = `${id}/${this.epochOf(id)}/${execution.input}/${execution.place}`
     this.book.called(id, effect, execution, this.now, this.#restoring === id)
-    this.#hooks.opened(`${plug.kind}:${plug.name}:${plug.version}`)
+    this.#hooks.opened(laterKind(execution))
   }
 
   #touched(id: string): void {

@@ -7,6 +7,7 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { Outcome } from '../../../core/engine/call-plug.ts'
+import type { RareEvent } from '../../../core/engine/events.ts'
 import { resolveResources } from '../../../core/engine/model.ts'
 import { requireMessages } from '../../../core/engine/refusals.ts'
 import type { Preparer } from '../../../core/engine/prepare.ts'
@@ -31,8 +32,7 @@ export interface TenantParts {
   readonly checkpointMs: number
   readonly restMs: number
   ended(run: EndOfRun): void
-  /** messages and pushes that tasks took */
-  took(count: number): void
+  rare(event: RareEvent): void
 }
 
 /** Later than this, what is due was slept through and is not made up for moment by moment. */
@@ -42,6 +42,8 @@ const RESUMED_AFTER_MS = 60_000
 
 export class TenantRunner {
   readonly stage: Stage
+  /** messages and pushes that tasks took */
+  inputs = 0
   readonly #parts: TenantParts
   readonly #queue: InputQueue
   readonly #checkpoints: Checkpoints
@@ -63,6 +65,7 @@ export class TenantRunner {
     this.#later = new Set(recovery.mark?.later)
     const hooks = {
       touched: (task: string) => this.#checkpoints.touched(task),
+      rare: (event: RareEvent) => parts.rare(event),
       opened: (plug: string) => this.#isLater(plug),
       answered: (task: string, epoch: number, execution: number, call: number, outcome: Outcome) =>
         this.#answered(task, epoch, execution, call, outcome),
@@ -159,7 +162,7 @@ export class TenantRunner {
     this.#allResumed()
     if (!this.#queue.has('begin')) this.stage.require(input.t)
     await this.#take(input)
-    if (input.k === 'push') this.#parts.took(1)
+    if (input.k === 'push') this.inputs++
   }
 
   async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
@@ -172,7 +175,7 @@ export class TenantRunner {
     }
     const input = { k: 'data', m: messages, ...(channel !== undefined && { c: channel }), ...(hops > 0 && { h: hops }) }
     const { given, results } = await this.#take(input as Untimed<Extract<Input, { k: 'data' }>>, writes)
-    if (given === true) this.#parts.took(all.length)
+    if (given === true) this.inputs += all.length
     return { taken: given === true, results }
   }
 

@@ -1,9 +1,16 @@
 /** A runner over bare engines, one per tenant: no log, no outbox, nothing that survives. For tests of the service. */
-import { Subject } from 'rxjs'
+import { filter, map, Subject } from 'rxjs'
 import type { SchedulerLike } from 'rxjs'
 import { resolveResources } from '../../../../src/core/engine/model.ts'
 import { Preparer } from '../../../../src/core/engine/prepare.ts'
-import { createEngine, createRegistry, type Engine, type Plug, type Ports } from '../../../../src/index.ts'
+import {
+  createEngine,
+  createRegistry,
+  type Engine,
+  type EngineEvent,
+  type Plug,
+  type Ports,
+} from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type {
   Delivery,
@@ -39,7 +46,16 @@ export class BareRunner implements TaskRunner {
   }
 
   get reports(): TaskRunner['reports'] {
-    return { events$: this.events$, ended$: this.ended$ }
+    return {
+      events$: this.events$,
+      rare$: this.events$.pipe(filter(({ event }) => isRare(event))),
+      watch: ({ tenant, id }) =>
+        this.events$.pipe(
+          filter((told) => told.tenant === tenant && told.event.task === id),
+          map(({ event }) => event),
+        ),
+      ended$: this.ended$,
+    }
   }
 
   async plan(change: TaskChange): Promise<PlannedChange> {
@@ -127,6 +143,11 @@ export class BareRunner implements TaskRunner {
     this.#engines.set(tenant, engine)
     return engine
   }
+}
+
+function isRare(event: EngineEvent): boolean {
+  if (event.type === 'result') return !event.ok
+  return ['started', 'stopped', 'failed', 'log'].includes(event.type)
 }
 
 function keyOf({ tenant, id }: TaskRef): string {

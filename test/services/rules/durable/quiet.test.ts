@@ -1,0 +1,111 @@
+/** Tasks of a host go their short way while nobody reads their events. */
+import { describe, expect, it } from 'vitest'
+import { definePlug, VirtualClock } from '../../../../src/index.ts'
+import { openDurableRunner } from '../../../../src/services/rules/durable/durable-runner.ts'
+import { createRulesService } from '../../../../src/services/rules/service.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+
+const TENANT = 'acme'
+
+async function host() {
+  let calls = 0
+  const plugs = [
+    definePlug({
+      name: 'level',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Low', 'High'],
+      // The short way finds the state by these, and makes no call.
+      steps: () => ({ parameter: 'level', cuts: [10], states: ['Low', 'Low', 'High'] }),
+      execute: (context) => {
+        calls++
+        return Number(context.streamValue('level')) > 10 ? 'High' : 'Low'
+      },
+    }),
+    definePlug({
+      name: 'say',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: (context) => {
+        if (context.streamValue('level') === 13) throw new Error('unlucky')
+        if (context.streamValue('level') === 12) context.log.info('twelve')
+      },
+    }),
+  ]
+  const storage = openMemory()
+  const clock = new VirtualClock(0)
+  const runner = openDurableRunner({
+    store: (tenant) => storage.tenant(tenant),
+    plugs: () => plugs,
+    scheduler: clock,
+  })
+  let id = 0
+  const now = () => clock.now()
+  const service = createRulesService({ storage, runner, plugs: () => plugs, now, newId: () => `t${id++}` })
+  await service.start()
+  const api = service.as({ tenant: TENANT, user: 'tester' })
+  await api.tasks.create({
+    sensors: [{ label: 'level', name: 'level', resource: '$' }],
+    actuators: [{ label: 'say', name: 'say' }],
+    triggers: [{ sourceLabel: 'level', destinationLabel: 'say', statesTrigger: ['High'] }],
+    task: { name: 'watch', type: 'reactive', resource: 'boiler' },
+  })
+  return {
+    api,
+    runner,
+    clock,
+    send: async (...levels: number[]) => {
+      for (const level of levels) await runner.intake.receive(TENANT, { resource: 'boiler', level })
+    },
+    /** calls of the sensor's plug since this was asked last */
+    calls: () => {
+      const since = calls
+      calls = 0
+      return since
+    },
+    lines: async () => (await api.inspection.log({ taskId: 't1' })).logs.map(({ message }) => message),
+    close: async () => {
+      await service.stop()
+      await runner.close()
+    },
+  }
+}
+
+describe('a task of a host', () => {
+  it('makes no call that its short way saves, and its log has what is rare all the same', async () => {
+    const { send, calls, lines, runner, close } = await host()
+    await send(1, 2)
+    calls()
+    await send(3, 4, 5, 20)
+    expect(calls()).toBe(0)
+    await send(12)
+    await send(13)
+    expect(await lines()).toEqual(['say failed: unlucky', 'twelve', 'task started, run 1'])
+    // a start, and messages
+    expect(runner.counts).toEqual({ inputs: 8, steps: 9, firings: 3, held: 0 })
+    await close()
+  })
+
+  it('goes the long way while somebody reads its events, for a minute after, and then its short way again', async () => {
+    const { api, clock, send, calls, close } = await host()
+    await send(1, 2)
+    calls()
+    const controller = new AbortController()
+    const events = api.inspection.events('t1', { signal: controller.signal })[Symbol.asyncIterator]()
+    const first = events.next()
+    await new Promise((resolve) => setImmediate(resolve))
+    await send(3, 4)
+    expect(calls()).toBe(2)
+    expect((await first).value).toMatchObject({ event: { type: 'data', values: { level: 3 } } })
+    controller.abort()
+    clock.advanceTo(59_000)
+    await send(5)
+    expect(calls()).toBe(1)
+    clock.advanceTo(61_000)
+    await send(6, 7, 8)
+    calls()
+    await send(9, 10)
+    expect(calls()).toBe(0)
+    await close()
+  })
+})
