@@ -5,17 +5,20 @@ import { serverEvents } from '../../web/client/streams.ts'
 import { EVENTS_MEDIA_TYPE } from '../../web/media-types.ts'
 import { StreamReader, type Streamed } from './client/stream-reader.ts'
 import type { BrokerApi, BrokerMessage, MessageApi, PostingApi, StreamApi, Subscription } from './contract.ts'
-
-/** `series`: the client of time series, over the same connection. */
-export type BrokerClient = Pick<BrokerApi, 'posting' | 'messages' | 'streams'>
+import { seriesClient } from './series/series-client.ts'
 
 /**
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again.
  */
-export function brokerClient(options: ClientOptions): BrokerClient {
+export function brokerClient(options: ClientOptions): BrokerApi {
   const http = new Http(options)
-  return { posting: postingClient(http), messages: messageClient(http), streams: streamClient(http) }
+  return {
+    posting: postingClient(http),
+    messages: messageClient(http),
+    streams: streamClient(http),
+    series: seriesClient(http),
+  }
 }
 
 /** The one place where an answer gets the type that the contract gives it. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { brokerClient, type BrokerClient } from '../../../src/services/broker/client.ts'
+import { brokerClient } from '../../../src/services/broker/client.ts'
+import type { BrokerApi } from '../../../src/services/broker/contract.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
 /** Every fact must hold whichever way the service is asked. */
@@ -8,7 +9,7 @@ const WAYS = ['in process', 'over HTTP'] as const
 
 describe.each(WAYS)('the broker, %s', (way) => {
   let broker: BrokerBench
-  let api: BrokerClient
+  let api: BrokerApi
   beforeEach(async () => {
     broker = await brokerBench()
     api = way === 'in process' ? broker.api : brokerClient({ baseUrl: await broker.listen() })
