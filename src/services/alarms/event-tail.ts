@@ -88,7 +88,8 @@ export class EventTail {
         }
         seen = Math.min(portion.at(-1)?.position ?? end, end)
       }
-      for await (const { value } of reader) if (value.position > seen) yield value
+      // an id of another life is beyond the end: such a reader begins now
+      for await (const { value } of reader) yield value
     } finally {
       await reader.return?.()
     }

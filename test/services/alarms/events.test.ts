@@ -117,7 +117,15 @@ describe('the stream of alarm events', () => {
     expect(ids).toEqual(Array.from({ length: 3000 }, (_, i) => i + 1))
   })
 
-  it('refuses an id that no event has', async () => {
+  it('begins now for an id that no event has had yet', async () => {
+    const stream = alarms.api.events({ signal: gone.signal, after: '99' })[Symbol.asyncIterator]()
+    const next = stream.next()
+    await streaming(1)
+    await alarms.api.raise(alarmOf())
+    expect(await next).toMatchObject({ value: { id: '1' } })
+  })
+
+  it('refuses what is no id', async () => {
     const stream = alarms.api.events({ signal: gone.signal, after: 'x' })[Symbol.asyncIterator]()
     await expect(stream.next()).rejects.toMatchObject({ code: 'VALIDATION' })
   })

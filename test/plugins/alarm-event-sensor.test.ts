@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { alarmEventSensor } from '../../plugins/alarm-event-sensor/plug.ts'
+import { createEngine, VirtualClock, type Rule } from '../../src/index.ts'
+import { checkPlug, runPlug } from '../support/plug-context.ts'
+
+const alarm = { id: 'a', type: 'HEAT', status: 'ACTIVE', severity: 'MAJOR', source: { id: 'boiler-1' } }
+const event = (kind: string, more: object = {}) => ({
+  eventtype: `io.service.alarm.${kind}`,
+  eventtime: '2026-01-01T00:00:00.000Z',
+  alarm,
+  ...more,
+})
+const change = (newValue: string) => ({ changes: [{ attribute: 'status', newValue }] })
+
+describe('AlarmEventSensor', () => {
+  it.each([
+    [event('AlarmRaised'), 'Created'],
+    [event('EventOccuredAgain'), 'Occurred again'],
+    [event('AlarmUpdated', change('ACKNOWLEDGED')), 'Updated'],
+    [event('AlarmUpdated', change('CLEARED')), 'Cleared'],
+  ])('for %j is %s, with the event as its raw data', (message, state) => {
+    const ran = runPlug(alarmEventSensor, { message })
+    expect([ran.state, ran.rawData]).toEqual([state, message])
+  })
+
+  it.each([
+    [{}, 'Created'],
+    [{ type: '', status: [], severity: '' }, 'Created'],
+    [{ type: 'COLD, HEAT' }, 'Created'],
+    [{ type: 'heat' }, undefined],
+    [{ status: 'active', severity: ['critical', 'major'] }, 'Created'],
+    [{ severity: 'CRITICAL' }, undefined],
+    [{ type: ['HEAT'], status: 'CLEARED' }, undefined],
+  ])('with the filters %j is %s', (properties, state) => {
+    expect(runPlug(alarmEventSensor, { properties, message: event('AlarmRaised') }).state).toBe(state)
+  })
+
+  it('says nothing to a message that is no event', () => {
+    expect(runPlug(alarmEventSensor, { message: { temperature: 5 } }).state).toBeUndefined()
+  })
+
+  it('says what a filter is', () => {
+    expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual(['type: this is a text with commas, or a list of texts'])
+  })
+
+  it('hears alarms of its resource, whatever its triggers for data and ticks say, and nothing else', async () => {
+    const engine = createEngine({ plugs: [alarmEventSensor], scheduler: new VirtualClock(0) })
+    const rule: Rule = {
+      sensors: [{ label: 'ev', name: 'AlarmEventSensor', resource: '$', dataTrigger: false, tickTrigger: false }],
+    }
+    const task = await engine.start(rule, { type: 'reactive', resource: 'boiler-1' })
+    const stateNow = () => task.node('ev').mostLikelyState?.state
+    const before = task.node('ev').rawData
+    engine.receive({ resource: 'boiler-1', ...event('AlarmRaised') })
+    expect(task.node('ev').rawData).toEqual(before)
+    engine.receive({ resource: 'boiler-2', ...event('AlarmRaised') }, { channel: 'alarm' })
+    expect(task.node('ev').rawData).toEqual(before)
+    engine.receive({ resource: 'boiler-1', ...event('EventOccuredAgain') }, { channel: 'alarm' })
+    expect([stateNow(), task.node('ev').rawData]).toEqual(['Occurred again', event('EventOccuredAgain')])
+    await engine.close()
+  })
+})

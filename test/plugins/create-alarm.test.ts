@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { createAlarmPlugs } from '../../plugins/create-alarm/plug.ts'
+import type { AlarmPort } from '../../src/plug.ts'
+import { runPlugLater } from '../support/plug-context.ts'
+import { sampleAlarms } from '../support/sample-alarms.ts'
+
+const cause = { task: 'task-1', node: 'node-1', effect: 'task-1/1/1/0', hops: 1 }
+
+function plugs(alarms?: AlarmPort) {
+  const [sensor, actuator] = createAlarmPlugs(alarms)
+  if (!sensor || !actuator) throw new Error('createAlarm is a sensor and an actuator')
+  return { sensor, actuator }
+}
+
+describe('createAlarm', () => {
+  it.each(['sensor', 'actuator'] as const)('as %s raises an alarm with its task and its cause', async (kind) => {
+    const alarms = sampleAlarms()
+    const properties = {
+      type: 'HEAT',
+      text: 'hot',
+      severity: 'MAJOR',
+      properties: { autoClearAfter: 'PT1H', floor: 2 },
+    }
+    const ran = await runPlugLater(plugs(alarms)[kind], { properties, taskResource: 'boiler-1' })
+    expect(alarms.asked).toEqual([
+      [
+        'raise',
+        {
+          source: 'boiler-1',
+          type: 'HEAT',
+          text: 'hot',
+          severity: 'MAJOR',
+          properties: { autoClearAfter: 'PT1H', floor: 2, task: 'task-1' },
+        },
+        cause,
+      ],
+    ])
+    expect(ran).toMatchObject({
+      state: kind === 'sensor' ? 'Success' : undefined,
+      rawData: { response: { id: 'alarm-1' } },
+    })
+  })
+
+  it.each([
+    [{ resource: 'own' }, 'own'],
+    [{}, 'of-node'],
+  ])('with %j is about %s', async (properties, source) => {
+    const alarms = sampleAlarms()
+    await runPlugLater(plugs(alarms).sensor, {
+      properties: { type: 'HEAT', ...properties },
+      nodeResource: 'of-node',
+      taskResource: 'of-task',
+    })
+    expect(alarms.asked[0]?.[1]).toMatchObject({ source, severity: 'MINOR', text: '' })
+  })
+
+  it('counts itself as one more rule in the row', async () => {
+    const alarms = sampleAlarms()
+    await runPlugLater(plugs(alarms).sensor, { properties: { type: 'HEAT' }, hops: 4 })
+    expect(alarms.asked[0]?.[2]).toEqual({ ...cause, hops: 5 })
+  })
+
+  it('without alarms is Error as a sensor and fails as an actuator', async () => {
+    const text = 'this engine has no alarms; give them with createBuiltins({ services: { alarms } })'
+    const properties = { type: 'HEAT' }
+    expect(await runPlugLater(plugs().sensor, { properties })).toMatchObject({
+      state: 'Error',
+      rawData: { error: text },
+    })
+    await expect(runPlugLater(plugs().actuator, { properties })).rejects.toThrow(text)
+  })
+})
