@@ -5,6 +5,7 @@ import {
   type EngineEvent,
   type Plug,
   type PlugResult,
+  type Ports,
   type Rule,
   type TaskSettings,
 } from '../../../../../src/index.ts'
@@ -132,6 +133,7 @@ export interface LifeOptions {
   readonly checkpointMs?: number
   /** other plugs than the outside's */
   readonly plugs?: readonly Plug[]
+  readonly ports?: Ports
 }
 
 /** What stays. */
@@ -164,6 +166,7 @@ export class Life {
       store: (tenant) => this.#mortal(storage.tenant(tenant)),
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
+      ports: () => options.ports ?? {},
       ...(options.checkpointMs !== undefined && { checkpointMs: options.checkpointMs }),
     })
     this.runner.reports.ended$.subscribe((run) => this.ended.push(run))
