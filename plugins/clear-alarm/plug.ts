@@ -6,6 +6,7 @@ import {
   type Plug,
   type PlugContext,
   requireService,
+  resourceOf,
 } from '../../src/plug.ts'
 
 const shared = {
@@ -26,9 +27,8 @@ const shared = {
 /** A sensor and an actuator that clear what is open of a source and type. */
 export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   const clear = async (context: PlugContext<Properties>) => {
-    const { task, node, properties } = context
-    const source = properties.resource ?? node.RESOURCE ?? task.RESOURCE ?? ''
-    return requireService(alarms, 'alarms').clear(source, properties.type, causeOf(context))
+    const { type } = context.properties
+    return requireService(alarms, 'alarms').clear(resourceOf(context), type, causeOf(context))
   }
   return [
     definePlug({

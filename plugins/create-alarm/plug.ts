@@ -6,6 +6,7 @@ import {
   type Plug,
   type PlugContext,
   requireService,
+  resourceOf,
 } from '../../src/plug.ts'
 
 const shared = {
@@ -46,8 +47,8 @@ const shared = {
 /** A sensor and an actuator that raise an alarm. */
 export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   const raise = async (context: PlugContext<Properties>) => {
-    const { task, node, properties } = context
-    const source = properties.resource ?? node.RESOURCE ?? task.RESOURCE ?? ''
+    const { task, properties } = context
+    const source = resourceOf(context)
     const { type, text, severity } = properties
     const more = { ...properties.properties, task: task.TASK_ID }
     return requireService(alarms, 'alarms').raise({ source, type, text, severity, properties: more }, causeOf(context))

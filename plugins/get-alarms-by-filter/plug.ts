@@ -1,4 +1,12 @@
-import { type AlarmPort, definePlug, type Plug, problemsOfCode, requireService, textList } from '../../src/plug.ts'
+import {
+  type AlarmPort,
+  definePlug,
+  type Plug,
+  problemsOfCode,
+  requireService,
+  resourceOf,
+  textList,
+} from '../../src/plug.ts'
 
 /** A sensor that finds alarms by source, status and type. */
 export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
@@ -32,11 +40,12 @@ export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
       ...problemsOfCode('status', status, textList),
       ...problemsOfCode('type', type, textList),
     ],
-    async execute({ properties }) {
+    async execute(context) {
+      const { properties } = context
       const { resource, history } = properties
       const [status, type] = [textList(properties.status), textList(properties.type)]
       const { total, alarms: found } = await requireService(alarms, 'alarms').find({
-        ...(resource !== undefined && { source: resource }),
+        ...(resource !== undefined && { source: resourceOf(context) }),
         ...(status.length > 0 && { status }),
         ...(type.length > 0 && { type }),
         history,

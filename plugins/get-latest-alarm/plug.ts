@@ -1,4 +1,4 @@
-import { type AlarmPort, definePlug, type Plug, requireService } from '../../src/plug.ts'
+import { type AlarmPort, definePlug, type Plug, requireService, resourceOf } from '../../src/plug.ts'
 
 /** A sensor that gives the newest alarm of a resource. */
 export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
@@ -28,9 +28,8 @@ export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
       source: { type: 'object', description: 'the source, with its id' },
       assignee: { type: 'string', description: 'who cares for it' },
     },
-    async execute({ properties, node, task }) {
-      const source = properties.resource ?? node.RESOURCE ?? task.RESOURCE ?? ''
-      const alarm = await requireService(alarms, 'alarms').latest(source)
+    async execute(context) {
+      const alarm = await requireService(alarms, 'alarms').latest(resourceOf(context))
       if (alarm === undefined) return { state: 'Not Found', rawData: {} }
       const rawData = Object.fromEntries(SHOWN.flatMap((name) => (name in alarm ? [[name, alarm[name]]] : [])))
       const { status } = alarm

@@ -4,10 +4,12 @@ import { brokerErrorBody } from '../services/broker/error-body.ts'
 import { brokerRoutes } from '../services/broker/routes.ts'
 import { createSeries } from '../services/broker/series/create-series.ts'
 import { createBrokerService } from '../services/broker/service.ts'
+import { withMqtt } from './mqtt.ts'
+import type { HostedService } from './service.ts'
 import type { MakeService } from './services.ts'
 
 /** The broker over storage; tasks and resources as far as they are served too. */
-export const makeBroker: MakeService = ({ storage, gauges, config, now, peers }) => {
+export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, checkPair }) => {
   const service = createBrokerService({
     storage,
     now,
@@ -19,7 +21,7 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, peers })
   peers.broker = service
   gauges.watchQueue('broker', () => service.gauges().queued)
   gauges.watchQueue('broker-streams', () => service.gauges().subscribers)
-  return {
+  const hosted: HostedService = {
     name: 'broker',
     description: 'Messages in, streams out, and time series of everything that came',
     example: '/resources/boiler-1/messages',
@@ -29,4 +31,5 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, peers })
     start: (closing) => service.start(closing),
     stop: () => service.stop(),
   }
+  return withMqtt(hosted, service, { config, checkPair })
 }

@@ -56,13 +56,13 @@ describe('createAlarm', () => {
 
   it('counts itself as one more rule in the row', async () => {
     const alarms = sampleAlarms()
-    await runPlugLater(plugs(alarms).sensor, { properties: { type: 'HEAT' }, hops: 4 })
+    await runPlugLater(plugs(alarms).sensor, { properties: { type: 'HEAT', resource: 'boiler-1' }, hops: 4 })
     expect(alarms.asked[0]?.[2]).toEqual({ ...cause, hops: 5 })
   })
 
   it('without alarms is Error as a sensor and fails as an actuator', async () => {
     const text = 'this engine has no alarms; give them with createBuiltins({ services: { alarms } })'
-    const properties = { type: 'HEAT' }
+    const properties = { type: 'HEAT', resource: 'boiler-1' }
     expect(await runPlugLater(plugs().sensor, { properties })).toMatchObject({
       state: 'Error',
       rawData: { error: text },
