@@ -22,11 +22,12 @@ export const hostCreate = measurement<'hostCreate'>({
     })),
   cost: ({ perSecond }) => 1e6 / perSecond,
   costUnit: 'us each',
-  head: ['creation', 'tasks/s', 'ms p50 / p99', 'main thread busy', 'loop blocked at most'],
+  head: ['creation', 'tasks/s', 'ms p50 / p99', 'us of CPU each', 'main thread busy', 'loop blocked at most'],
   cells({ samples }) {
     return [
       rate(median(samples.map(({ perSecond }) => perSecond))),
       spread(samples),
+      digits(median(samples.map(({ cpu }) => cpu))),
       percent(median(samples.map(({ busy }) => busy)), 1),
       `${digits(median(samples.map(({ loopMax }) => loopMax)))} ms`,
     ]

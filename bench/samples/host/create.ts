@@ -6,6 +6,8 @@ import { createTask, createTasks, createTemplates, drive, spreadOf, type Spread 
 
 export interface HostCreateSample extends Spread {
   readonly perSecond: number
+  /** of all threads of the host, for each task, microseconds */
+  readonly cpu: number
   /** of the host's main thread */
   readonly busy: number
   readonly loopMax: number
@@ -28,8 +30,14 @@ export function hostCreateSample(connections: number, measureMs: number): Promis
       () => performance.now() < until,
       (lane, n) => createTask(lane, WARM_UP + n),
     )
-    const { busy, loopMax } = await host.figures()
+    const { busy, loopMax, cpu } = await host.figures()
     await host.stop()
-    return { perSecond: (times.length * 1_000) / wallMs, ...spreadOf(times), busy, loopMax }
+    return {
+      perSecond: (times.length * 1_000) / wallMs,
+      ...spreadOf(times),
+      cpu: (cpu * 1_000) / times.length,
+      busy,
+      loopMax,
+    }
   })
 }

@@ -9,6 +9,8 @@ export interface ProcessFigures {
   readonly gcMax: number
   /** share of the time in which the main thread was busy */
   readonly busy: number
+  /** CPU time of all threads */
+  readonly cpu: number
   readonly heap: number
   readonly rss: number
 }
@@ -17,6 +19,7 @@ export interface ProcessFigures {
 const LOOK = 1
 const delay = monitorEventLoopDelay({ resolution: LOOK })
 delay.enable()
+let cpu = process.cpuUsage()
 let gcMax = 0
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) gcMax = Math.max(gcMax, duration)
@@ -27,10 +30,12 @@ process.on('message', (asked) => {
   if (asked === 'collect') globalThis.gc?.()
   const now = performance.eventLoopUtilization()
   const { heapUsed, rss } = process.memoryUsage()
+  const { user, system } = process.cpuUsage(cpu)
   const figures: ProcessFigures = {
     loopP99: Math.max(0, delay.percentile(99) / 1e6 - LOOK),
     loopMax: Math.max(0, delay.max / 1e6 - LOOK),
     gcMax,
+    cpu: (user + system) / 1_000,
     busy: performance.eventLoopUtilization(now, last).utilization,
     heap: heapUsed,
     rss,
@@ -38,6 +43,7 @@ process.on('message', (asked) => {
   last = now
   delay.reset()
   gcMax = 0
+  cpu = process.cpuUsage()
   process.send?.(figures)
 })
 // Who measures is gone, so nobody would end this one.

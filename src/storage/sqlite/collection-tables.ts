@@ -53,14 +53,14 @@ export class CollectionTables {
   /** Gives the new version. */
   put(tenant: string, id: string, body: string, fields: ColumnValues): number {
     const [version = 0] = this.#db.row<[number]>(this.#sql.put, tenant, id, body) ?? []
-    this.#index(tenant, id, fields)
+    this.#index(tenant, id, fields, version === 1)
     return version
   }
 
   /** True when there was one. */
   delete(tenant: string, id: string): boolean {
     if (this.#db.run(this.#sql.bury, tenant, id) === 0) return false
-    if (this.#texts.length > 0) this.#retext(tenant, id, [])
+    if (this.#texts.length > 0) this.#retext(tenant, id, [], false)
     this.#db.run(this.#sql.unindex, tenant, id)
     this.#changed = true
     return true
@@ -69,18 +69,18 @@ export class CollectionTables {
   /** Writes what can be searched of a document that was read a while ago, unless it was written or deleted since. */
   fill(tenant: string, id: string, fields: ColumnValues): void {
     if (!this.current(tenant, id).live || this.#db.row(this.#sql.fields, tenant, id) !== undefined) return
-    this.#index(tenant, id, fields)
+    this.#index(tenant, id, fields, true)
   }
 
-  /** Writes what can be searched of a document. */
-  #index(tenant: string, id: string, fields: ColumnValues): void {
-    if (this.#texts.length > 0) this.#retext(tenant, id, fields)
+  /** Writes what can be searched of a document; `isNew`: there is nothing yet. */
+  #index(tenant: string, id: string, fields: ColumnValues, isNew: boolean): void {
+    if (this.#texts.length > 0) this.#retext(tenant, id, fields, isNew)
     if (this.#db.run(this.#sql.index, tenant, id, ...fields) > 0) this.#changed = true
   }
 
   /** Brings `t_x` from what the document had to what it has. */
-  #retext(tenant: string, id: string, fields: ColumnValues): void {
-    const before = this.#db.row<readonly SqlValue[]>(this.#sql.fields, tenant, id) ?? []
+  #retext(tenant: string, id: string, fields: ColumnValues, isNew: boolean): void {
+    const before = isNew ? [] : (this.searched(tenant, id) ?? [])
     for (const { name, place } of this.#texts) {
       const [old = null, now = null] = [before[place], fields[place]]
       if (old === now) continue
