@@ -1,0 +1,86 @@
+/** The resources service inside the whole frame: credentials, errors, the API page, what the broker finds. */
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it, vi } from 'vitest'
+import { createApp } from '../../src/host/app.ts'
+import { compose } from '../../src/host/compose.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { printedRoutes } from './printed-routes.ts'
+import { basic } from './sample-host.ts'
+
+async function host(): Promise<FastifyInstance> {
+  const config = readConfig({ store: 'memory:' }, {}, [...SERVICES.keys()])
+  const composed = await compose(config, { hashCost: 2 })
+  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
+  await composed.keyPairs.add({ key: 'b', secret: 's', tenant: 'other' })
+  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+}
+const as = (key: string) => ({ authorization: basic(key, 's') })
+const OWN = /^\/api\/(?:resources|resourcetypes|resourceconstraints|events)\b/
+
+describe('the resources service in the frame', () => {
+  it('keeps the resources of tenants apart', async () => {
+    await using app = await host()
+    const made = await app.inject({ method: 'POST', url: '/api/resources', headers: as('a'), payload: { id: 'r' } })
+    expect(made.statusCode, made.body).toBe(201)
+    const seen = async (key: string) => (await app.inject({ url: '/api/resources/r', headers: as(key) })).statusCode
+    expect([await seen('a'), await seen('b')]).toEqual([200, 404])
+  })
+
+  it('answers in its own words, also what the frame refuses', async () => {
+    await using app = await host()
+    const missing = await app.inject({ url: '/api/resources/none', headers: as('a') })
+    expect(missing.json()).toEqual({ statusCode: 404, error: 'No resource with id none', code: 'NOT_FOUND' })
+    const stranger = await app.inject({ url: '/api/resources' })
+    expect([stranger.statusCode, stranger.json()]).toEqual([401, expect.objectContaining({ statusCode: 401 })])
+    const broken = await app.inject({
+      method: 'POST',
+      url: '/api/resources',
+      headers: { ...as('a'), 'content-type': 'application/json' },
+      payload: '{"id"',
+    })
+    expect(broken.json()).toMatchObject({ statusCode: 400, code: 'NOT_JSON' })
+    const wrong = await app.inject({ method: 'DELETE', url: '/api/resources', headers: as('a') })
+    expect(wrong.json()).toMatchObject({ statusCode: 405, code: 'METHOD' })
+  })
+
+  it('lets nobody in without credentials, on any of its routes', async () => {
+    await using app = await host()
+    const routes = printedRoutes(app).filter(({ url }) => OWN.test(url))
+    expect(routes.length).toBeGreaterThan(20)
+    const open: unknown[] = []
+    for (const { method, url } of routes) {
+      const { statusCode } = await app.inject({ method, url })
+      if (statusCode !== 401) open.push([method, url, statusCode])
+    }
+    expect(open).toEqual([])
+  })
+
+  it('is on the API page, every route of it', async () => {
+    await using app = await host()
+    const { paths } = (await app.inject('/docs/json')).json<{
+      paths: Record<string, Record<string, { tags?: string[] }>>
+    }>()
+    const own = Object.entries(paths).flatMap(([path, methods]) =>
+      OWN.test(path) ? Object.entries(methods).map(([method, { tags }]) => ({ method, tag: tags?.[0] })) : [],
+    )
+    expect(own.filter(({ tag }) => tag !== 'resources')).toEqual([])
+    const known = printedRoutes(app).filter(({ url }) => OWN.test(url))
+    expect(own.filter(({ method }) => method !== 'head').length).toBe(known.length)
+  })
+
+  it('has the resources that the broker hears of', async () => {
+    await using app = await host()
+    const posted = await app.inject({
+      method: 'POST',
+      url: '/resources/boiler-7/events',
+      headers: as('a'),
+      payload: { temperature: 90 },
+    })
+    expect(posted.statusCode, posted.body).toBe(200)
+    await vi.waitFor(async () => {
+      const found = await app.inject({ url: '/api/resources/boiler-7', headers: as('a') })
+      expect(Object.keys(found.json<object>())).toEqual(['id', 'lastMessageTimestamp'])
+    })
+  })
+})

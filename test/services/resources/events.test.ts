@@ -1,0 +1,73 @@
+/** The stream of what happens to resources and types. */
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { jsonLines, serverEvents } from '../../../src/web/client/streams.ts'
+import { bench, NOON } from './support/bench-of-resources.ts'
+
+async function streaming(headers: Record<string, string>, query = '') {
+  const resources = await bench()
+  await resources.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = resources.app.server.address() as AddressInfo
+  const controller = new AbortController()
+  const open = (more: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${port}/api/events${query}`, {
+      headers: { ...headers, ...more },
+      signal: controller.signal,
+    })
+  return {
+    resources,
+    open,
+    close: async () => {
+      controller.abort()
+      await resources.close()
+    },
+  }
+}
+
+async function first<T>(events: AsyncIterable<T>, count: number): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const event of events) {
+    found.push(event)
+    if (found.length === count) break
+  }
+  return found
+}
+
+describe('the stream of metadata events', () => {
+  it('tells line by line what was created, updated and deleted, and what was before', async () => {
+    const { resources, open, close } = await streaming({})
+    const answer = await open()
+    expect(answer.headers.get('content-type')).toContain('application/x-ndjson')
+    await resources.api.types.create({ id: 't' })
+    await resources.api.resources.create({ id: 'r', a: 1, b: { c: 2 } })
+    await resources.api.resources.patch('r', { a: 2, d: 3, b: { c: 2 } })
+    await resources.api.resources.remove('r')
+    expect(await first(jsonLines(answer), 4)).toEqual([
+      { type: 'create', objectType: 'resourcetype', timestamp: NOON, resourcetype: { id: 't', $constraints: [] } },
+      { type: 'create', objectType: 'resource', timestamp: NOON, resource: { id: 'r', a: 1, b: { c: 2 } } },
+      {
+        type: 'update',
+        objectType: 'resource',
+        timestamp: NOON,
+        resource: { id: 'r', a: 2, b: { c: 2 }, d: 3 },
+        oldValues: { a: 1, d: null },
+      },
+      { type: 'delete', objectType: 'resource', timestamp: NOON, resource: { id: 'r', a: 2, b: { c: 2 }, d: 3 } },
+    ])
+    await close()
+  })
+
+  it('goes on where a reader of server-sent events left, and tells of one kind alone', async () => {
+    const { resources, open, close } = await streaming({ accept: 'text/event-stream' }, '?objectType=resource')
+    await resources.api.resources.create({ id: 'a' })
+    const answer = await open()
+    await resources.api.types.create({ id: 't' })
+    await resources.api.resources.create({ id: 'b' })
+    const [seen] = await first(serverEvents(answer), 1)
+    expect(seen).toMatchObject({ id: '3', event: 'create' })
+    await resources.api.resources.create({ id: 'c' })
+    const [next] = await first(serverEvents(await open({ 'last-event-id': '3' })), 1)
+    expect(next).toMatchObject({ id: '4' })
+    await close()
+  })
+})

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { boxAround, distanceM, metresOf } from '../../../../src/services/resources/list/distance.ts'
+import { parseQuery } from '../../../../src/services/resources/list/query-language.ts'
+import { isLike } from '../../../../src/services/resources/list/query-match.ts'
+
+const point = fc.record({
+  lat: fc.double({ min: -90, max: 90, noNaN: true }),
+  lon: fc.double({ min: -180, max: 180, noNaN: true }),
+})
+
+describe('distances', () => {
+  it('are inside the box whenever they are within the circle', () => {
+    fc.assert(
+      fc.property(point, point, fc.double({ min: 0, max: 1.5, noNaN: true }), (center, other, factor) => {
+        const metres = distanceM(center, other) * Math.max(1, factor)
+        const { south, north, west, east } = boxAround(center, metres)
+        expect(other.lat).toBeGreaterThanOrEqual(south)
+        expect(other.lat).toBeLessThanOrEqual(north)
+        const isAcross = west > east
+        const isInside = isAcross ? other.lon >= west || other.lon <= east : other.lon >= west && other.lon <= east
+        expect(isInside).toBe(true)
+        for (const edge of [south, north]) expect(Math.abs(edge)).toBeLessThanOrEqual(90)
+        for (const edge of [west, east]) expect(Math.abs(edge)).toBeLessThanOrEqual(180)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('are those of the sphere', () => {
+    expect(distanceM({ lat: 0, lon: 0 }, { lat: 0, lon: 180 })).toBeCloseTo(Math.PI * 6_371_008.8, 3)
+    expect(distanceM({ lat: 0, lon: 179.5 }, { lat: 0, lon: -179.5 })).toBeCloseTo(111_195.08, 1)
+    expect(distanceM({ lat: 90, lon: 0 }, { lat: 90, lon: 77 })).toBeCloseTo(0, 6)
+  })
+
+  it.each([
+    ['1', 1],
+    ['.5m', 0.5],
+    ['1.5 km', 1500],
+    ['2nmi', 3704],
+    ['1KM', undefined],
+    ['1e3m', undefined],
+    ['', undefined],
+    ['m', undefined],
+    ['-1m', undefined],
+    ['1'.repeat(40), undefined],
+  ])('of %s are %s metres', (text, metres) => {
+    expect(metresOf(text)).toBe(metres)
+  })
+})
+
+describe('the query language', () => {
+  it('never throws, whatever it reads', () => {
+    const piece = fc.oneof(
+      fc.string({ maxLength: 4 }),
+      fc.constantFrom('a:b', ' AND ', ' OR ', '(', ')', '"', ':', 'gt(', ',', '\\'),
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const read = parseQuery(pieces.join(''))
+        expect('query' in read || read.problem.length > 0).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('reads back any text in quotes', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 30 }), (text) => {
+        const quoted = `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+        expect(parseQuery(`a.b:eq(${quoted})`)).toEqual({
+          query: { kind: 'term', path: 'a.b', op: 'eq', args: [text] },
+        })
+        expect(parseQuery(`a.b:${quoted}`)).toEqual({ query: { kind: 'term', path: 'a.b', op: 'eq', args: [text] } })
+      }),
+    )
+  })
+
+  it('knows wildcards as regular expressions do', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 8 })
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*', '?'), maxLength: 6 })
+    fc.assert(
+      fc.property(letters, pattern, (text, wildcards) => {
+        const source = wildcards.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.')
+        expect(isLike(text, wildcards)).toBe(new RegExp(`^${source}$`, 's').test(text))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
