@@ -5,6 +5,7 @@ import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
+import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
 import { schedules } from './schedules.ts'
 import { series } from './series.ts'
@@ -30,6 +31,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     http,
     storage,
     series,
+    queries,
     hostCreate,
     hostList,
     hostStart,

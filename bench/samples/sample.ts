@@ -10,6 +10,7 @@ import type { HostBatchSample } from './host/batch-stop.ts'
 import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
 import type { HostStartSample } from './host/start.ts'
+import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
 import type { SchedulesSample } from './schedules.ts'
 import type { StorageRequest, StorageSample } from './storage.ts'
@@ -30,6 +31,7 @@ export type SampleRequest =
   | { kind: 'http'; subject: HttpSubject; measureMs: number }
   | ({ kind: 'storage' } & StorageRequest)
   | ({ kind: 'series' } & SeriesRequest)
+  | { kind: 'queries'; subject: QuerySubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -52,6 +54,7 @@ export interface Samples {
   http: HttpSample
   storage: StorageSample
   series: SeriesSample
+  queries: QueriesSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -86,6 +89,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./storage.ts')).storageSample(request)
     case 'series':
       return (await import('./series.ts')).seriesSample(request)
+    case 'queries':
+      return (await import('./queries.ts')).queriesSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':
