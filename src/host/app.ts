@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
+import { errorHandler } from './errors.ts'
+import { plainErrorBody } from './failure.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
 import { mount, type Mounting } from './mount.ts'
 import { requestLog } from './request-log.ts'
@@ -32,6 +34,8 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     // Names of templates and resources may be long, and each of their bytes may be written with three characters.
     routerOptions: { maxParamLength: 2048 },
     clientErrorHandler: answerBrokenRequest,
+    // an address that cannot be read, for which there is no route and so no handler
+    frameworkErrors: (error, request, reply) => void errorHandler(plainErrorBody)(error, request, reply),
     // Services start here, and take what they left the last time up again.
     pluginTimeout: 0,
   })

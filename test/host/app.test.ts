@@ -132,6 +132,17 @@ describe('a body', () => {
   })
 })
 
+describe('an address', () => {
+  it.each([
+    ['/sample/of/%zz', 400],
+    [`/sample/of/${'x'.repeat(5000)}`, 414],
+  ])('%.20s that cannot be read is refused in our words', async (url, status) => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ method: 'GET', url })
+    expect([answer.statusCode, Object.keys(answer.json<object>())]).toEqual([status, ['statusCode', 'error', 'code']])
+  })
+})
+
 describe('a query', () => {
   it.each([
     ['?hits=5', 200],

@@ -2,20 +2,16 @@
  * The whole host, killed with -9 again and again while a thousand tasks run and messages stream in. What it
  * acknowledged is there after each start, and in the end every task is as if nobody had been killed.
  */
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../plugins/index.ts'
 import { createEngine, VirtualClock, type NodeView, type Template } from '../../src/index.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
-import { rulesClient } from '../../src/services/rules/client.ts'
+import { AppError } from '../../src/kernel/errors.ts'
 import type { RulesApi } from '../../src/services/rules/contract.ts'
-import { root } from '../support/repository.ts'
-import { basic } from './sample-host.ts'
+import { MortalHosts, type MortalHost } from './mortal-host.ts'
 
 const TASKS = 1000
 const LANES = 10
@@ -37,10 +33,23 @@ const TEMPLATE: Template = {
   taskDefaults: { type: 'reactive' },
 }
 
+/** ms */
+const SILENCE = 2000
+/** Each message starts a wait anew. */
+const WAITING: Template = {
+  name: 'waiting',
+  sensors: [
+    { label: 'beat', name: 'stream', resource: '$' },
+    { label: 'silence', name: 'delaySensor', properties: { delay: SILENCE } },
+  ],
+  triggers: [{ sourceLabel: 'beat', destinationLabel: 'silence' }],
+  taskDefaults: { type: 'reactive' },
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-crash-'))
-const children = new Set<ChildProcessByStdio<null, Readable, null>>()
+const hosts = new MortalHosts(folder)
 afterAll(() => {
-  for (const child of children) child.kill('SIGKILL')
+  hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -48,56 +57,6 @@ let seed = Number(process.env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 function upTo(most: number): number {
   seed = nextSeed(seed)
   return Math.floor(randomOf(seed) * most)
-}
-
-/** One process, from its start to its death. */
-class Process {
-  readonly api: RulesApi
-  readonly #child: ChildProcessByStdio<null, Readable, null>
-  readonly #gone: Promise<unknown>
-  isKilled = false
-
-  private constructor(url: string, child: ChildProcessByStdio<null, Readable, null>, gone: Promise<unknown>) {
-    this.api = rulesClient({ baseUrl: url, headers: { authorization: basic('k', 's') } })
-    this.#child = child
-    this.#gone = gone
-  }
-
-  static async start(): Promise<Process> {
-    const args = [
-      'serve',
-      '--port',
-      '0',
-      '--data',
-      folder,
-      '--key',
-      'k',
-      '--secret',
-      's',
-      '--rate-limit',
-      '0',
-      '--empty',
-    ]
-    const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args, '--log-level', 'silent'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    children.add(child)
-    const gone = once(child, 'close').then(() => children.delete(child))
-    child.stdout.setEncoding('utf8')
-    for (let text = ''; ;) {
-      const [more] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
-      if (typeof more !== 'string') throw new Error('the host ended by itself')
-      text += more
-      const url = /listening on (\S+)\n/.exec(text)?.[1]
-      if (url !== undefined) return new Process(url, child, gone)
-    }
-  }
-
-  async kill(): Promise<void> {
-    this.isKilled = true
-    this.#child.kill('SIGKILL')
-    await this.#gone
-  }
 }
 
 /** What a lane's messages are: numbers that move sometimes little, sometimes much. */
@@ -120,7 +79,7 @@ async function countOf(api: RulesApi, id: string): Promise<number> {
 }
 
 /** The messages of one lane, each after the one before, until the process is gone; gives how many were acknowledged. */
-async function stream(process: Process, lane: number, from: number, acknowledged: () => void): Promise<number> {
+async function stream(process: MortalHost, lane: number, from: number, acknowledged: () => void): Promise<number> {
   for (let n = from; n < MESSAGES; n++) {
     try {
       const data = [{ parameterName: 'n', value: levelOf(lane, n) }]
@@ -133,6 +92,54 @@ async function stream(process: Process, lane: number, from: number, acknowledged
     acknowledged()
   }
   return MESSAGES
+}
+
+/** What is known of a task that somebody makes, stops and deletes while the process may die: `-ing` while it is asked. */
+type Known = 'running' | 'stopping' | 'stopped' | 'going' | 'gone'
+const POSSIBLE: Readonly<Record<Known, readonly string[]>> = {
+  running: ['running'],
+  stopping: ['running', 'stopped'],
+  stopped: ['stopped'],
+  going: ['stopped', 'gone'],
+  gone: ['gone'],
+}
+
+/** Makes tasks, stops most of them and deletes some, until the process is gone. */
+async function keepBooks(process: MortalHost, known: Map<string, Known>): Promise<void> {
+  const { tasks } = process.api
+  try {
+    for (let n = 0; ; n++) {
+      const { ID } = await tasks.create({ template: 'watched', name: `late ${n}`, resource: 'nobody' })
+      known.set(ID, 'running')
+      if (n % 3 === 0) continue
+      known.set(ID, 'stopping')
+      await tasks.stop(ID)
+      known.set(ID, 'stopped')
+      if (n % 3 === 1) continue
+      known.set(ID, 'going')
+      await tasks.remove(ID)
+      known.set(ID, 'gone')
+    }
+  } catch (error) {
+    if (!process.isKilled) throw error
+  }
+}
+
+/** A task whose wait began with a message that was acknowledged. */
+async function beginTimer({ api }: MortalHost, resource: string): Promise<{ id: string; begun: number }> {
+  const { ID } = await api.tasks.create({ template: 'waiting', name: resource, resource })
+  const begun = Date.now()
+  await api.tools.push({ resource, data: [{ parameterName: 'n', value: 1 }] })
+  return { id: ID, begun }
+}
+
+async function statusOf(api: RulesApi, id: string): Promise<string> {
+  try {
+    return (await api.tasks.get(id)).status
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return 'gone'
+    throw error
+  }
 }
 
 /** What tasks of each lane show when nobody is killed. */
@@ -150,8 +157,9 @@ async function undisturbed(): Promise<readonly (readonly NodeView[])[]> {
 
 describe('a host that is killed while it works', () => {
   it(`loses nothing that it acknowledged, and does nothing twice (FC_SEED=${seed})`, async () => {
-    let host = await Process.start()
+    let host = await hosts.start()
     await host.api.templates.create(TEMPLATE)
+    await host.api.templates.create(WAITING)
     const ids: string[] = []
     await inGroups([...Array(TASKS).keys()], async (task) => {
       const made = await host.api.tasks.create({
@@ -166,9 +174,13 @@ describe('a host that is killed while it works', () => {
       task: { name: 'clock', type: 'periodic', frequency: 200 },
     })
 
+    const timers: { id: string; begun: number }[] = []
+    const known = new Map<string, Known>()
     const next = Array.from({ length: LANES }, () => 0)
     for (let kills = 0; kills < KILLS; kills++) {
       const process = host
+      timers.push(await beginTimer(process, `timer-${kills}`))
+      const books = Promise.all(Array.from({ length: 8 }, () => keepBooks(process, known)))
       const deadline = 1 + upTo(60)
       let acknowledged = 0
       let killed: Promise<void> | undefined
@@ -177,7 +189,11 @@ describe('a host that is killed while it works', () => {
       }
       const done = await Promise.all(next.map((from, lane) => stream(process, lane, from, count)))
       await (killed ?? process.kill())
-      host = await Process.start()
+      await books
+      host = await hosts.start()
+      await inGroups([...known], async ([id, last]) => {
+        expect(POSSIBLE[last], `${id} after kill ${kills}`).toContain(await statusOf(host.api, id))
+      })
       for (const [lane, n] of done.entries()) {
         const there = await countOf(host.api, ids[lane] ?? '')
         // The one that was under way when the process died may be there or not.
@@ -185,8 +201,17 @@ describe('a host that is killed while it works', () => {
         next[lane] = there
       }
     }
-    const after = await host.api.tasks.get(clock.ID)
+    const { api } = host
+    const after = await api.tasks.get(clock.ID)
     expect(after.status).toBe('running')
+    const ticksOn = async () => (await api.tasks.get(clock.ID)).invocationCount
+    await expect.poll(ticksOn, { timeout: 60_000 }).toBeGreaterThan(after.invocationCount)
+    for (const { id, begun } of timers) {
+      const stateOf = async () => (await api.inspection.node(id, 'silence')).mostLikelyState?.state
+      await expect.poll(stateOf, { timeout: 60_000 }).toBe('Triggered')
+      const { collectedTime = 0 } = await api.inspection.node(id, 'silence')
+      expect(collectedTime, 'not before its time').toBeGreaterThanOrEqual(begun + SILENCE)
+    }
     await Promise.all(next.map((from, lane) => stream(host, lane, from, () => undefined)))
 
     const expected = await undisturbed()
