@@ -52,7 +52,10 @@ export function errorHandler(errorBody: ErrorBody) {
 function inOurWords(failure: Failure, thrown: unknown, request: FastifyRequest): Failure {
   if (thrown instanceof AppError) return failure
   if (failure.code === 'BODY_TOO_LARGE') {
-    return { ...failure, error: `The body is larger than the ${request.routeOptions.bodyLimit} bytes that are read here` }
+    return {
+      ...failure,
+      error: `The body is larger than the ${request.routeOptions.bodyLimit} bytes that are read here`,
+    }
   }
   if (failure.code === 'MEDIA_TYPE') {
     const given = request.headers['content-type']?.slice(0, 100)
