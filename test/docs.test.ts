@@ -50,6 +50,19 @@ async function freePort(): Promise<number> {
   return port
 }
 
+/** What the commands of a section print as JSON, line by line, when they run in one shell. */
+function walked(title: string, rewrite: (script: string) => string): readonly unknown[] {
+  const section = readme.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? ''
+  const walk = fencedBlocks(section).map(({ text }) => text)
+  expect(walk.length).toBeGreaterThan(2)
+  // What the walk keeps goes away with the folder.
+  const script = [`export TMPDIR='${folder}'`, ...walk].join('\n')
+  return mustRun('bash', ['-uc', rewrite(script)], folder)
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): unknown => JSON.parse(line))
+}
+
 describe('README.md', () => {
   it('has blocks of code', () => {
     expect(code.length).toBeGreaterThan(0)
@@ -80,20 +93,12 @@ describe('README.md', () => {
   )
 
   it('has a walk with curl that goes from a rule over a crash to the same state', async () => {
-    const section = readme.split(/^## /m).find((part) => part.startsWith('With curl\n')) ?? ''
-    const walk = fencedBlocks(section).map(({ text }) => text)
-    expect(walk.length).toBeGreaterThan(2)
     const port = String(await freePort())
-    // What the walk keeps goes away with the folder.
-    const script = [`export TMPDIR='${folder}'`, ...walk]
-      .join('\n')
-      .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-      .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`)
-    const stdout = mustRun('bash', ['-uc', script], folder)
-    const answers = stdout
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line): unknown => JSON.parse(line))
+    const answers = walked('With curl', (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
     const explained = {
       node: 'alarm',
       fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } },
@@ -104,6 +109,23 @@ describe('README.md', () => {
     expect(answers).toMatchObject([up, { taken: true }, explained, up, hot, explained])
     const [, , before, , , after] = answers as { fired: unknown; triggers: unknown }[]
     expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
+  }, 120_000)
+
+  it('has a walk from a type over three protocols to an alarm that says why', async () => {
+    const [port, mqtt] = [String(await freePort()), String(await freePort())]
+    const answers = walked('Things, data and alarms', (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve --mqtt 1883', `cli.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
+    )
+    const [count, mean, max] = [3, 85, 95]
+    expect(answers.at(-1)).toMatchObject({ total: 1, values: [{ id: 'boiler-1' }] })
+    expect(answers.at(-2)).toMatchObject({ series: [[expect.any(Number), count, mean, max]] })
+    expect(answers.at(-3)).toMatchObject({
+      cause: { node: 'alarm', trigger: 'hot' },
+      explanation: { fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } } },
+    })
   }, 120_000)
 
   it('has the table of errors that the code has', () => {
