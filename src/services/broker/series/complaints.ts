@@ -24,7 +24,7 @@ export class Complaints {
 
 /** A value from outside as an error shows it: in JSON, not too long. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined'
+  const text = JSON.stringify(value) ?? 'nothing'
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text
 }
 

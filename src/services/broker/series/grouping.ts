@@ -25,8 +25,8 @@ const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{
 /** ms: longer than any range that a Date can hold */
 const LONGEST = 8_640_000_000_000_000
 
-/** What is right, for errors. */
-export const LENGTH_FORMS = `write ${[...NAMED.keys()].join(', ')}, a number with w, d, h, m or s such as 42m, or PnDTnHnMn.nS such as PT1H`
+/** What is right, for errors; after `write`. */
+export const LENGTH_FORMS = `${[...NAMED.keys()].join(', ')}, a number with w, d, h, m or s such as 42m, or PnDTnHnMn.nS such as PT1H`
 
 /** Whole ms above 0 of `hour`, `42m` or `PT1H`; days are 24 hours. Undefined for anything else. */
 export function lengthMs(text: string): number | undefined {

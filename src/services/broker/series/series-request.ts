@@ -145,7 +145,7 @@ function readGrouping({ members, place, complaints }: Asked, aggregates: readonl
   if (!present(grouping) || grouping === 'auto' || grouping === 'none') return 'auto'
   const length = typeof grouping === 'string' ? lengthMs(grouping) : undefined
   if (length === undefined) {
-    complaints.wrong(`${place}/grouping`, `${shown(grouping)} is no grouping`, `write auto; or ${LENGTH_FORMS}`)
+    complaints.wrong(`${place}/grouping`, `${shown(grouping)} is no grouping`, `write auto, ${LENGTH_FORMS}`)
   } else if (aggregates === undefined) {
     complaints.wrong(`${place}/aggregates`, 'is missing, though there is a grouping', AGGREGATE_FORMS)
   }

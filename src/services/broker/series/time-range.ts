@@ -89,6 +89,6 @@ function readLength(value: unknown, path: string, complaints: Complaints): numbe
   if (value === undefined || value === null) return undefined
   const length = typeof value === 'string' ? lengthMs(value) : undefined
   if (length !== undefined) return length
-  complaints.wrong(path, `${shown(value)} is no length of time`, LENGTH_FORMS)
+  complaints.wrong(path, `${shown(value)} is no length of time`, `write ${LENGTH_FORMS}`)
   return Number.NaN
 }
