@@ -42,8 +42,8 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   }
 
   /** A post was stored. Never waits. */
-  stored({ arrivals, channel, isBulk, store }: Post): void {
-    if (isBulk || !store) return
+  stored({ arrivals, channel, store }: Post): void {
+    if (!store) return
     for (const { resource } of arrivals) {
       const group = groupOf(resource)
       const count = (this.#counts[group] ?? 0) + 1

@@ -3,7 +3,7 @@ import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
 import type { Post } from './posting/arrival.ts'
-import { toldOf } from './posting/arrival.ts'
+import { countOf, toldOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { LOG, type Projected } from './posting/log-entry.ts'
 import { LogTrim } from './posting/log-trim.ts'
@@ -107,26 +107,28 @@ export class TenantBroker {
     this.streams.end()
   }
 
-  async #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> {
+  #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> | undefined {
+    // the next message of a resource finds it again
+    const failed = (error: unknown): void => this.#parts.report(`resources were not discovered: ${textOf(error)}`)
     try {
-      await this.#parts.resources()?.discover(this.#parts.tenant, seen)
+      return this.#parts.resources()?.discover(this.#parts.tenant, seen)?.catch(failed)
     } catch (error) {
-      // the next message of the resource finds it again
-      this.#parts.report(`resources were not discovered: ${textOf(error)}`)
+      failed(error)
+      return undefined
     }
   }
 
   #arrived(posts: readonly Post[]): Promise<void> | undefined {
-    const stored = posts.filter(({ store, channel }) => store && channel === 'events')
-    if (stored.length === 0 || this.#parts.resources() === undefined) return undefined
-    const seen = stored.flatMap(({ arrivals }) =>
-      arrivals.map((arrival) => ({
-        resource: arrival.resource,
-        time: arrival.message.timestamp,
-        message: toldOf(arrival),
-      })),
-    )
-    return this.#discover(seen)
+    if (this.#parts.resources() === undefined) return undefined
+    const seen = posts.flatMap(({ store, channel, arrivals, bulk }): Parameters<Discovery['discover']>[1] => {
+      if (!store || channel !== 'events') return []
+      if (bulk !== undefined)
+        return [...bulk.seen].map(([resource, { time, first }]) => ({ resource, time, message: first }))
+      return arrivals.map((arrival) => {
+        return { resource: arrival.resource, time: arrival.message.timestamp, message: toldOf(arrival) }
+      })
+    })
+    return seen.length === 0 ? undefined : this.#discover(seen)
   }
 
   #recovered({ samples, messages }: Projected): Promise<void> | undefined {
@@ -143,7 +145,7 @@ export class TenantBroker {
 
   #told(post: Post): void {
     const { arrivals, channel, expires } = post
-    this.#accepted += arrivals.length
+    this.#accepted += countOf(post)
     if (expires !== undefined) this.#expiring = true
     this.#recent.stored(post)
     if (channel === 'commands') {

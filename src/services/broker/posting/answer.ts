@@ -1,12 +1,12 @@
 /** What a post is answered with (part 3, 4.1; texts as clients know them). */
 import type { Posted } from '../contract.ts'
-import { toldOf, type Post } from './arrival.ts'
+import { countOf, toldOf, type Post } from './arrival.ts'
 
 /** `resource`: of the path. `isList`: the body was an array. */
 export function answerTo(post: Post, resource: string | undefined, isList: boolean): Posted {
-  const { arrivals, isBulk } = post
+  const { arrivals, bulk } = post
   const [first] = arrivals
-  if (isBulk || (isList && resource !== undefined)) return batchAnswer(post)
+  if (bulk !== undefined || (isList && resource !== undefined)) return batchAnswer(post)
   if (isList) {
     const message = arrivals.length === 1 ? published(first?.resource) : `Published ${arrivals.length} messages async`
     return { message, content: arrivals.map(toldOf) }
@@ -23,9 +23,9 @@ function published(resource: string | undefined): string {
   return `Published message async for ${resource}`
 }
 
-function batchAnswer({ arrivals }: Post): Posted {
-  const resources = new Set(arrivals.map(({ resource }) => resource))
+function batchAnswer(post: Post): Posted {
+  const resources = new Set(post.bulk?.seen.keys() ?? post.arrivals.map(({ resource }) => resource))
   const [only] = resources
   const where = resources.size === 1 ? `resource ${only}` : `${resources.size} resources`
-  return { message: `Batch uploaded ${arrivals.length} messages for ${where}`, content: {} }
+  return { message: `Batch uploaded ${countOf(post)} messages for ${where}`, content: {} }
 }

@@ -1,5 +1,6 @@
 /** What a post says, read: who it is for, and what becomes of it (part 3, 4.1: array posting, `store`, `forward`). */
 import type { BrokerMessage, Channel } from '../contract.ts'
+import type { Bulk } from './bulk.ts'
 
 /** A message on its way. */
 export interface Arrival {
@@ -20,9 +21,10 @@ export function toldOf({ resource, message }: Arrival): Told {
 /** A whole post, read. */
 export interface Post {
   readonly channel: Channel
+  /** empty for a bulk */
   readonly arrivals: readonly Arrival[]
   /** several messages of one resource: they go into series alone */
-  readonly isBulk: boolean
+  readonly bulk?: Bulk
   /** epoch ms */
   readonly arrived: number
   /** kept in series, and in messages unless it is a bulk */
@@ -40,7 +42,12 @@ export function hasEffect({ store, forward }: Post): boolean {
   return store || forward
 }
 
+/** messages of a post */
+export function countOf({ arrivals, bulk }: Post): number {
+  return bulk?.count ?? arrivals.length
+}
+
 /** Whether subscribers hear of it: whoever stores or forwards single messages tells them too. */
 export function isTold(post: Post): boolean {
-  return hasEffect(post) && !post.isBulk
+  return hasEffect(post) && post.bulk === undefined
 }

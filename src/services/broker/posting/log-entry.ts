@@ -1,8 +1,8 @@
 /** What stands in the broker's log, from which series are made good after a crash. */
 import type { Json } from '../../../kernel/json.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
-import type { Sample, Series, StoredMessage } from '../../../storage/contract.ts'
-import type { BrokerMessage } from '../contract.ts'
+import type { Sample, SampleValue, Series, StoredMessage } from '../../../storage/contract.ts'
+import type { BrokerMessage, Channel } from '../contract.ts'
 import type { Post } from './arrival.ts'
 
 export const LOG = 'broker'
@@ -11,37 +11,52 @@ export const PARTITION = 0
 /** bytes of the texts of one entry: with their quotes escaped it still fits */
 const MOST_BYTES = 400_000
 
-/** One entry. `m`: a resource, a message as JSON, the next resource ... Texts are kept as they are, not parsed again. */
-interface Entry {
-  readonly k: 'events' | 'commands' | 'bulk'
+/** One entry. Texts are kept as they are, not parsed again. */
+type Entry = MessageEntry | BulkEntry
+
+interface MessageEntry {
+  readonly k: Channel
+  /** a resource, a message as JSON, the next resource ... */
   readonly m: readonly string[]
   /** epoch ms from which all of it is gone */
   readonly x?: number
 }
 
+interface BulkEntry {
+  readonly k: 'bulk'
+  /** JSON: resource, metric, times and values of each column */
+  readonly c: string
+  readonly x?: number
+}
+
+type WireColumn = readonly [resource: string, metric: string, times: readonly number[], values: readonly SampleValue[]]
+
 /** The entries of a post, one for most. */
 export function entriesOf(post: Post): readonly Json[] {
-  const entries: Json[] = []
-  let texts: string[] = []
-  let bytes = 0
-  const end = (): void => {
-    entries.push(entryOf(post, texts) as unknown as Json)
-    texts = []
-    bytes = 0
+  const { channel: k, bulk, expires } = post
+  const until = expires === undefined ? undefined : { x: expires }
+  if (bulk !== undefined) {
+    return bulk.parts.map((columns) => {
+      const c = columns.map(({ resource, metric, times, values }): WireColumn => [resource, metric, times, values])
+      return { k: 'bulk', c: JSON.stringify(c), ...until } satisfies BulkEntry
+    })
   }
+  const entries: Json[] = []
+  let m: string[] = []
+  let bytes = 0
   for (const { resource, text } of post.arrivals) {
     // as much as UTF-8 can take: exactness is not worth a second walk
     const size = (resource.length + text.length) * 3
-    if (texts.length > 0 && bytes + size > MOST_BYTES) end()
-    texts.push(resource, text)
+    if (m.length > 0 && bytes + size > MOST_BYTES) {
+      entries.push({ k, m, ...until } satisfies MessageEntry)
+      m = []
+      bytes = 0
+    }
+    m.push(resource, text)
     bytes += size
   }
-  if (texts.length > 0) end()
+  if (m.length > 0) entries.push({ k, m, ...until } satisfies MessageEntry)
   return entries
-}
-
-function entryOf({ channel, isBulk, expires }: Post, m: readonly string[]): Entry {
-  return { k: isBulk ? 'bulk' : channel, m, ...(expires !== undefined && { x: expires }) }
 }
 
 /** What series get of a part of the log. */
@@ -62,24 +77,46 @@ export function isFull({ samples, messages }: Projected): boolean {
 /** samples and messages of one append to series; what one post has is never split, and is within their own bound */
 const MOST_AT_ONCE = 40_000
 
-export function projectPost(post: Post, into: Projected): void {
-  const { channel, isBulk, expires, arrivals } = post
-  for (const { resource, message } of arrivals) project(isBulk ? 'bulk' : channel, resource, message, expires, into)
+export function projectPost({ channel, bulk, expires, arrivals }: Post, into: Projected): void {
+  for (const columns of bulk?.parts ?? []) {
+    for (const { resource, metric, times, values } of columns) {
+      projectColumn([resource, metric, times, values], expires, into)
+    }
+  }
+  for (const { resource, message } of arrivals) project(channel, resource, message, expires, into)
 }
 
-/** Entries that this version cannot read are passed over: what is broken must not stop what follows. */
+/** False for what this version cannot read. */
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
-  if (!isPlainObject(entry) || !Array.isArray(entry['m'])) return false
-  const { k, m, x } = entry as unknown as Entry
-  for (let i = 0; i + 1 < m.length; i += 2) {
-    project(k, m[i] ?? '', JSON.parse(m[i + 1] ?? '') as BrokerMessage, x, into)
+  if (!isPlainObject(entry)) return false
+  const { k, x, ...rest } = entry as unknown as Entry
+  if ('c' in rest) {
+    for (const column of JSON.parse(rest.c) as readonly WireColumn[]) projectColumn(column, x, into)
+    return true
+  }
+  if (k === 'bulk' || !Array.isArray(rest.m)) return false
+  for (let i = 0; i + 1 < rest.m.length; i += 2) {
+    project(k, rest.m[i] ?? '', JSON.parse(rest.m[i + 1] ?? '') as BrokerMessage, x, into)
   }
   return true
 }
 
+/** What a metric must be to become a sample; the rest lives in its message alone. */
+export function isSample(value: unknown): value is SampleValue {
+  return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
+}
+
+function projectColumn(column: WireColumn, expires: number | undefined, { samples }: Projected): void {
+  const [resource, metric, times, values] = column
+  for (let i = 0; i < times.length; i++) {
+    const [time, value] = [times[i] ?? 0, values[i] ?? 0]
+    samples.push(expires === undefined ? { resource, metric, time, value } : { resource, metric, time, value, expires })
+  }
+}
+
 function project(
-  kind: Entry['k'],
+  channel: Channel,
   resource: string,
   message: BrokerMessage,
   expires: number | undefined,
@@ -87,15 +124,13 @@ function project(
 ): void {
   const { timestamp: time } = message
   const until = expires === undefined ? undefined : { expires }
-  if (kind !== 'commands') {
+  if (channel === 'events') {
     for (const metric of Object.keys(message)) {
-      if (metric === 'timestamp') continue
       const value = message[metric]
-      if (typeof value !== 'number' && typeof value !== 'string' && typeof value !== 'boolean') continue
-      samples.push({ resource, metric, time, value, ...until })
+      if (metric !== 'timestamp' && isSample(value)) samples.push({ resource, metric, time, value, ...until })
     }
   }
-  if (kind !== 'bulk') messages.push({ resource, stream: kind, time, body: message, ...until })
+  messages.push({ resource, stream: channel, time, body: message, ...until })
 }
 
 export type SeriesOf = Pick<Series, 'append' | 'applied'>

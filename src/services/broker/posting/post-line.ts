@@ -70,7 +70,7 @@ export class PostLine {
    * waits; else as the commit does.
    */
   submit(post: Post, writes: readonly Write[] = []): Promise<void> {
-    const size = post.arrivals.reduce((sum, { text }) => sum + text.length, 0)
+    const size = post.bulk?.size ?? post.arrivals.reduce((sum, { text }) => sum + text.length, 0)
     const { posts, characters } = this.#parts.limits
     if (this.size >= posts || this.#characters + size > characters) {
       return Promise.reject(new AppError('RATE_LIMITED', `${this.size} posts wait to be stored; go on in 1 s`))

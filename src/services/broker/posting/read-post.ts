@@ -5,6 +5,8 @@ import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { BrokerMessage, PostOptions } from '../contract.ts'
 import type { Arrival, Post } from './arrival.ts'
+import { Bulk } from './bulk.ts'
+import { isSample } from './log-entry.ts'
 import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 
 /** messages of one post */
@@ -29,18 +31,25 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u
 /** `VALIDATION` with all problems, `TOO_LARGE`. `resource`: of the path; without it each message names its own. */
 export function readPost(resource: string | undefined, body: unknown, options: PostOptions, now: number): Post {
   const reader = new PostReader(resource, now)
-  const arrivals = Array.isArray(body) ? reader.list(body) : [reader.one(body, '')]
+  const isList = Array.isArray(body)
+  const bulk = isList && repeatsResource(resource, body) ? reader.bulk(body) : undefined
+  const arrivals = bulk !== undefined ? [] : isList ? reader.list(body) : [reader.one(body, '')]
   const settings = reader.settings(options)
   reader.done('the message')
-  const distinct = arrivals.length < 2 || new Set(arrivals.map((one) => one.resource)).size === arrivals.length
-  return {
-    channel: 'events',
-    arrivals,
-    isBulk: !distinct,
-    arrived: now,
-    ...settings,
-    forward: settings.forward && distinct,
+  const forward = settings.forward && bulk === undefined
+  return { channel: 'events', arrivals, arrived: now, ...settings, forward, ...(bulk && { bulk }) }
+}
+
+/** Whether several messages of a list are of one resource. */
+function repeatsResource(resource: string | undefined, list: readonly unknown[]): boolean {
+  if (list.length < 2 || resource !== undefined) return list.length > 1
+  const seen = new Set<unknown>()
+  for (const each of list) {
+    const named = isPlainObject(each) ? each['resource'] : undefined
+    if (named !== undefined && seen.has(named)) return true
+    seen.add(named)
   }
+  return false
 }
 
 /** A command is one object with a `name`; it is kept, and never handed to tasks as data. */
@@ -53,7 +62,7 @@ export function readCommand(resource: string, body: unknown, options: PostOption
   }
   const { hops } = reader.settings(options)
   reader.done('the command')
-  return { channel: 'commands', arrivals: [arrival], isBulk: false, arrived: now, store: true, forward: false, hops }
+  return { channel: 'commands', arrivals: [arrival], arrived: now, store: true, forward: false, hops }
 }
 
 class PostReader {
@@ -61,6 +70,7 @@ class PostReader {
   readonly #resource: string | undefined
   readonly #now: number
   #values = 0
+  #lastPlain: string | undefined
 
   constructor(resource: string | undefined, now: number) {
     this.#resource = resource
@@ -69,14 +79,33 @@ class PostReader {
   }
 
   list(body: readonly unknown[]): readonly Arrival[] {
-    if (body.length > MOST_MESSAGES) {
-      throw new AppError(
-        'TOO_LARGE',
-        `${body.length} messages are more than ${MOST_MESSAGES}; send them in several posts`,
-      )
-    }
+    refuseMany(body)
     if (body.length === 0) this.wrong('', 'the array is empty', 'send at least one message')
     return body.map((each, i) => this.one(each, `/${i}`))
+  }
+
+  bulk(body: readonly unknown[]): Bulk {
+    refuseMany(body)
+    const bulk = new Bulk()
+    for (let i = 0; i < body.length; i++) {
+      const value = body[i]
+      const place = `/${i}`
+      if (!isPlainObject(value)) {
+        this.wrong(place, 'must be an object with metrics', 'send {"temperature": 21.5}')
+        continue
+      }
+      const resource = this.#resource ?? this.#named(value['resource'], place)
+      const time = this.#time(value['timestamp'], place)
+      bulk.saw(resource, time, value)
+      for (const key of Object.keys(value)) {
+        if (key === 'resource' || key === 'timestamp') continue
+        const metric = value[key]
+        if (metric === undefined) continue
+        this.#metric(key, metric, place)
+        if (isSample(metric)) bulk.add(resource, key, time, metric)
+      }
+    }
+    return bulk
   }
 
   one(value: unknown, place: string): Arrival {
@@ -144,7 +173,7 @@ class PostReader {
   #metric(name: string, value: unknown, place: string): void {
     this.#values++
     // nearly every metric is a number with a short name: one look is enough
-    if (typeof value === 'number' && Number.isFinite(value) && isPlain(name)) return
+    if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
     const path = `${place}/${name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`
     if (FORBIDDEN_KEYS.has(name))
       this.wrong(path, `the key ${name} is refused, because it reaches a prototype`, 'rename it')
@@ -177,6 +206,14 @@ class PostReader {
     this.wrong(place, `has ${Buffer.byteLength(text)} bytes`, most)
   }
 
+  #isPlain(name: string): boolean {
+    // points of one post have the same few names
+    if (name === this.#lastPlain) return true
+    if (!PLAIN.test(name) || FORBIDDEN_KEYS.has(name)) return false
+    this.#lastPlain = name
+    return true
+  }
+
   #time(given: unknown, place: string): number {
     if (given === undefined || given === null) return this.#now
     const time = typeof given === 'string' ? isoInstant(given) : given
@@ -192,12 +229,13 @@ class PostReader {
   }
 }
 
+function refuseMany({ length }: readonly unknown[]): void {
+  if (length <= MOST_MESSAGES) return
+  throw new AppError('TOO_LARGE', `${length} messages are more than ${MOST_MESSAGES}; send them in several posts`)
+}
+
 const BEYOND = 'is a number beyond 1.8e308'
 const PLAIN = /^[\w.:-]{1,128}$/
-
-function isPlain(name: string): boolean {
-  return PLAIN.test(name) && !FORBIDDEN_KEYS.has(name)
-}
 
 function isLongerThan(text: string, bytes: number): boolean {
   // three bytes a unit is the most that UTF-8 takes

@@ -1,0 +1,75 @@
+/** Many messages of few resources: their values by resource and metric, as series and log take them (part 3, 4.1). */
+import type { SampleValue } from '../../../storage/contract.ts'
+import type { BrokerMessage } from '../contract.ts'
+
+/** Values of one metric with their times, in the order in which they came. */
+export interface Column {
+  readonly resource: string
+  readonly metric: string
+  /** epoch ms */
+  readonly times: number[]
+  readonly values: SampleValue[]
+}
+
+/** What a resource was seen in. */
+export interface Sighting {
+  /** epoch ms of its newest message */
+  time: number
+  readonly first: BrokerMessage
+}
+
+/** characters of one part as JSON, about: with its quotes escaped it still fits an entry of a log */
+const MOST_CHARACTERS = 300_000
+/** characters of a number and its time, and of what stands around them */
+const EACH = 40
+
+export class Bulk {
+  /** each becomes one entry of the log */
+  readonly parts: Column[][] = []
+  readonly seen = new Map<string, Sighting>()
+  /** messages */
+  count = 0
+  /** characters, about */
+  size = 0
+  #part = new Map<string, Map<string, Column>>()
+  #columns: Column[] = []
+  #room = 0
+
+  add(resource: string, metric: string, time: number, value: SampleValue): void {
+    // each character of a text may need six, and the six may be escaped once more
+    const size = typeof value === 'string' ? EACH + value.length * 6 : EACH
+    this.size += size
+    if (this.#room < size) this.#begin()
+    this.#room -= size
+    const column = this.#columnOf(resource, metric)
+    column.times.push(time)
+    column.values.push(value)
+  }
+
+  saw(resource: string, time: number, message: object): void {
+    this.count++
+    const sighting = this.seen.get(resource)
+    if (sighting !== undefined) sighting.time = Math.max(sighting.time, time)
+    else this.seen.set(resource, { time, first: { ...message, resource, timestamp: time } })
+  }
+
+  #begin(): void {
+    this.#part = new Map()
+    this.#columns = []
+    this.parts.push(this.#columns)
+    this.#room = MOST_CHARACTERS
+  }
+
+  #columnOf(resource: string, metric: string): Column {
+    let metrics = this.#part.get(resource)
+    if (metrics === undefined) this.#part.set(resource, (metrics = new Map<string, Column>()))
+    let column = metrics.get(metric)
+    if (column === undefined) {
+      column = { resource, metric, times: [], values: [] }
+      metrics.set(metric, column)
+      this.#columns.push(column)
+      this.#room -= (resource.length + metric.length) * 6
+    }
+    return column
+  }
+}
