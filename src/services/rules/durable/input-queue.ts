@@ -69,9 +69,10 @@ export class InputQueue {
     return (this.#waiting.at(-1) ?? this.#current.at(-1))?.at ?? Number.NEGATIVE_INFINITY
   }
 
-  /** Whether an input of that kind is on its way. */
+  /** Whether an input of that kind is on its way; one that was applied is not. */
   has(kind: Input['k']): boolean {
-    return this.#waiting.some(({ input }) => input?.k === kind) || this.#current.some(({ input }) => input?.k === kind)
+    for (let i = this.#done; i < this.#current.length; i++) if (this.#current[i]?.input?.k === kind) return true
+    return this.#waiting.some(({ input }) => input?.k === kind)
   }
 
   /** Settles with what applying it gives, after it is durable. Rejects with the store's error when it is not. */

@@ -136,8 +136,28 @@ export interface LifeOptions {
   readonly ports?: Ports
 }
 
+/** What stays, on any medium. */
+export interface AnyGround {
+  readonly outside: Outside
+  open(options?: LifeOptions): Life | Promise<Life>
+}
+
+/** What stays on a medium that takes a while to open. */
+export class SlowGround implements AnyGround {
+  readonly outside = new Outside()
+  readonly #open: () => Promise<Storage>
+
+  constructor(open: () => Promise<Storage>) {
+    this.#open = open
+  }
+
+  async open(options: LifeOptions = {}): Promise<Life> {
+    return new Life(await this.#open(), this.outside, options)
+  }
+}
+
 /** What stays. */
-export class Ground {
+export class Ground implements AnyGround {
   readonly outside = new Outside()
   readonly #disk = new MemoryDisk()
 
@@ -249,7 +269,15 @@ export class Life {
       log: (name) => {
         const log = store.log(name)
         const trim = (partition: number, upTo: number) => (this.#isDead ? die<void>() : log.trim(partition, upTo))
-        return { ...log, trim }
+        return {
+          name: log.name,
+          append: (partition, bodies) => log.append(partition, bodies),
+          appending: (partition, bodies) => log.appending(partition, bodies),
+          read: (partition, after, limit) => log.read(partition, after, limit),
+          bounds: (partition) => log.bounds(partition),
+          partitions: () => log.partitions(),
+          trim,
+        }
       },
       series: store.series,
       blobs: store.blobs,
