@@ -1,4 +1,4 @@
-/** Managed tasks of resources over the rules service. Their mark is three tags and the user who made them. */
+/** Managed tasks of resources over the rules service. Their mark are tags and the user who made them. */
 import { AppError } from '../kernel/errors.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { isPlainObject } from '../kernel/json.ts'
@@ -7,10 +7,13 @@ import type { RulesApi, RulesService, TaskEntity, TaskSpecification } from '../s
 
 const ENGINE = 'system/engine'
 const MANAGED = 'managed'
+const RESOURCE = 'managedResource'
 const TYPE = 'managedType'
 const KEY = 'managedKey'
-/** tasks of one resource that are read at a time */
-const PAGE = 500
+/** tasks that are read at a time */
+const PAGE = 1000
+
+type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
 /** `rules` is asked at each call: `CLOSED` while there are none. */
 export function managedTasks(rules: () => RulesService | undefined): ManagedTasks {
@@ -20,23 +23,19 @@ export function managedTasks(rules: () => RulesService | undefined): ManagedTask
     return service.as(callerOf(tenant))
   }
   return {
-    of: async (tenant, resource) => {
+    of: async (tenant, resources) => {
+      if (resources.length === 0) return []
       const { tasks } = api(tenant)
-      const where = { resource, user: ENGINE, tags: [{ key: MANAGED }] }
-      const found: { key: string; type: string; taskId: string }[] = []
+      const where = { user: ENGINE, tags: resources.map((value) => ({ key: RESOURCE, value })) }
+      const found: Managed[] = []
       for (let startIndex = 0; ; startIndex += PAGE) {
         const { values } = await tasks.list({ where, hits: PAGE, startIndex }, { format: 'bn', withoutGraph: true })
-        // nodes of tasks of other resources may look at this one
-        for (const task of values) if (task.resource === resource) found.push(...markOf(task))
+        for (const task of values) found.push(...markOf(task))
         if (values.length < PAGE) return found
       }
     },
     make: async (tenant, wanted) => {
-      const { tasks } = api(tenant)
-      const { resource, key } = wanted
-      const tags = [{ key: KEY, value: key }]
-      if ((await tasks.count({ resource, user: ENGINE, tags })) > 0) return
-      await tasks.create(specificationOf(wanted))
+      await api(tenant).tasks.create(specificationOf(wanted))
     },
     remove: async (tenant, taskId) => {
       try {
@@ -52,9 +51,10 @@ function callerOf(tenant: string): Caller {
   return { tenant, user: ENGINE }
 }
 
-function markOf({ ID, tags }: TaskEntity): readonly { key: string; type: string; taskId: string }[] {
-  const { [KEY]: key, [TYPE]: type } = tags
-  return typeof key === 'string' && typeof type === 'string' ? [{ key, type, taskId: ID }] : []
+function markOf({ ID, tags }: TaskEntity): readonly Managed[] {
+  const { [RESOURCE]: resource, [KEY]: key, [TYPE]: type } = tags
+  if (typeof resource !== 'string' || typeof key !== 'string' || typeof type !== 'string') return []
+  return [{ resource, key, type, taskId: ID }]
 }
 
 function specificationOf({ resource, type, key, templateName, settings }: WantedTask): TaskSpecification {
@@ -65,7 +65,7 @@ function specificationOf({ resource, type, key, templateName, settings }: Wanted
     name: `${templateName} ${resource}`,
     resource,
     start: true,
-    tags: { ...(isPlainObject(tags) && tags), [MANAGED]: true, [TYPE]: type, [KEY]: key },
+    tags: { ...(isPlainObject(tags) && tags), [MANAGED]: true, [RESOURCE]: resource, [TYPE]: type, [KEY]: key },
   }
   // the service reads it as it reads any body
   return specification

@@ -185,12 +185,14 @@ export interface WantedTask {
 
 /** What the resources ask of the rules: tasks that come and go with resources. Each call may be repeated after a crash. */
 export interface ManagedTasks {
-  /** The managed tasks of a resource that there are, by key of `WantedTask`. */
+  /** The managed tasks that there are of these resources, at most 500 of them; `key` is that of `WantedTask`. */
   of(
     tenant: string,
-    resource: string,
-  ): Promise<readonly { readonly key: string; readonly type: string; readonly taskId: string }[]>
-  /** Makes and starts it, unless it is there. Rejects when the template cannot be used. */
+    resources: readonly string[],
+  ): Promise<
+    readonly { readonly resource: string; readonly key: string; readonly type: string; readonly taskId: string }[]
+  >
+  /** Makes and starts one that is not there: whoever asks has looked. Rejects when the template cannot be used. */
   make(tenant: string, wanted: WantedTask): Promise<void>
   /** Stops and deletes it; one that is gone is no error. */
   remove(tenant: string, taskId: string): Promise<void>

@@ -20,21 +20,26 @@ export interface Failure {
   readonly error: string
 }
 
+/** What there is of a resource. */
+export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
+
 /**
- * Removes what is too much and makes what is missing; what could not be made is told, not thrown. Rejects when the
- * documents or the tasks cannot be asked at all, with `CLOSED` when the host stops: then it has to be done again.
+ * Removes what is too much and makes what is missing; what could not be made is told, not thrown. `existing`: its tasks
+ * of now. Rejects when the documents or the tasks cannot be asked at all, with `CLOSED` when the host stops: then it has
+ * to be done again.
  */
 export async function reconcile(
   documents: UpkeepDocuments,
   tasks: ManagedTasks,
   tenant: string,
   id: string,
+  existing: Existing,
 ): Promise<readonly Failure[]> {
   const resource = await documents.resource(tenant, id)
   const typeId = resource?.['resourceTypeId']
   const type = typeof typeId === 'string' ? await documents.type(tenant, typeId) : undefined
   const missing = new Map(wantedTasks(resource, type).map((wanted) => [wanted.key, wanted]))
-  for (const task of await tasks.of(tenant, id)) {
+  for (const task of existing) {
     const wanted = missing.get(task.key)
     // the first of a key stays: a second one is there after a crash between two makers
     if (wanted?.type === task.type) missing.delete(task.key)

@@ -2,7 +2,7 @@
  * Managed tasks of one tenant follow its resources and types (part 2, 2.6 and 6).
  *
  * U1  the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is stored
- * U2  every reconciling reads what is stored now, one at a time for a resource: whatever is repeated does no harm
+ * U2  every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does no harm
  * U3  what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
 import { setImmediate } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import type { ManagedTasks } from '../contract.ts'
 import type { Limit } from './limit.ts'
 import { notedChange } from './noted-change.ts'
 import type { Later, UpkeepLogger } from './surroundings.ts'
-import { isClosed, reconcile, type Failure, type UpkeepDocuments } from './reconcile.ts'
+import { isClosed, reconcile, type Existing, type Failure, type UpkeepDocuments } from './reconcile.ts'
 import { TypeWalks } from './type-walks.ts'
 import { CURSOR, LACKING, UPKEEP_CURSORS, type LackingResource } from './upkeep-record.ts'
 
@@ -33,8 +33,15 @@ export interface TenantUpkeepParts {
   readonly slice?: number | undefined
 }
 
+interface Reconciled {
+  readonly writes: readonly Write[]
+  readonly failures: readonly Failure[]
+}
+
 const LOG = 'resources'
 const PARTITION = 0
+/** resources whose tasks are looked for together */
+const CHUNK = 200
 /** entries of the log that are taken in one step */
 const PORTION = 500
 /** ms after which what failed is tried again */
@@ -167,17 +174,37 @@ export class TenantUpkeep {
     for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
   }
 
-  /** Reconciles them, several at a time; the writes keep what failed and forget what failed before. */
-  async #reconcileAll(
-    ids: readonly string[],
-  ): Promise<{ readonly writes: readonly Write[]; readonly failures: readonly Failure[] }> {
-    const { documents, tasks, tenant, limit } = this.#parts
+  /** Reconciles them; the writes keep what failed and forget what failed before. */
+  async #reconcileAll(ids: readonly string[]): Promise<Reconciled> {
+    const writes: Write[] = []
+    const failures: Failure[] = []
     this.#left += ids.length
+    let left = ids.length
+    try {
+      for (let from = 0; from < ids.length && !this.#isStopped; from += CHUNK) {
+        const chunk = ids.slice(from, from + CHUNK)
+        const done = await this.#lanes.run('', () => this.#reconcileSome(chunk))
+        this.#left -= chunk.length
+        left -= chunk.length
+        writes.push(...done.writes)
+        failures.push(...done.failures)
+      }
+      return { writes, failures }
+    } finally {
+      this.#left -= left
+    }
+  }
+
+  /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
+  async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
+    const { documents, tasks, tenant, limit } = this.#parts
+    const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
+    for (const task of await tasks.of(tenant, ids)) existing.get(task.resource)?.push(task)
     const results = await Promise.allSettled(
       ids.map((id) =>
-        this.#lanes
-          .run(id, () => limit.run(async () => (this.#isStopped ? undefined : reconcile(documents, tasks, tenant, id))))
-          .finally(() => this.#left--),
+        limit.run(async () =>
+          this.#isStopped ? undefined : reconcile(documents, tasks, tenant, id, existing.get(id) ?? []),
+        ),
       ),
     )
     // nothing is noted of what has to be done again

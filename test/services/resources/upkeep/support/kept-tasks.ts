@@ -9,11 +9,11 @@ export class KeptTasks implements ManagedTasks {
   made = 0
   #number = 0
 
-  async of(_tenant: string, resource: string): ReturnType<ManagedTasks['of']> {
+  async of(_tenant: string, resources: readonly string[]): ReturnType<ManagedTasks['of']> {
     await setImmediate()
     return [...this.kept]
-      .filter(([, task]) => task.resource === resource)
-      .map(([taskId, { key, type }]) => ({ key, type, taskId }))
+      .filter(([, task]) => resources.includes(task.resource))
+      .map(([taskId, { resource, key, type }]) => ({ resource, key, type, taskId }))
   }
 
   async make(_tenant: string, wanted: WantedTask): Promise<void> {
