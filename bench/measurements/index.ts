@@ -1,5 +1,6 @@
 /** The table of measurements, by the name that `--only` takes, in the order in which reports show them. */
 import type { Measurement } from '../measurement.ts'
+import { alarms } from './alarms.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
@@ -32,6 +33,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     storage,
     series,
     queries,
+    alarms,
     hostCreate,
     hostList,
     hostStart,

@@ -1,4 +1,5 @@
 /** What one fresh process measures, as the parent asks for it, and what it answers. */
+import type { AlarmsSample, AlarmsSubject } from './alarms/subject.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
 import type { HttpSample, HttpSubject } from './http.ts'
@@ -32,6 +33,7 @@ export type SampleRequest =
   | ({ kind: 'storage' } & StorageRequest)
   | ({ kind: 'series' } & SeriesRequest)
   | { kind: 'queries'; subject: QuerySubject }
+  | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -55,6 +57,7 @@ export interface Samples {
   storage: StorageSample
   series: SeriesSample
   queries: QueriesSample
+  alarms: AlarmsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -91,6 +94,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./series.ts')).seriesSample(request)
     case 'queries':
       return (await import('./queries.ts')).queriesSample(request.subject)
+    case 'alarms':
+      return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':

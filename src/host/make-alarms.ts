@@ -6,7 +6,7 @@ import { createAlarmsService } from '../services/alarms/service.ts'
 import type { MakeService } from './services.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
-export const makeAlarms: MakeService = ({ storage, gauges, now, peers }) => {
+export const makeAlarms: MakeService = ({ storage, gauges, logger, now, peers }) => {
   const service = createAlarmsService({
     storage,
     now,
@@ -14,6 +14,7 @@ export const makeAlarms: MakeService = ({ storage, gauges, now, peers }) => {
     engine: () => peers.runner && alarmForwarding(peers.runner.intake),
     causes: causeBook(() => peers.rules),
     every,
+    logger,
   })
   peers.alarms = service
   gauges.watchQueue('alarm-batches', () => service.gauges().openBatches)
