@@ -15,6 +15,11 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     return service.as({ tenant, user: ENGINE })
   }
+  // the message that woke the rule is among what it finds
+  const reading = async (): Promise<BrokerApi> => {
+    await broker()?.readable(tenant)
+    return api()
+  }
   return {
     post: async (resource, message, how, cause) => {
       await api().posting.events(resource, message, { ...how, ...tellingOf(cause) })
@@ -23,10 +28,10 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
       const { content } = await api().posting.command(resource, command, tellingOf(cause))
       return isPlainObject(content) ? content : {}
     },
-    messages: async (resource, limit) => api().messages.last(resource, 'events', limit),
-    latest: async (resource) => api().series.list(resource),
+    messages: async (resource, limit) => (await reading()).messages.last(resource, 'events', limit),
+    latest: async (resource) => (await reading()).series.list(resource),
     series: async (query) => {
-      const answer = await api().series.query(query)
+      const answer = await (await reading()).series.query(query)
       if ('series' in answer) return { ...answer }
       throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')
     },
@@ -42,6 +47,7 @@ export function latestValue(tenant: string, broker: Broker): NonNullable<Ports['
   return async (resource, metric) => {
     const service = broker()
     if (service === undefined) return undefined
+    await service.readable(tenant)
     const { series } = await service.as({ tenant, user: ENGINE }).series.latest(resource, metric)
     return series[0]?.[1]
   }

@@ -16,14 +16,19 @@ let storage: Storage
 let broker: BrokerService
 let received: Received[]
 let data: DataPort
+/** what a rule does with a message, before the message's poster is answered */
+let woken: () => void
 beforeEach(async () => {
   storage = openMemory({ clock: () => NOW })
   received = []
+  woken = () => undefined
   const engine: Forwarding = {
     receive: async (...call) => {
       received.push(call)
       const [tenant, , { writes }] = call
-      return { taken: true, results: (await storage.tenant(tenant).commit(writes)).results }
+      const { results } = await storage.tenant(tenant).commit(writes)
+      woken()
+      return { taken: true, results }
     },
   }
   broker = createBrokerService({
@@ -67,6 +72,27 @@ describe('what plugs ask of the broker', () => {
     await data.post('r', { t: 21 }, { store: true, forward: false }, cause('1'))
     expect(received).toEqual([])
     expect(await data.messages('r', 5)).toHaveLength(1)
+  })
+
+  it('has the message that woke the rule, which comes before the answer to its poster', async () => {
+    const found: unknown[] = []
+    woken = () => {
+      found.push(data.latest('r'), data.messages('r', 1), latestValue('acme', () => broker)('r', 't'))
+    }
+    await broker.as({ tenant: 'acme', user: 'me' }).posting.events('r', { t: 21 })
+    expect(await Promise.all(found)).toEqual([[{ metric: 't', time: NOW, value: 21 }], [{ t: 21, timestamp: NOW }], 21])
+  })
+
+  it('does not wait for a post that was refused', async () => {
+    const refused = data.post('r', { t: 21 }, BOTH, cause('1', 17))
+    expect(await data.latest('r')).toEqual([])
+    await expect(refused).rejects.toThrow()
+    woken = () => {
+      throw new Error('no engine')
+    }
+    const failed = data.post('r', { t: 21 }, BOTH, cause('1'))
+    await data.latest('r')
+    await expect(failed).rejects.toThrow('no engine')
   })
 
   it('ends when too many rules are in a row', async () => {

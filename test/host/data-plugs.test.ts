@@ -58,6 +58,26 @@ describe('a rule that asks for data', () => {
       .toMatchObject([{ mean: 20 }])
   })
 
+  it('finds the message that woke it among what is stored', async () => {
+    await using app = await dataHost()
+    const [, mean] = EXAMPLE.sensors
+    const counting = {
+      ...mean,
+      properties: { metric: 'temperature', aggregate: 'count' },
+      sequence: 1,
+      dataTrigger: true,
+    }
+    await ask(app, 'POST', '/api/tasks', { ...EXAMPLE, sensors: [counting] })
+    const found: unknown[] = []
+    for (let count = 1; count <= 20; count++) {
+      await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 20, timestamp: Date.now() - count })
+      const summaries = () => ask(app, 'GET', '/resources/summary/messages')
+      await expect.poll(summaries, { timeout: 10_000 }).toHaveLength(count)
+      found.push(((await summaries()) as readonly { mean: unknown }[])[0]?.mean)
+    }
+    expect(found).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+  })
+
   it('is an Error that says so, when the host serves no broker', async () => {
     await using app = await dataHost(['rules'])
     const answer = await ask(app, 'POST', '/api/sensors/storeMessage', {

@@ -21,6 +21,11 @@ import type { Write } from '../../storage/contract.ts'
 export interface BrokerService {
   /** Everything as that caller may see it. Cheap: ask for each request. */
   as(caller: Caller): BrokerApi
+  /**
+   * Resolves when all that was posted before can be read. Rules wait for it before they read, because they hear of a
+   * message before its poster is answered (B2).
+   */
+  readable(tenant: string): Promise<void>
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>

@@ -46,6 +46,10 @@ class Service implements BrokerService {
     return this.#tenant(tenant).api
   }
 
+  readable(tenant: string): Promise<void> {
+    return this.#tenant(tenant).readable()
+  }
+
   async start(closing?: AbortSignal): Promise<void> {
     const tenants = [...(await this.#parts.storage.tenants())]
     const open = async (): Promise<void> => {

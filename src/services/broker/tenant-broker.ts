@@ -90,6 +90,11 @@ export class TenantBroker {
     return this.#projection.open()
   }
 
+  /** Whatever was posted before can be read when it resolves. */
+  readable(): Promise<void> {
+    return this.#line.passed()
+  }
+
   /** Lets go of what is kept no longer: log, keys and what expired. */
   async sweep(): Promise<void> {
     const now = this.#parts.now()

@@ -56,6 +56,10 @@ export class PostLine {
   #underWay = 0
   #characters = 0
   #running: Promise<void> | undefined
+  /** posts that came so far, and those that were answered: they are in one order */
+  #came = 0
+  #answered = 0
+  #awaited: { readonly upTo: number; readonly go: () => void }[] = []
 
   constructor(parts: LineParts) {
     this.#parts = parts
@@ -81,9 +85,17 @@ export class PostLine {
       const settle = (): void => void (ticket.state = 'settled')
       void commit.then(settle)
       this.#line.push(ticket)
+      this.#came++
       this.#characters += size
       this.#running ??= this.#run()
     })
+  }
+
+  /** Resolves when each post that has come so far is readable, or was refused. */
+  passed(): Promise<void> {
+    const upTo = this.#came
+    if (this.#answered === upTo) return Promise.resolve()
+    return new Promise((go) => this.#awaited.push({ upTo, go }))
   }
 
   /** Resolves when nothing is on its way. */
@@ -168,6 +180,11 @@ export class PostLine {
         resolve()
       }
     }
+    this.#answered += tickets.length
+    const isOver = this.#awaited.filter(({ upTo }) => upTo <= this.#answered)
+    if (isOver.length === 0) return
+    this.#awaited = this.#awaited.filter(({ upTo }) => upTo > this.#answered)
+    for (const { go } of isOver) go()
   }
 }
 
