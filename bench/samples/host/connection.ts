@@ -25,8 +25,7 @@ export class Connection {
     socket.on('close', () => this.#reject(new Error('the host closed the connection')))
   }
 
-  static open(port: number, pair: string): Promise<Connection> {
-    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+  static open(port: number, authorization: string): Promise<Connection> {
     const head = `HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: ${authorization}\r\n`
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1', () => resolve(new Connection(socket, head)))

@@ -1,6 +1,5 @@
 /** The tasks that benches of the host create: templates of five nodes, and requests over as many connections as are given. */
 import { performance } from 'node:perf_hooks'
-import { setTimeout } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 
 /** so that a filter by template leaves thousands of a hundred thousand */
@@ -80,15 +79,10 @@ export async function drive(
 }
 
 export async function createTask(connection: Connection, n: number): Promise<string> {
-  const request = JSON.stringify(taskOf(n))
-  let answer = await connection.ask('POST', '/api/tasks', request)
-  // Once a minute the host checks the secret anew, and only so many checks at once.
-  while (answer.status === 429) {
-    await setTimeout(10)
-    answer = await connection.ask('POST', '/api/tasks', request)
+  const { ID } = JSON.parse(await connection.expect(201, 'POST', '/api/tasks', JSON.stringify(taskOf(n)))) as {
+    ID: string
   }
-  if (answer.status !== 201) throw new Error(`a task was answered ${answer.status}: ${answer.body.slice(0, 300)}`)
-  return (JSON.parse(answer.body) as { ID: string }).ID
+  return ID
 }
 
 /** Gives their ids. */
