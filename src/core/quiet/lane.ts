@@ -134,7 +134,8 @@ export class QuietLane implements RowEvents, SeatLane {
     const d = row * rows.layout.size
     const firesAt = d + rows.layout.fires
     const now = rows.clock[0] as number
-    let [firings, held] = [0, 0]
+    let firings = 0
+    let held = 0
     const list = rows.followings[what === NOT_LOOKED_UP ? rows.lookUp(row, seat.task.model) : what] as Following[]
     for (let i = 0; i < list.length; i++) {
       const { trigger, actuator, policyMs, block } = list[i] as Following
