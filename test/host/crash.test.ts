@@ -33,8 +33,8 @@ const TEMPLATE: Template = {
   taskDefaults: { type: 'reactive' },
 }
 
-/** ms */
-const SILENCE = 2000
+/** ms: longer than a life, so that a wait is stored and taken up again */
+const SILENCE = 8000
 /** Each message starts a wait anew. */
 const WAITING: Template = {
   name: 'waiting',
@@ -105,20 +105,29 @@ const POSSIBLE: Readonly<Record<Known, readonly string[]>> = {
 }
 
 /** Makes tasks, stops most of them and deletes some, until the process is gone. */
-async function keepBooks(process: MortalHost, known: Map<string, Known>): Promise<void> {
+async function keepBooks(
+  process: MortalHost,
+  first: number,
+  known: Map<string, Known>,
+  acknowledged: () => void,
+): Promise<void> {
   const { tasks } = process.api
+  const note = (id: string, now: Known) => {
+    known.set(id, now)
+    if (POSSIBLE[now].length === 1) acknowledged()
+  }
   try {
-    for (let n = 0; ; n++) {
+    for (let n = first; ; n++) {
       const { ID } = await tasks.create({ template: 'watched', name: `late ${n}`, resource: 'nobody' })
-      known.set(ID, 'running')
+      note(ID, 'running')
       if (n % 3 === 0) continue
-      known.set(ID, 'stopping')
+      note(ID, 'stopping')
       await tasks.stop(ID)
-      known.set(ID, 'stopped')
+      note(ID, 'stopped')
       if (n % 3 === 1) continue
-      known.set(ID, 'going')
+      note(ID, 'going')
       await tasks.remove(ID)
-      known.set(ID, 'gone')
+      note(ID, 'gone')
     }
   } catch (error) {
     if (!process.isKilled) throw error
@@ -180,13 +189,13 @@ describe('a host that is killed while it works', () => {
     for (let kills = 0; kills < KILLS; kills++) {
       const process = host
       timers.push(await beginTimer(process, `timer-${kills}`))
-      const books = Promise.all(Array.from({ length: 8 }, () => keepBooks(process, known)))
-      const deadline = 1 + upTo(60)
+      const deadline = 1 + upTo(120)
       let acknowledged = 0
       let killed: Promise<void> | undefined
       const count = () => {
         if (++acknowledged >= deadline) killed ??= process.kill()
       }
+      const books = Promise.all(Array.from({ length: 6 }, (_, n) => keepBooks(process, n, known, count)))
       const done = await Promise.all(next.map((from, lane) => stream(process, lane, from, count)))
       await (killed ?? process.kill())
       await books

@@ -7,8 +7,8 @@ export const defineServe: DefineCommand = (program, start) => {
     .command('serve')
     .summary('serve the whole API on one port')
     .description(
-      'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and a curl line\n' +
-        'to try. On the first start it makes an API key and secret, which that line shows once.\n' +
+      'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and curl lines\n' +
+        'to try. On the first start it makes an API key and secret, which those lines show once.\n' +
         'Each option can also come from the environment; an option on the command line wins.',
     )
   const options: readonly Option[] = Object.values(OPTIONS)
