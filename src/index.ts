@@ -5,12 +5,12 @@
 import { asyncScheduler, timer } from 'rxjs'
 import type { Engine, EngineOptions } from './core/engine/api.ts'
 import { CoreEngine } from './core/engine/engine.ts'
-import { generatorHere } from './core/quiet/generate.ts'
 import type { Rule, Template } from './core/rule/rule.ts'
 import { diffRules as diffRulesCore, type Diff, type DiffOptions } from './core/simulate/diff.ts'
 import type { PlaybackOptions } from './core/simulate/playback.ts'
 import { simulate as simulateCore, type Run, type SimulateOptions } from './core/simulate/simulate.ts'
 import { sweep as sweepCore, type Sweep, type SweepOptions } from './core/simulate/sweep.ts'
+import { generatorHere } from './generate.ts'
 
 /** Only `plugs` is needed; the rest has defaults for live use. */
 export type CreateEngineOptions = Partial<EngineOptions> & Pick<EngineOptions, 'plugs'>

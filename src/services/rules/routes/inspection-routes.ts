@@ -112,7 +112,11 @@ export function nodeCommandRoute(app: FastifyInstance, service: RulesService): v
 }
 
 function logRoutes(app: FastifyInstance, service: RulesService): void {
-  const log = { summary: 'The log of a task, newest first', answers: { 200: TaskLogSchema } }
+  const log = {
+    summary:
+      'The log of a task, newest first: starts, ends, failures, lines of plugs; each step while its events are read',
+    answers: { 200: TaskLogSchema },
+  }
   app.post(
     '/api/tasklogs',
     described({ ...log, body: TaskLogQuerySchema }),
