@@ -81,9 +81,9 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
     described({
       summary: 'Delete several tasks at once: all of them, or none',
       query: { ids: filters.ids, id: filters.id, forceStop: Type.Optional(Flag) },
-      answers: { 204: Type.Null() },
+      answers: { 200: Type.Object({ successful: Type.Array(Text) }) },
     }),
-    handle(service, async ({ api, query, reply }) => {
+    handle(service, async ({ api, query }) => {
       const ids = readIds(query)
       const forceStop = query.flag('forceStop') ?? false
       if (ids === undefined) query.missing('ids', 'write ids=a,b')
@@ -93,7 +93,7 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
       const running = found.find(({ status }) => status === 'running')
       if (running !== undefined && !forceStop) throw removeRefused(running.status)
       for (const { ID } of found) await api.tasks.remove(ID, { forceStop })
-      return reply.code(204).send()
+      return { successful: found.map(({ ID }) => ID) }
     }),
   )
   app.patch(
