@@ -212,7 +212,11 @@ async function messagesOf(
 
 /** All but the range is checked by the service, so that every problem is told at once. */
 function readSeries(query: QueryReader): SeriesQuery {
-  return readTexts(query, ['from', 'until', 'grouping', 'aggregate', 'aggregates', 'limit', 'order'])
+  const aggregates = query.texts('aggregates').join(',')
+  return {
+    ...readTexts(query, ['from', 'until', 'grouping', 'aggregate', 'limit', 'order']),
+    ...(aggregates !== '' && { aggregates }),
+  }
 }
 
 function readTexts<const N extends string>(query: QueryReader, names: readonly N[]): { readonly [K in N]?: string } {

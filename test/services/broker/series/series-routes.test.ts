@@ -58,6 +58,14 @@ describe('GET /resources/:id/series/:metric', () => {
     expect(await host.ask('GET', url)).toMatchObject({ status: 200, body: { series: [[FROM + HOUR, 8, 8]] } })
   })
 
+  it('takes aggregates that are repeated for a list of them', async () => {
+    const { body } = await host.ask(
+      'GET',
+      `/resources/r%2F1/series/t?${range}&grouping=2h&aggregates=min&aggregates=max`,
+    )
+    expect(body).toMatchObject({ query: { aggregates: ['min', 'max'] }, series: [[FROM, 1, 8]] })
+  })
+
   it('tells everything that is wrong, each at its place', async () => {
     const { status, body } = await host.ask('GET', '/resources/r/series/t?grouping=hour&from=x&order=up&limit=0')
     expect(status).toBe(400)
