@@ -30,7 +30,7 @@ export function resourcePort(tenant: string, resources: () => ResourcesService |
   return {
     get: async (id) => served().lookup(tenant, id),
     patch: async (id, change, { hops }) => {
-      if (hops >= MOST_HOPS) {
+      if (hops > MOST_HOPS) {
         throw new AppError(
           'TOO_LARGE',
           `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MOST_HOPS} is the most`,

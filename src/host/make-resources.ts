@@ -8,12 +8,13 @@ import { workBeside } from '../services/resources/upkeep/work-beside.ts'
 import type { MakeService } from './services.ts'
 
 /** Resources, their types and constraints. */
-export const makeResources: MakeService = ({ storage, gauges, now, peers }) => {
+export const makeResources: MakeService = ({ storage, gauges, now, peers, logger }) => {
   const work = workBeside()
   const service = createResourcesService({
     storage,
     now,
     newId: () => randomUUID(),
+    logger,
     managedTasks: managedTasks(() => peers.rules),
     actuators: actuatorCall(() => peers.rules),
     beside: [work.make],

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { Library } from '../../../../src/services/resources/books.ts'
+import { OPERATION_PARTS, OPERATIONS } from '../../../../src/services/resources/operations/operation-record.ts'
+import { OperationWorker } from '../../../../src/services/resources/operations/operation-worker.ts'
+import { workBeside } from '../../../../src/services/resources/upkeep/work-beside.ts'
+import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { bench, type Bench } from '../support/bench-of-resources.ts'
+import { Mortal } from '../commands/support/mortal.ts'
+
+async function working(disk = new MemoryDisk()) {
+  const work = workBeside({ later: () => () => undefined })
+  const made = await bench({ storage: openMemory({ disk }), beside: [work.make] })
+  return { ...made, work, disk }
+}
+
+async function finished(b: Bench & { work: ReturnType<typeof workBeside> }, body: unknown) {
+  const { id } = await b.api.operations.queue(body)
+  await b.work.idle()
+  return b.api.operations.get(id)
+}
+
+const remove = (ids: readonly string[], entity = 'resource') => ({ entity, action: 'delete', query: { ids } })
+
+describe('a bulk operation', () => {
+  it('deletes in the order given, and says what became of each', async () => {
+    const b = await working()
+    await b.api.resources.create({ id: 'house' })
+    await b.api.resources.create({ id: 'room', parentId: 'house' })
+    await b.api.resources.create({ id: 'lone' })
+    await b.api.resources.create({ id: 'flat', parentId: 'lone' })
+    const status = await finished(b, remove(['room', 'house', 'lone', 'flat', 'nobody']))
+    expect(status).toEqual({
+      id: status['id'],
+      user: 'tester',
+      operation: { entity: 'resource', action: 'delete', description: 'deleting 5 resources' },
+      queueTime: '2026-11-20T12:00:00.000Z',
+      finishedTime: '2026-11-20T12:00:00.000Z',
+      results: {
+        success: { room: { statusCode: 204 }, house: { statusCode: 204 }, flat: { statusCode: 204 } },
+        failure: {
+          lone: { statusCode: 400, error: 'Resource is still parent of or referenced by 1 resource(s)' },
+          nobody: { statusCode: 404, error: 'No resource with id nobody' },
+        },
+      },
+    })
+    await b.close()
+  })
+
+  it('deletes types that are not in use', async () => {
+    const b = await working()
+    await b.api.types.create({ id: 'pump' })
+    await b.api.types.create({ id: 'fan' })
+    await b.api.resources.create({ id: 'p1', resourceTypeId: 'pump' })
+    expect(await finished(b, remove(['pump', 'fan', 'none'], 'resourcetype'))).toMatchObject({
+      results: {
+        success: { fan: { statusCode: 204 } },
+        failure: {
+          pump: { statusCode: 400, error: 'Type in use by 1 resource(s)' },
+          none: { statusCode: 404, error: 'No type with id none' },
+        },
+      },
+    })
+    await b.close()
+  })
+
+  it('patches resources, and inserts those that are not there', async () => {
+    const b = await working()
+    await b.api.resources.create({ id: 'a', kept: 1, gone: 2 })
+    const resources = [
+      { id: 'a', gone: null, more: 3 },
+      { id: 'b', x: 1 },
+      { id: 'c', tags: 'no list' },
+    ]
+    const status = await finished(b, { entity: 'resource', action: 'patchOrInsert', query: { resources } })
+    expect(status).toMatchObject({
+      results: { success: { a: { statusCode: 204 }, b: { statusCode: 204 } }, failure: { c: { statusCode: 400 } } },
+    })
+    expect((await b.api.resources.get('a')).value).toEqual({ id: 'a', kept: 1, more: 3 })
+    expect((await b.api.resources.get('b')).value).toEqual({ id: 'b', x: 1 })
+    await b.close()
+  })
+
+  it('writes of many what it writes of few', async () => {
+    const b = await working()
+    const resources = Array.from({ length: 250 }, (_, i) => ({ id: `r${i}` }))
+    await finished(b, { entity: 'resource', action: 'patchOrInsert', query: { resources } })
+    const status = await finished(b, remove(resources.map(({ id }) => id)))
+    expect(status).toMatchObject({ results: { failure: {} } })
+    expect((await b.api.resources.list({})).total).toBe(0)
+    await b.close()
+  })
+
+  it('shows no results while it goes on, and an unknown one is told', async () => {
+    const b = await working()
+    const { id } = await b.api.operations.queue(remove(['a']))
+    expect(await b.api.operations.get(id)).not.toHaveProperty('results')
+    await b.work.idle()
+    await expect(b.api.operations.get('other')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: "Operation with id 'other' not found",
+    })
+    const other = b.service.as({ tenant: 'other', user: 'tester' })
+    await expect(other.operations.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await b.close()
+  })
+
+  it('that a crash interrupted goes on, and what it had done counts as done', async () => {
+    const b = await working()
+    for (const id of ['a', 'b', 'c']) await b.api.resources.create({ id })
+    const life = new Mortal()
+    const { storage } = b
+    const worker = new OperationWorker({
+      storage: life.over(storage),
+      as: (caller) => b.service.as(caller),
+      now: () => b.clock.now,
+    })
+    const what = { entity: 'resource', action: 'delete' } as const
+    const operation = { ...what, description: 'deleting 4 resources' }
+    const head = { id: 'op', user: 'tester', operation, queueTime: b.clock.now, what }
+    await worker.queue('acme', head, { what, ids: ['a', 'b', 'c', 'd'] })
+    life.kill()
+    // it had come as far as this, and the commit that says so never came
+    await b.api.resources.remove('a')
+    await b.api.resources.remove('b')
+    const again = new OperationWorker({ storage, as: (caller) => b.service.as(caller), now: () => b.clock.now })
+    await again.start()
+    await again.idle()
+    expect(await b.api.operations.get('op')).toMatchObject({
+      results: {
+        success: { a: { statusCode: 204 }, b: { statusCode: 204 }, c: { statusCode: 204 } },
+        failure: { d: { statusCode: 404 } },
+      },
+    })
+    await b.close()
+  })
+
+  it('is forgotten a week after its end', async () => {
+    const b = await working()
+    const { id } = await finished(b, remove(['a']))
+    b.clock.now += 8 * 86_400_000
+    await finished(b, remove(['b']))
+    await expect(b.api.operations.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const { store } = new Library(b.storage).of('acme')
+    expect([await store.collection(OPERATIONS).count(), await store.collection(OPERATION_PARTS).count()]).toEqual([
+      1, 1,
+    ])
+    await b.close()
+  })
+})
