@@ -17,6 +17,8 @@ const MOST_POINTS = 2_000
 const MOST_RAW = 10_000
 /** queries of one request */
 const MOST_QUERIES = 100
+/** times and values in the answer to one request: as JSON it must not hold the loop */
+const MOST_VALUES = 500_000
 
 /** Over the storage of one tenant. `samplesRead`: how many one request may go through. */
 export function createSeries({
@@ -138,7 +140,16 @@ async function answerBody(
   })
   complaints.throwIfAny()
   const answers: SeriesAnswer[] = []
-  for (const request of requests) if (request !== undefined) answers.push(await answer(reader, request))
+  let values = 0
+  for (const request of requests) {
+    if (request === undefined) continue
+    const answered = await answer(reader, request)
+    values += answered.series.length * (answered.series[0]?.length ?? 0)
+    if (values > MOST_VALUES) {
+      throw new AppError('TOO_LARGE', `the answer has more than ${MOST_VALUES} values; ask for less at once`)
+    }
+    answers.push(answered)
+  }
   const [only] = answers
   return several !== undefined || only === undefined ? answers : only
 }

@@ -1,4 +1,5 @@
 /** Messages of several resources (part 3, 4.1: `POST /messages/query`). */
+import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { BrokerMessage, MessageApi } from '../contract.ts'
@@ -8,12 +9,15 @@ import { type ResolvedRange, resolveRange } from './time-range.ts'
 
 /** messages of a resource that are kept for retrieval */
 const MOST_KEPT = 100
+/** messages of one answer */
+const MOST_ANSWERED = 20_000
 const MEMBERS: ReadonlySet<string> = new Set(['resources', 'limit', 'from', 'until', 'window'])
 
 /** Newest first for each resource that has some, in the order in which they are named. */
 export async function queryMessages(series: Series, body: unknown, now: number): ReturnType<MessageApi['query']> {
   const { resources, range, limit, echo } = readQuery(body, now)
   const results: { resource: string; messages: readonly BrokerMessage[] }[] = []
+  let total = 0
   for (const resource of resources) {
     const kept = await series.messages({
       resource,
@@ -23,6 +27,11 @@ export async function queryMessages(series: Series, body: unknown, now: number):
     const within = range === undefined ? kept : kept.filter(({ time }) => time >= range.from && time <= range.until)
     const messages = within.slice(0, limit).map(({ time, body: message }) => ({ ...message, timestamp: time }))
     if (messages.length > 0) results.push({ resource, messages })
+    total += messages.length
+    if (total > MOST_ANSWERED) {
+      const most = `the answer has more than ${MOST_ANSWERED} messages`
+      throw new AppError('TOO_LARGE', `${most}; ask for fewer resources, or with a smaller limit`)
+    }
   }
   return { query: echo, results }
 }

@@ -49,6 +49,14 @@ describe('messages of several resources', () => {
     expect(results).toMatchObject([{ messages: [{ t: 3 }] }])
   })
 
+  it('are refused when they would be more than 20,000', async () => {
+    const names = Array.from({ length: 201 }, (_, i) => `r${i}`)
+    const many = names.flatMap((name) => Array.from({ length: 100 }, (_, i) => message(name, NOW - i, i)))
+    const { queryMessages } = await shelf([], { messages: many })
+    await expect(queryMessages({ resources: names })).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    expect((await queryMessages({ resources: names, limit: 99 })).results).toHaveLength(201)
+  })
+
   it.each([
     ['no resources', { limit: 1 }, /\/resources <- is missing/],
     ['a limit of nothing', { resources: ['a'], limit: 0 }, /\/limit/],

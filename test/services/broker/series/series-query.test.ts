@@ -170,6 +170,14 @@ describe('what is refused', () => {
     await expect(series.query(Array.from({ length: 101 }, () => good))).rejects.toMatchObject({ code: 'TOO_LARGE' })
   })
 
+  it('queries whose answers would be too long together', async () => {
+    const { series } = await shelf()
+    const aggregates = Array.from({ length: 20 }, () => 'count')
+    const wide = { ...good, aggregates, from: 0, until: 2_000_000, grouping: '1s' }
+    expect(await series.query(Array.from({ length: 11 }, () => wide))).toHaveLength(11)
+    await expect(series.query(Array.from({ length: 12 }, () => wide))).rejects.toMatchObject({ code: 'TOO_LARGE' })
+  })
+
   it('a query that would go through too many samples', async () => {
     const points = Array.from({ length: 12_000 }, (_, i) => [i, i] as const)
     const { series } = await shelf(points, { samplesRead: 11_999 })
