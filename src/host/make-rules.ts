@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { createBuiltins } from '../../plugins/index.ts'
+import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
 import { generatorHere } from '../generate.ts'
 import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
@@ -48,6 +49,7 @@ export const makeRules: MakeService = ({ storage, gauges, now, peers, logger }) 
     now,
     newId: () => randomUUID(),
     logger,
+    resources: () => peers.resources && resourceFinder(peers.resources),
     templateWritten: (tenant, template) => peers.work?.templateWritten(tenant, template),
   })
   peers.rules = service

@@ -185,6 +185,7 @@ export type {
   TaskLogQuery,
 } from './inspection-schema.ts'
 export type { Delivery, DeliveryQuery } from './runner.ts'
+export type { ResourceFinder } from './resource-filter.ts'
 export type { Caller } from '../../kernel/caller.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type {
