@@ -6,7 +6,7 @@ import type { Write } from '../../storage/contract.ts'
 import { sameJson } from './attributes.ts'
 import type { Books } from './books.ts'
 import type { MetadataEvent, ResourceEntity } from './contract.ts'
-import { historyOf, type HistoryRecord, type Kind } from './history.ts'
+import { historyOf, recordId, type HistoryRecord, type Kind } from './history.ts'
 
 export interface Change {
   readonly kind: Kind
@@ -51,7 +51,6 @@ export class ChangeBook {
     const time = this.#now()
     const record: HistoryRecord = {
       of: historyOf(kind, id),
-      order: this.nextOrder(),
       time,
       userId: caller.user,
       change: before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated',
@@ -60,7 +59,7 @@ export class ChangeBook {
     const event = eventOf(change, time)
     return {
       writes: [
-        books.history.putting(this.#newId(), record, 'absent'),
+        books.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent'),
         books.log.appending(0, [event as unknown as Json]),
       ],
       tell: () => {

@@ -16,7 +16,7 @@ export async function changesOf(room: Room, kind: Kind, id: string, query: ListQ
   const where = [{ field: 'of', op: 'eq', value: historyOf(kind, id) }] as const
   const { history } = room.books
   const [found, total] = await Promise.all([
-    history.find({ where, sort: [{ field: 'order', descending: true }], offset: skip, limit }),
+    history.find({ where, sort: [{ field: 'id', descending: true }], offset: skip, limit }),
     history.count(where),
   ])
   return { values: found.map(({ value }) => changeRecord(kind, id, value)), skip, limit, total }

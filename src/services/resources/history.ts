@@ -8,8 +8,6 @@ export type Kind = 'resource' | 'resourcetype'
 export interface HistoryRecord {
   /** kind and id */
   readonly of: string
-  /** rises with each record of one `of` */
-  readonly order: number
   /** epoch ms */
   readonly time: number
   readonly userId: string
@@ -23,9 +21,18 @@ export const HISTORY: CollectionSpec<HistoryRecord> = {
   version: 1,
   fields: {
     of: { type: 'text', of: (record) => record.of },
-    order: { type: 'number', of: ({ order }) => order },
   },
 }
+
+/** Ids of records in their order, so that they are written and read side by side. */
+export function recordId(order: number, unique: string): string {
+  return `${String(order).padStart(ORDER_DIGITS, '0')}-${unique.slice(0, UNIQUE_CHARACTERS)}`
+}
+
+/** of microseconds since 1970, for some thousand years */
+const ORDER_DIGITS = 17
+/** two hosts may write in the same microsecond */
+const UNIQUE_CHARACTERS = 8
 
 export function historyOf(kind: Kind, id: string): string {
   return `${kind}/${id}`

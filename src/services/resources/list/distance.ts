@@ -24,7 +24,7 @@ const METRES: ReadonlyMap<string, number> = new Map([
 
 export const DISTANCE_UNITS = [...METRES.keys()].filter((unit) => unit !== '')
 
-const EARTH_RADIUS_M = 6_371_008.8
+export const EARTH_RADIUS_M = 6_371_008.8
 const DISTANCE = /^(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})[ ]?([a-zA-Z]{0,16})$/
 
 /** Metres; undefined when it is no number with a known unit. */
@@ -75,6 +75,6 @@ function wrapped(lon: number): number {
   return lon < -180 ? lon + 360 : lon > 180 ? lon - 360 : lon
 }
 
-function radians(degrees: number): number {
+export function radians(degrees: number): number {
   return (degrees * Math.PI) / 180
 }

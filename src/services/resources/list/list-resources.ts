@@ -7,6 +7,8 @@ import type { Condition } from '../../../storage/contract.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { ResourceRecord } from '../resource-record.ts'
 import type { Room } from '../room.ts'
+import { aroundCircle, cutCircle, isWithin, type Circle, type CutCircle } from './circle.ts'
+import type { Point } from './distance.ts'
 import { project, valueAt } from './project.ts'
 import { readListing, type Listing } from './read-listing.ts'
 
@@ -18,12 +20,10 @@ export async function listResources(
 ): Promise<Page<ResourceEntity>> {
   const listing = readListing(query)
   const where = [...among, ...listing.where]
-  const { skip, limit } = listing
-  const isEasy = listing.checks.length === 0 && listing.sort.isField
-  const { records, total } = isEasy ? await asked(room, where, listing) : await lookedThrough(room, where, listing)
+  const { records, total } = await found(room, where, listing)
   const values: ResourceEntity[] = []
   for (const record of records) values.push(project(await shownAs(room, record, listing), listing.fields))
-  return { values, skip, limit, total }
+  return { values, skip: listing.skip, limit: listing.limit, total }
 }
 
 interface Found {
@@ -31,10 +31,24 @@ interface Found {
   readonly total: number
 }
 
-async function asked(room: Room, where: readonly Condition[], { sort, skip, limit }: Listing): Promise<Found> {
+function found(room: Room, where: readonly Condition[], listing: Listing): Promise<Found> {
+  const { circle, checks, sort } = listing
+  const isByStore = checks.length === 0 && sort.isField
+  if (circle === undefined) return isByStore ? asked(room, where, listing) : lookedThrough(room, where, listing)
+  const cut = checks.length === 0 && isById(listing) ? cutCircle(circle) : undefined
+  if (cut !== undefined) return counted(room, where, listing, circle, cut)
+  const isNear = (shown: ResourceEntity): boolean => isWithin(circle, placeOf(shown) ?? NOWHERE)
+  return lookedThrough(room, [...where, aroundCircle(circle)], { ...listing, checks: [...checks, isNear] })
+}
+
+function isById({ sort }: Listing): boolean {
+  return sort.path === 'id' && !sort.descending
+}
+
+async function asked(room: Room, where: readonly Condition[], listing: Listing): Promise<Found> {
   const { resources } = room.books
-  const byId = sort.path === 'id' && !sort.descending
-  const order = byId ? {} : { sort: [{ field: sort.path, descending: sort.descending }] }
+  const { sort, skip, limit } = listing
+  const order = isById(listing) ? {} : { sort: [{ field: sort.path, descending: sort.descending }] }
   const [found, total] = await Promise.all([
     limit === 0 ? [] : resources.find({ where, ...order, offset: skip, limit }),
     resources.count(where),
@@ -47,9 +61,67 @@ const SLICE = 500
 
 type Key = string | number | undefined
 
+/** In the order of ids: a page is full before all places are measured, and most of them are counted only. */
+async function counted(
+  room: Room,
+  where: readonly Condition[],
+  { skip, limit }: Listing,
+  circle: Circle,
+  cut: CutCircle,
+): Promise<Found> {
+  const [records, certain, measured] = await Promise.all([
+    firstWithin(room, [...where, cut.around], circle, skip, limit),
+    cut.inside === undefined ? 0 : room.books.resources.count([...where, cut.around, cut.inside]),
+    countEdge(room, [...where, cut.around, cut.edge], circle, cut),
+  ])
+  return { records, total: certain + measured }
+}
+
+async function firstWithin(
+  room: Room,
+  where: readonly Condition[],
+  circle: Circle,
+  skip: number,
+  limit: number,
+): Promise<readonly ResourceRecord[]> {
+  const page: ResourceRecord[] = []
+  if (limit === 0) return page
+  let passed = 0
+  // the box has little more than the circle
+  const slice = Math.min(SLICE, Math.ceil((skip + limit) * 1.5))
+  for await (const record of walk(room, where, slice)) {
+    const place = await placeOfRecord(room, record)
+    if (place === undefined || !isWithin(circle, place)) continue
+    if (passed >= skip) page.push(record)
+    passed += 1
+    if (page.length === limit) break
+  }
+  return page
+}
+
+async function countEdge(room: Room, where: readonly Condition[], circle: Circle, cut: CutCircle): Promise<number> {
+  let count = 0
+  for await (const record of walk(room, where)) {
+    const place = await placeOfRecord(room, record)
+    if (place !== undefined && !cut.isInside(place) && isWithin(circle, place)) count += 1
+  }
+  return count
+}
+
+const NOWHERE: Point = { lat: Number.NaN, lon: Number.NaN }
+
+async function placeOfRecord(room: Room, record: ResourceRecord): Promise<Point | undefined> {
+  return placeOf(await shownAs(room, record, { denormalized: true }))
+}
+
+function placeOf({ location }: ResourceEntity): Point | undefined {
+  const { lat, lon } = (location ?? {}) as { readonly lat?: unknown; readonly lon?: unknown }
+  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : undefined
+}
+
 async function lookedThrough(room: Room, where: readonly Condition[], listing: Listing): Promise<Found> {
   const { sort, skip, limit, checks } = listing
-  const byId = sort.path === 'id' && !sort.descending
+  const byId = isById(listing)
   const page: ResourceRecord[] = []
   const keys: { readonly id: string; readonly key: Key }[] = []
   let total = 0
@@ -67,12 +139,12 @@ async function lookedThrough(room: Room, where: readonly Condition[], listing: L
   return { records, total }
 }
 
-async function* walk(room: Room, where: readonly Condition[]): AsyncGenerator<ResourceRecord> {
+async function* walk(room: Room, where: readonly Condition[], limit = SLICE): AsyncGenerator<ResourceRecord> {
   let afterId: string | undefined
   for (;;) {
-    const slice = await room.books.resources.find({ where, limit: SLICE, ...(afterId !== undefined && { afterId }) })
+    const slice = await room.books.resources.find({ where, limit, ...(afterId !== undefined && { afterId }) })
     for (const { value } of slice) yield value
-    if (slice.length < SLICE) return
+    if (slice.length < limit) return
     afterId = slice.at(-1)?.id
     await turn()
   }

@@ -4,7 +4,8 @@ import { QueryReader } from '../../../web/query-reader.ts'
 import type { Condition } from '../../../storage/contract.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import { TEXT_FIELDS } from '../resource-record.ts'
-import { boxAround, DISTANCE_UNITS, distanceM, metresOf, type Point } from './distance.ts'
+import type { Circle } from './circle.ts'
+import { DISTANCE_UNITS, metresOf } from './distance.ts'
 import { fieldsOf, isPath } from './project.ts'
 import { translate, type KnownFields } from './query-conditions.ts'
 import { parseQuery } from './query-language.ts'
@@ -19,6 +20,7 @@ export interface Listing extends Paging {
   readonly where: readonly Condition[]
   /** what the store cannot find out; all must hold for the resource as it is shown */
   readonly checks: readonly ((shown: ResourceEntity) => boolean)[]
+  readonly circle?: Circle
   readonly sort: { readonly path: string; readonly isField: boolean; readonly descending: boolean }
   /** empty: everything */
   readonly fields: readonly string[]
@@ -42,16 +44,13 @@ const RESOURCE_FIELDS: KnownFields = {
 export function readListing(query: ListQuery): Listing {
   const reader = new QueryReader(query)
   const paging = readPaging(reader)
-  const where: Condition[] = [...filterConditions(reader), ...fieldConditions(reader)]
+  // what costs least to ask comes first
+  const where: Condition[] = [...fieldConditions(reader), ...filterConditions(reader)]
   const checks: Listing['checks'][number][] = []
   const asked = readQuery(reader, RESOURCE_FIELDS)
   where.push(...asked.where)
   if (asked.check !== undefined) checks.push(asked.check)
   const circle = readCircle(reader)
-  if (circle !== undefined) {
-    where.push({ field: 'location', op: 'box', ...boxAround(circle.center, circle.metres) })
-    checks.push((shown) => isWithin(shown, circle))
-  }
   if (reader.flag('toplevelOnly') === true) where.push({ field: 'parentId', op: 'exists', value: false })
   const sort = reader.text('sort') ?? 'id'
   if (!isPath(sort)) reader.wrong('sort', `"${sort}" is no path of an attribute`)
@@ -60,7 +59,15 @@ export function readListing(query: ListQuery): Listing {
   if (reader.text('q') !== undefined) reader.wrong('q', 'is not read', 'use query, such as query=name:like(pump*)')
   reader.done()
   const isField = RESOURCE_FIELDS.texts.has(sort) || RESOURCE_FIELDS.numbers.has(sort)
-  return { ...paging, where, checks, sort: { path: sort, isField, descending }, fields: fieldsOf(query), denormalized }
+  return {
+    ...paging,
+    where,
+    checks,
+    ...(circle && { circle }),
+    sort: { path: sort, isField, descending },
+    fields: fieldsOf(query),
+    denormalized,
+  }
 }
 
 export function readPaging(reader: QueryReader): Paging {
@@ -111,11 +118,6 @@ function fieldConditions(reader: QueryReader): readonly Condition[] {
   return [...idConditions(reader), ...whole, ...tagged]
 }
 
-interface Circle {
-  readonly center: Point
-  readonly metres: number
-}
-
 /** All three parameters, or none. */
 function readCircle(reader: QueryReader): Circle | undefined {
   const lat = reader.number('lat')
@@ -135,13 +137,4 @@ function readCircle(reader: QueryReader): Circle | undefined {
   if (lat === undefined || lon === undefined || metres === undefined) return undefined
   if (Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined
   return { center: { lat, lon }, metres }
-}
-
-/** of the distance; the edge belongs to the circle, whatever rounding does */
-const SLACK = 1e-9
-
-function isWithin({ location }: ResourceEntity, { center, metres }: Circle): boolean {
-  const { lat, lon } = (location ?? {}) as { readonly lat?: unknown; readonly lon?: unknown }
-  if (typeof lat !== 'number' || typeof lon !== 'number') return false
-  return distanceM(center, { lat, lon }) <= metres * (1 + SLACK)
 }

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Condition } from '../../../../src/storage/contract.ts'
+import { cutCircle, isWithin } from '../../../../src/services/resources/list/circle.ts'
 import { boxAround, distanceM, metresOf } from '../../../../src/services/resources/list/distance.ts'
 import { parseQuery } from '../../../../src/services/resources/list/query-language.ts'
 import { isLike } from '../../../../src/services/resources/list/query-match.ts'
@@ -85,6 +87,47 @@ describe('the query language', () => {
         expect(isLike(text, wildcards)).toBe(new RegExp(`^${source}$`, 's').test(text))
       }),
       { numRuns: 1000 },
+    )
+  })
+})
+
+describe('a circle that is cut', () => {
+  it('has inside only what is within, and everything else that is within at its edge', () => {
+    const center = fc.record({
+      lat: fc.double({ min: -89, max: 89, noNaN: true }),
+      lon: fc.double({ min: -179, max: 179, noNaN: true }),
+    })
+    const offset = fc.double({ min: -1.1, max: 1.1, noNaN: true })
+    fc.assert(
+      fc.property(
+        center,
+        fc.double({ min: 1, max: 5_000_000, noNaN: true }),
+        offset,
+        offset,
+        (around, metres, a, b) => {
+          const cut = cutCircle({ center: around, metres })
+          fc.pre(cut !== undefined)
+          const { south, north, west, east } = boxAround(around, metres)
+          const point = {
+            lat: around.lat + (a * (north - south)) / 2,
+            lon: around.lon + (b * (east - west)) / 2,
+          }
+          const holds = (condition: Condition | undefined): boolean =>
+            condition !== undefined &&
+            ('any' in condition
+              ? condition.any.some((list) => list.every(holds))
+              : condition.op === 'box' &&
+                point.lat >= condition.south &&
+                point.lat <= condition.north &&
+                point.lon >= condition.west &&
+                point.lon <= condition.east)
+          expect(holds(cut.inside)).toBe(cut.isInside(point))
+          const near = isWithin({ center: around, metres }, point)
+          if (cut.isInside(point)) expect(near).toBe(true)
+          else if (near) expect(holds(cut.edge) && holds(cut.around)).toBe(true)
+        },
+      ),
+      { numRuns: 3000 },
     )
   })
 })
