@@ -13,7 +13,7 @@ import { TIMELINE_MEDIA_TYPE } from './routes/alarm-routes.ts'
 export function alarmsClient(options: ClientOptions): AlarmsApi {
   const http = new Http(options)
   return {
-    raise: (body) => typed(http.json('POST', '/alarm/alarms', { body })),
+    raise: (body, { history } = {}) => typed(http.json('POST', '/alarm/alarms', { body, query: { history } })),
     get: (id) => typed(http.json('GET', pathOf`/alarm/alarms/${id}`)),
     update: (id, body) => typed(http.json('PUT', pathOf`/alarm/alarms/${id}`, { body })),
     remove: (id) => typed(http.json('DELETE', pathOf`/alarm/alarms/${id}`)),

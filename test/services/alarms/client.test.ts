@@ -40,6 +40,12 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     await expect(api.remove(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
+  it('gives the newest part of a long history alone where that is enough', async () => {
+    for (let i = 0; i < 40; i++) await api.raise(alarmOf(), { history: 'newest' })
+    expect((await api.raise(alarmOf(), { history: 'newest' })).history).toHaveLength(9)
+    expect((await api.raise(alarmOf())).history).toHaveLength(42)
+  })
+
   it('refuses in the same words', async () => {
     const { id } = await api.raise(alarmOf({ status: 'CLEARED' }))
     await expect(api.update(id, { status: 'ACTIVE' })).rejects.toMatchObject({

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AlarmChangeSchema, AlarmListSchema, AlarmSchema, AlarmWhySchema, NewAlarmSchema } from '../alarm-schema.ts'
 import type { AlarmPage, AlarmsService } from '../contract.ts'
+import { QueryReader } from '../../../web/query-reader.ts'
 import { described, handle } from './route-parts.ts'
 
 /** Asks the listing for what alarms were like after each record of their histories. */
@@ -42,9 +43,15 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
     described({
       summary: 'Raise an alarm, or count it again when it is open',
       body: NewAlarmSchema,
+      query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'how much of it is given back' })) },
       answers: { 200: AlarmSchema },
     }),
-    handle(service, ({ api, request }) => api.raise(request.body)),
+    handle(service, ({ api, query, request }) => {
+      const reader = new QueryReader(query)
+      const history = reader.oneOf('history', ['all', 'newest']) ?? 'all'
+      reader.done()
+      return api.raise(request.body, { history })
+    }),
   )
   app.get(
     '/alarm/alarms',
