@@ -30,6 +30,7 @@ import type {
 } from '../runner.ts'
 import { DELIVERIES, MOST_DELIVERIES } from './records.ts'
 import type { EndOfRun, EngineParts } from './stage.ts'
+import { laterPorts } from './later-ports.ts'
 import { TenantRunner } from './tenant-runner.ts'
 
 export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
@@ -184,7 +185,7 @@ class Runner implements DurableRunner {
     const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({
       store: store(tenant),
-      engine: { ...common, plugs, ...(ports && { ports }) },
+      engine: { ...common, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(createRegistry(plugs)),
       scheduler,
       checkpointMs,

@@ -46,3 +46,26 @@ describe('a plug that answers at once', () => {
     await second.crash()
   })
 })
+
+describe('what a task asked of the outside', () => {
+  it('stays as it was answered, though the answer came at once and is another one after a crash', async () => {
+    const ground = new Ground()
+    let site = 'cellar'
+    const options = { ...OPTIONS, ports: { metadata: () => ({ site }) } }
+    const first = ground.open(options)
+    await first.begin(asking)
+    await first.send('boiler', { level: 1 })
+    await first.rest()
+    const look = (life: typeof first) => life.runner.nodes.view(ref('asking'), 'seen')[0]?.rawData
+    expect(look(first)).toEqual({ count: 1, site: 'cellar' })
+    await first.crash()
+    site = 'attic'
+    const second = ground.open(options)
+    await second.runner.resume([asking])
+    expect(look(second)).toEqual({ count: 1, site: 'cellar' })
+    await second.send('boiler', { level: 2 })
+    await second.rest()
+    expect(look(second)).toEqual({ count: 2, site: 'attic' })
+    await second.crash()
+  })
+})
