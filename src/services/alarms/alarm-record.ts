@@ -36,7 +36,7 @@ export interface AlarmRecord {
   /** repeats after the last whole chunk of them */
   readonly repeatTail: readonly HistoryRecord[]
   readonly updateTail: readonly HistoryRecord[]
-  /** the newest effects of rules that raised or changed it */
+  /** marks of the newest effects of rules that raised or changed it */
   readonly effects?: readonly string[]
   readonly autoClearAfter?: string
   readonly snoozeUntil?: number

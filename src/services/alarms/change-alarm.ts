@@ -1,4 +1,5 @@
 /** What happens to an alarm, as pure functions: the alarm as it is then, and what is to be told of it. */
+import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import type { AlarmEvent, AttributeChange } from './contract.ts'
@@ -7,8 +8,13 @@ import type { NewAlarm } from './read-alarm.ts'
 import type { AlarmChange } from './read-change.ts'
 import { ATTRIBUTE_CHANGE, SEVERITY_CHANGE, STATUS_CHANGE } from './words.ts'
 
-/** Effects of rules that an alarm remembers, so that one that comes twice counts once. */
-const KEPT_EFFECTS = 32
+/**
+ * Effects of rules that an alarm remembers, so that one that comes twice counts once: more than a commit takes, since
+ * all of those may come again after a crash.
+ */
+const KEPT_EFFECTS = 128
+/** Characters of a mark: 60 bits. */
+const MARK = 10
 
 /** The circumstances of a change. */
 export interface Moment {
@@ -38,7 +44,7 @@ export function bornAlarm(
     updates: 0,
     repeatTail: [],
     updateTail: [],
-    ...(effect !== undefined && { effects: [effect] }),
+    ...(effect !== undefined && { effects: [markOf(effect)] }),
     ...(alarm.status !== 'ACTIVE' && { escalationOver: true }),
   }
 }
@@ -98,7 +104,7 @@ export function snoozeEnd({ snoozeUntil }: AlarmRecord, now: number): number | u
 
 /** Whether that effect of a rule has been counted. */
 export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefined): boolean {
-  return effect !== undefined && effects.includes(effect)
+  return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))
 }
 
 export function eventOf(
@@ -135,7 +141,11 @@ export function eventOf(
 
 function remembering(alarm: AlarmRecord, effect: string | undefined): AlarmRecord {
   if (effect === undefined) return alarm
-  return { ...alarm, effects: [...(alarm.effects ?? []), effect].slice(-KEPT_EFFECTS) }
+  return { ...alarm, effects: [...(alarm.effects ?? []), markOf(effect)].slice(-KEPT_EFFECTS) }
+}
+
+function markOf(effect: string): string {
+  return createHash('sha256').update(effect).digest('base64url').slice(0, MARK)
 }
 
 function isoOf(time: number | undefined): string | null {

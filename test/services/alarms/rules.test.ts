@@ -61,6 +61,16 @@ describe('an effect of a rule', () => {
     expect(await alarms.api.raise(alarmOf(), { cause })).toMatchObject({ count: 2 })
   })
 
+  it('that was one of a hundred at once counts once when they all come again', async () => {
+    const all = () => {
+      const effects = Array.from({ length: 100 }, (_, i) => `task-1/1/${i}/0`)
+      return Promise.all(effects.map((effect) => alarms.api.raise(alarmOf(), { cause: { ...cause, effect } })))
+    }
+    await all()
+    await all()
+    expect(await alarms.api.list({})).toMatchObject({ total: 1, alarms: [{ count: 100 }] })
+  })
+
   it('that comes again after its alarm was cleared does not raise another', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause })
     await alarms.api.update(id, { status: 'CLEARED' })
