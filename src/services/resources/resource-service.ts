@@ -16,7 +16,7 @@ import { originsOf } from './denormalize.ts'
 import { problem, resourceExists, resourceInUse, resourceNotFound } from './error-texts.ts'
 import { listResources } from './list/list-resources.ts'
 import { readAttributes } from './read-attributes.ts'
-import { patched, versionOf, withId, type ResourceWriter } from './resource-writer.ts'
+import { checkId, patched, versionOf, withId, type ResourceWriter } from './resource-writer.ts'
 import type { Room } from './room.ts'
 
 /** What is deleted with a resource when it is asked for; a part that is not served has nothing to delete. */
@@ -76,7 +76,7 @@ export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, ro
     },
     patch: async (id, body, options) => {
       const patch = readAttributes(body, SUBJECT)
-      withId(patch, id, SUBJECT)
+      checkId(patch, id, SUBJECT)
       return write({
         id,
         options,

@@ -128,17 +128,28 @@ export function checkVersion(what: string, version: number | undefined, options:
 
 /** Attributes with the id of the path; null stands for nothing. Throws `VALIDATION` when the body has another id. */
 export function withId(attributes: Attributes, id: string, subject: string): ResourceEntity {
-  if (attributes['id'] !== undefined && attributes['id'] !== null && attributes['id'] !== id) {
-    const message = `is ${JSON.stringify(attributes['id'])}, but the path says ${JSON.stringify(id)}`
-    throw refuse(subject, [problem('/id', message, 'leave it out')])
-  }
-  const kept = Object.entries(attributes).filter(([name, value]) => value !== null && name !== 'id')
-  return { id, ...Object.fromEntries(kept) }
+  checkId(attributes, id, subject)
+  return overlaid({}, attributes, id)
+}
+
+/** Throws `VALIDATION` when the body has another id than the path. */
+export function checkId({ id: given }: Attributes, id: string, subject: string): void {
+  if (given === undefined || given === null || given === id) return
+  const message = `is ${JSON.stringify(given)}, but the path says ${JSON.stringify(id)}`
+  throw refuse(subject, [problem('/id', message, 'leave it out')])
 }
 
 /** Each attribute of the patch replaces the one of that name; null removes it. */
 export function patched(before: ResourceEntity, patch: Attributes): ResourceEntity {
-  const { id, ...own } = { ...before, ...patch, id: before.id }
-  const kept = Object.entries(own).filter(([, value]) => value !== null)
-  return { id, ...Object.fromEntries(kept) }
+  return overlaid(before, patch, before.id)
+}
+
+function overlaid(before: Attributes, patch: Attributes, id: string): ResourceEntity {
+  const next: Record<string, Json> & { id: string } = { ...before, id }
+  for (const [name, value] of Object.entries(patch)) {
+    if (name === 'id') continue
+    if (value === null) delete next[name]
+    else next[name] = value
+  }
+  return next
 }

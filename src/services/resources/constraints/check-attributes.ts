@@ -29,9 +29,11 @@ class Check {
 
   attributes(attributes: readonly Attribute[], value: Readonly<Record<string, unknown>>, path: string): void {
     for (const { name, required, type } of attributes) {
-      const place = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (Object.hasOwn(value, name)) this.type(type, value[name], place, name)
-      else if (required) this.#fail(place, 'required', `Property ${name} missing.`, undefined)
+      const isThere = Object.hasOwn(value, name)
+      if (!isThere && !required) continue
+      const place = `${path}/${escaped(name)}`
+      if (isThere) this.type(type, value[name], place, name)
+      else this.#fail(place, 'required', `Property ${name} missing.`, undefined)
     }
   }
 
@@ -84,9 +86,9 @@ class Check {
     else if (!referredId(value)) {
       this.#fail(`${path}/$ref`, 'pattern', `Property $ref must begin with /resources/ and name a resource.`, target)
     }
-    const keys = (type.attributes ?? []).map((key): Attribute => ({ name: key, required: true, type: ANYTHING }))
-    for (const { name: key } of keys) {
-      if (!Object.hasOwn(value, key)) this.#fail(`${path}/${key}`, 'required', `Property ${key} missing.`, undefined)
+    for (const key of type.attributes ?? []) {
+      if (Object.hasOwn(value, key)) continue
+      this.#fail(`${path}/${escaped(key)}`, 'required', `Property ${key} missing.`, undefined)
     }
   }
 
@@ -123,7 +125,11 @@ class Check {
   }
 }
 
-const ANYTHING: AttributeType = { type: 'object' }
+/** As a step of a JSON pointer. */
+function escaped(name: string): string {
+  return name.includes('~') || name.includes('/') ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name
+}
+
 const MOST_SHOWN = 20
 
 function shown(items: readonly unknown[]): string {

@@ -112,7 +112,10 @@ function fieldConditions(reader: QueryReader): readonly Condition[] {
   if (tags.length > MOST_TAGS) reader.wrong('tag', `is there ${tags.length} times`, `at most ${MOST_TAGS}`)
   const whole = (['provider', 'customer', 'resourceTypeId'] as const).flatMap((field): Condition[] => {
     const values = reader.texts(field).filter((value) => value !== '')
-    return values.length === 0 ? [] : [{ field, op: 'in', values: values.slice(0, MOST_IDS) }]
+    const [value] = values
+    if (value === undefined) return []
+    // an index may answer several that are equal together
+    return [values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values: values.slice(0, MOST_IDS) }]
   })
   const tagged = tags.slice(0, MOST_TAGS).map((value): Condition => ({ field: 'tags', op: 'eq', value }))
   return [...idConditions(reader), ...whole, ...tagged]
