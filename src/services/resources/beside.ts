@@ -4,6 +4,7 @@ import type { Page } from '../../kernel/page.ts'
 import type { Books, Library } from './books.ts'
 import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
 import type { Json } from '../../kernel/json.ts'
+import type { Write } from '../../storage/contract.ts'
 
 /** As the core's port of that name. */
 export interface Logger {
@@ -31,6 +32,10 @@ export interface Beside {
   /** the log of commands of a resource, newest first */
   commands?(books: Books, id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
   operations?(caller: Caller): OperationApi
+  /** For the commit of a type that names a new operation: so that the operation can be asked for. Then `planned`. */
+  planning?(books: Books, caller: Caller, type: string, operation: string): Write
+  /** After that commit. It must not wait. */
+  planned?(tenant: string): void
   /** id of an operation that is under way for a type, to be shown as its `$bulkOperation` */
   operationOf?(tenant: string, type: string): string | undefined
   openOperations?(): number

@@ -190,10 +190,12 @@ function everySweep(work: () => void): () => void {
 
 /** Its members as functions of their own, so that several can be taken together. */
 function bound(beside: Beside): Beside {
-  const { commands, operations, operationOf } = beside
+  const { commands, operations, operationOf, planning, planned } = beside
   return {
     ...(commands && { commands: commands.bind(beside) }),
     ...(operations && { operations: operations.bind(beside) }),
+    ...(planning && { planning: planning.bind(beside) }),
+    ...(planned && { planned: planned.bind(beside) }),
     ...(operationOf && { operationOf: operationOf.bind(beside) }),
   }
 }

@@ -3,8 +3,8 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { Stored } from '../../storage/contract.ts'
-import type { Attributes } from './attributes.ts'
+import type { Stored, Write } from '../../storage/contract.ts'
+import { sameJson, type Attributes } from './attributes.ts'
 import type { Beside } from './beside.ts'
 import type { ChangeBook } from './change-book.ts'
 import { changesOf } from './change-pages.ts'
@@ -19,7 +19,7 @@ import { listTypes } from './list/list-documents.ts'
 import { checkSize, readAttributes } from './read-attributes.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
-import { checkVersion, patched, versionOf, withId } from './resource-writer.ts'
+import { checkId, checkVersion, patched, versionOf, withId } from './resource-writer.ts'
 import { untilWritten } from './retry.ts'
 import type { Room } from './room.ts'
 import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
@@ -93,7 +93,7 @@ export function typeApi(parts: TypeParts, room: Room, caller: Caller): TypeApi {
     },
     patch: async (id, body, options) => {
       const patch = readAttributes(body, SUBJECT)
-      withId(patch, id, SUBJECT)
+      checkId(patch, id, SUBJECT)
       let created = false
       const result = await written(id, options, (before) => {
         created = before === undefined
@@ -130,10 +130,12 @@ export function typeApi(parts: TypeParts, room: Room, caller: Caller): TypeApi {
         const constraints = value.constraints.map(({ constraintId }) => applying(constraintId))
         const beats = (value.beats ?? 0) + 1
         const record: TypeRecord = { ...value, constraints, operation: newId(), beats }
-        const next = await types.put(id, record, version)
+        const planned = planning(parts, room, caller, id, value, record)
+        const { results } = await room.books.commit([types.putting(id, record, version), ...planned])
         room.types.put(id, record)
         typeWork.begin(room, id)
-        return { value: show(record), version: next - beats }
+        if (planned.length > 0) parts.beside.planned?.(caller.tenant)
+        return { value: show(record), version: (results[0] ?? 0) - beats }
       }),
   }
 }
@@ -192,7 +194,8 @@ async function nextRecord(
   const isSame = before !== undefined && isSearchedAlike(before.own, own)
   const users = await usersOf(room, id)
   const constraints = await appliedConstraints(room, ids, before, own, users)
-  const isBusy = users > 0 && (!isSame || constraints.some(({ status }) => status === 'applying'))
+  const hasSameTasks = sameJson(before?.own['templates'], own['templates'])
+  const isBusy = users > 0 && (!isSame || !hasSameTasks || constraints.some(({ status }) => status === 'applying'))
   const operation = isBusy ? newId() : before?.operation
   return {
     own,
@@ -206,14 +209,30 @@ function usersOf(room: Room, id: string): Promise<number> {
   return room.books.resources.count([{ field: 'resourceTypeId', op: 'eq', value: id }])
 }
 
+/** So that an operation that a type names for the first time can be asked for. */
+function planning(
+  { beside }: TypeParts,
+  { books }: Room,
+  caller: Caller,
+  id: string,
+  before: TypeRecord | undefined,
+  record: TypeRecord | undefined,
+): readonly Write[] {
+  const { operation } = record ?? {}
+  if (operation === undefined || operation === before?.operation) return []
+  const write = beside.planning?.(books, caller, id, operation)
+  return write === undefined ? [] : [write]
+}
+
 async function commit(
-  { book, typeWork }: TypeParts,
+  parts: TypeParts,
   room: Room,
   caller: Caller,
   id: string,
   before: Stored<TypeRecord> | undefined,
   record: TypeRecord | undefined,
 ): Promise<number> {
+  const { book, typeWork, beside } = parts
   const { books } = room
   const noted = book.note(books, caller, {
     kind: 'resourcetype',
@@ -223,9 +242,11 @@ async function commit(
   })
   const expect = before?.version ?? 'absent'
   const write = record === undefined ? books.types.deleting(id, expect) : books.types.putting(id, record, expect)
-  const { results } = await books.commit([write, ...noted.writes])
+  const planned = planning(parts, room, caller, id, before?.value, record)
+  const { results } = await books.commit([write, ...noted.writes, ...planned])
   room.types.put(id, record)
   noted.tell()
+  if (planned.length > 0) beside.planned?.(caller.tenant)
   if (record?.operation !== undefined) typeWork.begin(room, id)
   return results[0] ?? 0
 }

@@ -11,6 +11,8 @@ export interface UpkeepDocuments {
   /** ids of the resources of a type after an id, in the order of ids */
   ofType(tenant: string, type: string, after: string | undefined, limit: number): Promise<readonly string[]>
   countOfType(tenant: string, type: string): Promise<number>
+  /** whether the type still names that operation, because others work on it too */
+  isBusy(tenant: string, type: string, operation: string): Promise<boolean>
 }
 
 /** A task that is wanted and could not be made. */

@@ -9,6 +9,8 @@ export function storedDocuments(library: Library): UpkeepDocuments {
     type: async (tenant, id) => (await library.of(tenant).types.get(id))?.value.own,
     ofType: (tenant, type, after, limit) =>
       library.of(tenant).resources.ids({ where: ofType(type), limit, ...(after !== undefined && { afterId: after }) }),
+    isBusy: async (tenant, type, operation) =>
+      (await library.of(tenant).types.get(type))?.value.operation === operation,
     countOfType: (tenant, type) => library.of(tenant).resources.count(ofType(type)),
   }
 }

@@ -64,6 +64,7 @@ export class TenantUpkeep {
   #position = 0
   #following: Promise<void> | undefined
   #retrying: Promise<void> | undefined
+  #adopting: Promise<void> | undefined
   #isBehind = false
   #isStopped = false
   #left = 0
@@ -97,7 +98,7 @@ export class TenantUpkeep {
       afterId = ids.at(-1)
       if (afterId === undefined || ids.length < 10_000) break
     }
-    await this.#walks.resume()
+    await this.#walks.adopt()
     if (this.#lackingIds.size > 0) this.retry()
     this.wake()
   }
@@ -113,6 +114,14 @@ export class TenantUpkeep {
     })
   }
 
+  /** An operation was stored with the change of its type. Never waits. */
+  planned(): void {
+    if (this.#isStopped) return
+    this.#adopting = (this.#adopting ?? Promise.resolve())
+      .then(() => this.#walks.adopt())
+      .catch((error: unknown) => this.#interrupted(error))
+  }
+
   /** Tries what could not be made; with a template, only what wanted that one. Never waits. */
   retry(template?: string): void {
     if (this.#isStopped || this.#lackingIds.size === 0) return
@@ -123,10 +132,11 @@ export class TenantUpkeep {
   /** Resolves when everything that was written so far is done, as far as it can be. */
   async idle(): Promise<void> {
     for (;;) {
-      const busy = this.#following ?? this.#walks.busy ?? this.#retrying
+      const busy = this.#following ?? this.#adopting ?? this.#walks.busy ?? this.#retrying
       if (busy === undefined) return
       await busy
       if (busy === this.#retrying) this.#retrying = undefined
+      if (busy === this.#adopting) this.#adopting = undefined
     }
   }
 

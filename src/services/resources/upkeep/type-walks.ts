@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { messageOf } from '../../../kernel/errors.ts'
-import type { Collection, Store, Write } from '../../../storage/contract.ts'
+import type { Collection, Condition, Store, Write } from '../../../storage/contract.ts'
 import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
 import { isClosed, type Failure, type UpkeepDocuments } from './reconcile.ts'
 import type { Later, UpkeepLogger } from './surroundings.ts'
@@ -33,6 +33,8 @@ interface Walk {
 /** resources of a slice */
 const SLICE = 200
 const RETRY_MS = 1000
+/** ms between two looks at whether others are done with a type */
+const BUSY_MS = 100
 /** Who asked for what no request asked for. */
 const ENGINE = 'system/engine'
 
@@ -67,9 +69,16 @@ export class TypeWalks {
     return this.#walks.get(type)?.record.id
   }
 
-  async resume(): Promise<void> {
+  /** Goes on with what is stored: operations of the last life, and those that came with a change of their type. */
+  async adopt(): Promise<void> {
+    const { documents, tenant } = this.#parts
     const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
-    for (const { value } of open) if (value.kind === 'walk') this.#add(value)
+    for (const { value } of open) {
+      if (value.kind !== 'walk') continue
+      const total = value.after === undefined ? await documents.countOfType(tenant, value.type) : value.total
+      if (this.#walks.has(value.type) || this.#ending.has(value.id)) continue
+      this.#add({ ...value, total })
+    }
     this.go()
   }
 
@@ -110,12 +119,7 @@ export class TypeWalks {
 
   /** The operation that was stored with the change of the type. */
   async #planned(type: string): Promise<WalkOperation | undefined> {
-    const found = await this.#operations.find({
-      where: [
-        { field: 'state', op: 'eq', value: 'open-walk' },
-        { field: 'type', op: 'eq', value: type },
-      ],
-    })
+    const found = await this.#operations.find({ where: openOf(type) })
     for (const { value } of found) if (value.kind === 'walk' && !this.#ending.has(value.id)) return value
     return undefined
   }
@@ -125,7 +129,7 @@ export class TypeWalks {
   }
 
   async #walk(walk: Walk): Promise<void> {
-    const { documents, tenant, store, reconcile, now, slice = SLICE } = this.#parts
+    const { documents, tenant, store, reconcile, now, later, slice = SLICE } = this.#parts
     try {
       while (!this.#isStopped) {
         const { round } = walk
@@ -139,25 +143,38 @@ export class TypeWalks {
         }
         const last = ids.at(-1)
         const done = walk.record.done + ids.length
-        const isOver = last === undefined || ids.length < slice
+        const isLast = last === undefined || ids.length < slice
+        // whoever works on the type too has the same operation, which ends when all of it is done
+        const isBusy = isLast && (await documents.isBusy(tenant, type, id))
+        const isOver = isLast && !isBusy
+        const others = isOver ? await this.#others(walk.record) : []
+        if (walk.round !== round) continue
         const failed = withFailures(walk.record.failed, failures)
         walk.record = {
           ...walk.record,
           done,
-          total: isOver ? done : Math.max(done, walk.record.total),
+          total: isLast ? done : Math.max(done, walk.record.total),
           ...(last !== undefined && { after: last }),
           ...(failed && { failed }),
           ...(isOver && { finishedTime: now() }),
         }
         if (isOver) this.#leave(walk)
-        await store.commit([...writes, this.#operations.putting(id, walk.record)])
+        const ended = others.map((other) => this.#operations.putting(other, { ...walk.record, id: other }))
+        await store.commit([...writes, ...ended, this.#operations.putting(id, walk.record)])
         this.#ending.delete(id)
         if (isOver) return
+        if (isBusy) return void later(BUSY_MS, () => this.go())
         await setImmediate()
       }
     } catch (error) {
       this.#interrupted(walk, error)
     }
+  }
+
+  /** Operations of changes of the type that came while this one went on, which has done their work too. */
+  async #others({ id, type }: WalkOperation): Promise<readonly string[]> {
+    const open = await this.#operations.ids({ where: openOf(type) })
+    return open.filter((other) => other !== id)
   }
 
   #leave({ record }: Walk): void {
@@ -187,6 +204,13 @@ export class TypeWalks {
 export function plannedWalk(id: string, type: string, user: string, now: number, total: number): WalkOperation {
   const operation = { entity: 'resourcetype', action: 'update', description: `updating resources of type ${type}` }
   return { kind: 'walk', id, user, operation, queueTime: now, type, done: 0, total }
+}
+
+function openOf(type: string): readonly Condition[] {
+  return [
+    { field: 'state', op: 'eq', value: 'open-walk' },
+    { field: 'type', op: 'eq', value: type },
+  ]
 }
 
 const MOST_FAILED = 100

@@ -27,6 +27,8 @@ export interface Upkeep {
   stop(): Promise<void>
   /** After a commit that has entries in the log of changes. Never waits. */
   wake(tenant: string): void
+  /** An operation over a type's resources was committed with the type. Never waits. */
+  planned(tenant: string): void
   /** A template was made or changed: what could not be made of it is tried again. Never waits. */
   templateWritten(tenant: string, template: string): void
   /** The operation that is under way over the resources of a type: `$bulkOperation`. */
@@ -78,6 +80,10 @@ class HostUpkeep implements Upkeep {
     const known = this.#tenants.get(tenant)
     if (known !== undefined) known.wake()
     else this.#started(tenant).catch((error: unknown) => this.#options.logger?.error(String(error)))
+  }
+
+  planned(tenant: string): void {
+    this.#tenants.get(tenant)?.planned()
   }
 
   templateWritten(tenant: string, template: string): void {

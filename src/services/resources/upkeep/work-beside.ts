@@ -7,10 +7,12 @@ import { AppError } from '../../../kernel/errors.ts'
 import { commandPage } from '../commands/command-log.ts'
 import { CommandRunner } from '../commands/command-runner.ts'
 import { Outbox } from '../commands/outbox.ts'
+import { OPERATIONS } from '../operations/operation-record.ts'
 import { operationApi } from '../operations/operation-service.ts'
 import { OperationWorker } from '../operations/operation-worker.ts'
 import { storedDocuments } from './stored-documents.ts'
 import { unrefTimer, type Later } from './surroundings.ts'
+import { plannedWalk } from './type-walks.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
 
 export interface WorkBeside {
@@ -87,6 +89,15 @@ class Work implements Beside {
 
   written(tenant: string): void {
     this.upkeep.wake(tenant)
+  }
+
+  planning: NonNullable<Beside['planning']> = (books, caller, type, operation) =>
+    books.store
+      .collection(OPERATIONS)
+      .putting(operation, plannedWalk(operation, type, caller.user, this.#core.now(), 0))
+
+  planned(tenant: string): void {
+    this.upkeep.planned(tenant)
   }
 
   commands: NonNullable<Beside['commands']> = (books, id, query) => commandPage(books.store, id, query)
