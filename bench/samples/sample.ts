@@ -1,4 +1,6 @@
 /** What one fresh process measures, as the parent asks for it, and what it answers. */
+import type { FanOutSample } from './broker/fan-out.ts'
+import type { BrokerPostsRequest, BrokerPostsSample } from './broker/posts.ts'
 import type { AlarmsSample, AlarmsSubject } from './alarms/subject.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
@@ -38,6 +40,8 @@ export type SampleRequest =
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
   | { kind: 'hostBatch'; tasks: number }
+  | ({ kind: 'brokerPosts' } & BrokerPostsRequest)
+  | { kind: 'brokerFanOut'; subscribers: number }
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -62,6 +66,8 @@ export interface Samples {
   hostList: HostListSample
   hostStart: HostStartSample
   hostBatch: HostBatchSample
+  brokerPosts: BrokerPostsSample
+  brokerFanOut: FanOutSample
   wide: WideSample
 }
 
@@ -104,6 +110,10 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./host/start.ts')).hostStartSample(request.tasks)
     case 'hostBatch':
       return (await import('./host/batch-stop.ts')).hostBatchSample(request.tasks)
+    case 'brokerPosts':
+      return (await import('./broker/posts.ts')).brokerPostsSample(request)
+    case 'brokerFanOut':
+      return (await import('./broker/fan-out.ts')).fanOutSample(request.subscribers)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

@@ -95,11 +95,16 @@ export function projectEntry(body: Json, into: Projected): boolean {
     for (const column of JSON.parse(rest.c) as readonly WireColumn[]) projectColumn(column, x, into)
     return true
   }
-  if (k === 'bulk' || !Array.isArray(rest.m)) return false
+  if (k === 'bulk' || !isList(rest.m)) return false
   for (let i = 0; i + 1 < rest.m.length; i += 2) {
     project(k, rest.m[i] ?? '', JSON.parse(rest.m[i + 1] ?? '') as BrokerMessage, x, into)
   }
   return true
+}
+
+/** As far as a log can be trusted to have what was put into it. */
+function isList(value: unknown): value is readonly string[] {
+  return Array.isArray(value)
 }
 
 /** What a metric must be to become a sample; the rest lives in its message alone. */

@@ -1,0 +1,55 @@
+/**
+ * One sample: a message to very many readers of one resource. They are sockets of another process, so that what is
+ * measured is the host's own work and the system's.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { withFolder } from '../host/folder.ts'
+import { openHost, PAIR } from './open-host.ts'
+
+export interface FanOutSample {
+  /** ms from the post until the last reader had it, of each round */
+  readonly allMs: readonly number[]
+  /** ms that the loop was blocked at most */
+  readonly loopMax: number
+}
+
+const ROUNDS = 10
+
+export function fanOutSample(subscribers: number): Promise<FanOutSample> {
+  return withFolder(async (folder) => {
+    const app = await openHost(folder)
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.address() as AddressInfo
+    const post = async (temperature: number): Promise<void> => {
+      const options = { url: '/resources/boiler/events', headers: { authorization: PAIR }, payload: { temperature } }
+      const { statusCode, body } = await app.inject({ method: 'POST', ...options })
+      if (statusCode !== 200) throw new Error(body)
+    }
+    // the pair is known from here on, so that no reader waits for it to be checked
+    await post(0)
+    const args = [port, subscribers].map(String)
+    const readers = fork(join(import.meta.dirname, 'event-readers.ts'), args)
+    try {
+      await once(readers, 'message')
+      const delay = monitorEventLoopDelay({ resolution: 1 })
+      delay.enable()
+      const allMs: number[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        const started = performance.now()
+        const got = once(readers, 'message')
+        await post(20 + round)
+        await got
+        allMs.push(performance.now() - started)
+      }
+      return { allMs, loopMax: delay.max / 1e6 }
+    } finally {
+      readers.kill('SIGKILL')
+      app.server.closeAllConnections()
+      await app.close()
+    }
+  })
+}

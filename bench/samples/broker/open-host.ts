@@ -1,0 +1,15 @@
+/** A whole host on SQLite in this process, without its command line. */
+import type { FastifyInstance } from 'fastify'
+import { createApp } from '../../../src/host/app.ts'
+import { compose } from '../../../src/host/compose.ts'
+import { readConfig } from '../../../src/host/config.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+
+export const PAIR = `Basic ${Buffer.from('bench:bench').toString('base64')}`
+
+export async function openHost(folder: string): Promise<FastifyInstance> {
+  const given = { data: folder, empty: true, rateLimit: 0, key: 'bench', secret: 'bench' }
+  const composed = await compose(readConfig(given, {}, [...SERVICES.keys()]), { hashCost: 2 })
+  await composed.keyPairs.add({ key: 'bench', secret: 'bench', tenant: 'default' })
+  return createApp({ ...composed, log: { level: 'error', stream: process.stderr } })
+}

@@ -1,0 +1,130 @@
+/**
+ * One sample: what a post costs, by the clock and by CPU time of the main thread. The same bodies go to a bare fastify
+ * route that parses them, and to the broker of a whole host on SQLite; arrays also into series alone, without HTTP.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { withFolder } from '../host/folder.ts'
+import { cpuMs } from '../spent.ts'
+import { pointsOf } from './bodies.ts'
+import { openHost, PAIR } from './open-host.ts'
+
+export interface BrokerPostsRequest {
+  /** `task`: one task listens to each resource */
+  readonly subject: 'bare' | 'broker' | 'task' | 'append'
+  /** of one post */
+  readonly points: number
+}
+
+export interface BrokerPostsSample {
+  readonly posts: number
+  /** of the main thread */
+  readonly cpuMs: number
+  /** of all threads */
+  readonly allCpuMs: number
+  readonly wallMs: number
+}
+
+const CONNECTIONS = 64
+const MEASURE_MS = 4_000
+/** appends under way at a time */
+const IN_FLIGHT = 8
+
+export function brokerPostsSample(request: BrokerPostsRequest): Promise<BrokerPostsSample> {
+  const { subject, points } = request
+  return withFolder(async (folder) => {
+    if (subject === 'append') return appends(folder, points)
+    const app = subject === 'bare' ? bare() : await host(folder, subject === 'task')
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    return driven(app, points)
+  })
+}
+
+async function driven(app: FastifyInstance, points: number): Promise<BrokerPostsSample> {
+  const { port } = app.server.address() as AddressInfo
+  let posts = 0
+  app.server.on('request', () => posts++)
+  const args = [join(import.meta.dirname, 'post-client.ts'), ...[port, CONNECTIONS, points].map(String)]
+  const client = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  try {
+    await until(() => posts >= (points === 1 ? 20_000 : 300))
+    return await measured(() => posts)
+  } finally {
+    client.kill()
+    await once(client, 'exit')
+    app.server.closeAllConnections()
+    await app.close()
+  }
+}
+
+async function measured(count: () => number): Promise<BrokerPostsSample> {
+  const [posts, cpu, all, wall] = [count(), cpuMs(), process.cpuUsage(), performance.now()]
+  await until(() => performance.now() - wall >= MEASURE_MS)
+  const { user, system } = process.cpuUsage(all)
+  return {
+    posts: count() - posts,
+    cpuMs: cpuMs() - cpu,
+    allCpuMs: (user + system) / 1_000,
+    wallMs: performance.now() - wall,
+  }
+}
+
+function bare(): FastifyInstance {
+  const app = fastify()
+  app.post('/resources/:id/events', async ({ body, params }: FastifyRequest) => ({
+    message: `Published message async for ${(params as { id: string }).id}`,
+    content: Array.isArray(body) ? {} : body,
+  }))
+  return app
+}
+
+async function host(folder: string, withTasks: boolean): Promise<FastifyInstance> {
+  const app = await openHost(folder)
+  if (!withTasks) return app
+  const sensor = { label: 'hot', name: 'streamingDataSensor', resource: '$' }
+  for (let device = 0; device < CONNECTIONS; device++) {
+    const payload = {
+      sensors: [{ ...sensor, properties: { parameter: 'temperature', threshold: 90 } }],
+      actuators: [{ label: 'told', name: 'log', properties: { message: 'too hot' } }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'told', statesTrigger: ['Above'] }],
+      task: { name: `hot ${device}`, type: 'reactive', resource: `boiler-${device}` },
+    }
+    const headers = { authorization: PAIR }
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/api/tasks', headers, payload })
+    if (statusCode !== 201) throw new Error(`no task: ${body}`)
+  }
+  return app
+}
+
+/** The same points into series, as they are after reading. */
+async function appends(folder: string, points: number): Promise<BrokerPostsSample> {
+  const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
+  const { series } = storage.tenant('bench')
+  let count = 0
+  let isOver = false
+  const lane = async (device: number): Promise<void> => {
+    while (!isOver) {
+      const samples = pointsOf(device, points).map(({ time, value }) => {
+        return { resource: `boiler-${device}`, metric: 'temperature', time, value }
+      })
+      await series.append({ samples })
+      count++
+    }
+  }
+  const lanes = Array.from({ length: IN_FLIGHT }, (_, device) => lane(device))
+  await until(() => count >= 300)
+  const sample = await measured(() => count)
+  isOver = true
+  await Promise.all(lanes)
+  await storage.close()
+  return sample
+}
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
