@@ -9,6 +9,7 @@ import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
+import { resources } from './resources.ts'
 import { schedules } from './schedules.ts'
 import { series } from './series.ts'
 import { storage } from './storage.ts'
@@ -35,6 +36,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     series,
     queries,
     alarms,
+    resources,
     hostCreate,
     hostList,
     hostStart,

@@ -15,6 +15,7 @@ import type { HostListSample } from './host/list.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
+import type { ResourcesSample, ResourcesSubject } from './resources/subject.ts'
 import type { SchedulesSample } from './schedules.ts'
 import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
@@ -36,6 +37,7 @@ export type SampleRequest =
   | ({ kind: 'series' } & SeriesRequest)
   | { kind: 'queries'; subject: QuerySubject }
   | { kind: 'alarms'; subject: AlarmsSubject }
+  | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -62,6 +64,7 @@ export interface Samples {
   series: SeriesSample
   queries: QueriesSample
   alarms: AlarmsSample
+  resources: ResourcesSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -102,6 +105,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./queries.ts')).queriesSample(request.subject)
     case 'alarms':
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
+    case 'resources':
+      return (await import('./resources/resources.ts')).resourcesSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':
