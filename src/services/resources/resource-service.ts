@@ -129,8 +129,10 @@ export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, ro
       return page
     },
     commands: async (id, query) => {
-      await stored(id)
-      return (await beside.commands?.(books, id, query)) ?? emptyPage(query)
+      const page = (await beside.commands?.(books, id, query)) ?? emptyPage(query)
+      // commands to a resource that is not there are written down too
+      if (page.total === 0) await stored(id)
+      return page
     },
     explain: async (id) => {
       const { value } = await stored(id)
