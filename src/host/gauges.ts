@@ -11,6 +11,8 @@ export interface Gauges {
   watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   /** asked at each scrape: how many things wait in the named queue */
   watchQueue(name: string, read: () => number): void
+  /** asked at each scrape: how many of the named thing there were since the start */
+  watchTotal(name: string, read: () => number): void
   /** asked at each scrape: commits of storage since the start, and the ms that the last one took */
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }

@@ -9,7 +9,7 @@ import type { HostedService } from './service.ts'
 import type { MakeService } from './services.ts'
 
 /** The broker over storage; tasks and resources as far as they are served too. */
-export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, checkPair }) => {
+export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, checkPair, logger }) => {
   const service = createBrokerService({
     storage,
     now,
@@ -17,10 +17,13 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, c
     engine: () => peers.runner && engineIntake(peers.runner.intake),
     resources: () => peers.resources,
     commands: () => peers.work?.outbox,
+    report: (what) => logger.warn(what),
   })
   peers.broker = service
   gauges.watchQueue('broker', () => service.gauges().queued)
   gauges.watchQueue('broker-streams', () => service.gauges().subscribers)
+  gauges.watchTotal('broker-accepted', () => service.gauges().accepted)
+  gauges.watchTotal('broker-dropped', () => service.gauges().dropped)
   const hosted: HostedService = {
     name: 'broker',
     description: 'Messages in, streams out, and time series of everything that came',

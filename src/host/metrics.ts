@@ -90,11 +90,25 @@ function makeGauges(registry: Registry): Gauges {
       },
     }),
   )
+  const totals = new Map<string, () => number>()
+  registry.registerMetric(
+    new Counter({
+      name: 'reflexarc_things_total',
+      help: 'Things that services count',
+      labelNames: ['thing'],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [thing, read] of totals) this.inc({ thing }, read())
+      },
+    }),
+  )
   return {
     plugTook: (ms) => plugs.observe(ms / 1000),
     watchWork: (read) => watchWork(registry, read),
     watchTasks: (read) => watchTasks(registry, read),
     watchQueue: (name, read) => void queues.set(name, read),
+    watchTotal: (name, read) => void totals.set(name, read),
     watchCommits: (read) => watchCommits(registry, read),
   }
 }

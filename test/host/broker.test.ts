@@ -126,6 +126,8 @@ describe('the broker in the host', () => {
     const { body } = await app.inject('/metrics')
     expect(body).toMatch(/reflexarc_queue_depth\{queue="broker"\} 0/)
     expect(body).toMatch(/reflexarc_queue_depth\{queue="broker-streams"\} \d/)
+    expect(body).toMatch(/reflexarc_things_total\{thing="broker-accepted"\} [1-9]/)
+    expect(body).toMatch(/reflexarc_things_total\{thing="broker-dropped"\} 0/)
   })
 
   it('is on the API page, with every route', async () => {

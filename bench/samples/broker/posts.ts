@@ -106,9 +106,9 @@ async function appends(folder: string, points: number): Promise<BrokerPostsSampl
   const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
   const { series } = storage.tenant('bench')
   let count = 0
-  let isOver = false
+  const over = new AbortController()
   const lane = async (device: number): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const samples = pointsOf(device, points).map(({ time, value }) => {
         return { resource: `boiler-${device}`, metric: 'temperature', time, value }
       })
@@ -119,7 +119,7 @@ async function appends(folder: string, points: number): Promise<BrokerPostsSampl
   const lanes = Array.from({ length: IN_FLIGHT }, (_, device) => lane(device))
   await until(() => count >= 300)
   const sample = await measured(() => count)
-  isOver = true
+  over.abort()
   await Promise.all(lanes)
   await storage.close()
   return sample
