@@ -82,6 +82,27 @@ describe('the broker in the host', () => {
     expect(await get('/resources/boiler/messages', 'b')).toMatchObject([{ t: 7 }])
   })
 
+  it('makes the resource of a message that is stored, and none for one that is not', async () => {
+    await post('/resources/new%2Fone/events', { t: 1 })
+    expect(await get('/api/resources/new%2Fone')).toMatchObject({ id: 'new/one' })
+    await post('/resources/passing/events?store=false', { t: 1 })
+    expect(await get('/api/resources/passing')).toMatchObject({ statusCode: 404 })
+    expect(Object.keys((await get('/resources/passing/current')) as object)).toEqual(['error'])
+    await post('/resources/new%2Fone/events', [
+      { t: 2, timestamp: 2 },
+      { t: 3, timestamp: 3 },
+      { t: 4, timestamp: 4 },
+    ])
+    expect(await get('/resources/new%2Fone/messages')).toMatchObject([{ t: 1 }])
+    expect(await get('/resources/new%2Fone/series/t?from=0&until=9')).toMatchObject({
+      series: [
+        [2, 2],
+        [3, 3],
+        [4, 4],
+      ],
+    })
+  })
+
   it('lets nobody in without credentials, on any of its routes', async () => {
     const routes = printedRoutes(app).filter(({ url: path }) => /^\/(?:resources|messages|socket|series)/.test(path))
     expect(routes.length).toBeGreaterThan(12)

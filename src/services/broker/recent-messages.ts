@@ -8,7 +8,7 @@ import type { Post } from './posting/arrival.ts'
 export const MOST_KEPT = 100
 
 /** resources are counted in so many groups */
-const GROUPS = 65_536
+const GROUPS = 8_192
 /** messages of a group between two looks; no round number, so that no round of resources always meets the same one */
 const LOOK_EVERY = 37
 /** resources that wait to be looked at; more are found by a later message */
@@ -21,7 +21,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
    * Messages since the last look, by group of resources: whichever resource makes a group full is looked at. Memory
    * stays the same for any number of resources, and each is looked at the more often the more it sends.
    */
-  readonly #counts = new Uint8Array(GROUPS)
+  #counts: Uint8Array | undefined
   readonly #waiting = new Map<string, { readonly resource: string; readonly stream: Channel }>()
   #pruning: Promise<void> | undefined
 
@@ -44,10 +44,11 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   /** A post was stored. Never waits. */
   stored({ arrivals, channel, store }: Post): void {
     if (!store) return
+    const counts = (this.#counts ??= new Uint8Array(GROUPS))
     for (const { resource } of arrivals) {
       const group = groupOf(resource)
-      const count = (this.#counts[group] ?? 0) + 1
-      this.#counts[group] = count >= LOOK_EVERY ? 0 : count
+      const count = (counts[group] ?? 0) + 1
+      counts[group] = count >= LOOK_EVERY ? 0 : count
       if (count < LOOK_EVERY || this.#waiting.size >= MOST_WAITING) continue
       this.#waiting.set(`${channel} ${resource}`, { resource, stream: channel })
       this.#pruning ??= this.#prune()
