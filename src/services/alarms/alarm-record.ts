@@ -70,8 +70,11 @@ export const ALARMS: CollectionSpec<AlarmRecord> = {
     properties: { type: 'texts', of: ({ properties }) => (properties ? searchTexts(properties) : []) },
     due: { type: 'number', of: (alarm) => dueTime(alarm) },
   },
-  // what is open at a resource, newest first
-  together: [['source', 'status', 'timestamp']],
+  // what is open at a resource, or anywhere, newest first
+  together: [
+    ['source', 'status', 'timestamp'],
+    ['status', 'timestamp'],
+  ],
 }
 
 /** The alarm that was raised last under a key. Whether it is open, it says itself. */

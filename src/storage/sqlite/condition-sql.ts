@@ -65,13 +65,19 @@ export function conditionSql(form: CollectionForm, condition: Condition): Sql {
 
 /** A list as driver of a query: its ids come from the index of texts, where `textsSql` asks about one row. */
 export function textsDriverSql(form: CollectionForm, tenant: string, condition: Condition): Sql | undefined {
+  const ids = textsIdsSql(form, tenant, condition)
+  return ids && { text: `f.id IN (${ids.text})`, values: ids.values }
+}
+
+/** Those ids themselves, one as often as it has one of the texts. */
+export function textsIdsSql(form: CollectionForm, tenant: string, condition: Condition): Sql | undefined {
   const values = 'any' in condition ? undefined : valuesOf(condition)
   if ('any' in condition || values === undefined) return undefined
   const of = fieldOf(form, condition.field)
   if (of.field === 'id' || of.field.type !== 'texts') return undefined
   const list = inSql('value', values)
   return {
-    text: `f.id IN (SELECT id FROM ${textsTable(form)} WHERE tenant = ? AND field = ? AND ${list.text})`,
+    text: `SELECT id FROM ${textsTable(form)} WHERE tenant = ? AND field = ? AND ${list.text}`,
     values: [tenant, of.field.name, ...list.values],
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Condition } from '../contract.ts'
 import { fieldsTable, indexOf, togetherIndexOf, type CollectionForm } from './collection-form.ts'
-import { allSql, conditionSql, fieldOf, textsDriverSql, type Sql } from './condition-sql.ts'
+import { allSql, conditionSql, fieldOf, textsDriverSql, textsIdsSql, type Sql } from './condition-sql.ts'
 import type { Database } from './database.ts'
 
 /** How far a condition's rows are counted: some 0.2 ms in its index. Above, looking each up costs more than a scan. */
@@ -28,6 +28,8 @@ interface Driver {
   readonly part: Sql
   /** the places of the conditions that `part` stands for, and the text that replaces them, when another drives better */
   readonly places: ReadonlySet<number>
+  /** rows that can be counted in place of its own; at least as many */
+  readonly counted?: Sql
 }
 
 export interface Planned {
@@ -40,7 +42,7 @@ export interface Planned {
 /** `sortedBy`: the first field of the order, when it is not by id. `depth`: how far into the order the page reaches. */
 export function sourceOfPage(planned: Planned, sortedBy: string | undefined, depth: number): Source {
   const { form, where } = planned
-  const straight = togetherDriversOf(planned).find(
+  const straight = togetherDriversOf(planned, 1).find(
     ({ places, next }) => places.size === where.length && next !== undefined && next === sortedBy,
   )
   if (straight !== undefined) return driven(planned, straight)
@@ -77,8 +79,8 @@ interface TogetherDriver extends Driver {
   readonly next: string | undefined
 }
 
-/** Lists of fields of which at least the first two are asked to be equal to something; the longest first. */
-function togetherDriversOf({ form, where }: Planned): readonly TogetherDriver[] {
+/** Lists of fields of which at least so many of the first are asked to be equal to something; the longest first. */
+function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
   const placeOf = new Map<string, number>()
   for (const [place, condition] of where.entries()) {
     if (!('any' in condition) && condition.op === 'eq') placeOf.set(condition.field, place)
@@ -86,7 +88,7 @@ function togetherDriversOf({ form, where }: Planned): readonly TogetherDriver[] 
   const drivers = form.together.flatMap((list, at): readonly TogetherDriver[] => {
     const missing = list.findIndex(({ name }) => !placeOf.has(name))
     const asked = missing < 0 ? list : list.slice(0, missing)
-    if (asked.length < 2) return []
+    if (asked.length < least) return []
     const places = asked.flatMap(({ name }) => placeOf.get(name) ?? [])
     const parts = places.flatMap((place) => where[place] ?? []).map((condition) => conditionSql(form, condition))
     const part = {
@@ -108,7 +110,14 @@ function driversOf(planned: Planned): readonly Driver[] {
     if ('any' in condition || !ANSWERED.has(condition.op)) continue
     const texts = textsDriverSql(form, tenant, condition)
     if (texts !== undefined) {
-      drivers.push({ from: indexed(form, undefined), part: texts, places: new Set([place]) })
+      // looked up among the fields, every one of its rows would be read to count the first few
+      const counted = textsIdsSql(form, tenant, condition)
+      drivers.push({
+        from: indexed(form, undefined),
+        part: texts,
+        places: new Set([place]),
+        ...(counted && { counted }),
+      })
       continue
     }
     const known = byField.get(condition.field)
@@ -129,7 +138,8 @@ function driversOf(planned: Planned): readonly Driver[] {
     }
     drivers.push({ from: indexed(form, index), part, places })
   }
-  return [...togetherDriversOf(planned), ...drivers].slice(0, MOST_ASKED)
+  // one field alone has an index of its own
+  return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MOST_ASKED)
 }
 
 const ANSWERED: ReadonlySet<string> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'startsWith', 'like', 'box'])
@@ -139,9 +149,12 @@ function fewest({ db, tenant }: Planned, drivers: readonly Driver[]): Driver | u
   let least = FEW
   let best: Driver | undefined
   for (const driver of drivers) {
-    const { from, part } = driver
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE f.tenant = ? AND ${part.text} LIMIT ?)`
-    const [count = 0] = db.row<[number]>(sql, tenant, ...part.values, least) ?? []
+    const { from, part, counted } = driver
+    const rows = counted ?? {
+      text: `SELECT 1 FROM ${from} WHERE f.tenant = ? AND ${part.text}`,
+      values: [tenant, ...part.values],
+    }
+    const [count = 0] = db.row<[number]>(`SELECT count(*) FROM (${rows.text} LIMIT ?)`, ...rows.values, least) ?? []
     if (count >= least) continue
     least = count
     best = driver
