@@ -37,6 +37,9 @@ export function managedTasks(rules: () => RulesService | undefined): ManagedTask
     make: async (tenant, wanted) => {
       await api(tenant).tasks.create(specificationOf(wanted))
     },
+    rebind: async (tenant, resource) => {
+      await rules()?.rebind(tenant, resource)
+    },
     remove: async (tenant, taskId) => {
       try {
         await api(tenant).tasks.remove(taskId, { forceStop: true })

@@ -196,6 +196,8 @@ export interface ManagedTasks {
   make(tenant: string, wanted: WantedTask): Promise<void>
   /** Stops and deletes it; one that is gone is no error. */
   remove(tenant: string, taskId: string): Promise<void>
+  /** References in the metadata of the resource changed: all tasks whose nodes are bound by them follow. */
+  rebind?(tenant: string, resource: string): Promise<void>
 }
 
 /** What running a command needs of the rules: one actuator, once. */

@@ -73,6 +73,11 @@ export interface RulesService {
   gauges(): RulesGauges
   /** How many tasks of all tenants there are in each status. */
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
+  /**
+   * After references in a resource's metadata changed: running tasks of the resource whose nodes would be bound to other
+   * resources now start anew. Gives how many.
+   */
+  rebind(tenant: string, resource: string): Promise<number>
 }
 
 /** Figures for /metrics. */

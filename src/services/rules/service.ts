@@ -14,6 +14,7 @@ import type { RulesApi, RulesService } from './contract.ts'
 import { inspectionApi } from './inspection-service.ts'
 import { Lanes } from '../../kernel/lanes.ts'
 import type { ResourceFinder } from './resource-filter.ts'
+import { rebind } from './rebinding.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { runnable } from './task-maker.ts'
@@ -140,6 +141,11 @@ class Rules implements RulesService {
 
   gauges(): ReturnType<RulesService['gauges']> {
     return { openBatches: this.#worker.open, eventStreams: this.#trail.readers }
+  }
+
+  rebind(tenant: string, resource: string): Promise<number> {
+    const { maker, changes, around } = this.#workshop(tenant)
+    return rebind({ maker, changes, ports: around.ports }, this.#library.of(tenant), resource)
   }
 
   /** The next portion is read while the runner takes up the last. */

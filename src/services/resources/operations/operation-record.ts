@@ -32,6 +32,8 @@ export interface WalkOperation extends OperationHead {
   readonly kind: 'walk'
   /** id of the type */
   readonly type: string
+  /** references in the metadata of the type changed too */
+  readonly binds?: boolean
   /** the last resource that is done */
   readonly after?: string
   /** resources that are done, and how many there were when it began */

@@ -11,7 +11,7 @@ import { Lanes } from '../../../kernel/lanes.ts'
 import type { Collection, Store, Write } from '../../../storage/contract.ts'
 import type { ManagedTasks } from '../contract.ts'
 import type { Limit } from './limit.ts'
-import { notedChange } from './noted-change.ts'
+import { notedChange, type NotedChange } from './noted-change.ts'
 import type { Later, UpkeepLogger } from './surroundings.ts'
 import { isClosed, reconcile, type Existing, type Failure, type UpkeepDocuments } from './reconcile.ts'
 import { TypeWalks } from './type-walks.ts'
@@ -76,7 +76,11 @@ export class TenantUpkeep {
     this.#parts = parts
     this.#cursors = parts.store.collection(UPKEEP_CURSORS)
     this.#lacking = parts.store.collection(LACKING)
-    this.#walks = new TypeWalks({ ...parts, reconcile: (ids) => this.#reconcileAll(ids) })
+    this.#walks = new TypeWalks({
+      ...parts,
+      reconcile: (ids) => this.#reconcileAll(ids),
+      rebind: (ids) => this.#rebind(ids),
+    })
   }
 
   /** resources whose tasks are not yet as they should be, as far as it is known */
@@ -171,17 +175,23 @@ export class TenantUpkeep {
     }
   }
 
-  async #take(changes: readonly ReturnType<typeof notedChange>[], position: number): Promise<void> {
-    const idsOf = (kind: string) => new Set(changes.flatMap((change) => (change?.kind === kind ? [change.id] : [])))
-    const [resources, types, retried] = [idsOf('resource'), idsOf('type'), idsOf('retry')]
+  async #take(changes: readonly (NotedChange | undefined)[], position: number): Promise<void> {
+    const [resources, bound, types, retried] = sorted(changes)
     const writes = resources.size === 0 ? [] : (await this.#reconcileAll([...resources])).writes
-    const walks = await this.#walks.begin([...types])
+    await this.#rebind([...bound])
+    const walks = await this.#walks.begin(types)
     // a life that was told to stop has not done all of it
     if (this.#isStopped) return
     await this.#parts.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
     for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
+  }
+
+  /** Nodes of tasks that they have follow their metadata. */
+  async #rebind(ids: readonly string[]): Promise<void> {
+    const { tasks, tenant, limit } = this.#parts
+    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(tenant, id))))
   }
 
   /** Reconciles them; the writes keep what failed and forget what failed before. */
@@ -304,6 +314,19 @@ export class TenantUpkeep {
     }
     this.#retryLater()
   }
+}
+
+/** Resources whose tasks may be others, resources whose nodes may be, types by whether nodes may be, types to try again. */
+function sorted(changes: readonly (NotedChange | undefined)[]) {
+  const [resources, bound, retried] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const types = new Map<string, boolean>()
+  for (const change of changes) {
+    if (change?.kind === 'resource' && change.tasks) resources.add(change.id)
+    if (change?.kind === 'resource' && change.nodes) bound.add(change.id)
+    if (change?.kind === 'type') types.set(change.id, change.nodes || types.get(change.id) === true)
+    if (change?.kind === 'retry') retried.add(change.id)
+  }
+  return [resources, bound, types, retried] as const
 }
 
 const MOST_TOLD = 1000

@@ -18,6 +18,7 @@ export interface WalkParts {
   readonly later: Later
   readonly logger?: UpkeepLogger | undefined
   readonly slice?: number | undefined
+  rebind(ids: readonly string[]): Promise<void>
   reconcile(
     ids: readonly string[],
   ): Promise<{ readonly writes: readonly Write[]; readonly failures: readonly Failure[] }>
@@ -82,11 +83,11 @@ export class TypeWalks {
     this.go()
   }
 
-  /** What to commit so that these types are walked; then `go`. */
-  async begin(types: readonly string[]): Promise<readonly Write[]> {
+  /** What to commit so that these types are walked; then `go`. `types`: whether nodes of tasks may be bound anew. */
+  async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
     const { documents, tenant } = this.#parts
     const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
-    for (const type of types) {
+    for (const type of types.keys()) {
       const total = await documents.countOfType(tenant, type)
       planned.push({ type, total, stored: this.#walks.has(type) ? undefined : await this.#planned(type) })
     }
@@ -95,7 +96,8 @@ export class TypeWalks {
       const walk = this.#walks.get(type) ?? this.#add(stored ?? this.#fresh(type, total))
       const { after: _after, failed: _failed, ...record } = walk.record
       walk.round++
-      walk.record = { ...record, done: 0, total }
+      const binds = types.get(type) === true || record.binds === true
+      walk.record = { ...record, done: 0, total, ...(binds && { binds }) }
       return this.#operations.putting(record.id, walk.record)
     })
   }
@@ -129,13 +131,14 @@ export class TypeWalks {
   }
 
   async #walk(walk: Walk): Promise<void> {
-    const { documents, tenant, store, reconcile, now, later, slice = SLICE } = this.#parts
+    const { documents, tenant, store, reconcile, rebind, now, later, slice = SLICE } = this.#parts
     try {
       while (!this.#isStopped) {
         const { round } = walk
-        const { id, type, after } = walk.record
+        const { id, type, after, binds } = walk.record
         const ids = await documents.ofType(tenant, type, after, slice)
         const { writes, failures } = await reconcile(ids)
+        if (binds === true) await rebind(ids)
         if (this.#isStopped) return
         if (walk.round !== round) {
           if (writes.length > 0) await store.commit(writes)
