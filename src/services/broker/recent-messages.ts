@@ -10,7 +10,7 @@ export const MOST_KEPT = 100
 /** resources are counted in so many groups */
 const GROUPS = 8_192
 /** messages of a group between two looks; no round number, so that no round of resources always meets the same one */
-const LOOK_EVERY = 37
+const LOOK_EVERY = 211
 /** resources that wait to be looked at; more are found by a later message */
 const MOST_WAITING = 10_000
 
@@ -46,7 +46,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     if (!store) return
     const counts = (this.#counts ??= new Uint8Array(GROUPS))
     for (const { resource } of arrivals) {
-      const group = groupOf(resource)
+      const group = groupOf(channel, resource)
       const count = (counts[group] ?? 0) + 1
       counts[group] = count >= LOOK_EVERY ? 0 : count
       if (count < LOOK_EVERY || this.#waiting.size >= MOST_WAITING) continue
@@ -78,8 +78,8 @@ export function messageOf({ body, time }: StoredMessage): BrokerMessage {
 }
 
 /** FNV-1a over the characters. */
-function groupOf(text: string): number {
-  let hash = 0x811c9dc5
+function groupOf(channel: Channel, text: string): number {
+  let hash = channel === 'events' ? 0x811c9dc5 : 0x050c5d1f
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return (hash >>> 0) % GROUPS
 }
