@@ -4,10 +4,13 @@ import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
 import type { MakeService, ServiceTable } from './services.ts'
 
-/** Every service of this host, by the name that `--only` takes. */
+/**
+ * Every service of this host, by the name that `--only` takes. The broker starts first: tasks that go on may ask at once
+ * for what was acknowledged before.
+ */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
+  ['broker', makeBroker],
   ['rules', makeRules],
   ['resources', makeResources],
-  ['broker', makeBroker],
   ['alarms', makeAlarms],
 ])

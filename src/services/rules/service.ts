@@ -16,6 +16,7 @@ import { Lanes } from '../../kernel/lanes.ts'
 import type { ResourceFinder } from './resource-filter.ts'
 import { rebind } from './rebinding.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
+import type { CalmOptions } from './calm-listener.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { runnable } from './task-maker.ts'
 import { taskApi } from './task-service.ts'
@@ -38,6 +39,8 @@ export interface RulesOptions {
   readonly logger?: Logger
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
+  /** when events are too many to be told of every task */
+  readonly calm?: CalmOptions
   /** told of every template that was made, changed or removed; must not wait */
   readonly templateWritten?: (tenant: string, template: string) => void
 }
@@ -62,10 +65,10 @@ class Rules implements RulesService {
   readonly #noting = new Set<Promise<void>>()
 
   constructor(options: RulesOptions) {
-    const { storage, runner, now, newId, logger } = options
+    const { storage, runner, now, newId, logger, calm } = options
     this.#options = options
     this.#library = new Library(storage)
-    this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8), now)
+    this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8), now, calm)
     this.#worker = new BatchWorker((tenant) => this.#workshop(tenant).changes, now, logger)
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
   }

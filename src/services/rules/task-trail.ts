@@ -2,8 +2,9 @@
  * What happened lately in each task, for its log and its stream of events. Kept in memory and bounded: the events
  * tell about what is durable elsewhere, and are not themselves what has to survive.
  *
- * Of most tasks only rare things are known (starts, ends, failures, lines of the log): a task whose every step is told
- * costs a multiple. A task is watched while somebody reads its stream, and for a while after, for who comes back.
+ * While events are many, only rare things are known of most tasks (starts, ends, failures, lines of the log): a task whose
+ * every step is told costs a multiple. A task is watched in any case while somebody reads its stream, and for a while
+ * after, for who comes back.
  *
  * T1  events of a task have rising numbers; a reader that comes back with the last number it saw misses none of those
  *     that are still kept, and is told when some are not, or were never known because nobody watched
@@ -11,6 +12,7 @@
  */
 import type { Subscription } from 'rxjs'
 import type { EngineEvent } from '../../core/engine/events.ts'
+import { CalmListener, type CalmOptions } from './calm-listener.ts'
 import type { EventStreamOptions, GapEvent, StreamEvent } from './inspection-schema.ts'
 import type { RunReports, TaskRef, TenantEvent } from './runner.ts'
 
@@ -56,6 +58,7 @@ export class TaskTrail {
   readonly #life: string
   readonly #now: () => number
   readonly #subscription: Subscription
+  readonly #all: CalmListener
   #ended = false
   #number = 0
   #kept = 0
@@ -63,11 +66,19 @@ export class TaskTrail {
   #lost = 0
 
   /** `life`: tells the numbers of this process from those of others. `now`: epoch ms. */
-  constructor(reports: RunReports, life: string, now: () => number) {
+  constructor(reports: RunReports, life: string, now: () => number, calm: CalmOptions = {}) {
     this.#reports = reports
     this.#life = life
     this.#now = now
-    this.#subscription = reports.rare$.subscribe((told) => this.#noteRare(told))
+    this.#all = new CalmListener(
+      reports.events$,
+      (told) => this.#noteUnwatched(told),
+      () => this.#loseSight(),
+      calm,
+    )
+    this.#subscription = reports.rare$.subscribe((told) => {
+      if (!this.#all.isListening) this.#noteUnwatched(told)
+    })
   }
 
   /** how many streams are open */
@@ -78,7 +89,7 @@ export class TaskTrail {
   }
 
   /** A watched task tells it itself. */
-  #noteRare({ tenant, event }: TenantEvent): void {
+  #noteUnwatched({ tenant, event }: TenantEvent): void {
     const key = keyOf({ tenant, id: event.task })
     if (!this.#watches.has(key)) this.#note(key, event)
   }
@@ -170,6 +181,7 @@ export class TaskTrail {
 
   close(): void {
     this.#subscription.unsubscribe()
+    this.#all.close()
     for (const { subscription } of this.#watches.values()) subscription.unsubscribe()
     this.endStreams()
   }
@@ -208,14 +220,21 @@ export class TaskTrail {
     return watch
   }
 
-  /** From here on something may happen in the task that nobody is told of. */
   #unwatch(key: string, watch: Watch): void {
     watch.subscription.unsubscribe()
     if (this.#watches.get(key) !== watch) return
     this.#watches.delete(key)
+    if (this.#all.isListening) return
+    // From here on something may happen in the task that nobody is told of.
     const trail = this.#trails.get(key)
     if (trail) trail.lost = ++this.#number
     else this.#lost = ++this.#number
+  }
+
+  /** As for one task, for all that are not watched. */
+  #loseSight(): void {
+    this.#lost = ++this.#number
+    for (const [key, trail] of this.#trails) if (!this.#watches.has(key)) trail.lost = this.#lost
   }
 
   /** A task in which nothing happens costs nothing; here it is only a matter of order. */

@@ -89,30 +89,17 @@ async function watched(): Promise<AbortController> {
   return controller
 }
 
+const linesOf = async () => {
+  const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
+  return pluck(got(body, 'logs'), 'message')
+}
+
 describe('the log of a task', () => {
-  const linesOf = async () => {
-    const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
-    return pluck(got(body, 'logs'), 'message')
-  }
-
-  it('has what is rare while nobody reads its events: starts, ends, failures, and what plugs log', async () => {
+  it('has every step while events are few', async () => {
     await send(93)
-    await rules.api.tasks.stop('t1')
-    expect(await linesOf()).toEqual(['task stopped: stopped', 'measured 93', 'task started, run 1'])
-  })
-
-  it('has everything while somebody reads its events, and for a minute after', async () => {
-    const reader = await watched()
-    reader.abort()
-    await new Promise((resolve) => setImmediate(resolve))
-    rules.clock.advanceTo(NOON + 60_000)
-    await send(93)
-    const lines = (await linesOf()).length
-    expect(lines).toBeGreaterThan(4)
-    rules.clock.advanceTo(NOON + 60_001)
-    await send(94)
-    await send(95)
-    expect((await linesOf()).slice(0, 2)).toEqual(['measured 95', 'measured 94'])
+    expect(await linesOf()).toEqual(
+      expect.arrayContaining(['task started, run 1', 'hot went from unknown to HOT', 'hot fired alarm', 'measured 93']),
+    )
   })
 
   it('has its newest line first, and pages that go on', async () => {
@@ -167,16 +154,16 @@ async function until(events: AsyncIterator<StreamEvent>, type: string): Promise<
   return seen
 }
 
-describe('the events of a task', () => {
-  const open = (lastEventId?: string) => {
-    const controller = new AbortController()
-    const events = rules.api.inspection.events('t1', {
-      signal: controller.signal,
-      ...(lastEventId !== undefined && { lastEventId }),
-    })
-    return { controller, events: events[Symbol.asyncIterator]() }
-  }
+const open = (lastEventId?: string) => {
+  const controller = new AbortController()
+  const events = rules.api.inspection.events('t1', {
+    signal: controller.signal,
+    ...(lastEventId !== undefined && { lastEventId }),
+  })
+  return { controller, events: events[Symbol.asyncIterator]() }
+}
 
+describe('the events of a task', () => {
   it('go on after the last one that was seen', async () => {
     const first = open()
     const reading = until(first.events, 'result')
@@ -208,24 +195,6 @@ describe('the events of a task', () => {
     const [next] = await until(second.events, 'gap')
     second.controller.abort()
     expect(next?.event.type).toBe('gap')
-  })
-
-  it('tell of a gap to who comes back later than a minute after', async () => {
-    const first = open()
-    const reading = until(first.events, 'fired')
-    await new Promise((resolve) => setImmediate(resolve))
-    await send(93)
-    const seen = await reading
-    first.controller.abort()
-    await new Promise((resolve) => setImmediate(resolve))
-    rules.clock.advanceTo(NOON + 60_001)
-    const second = open(seen.at(-1)?.id)
-    const [next] = await until(second.events, 'gap')
-    const rest = until(second.events, 'fired')
-    await send(94)
-    second.controller.abort()
-    expect(next?.event.type).toBe('gap')
-    expect((await rest).at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
   })
 
   it('end when the reader leaves', async () => {
@@ -266,5 +235,66 @@ describe('the deliveries of a task', () => {
     expect((await rules.ask('GET', '/api/tasks/t1/deliveries')).body).toEqual([])
     expect((await rules.ask('GET', '/api/tasks/t1/deliveries?status=lost')).status).toBe(400)
     expect((await rules.ask('GET', '/api/tasks/nope/deliveries')).status).toBe(404)
+  })
+})
+
+describe('a task among very many events', () => {
+  let listenAgain: (() => void)[] = []
+  beforeEach(async () => {
+    await rules.close()
+    listenAgain = []
+    const later = (_ms: number, work: () => void) => {
+      listenAgain.push(work)
+      return () => undefined
+    }
+    rules = await bench({ calm: { most: 0, later } })
+    await rules.ask('POST', '/api/tasks', ruleOf())
+  })
+
+  it('has in its log what is rare while nobody reads its events: starts, ends, failures, and what plugs log', async () => {
+    await send(93)
+    await rules.api.tasks.stop('t1')
+    const lines = await linesOf()
+    expect(lines).toEqual(expect.arrayContaining(['task stopped: stopped', 'measured 93', 'task started, run 1']))
+    expect(lines).not.toContain('hot fired alarm')
+  })
+
+  it('has everything in its log while somebody reads its events, and for a minute after', async () => {
+    const reader = await watched()
+    reader.abort()
+    await new Promise((resolve) => setImmediate(resolve))
+    rules.clock.advanceTo(NOON + 60_000)
+    await send(93)
+    const lines = (await linesOf()).length
+    expect(lines).toBeGreaterThan(4)
+    rules.clock.advanceTo(NOON + 60_001)
+    await send(94)
+    await send(95)
+    expect((await linesOf()).slice(0, 2)).toEqual(['measured 95', 'measured 94'])
+  })
+
+  it('tells of a gap to who comes back later than a minute after', async () => {
+    const first = open()
+    const reading = until(first.events, 'fired')
+    await new Promise((resolve) => setImmediate(resolve))
+    await send(93)
+    const seen = await reading
+    first.controller.abort()
+    await new Promise((resolve) => setImmediate(resolve))
+    rules.clock.advanceTo(NOON + 60_001)
+    const second = open(seen.at(-1)?.id)
+    const [next] = await until(second.events, 'gap')
+    const rest = until(second.events, 'fired')
+    await send(94)
+    second.controller.abort()
+    expect(next?.event.type).toBe('gap')
+    expect((await rest).at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
+  })
+
+  it('has every step again when a minute is over', async () => {
+    expect(listenAgain).toHaveLength(1)
+    listenAgain[0]?.()
+    await send(93)
+    expect(listenAgain).toHaveLength(2)
   })
 })

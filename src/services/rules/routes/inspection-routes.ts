@@ -113,8 +113,7 @@ export function nodeCommandRoute(app: FastifyInstance, service: RulesService): v
 
 function logRoutes(app: FastifyInstance, service: RulesService): void {
   const log = {
-    summary:
-      'The log of a task, newest first: starts, ends, failures, lines of plugs; each step while its events are read',
+    summary: 'The log of a task, newest first: each step; of very busy hosts starts, ends, failures and lines of plugs',
     answers: { 200: TaskLogSchema },
   }
   app.post(

@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
 import { errorHandler } from '../../../../src/host/errors.ts'
 import { readJsonBodies } from '../../../../src/host/json-body.ts'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
+import type { CalmOptions } from '../../../../src/services/rules/calm-listener.ts'
 import type { RulesApi, RulesService } from '../../../../src/services/rules/contract.ts'
 import { rulesErrorBody } from '../../../../src/services/rules/error-body.ts'
 import type { ResourceFinder } from '../../../../src/services/rules/resource-filter.ts'
@@ -36,6 +37,7 @@ export interface BenchOptions {
   readonly ports?: Ports
   readonly clock?: VirtualClock
   readonly resources?: ResourceFinder
+  readonly calm?: CalmOptions
   /** what newId gives first, second ...; default t1, t2 ... */
   readonly firstId?: number
 }
@@ -52,6 +54,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     newId: () => `t${id++}`,
     ...(ports && { ports: () => ports }),
     resources: () => options.resources,
+    ...(options.calm && { calm: options.calm }),
   })
   await service.start()
   const app = await appOf(service)
