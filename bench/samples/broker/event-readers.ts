@@ -1,6 +1,10 @@
 /** Reads one stream of events over very many sockets: `event-readers.ts <port> <count>`; tells its parent when all have it. */
 import { connect } from 'node:net'
 
+/** `open`: all are connected; `all`: all have the message */
+export type ToldByReaders = 'open' | 'all'
+
+const tell = (told: ToldByReaders): void => void process.send?.(told)
 const [port = 0, count = 1] = process.argv.slice(2).map(Number)
 /** sockets that connect at once */
 const AT_ONCE = 200
@@ -23,11 +27,11 @@ function begin(): void {
     if (!isOpen && piece.includes(': here')) {
       isOpen = true
       open++
-      if (open === count) process.send?.('open')
+      if (open === count) tell('open')
       else if (open + AT_ONCE <= count) begin()
     } else if (piece.includes('data: {"resource"') && ++got === count) {
       got = 0
-      process.send?.('all')
+      tell('all')
     }
   })
   socket.on('error', () => process.exit(1))

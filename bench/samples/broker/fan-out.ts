@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { withFolder } from '../host/folder.ts'
+import type { ToldByReaders } from './event-readers.ts'
 import { openHost, PAIR } from './open-host.ts'
 
 export interface FanOutSample {
@@ -32,15 +33,19 @@ export function fanOutSample(subscribers: number): Promise<FanOutSample> {
     // the pair is known from here on, so that no reader waits for it to be checked
     await post(0)
     const args = [port, subscribers].map(String)
+    const hears = async (wanted: ToldByReaders): Promise<void> => {
+      const [told] = (await once(readers, 'message')) as [ToldByReaders]
+      if (told !== wanted) throw new Error(`readers said ${told}, not ${wanted}`)
+    }
     const readers = fork(join(import.meta.dirname, 'event-readers.ts'), args)
     try {
-      await once(readers, 'message')
+      await hears('open')
       const delay = monitorEventLoopDelay({ resolution: 1 })
       delay.enable()
       const allMs: number[] = []
       for (let round = 0; round < ROUNDS; round++) {
         const started = performance.now()
-        const got = once(readers, 'message')
+        const got = hears('all')
         await post(20 + round)
         await got
         allMs.push(performance.now() - started)

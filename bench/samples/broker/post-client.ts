@@ -2,6 +2,8 @@
 import { connect } from 'node:net'
 import { bodyOf } from './bodies.ts'
 
+export type PostClientArguments = readonly [port: number, connections: number, points: number]
+
 const [port = 0, connections = 1, points = 1] = process.argv.slice(2).map(Number)
 
 for (let i = 0; i < connections; i++) {

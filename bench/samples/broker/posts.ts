@@ -13,6 +13,7 @@ import { withFolder } from '../host/folder.ts'
 import { cpuMs } from '../spent.ts'
 import { pointsOf } from './bodies.ts'
 import { openHost, PAIR } from './open-host.ts'
+import type { PostClientArguments } from './post-client.ts'
 
 export interface BrokerPostsRequest {
   /** `task`: one task listens to each resource */
@@ -49,7 +50,8 @@ async function driven(app: FastifyInstance, points: number): Promise<BrokerPosts
   const { port } = app.server.address() as AddressInfo
   let posts = 0
   app.server.on('request', () => posts++)
-  const args = [join(import.meta.dirname, 'post-client.ts'), ...[port, CONNECTIONS, points].map(String)]
+  const given: PostClientArguments = [port, CONNECTIONS, points]
+  const args = [join(import.meta.dirname, 'post-client.ts'), ...given.map(String)]
   const client = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
   try {
     await until(() => posts >= (points === 1 ? 20_000 : 300))
