@@ -7,6 +7,7 @@ export { compileExpression, type CompiledExpression } from './core/expression/ex
 export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
 export { readerOf } from './core/expression/reader.ts'
 export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
+export { actsWith } from './core/plug/acts-with.ts'
 export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat, type Calendar } from './core/plug/calendar.ts'
 export { callInner, type InnerResult } from './core/plug/call-inner.ts'
 export { causeOf, requireService } from './core/plug/cause-of.ts'

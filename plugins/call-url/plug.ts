@@ -23,6 +23,7 @@ export function createCallUrl({ transport, allow = [] }: CallUrlOptions = {}): P
     description:
       'Calls a URL: Success for an answer from 200 to 299, else Error. At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them by name. Offline unless the host gives it a transport.',
     category: 'Network',
+    acts: ({ method }) => method !== 'GET' && method !== 'HEAD',
     states: ['Success', 'Error'],
     input: {
       url: {

@@ -34,6 +34,7 @@ export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description:
         'Clears the alarms of a type that are active or acknowledged: Success, also when there are none, else Error.',
       states: ['Success', 'Error'],

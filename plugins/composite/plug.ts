@@ -1,4 +1,4 @@
-import { AppError, callInner, definePlug, isPlainObject, type Plug, problemsOfCode } from '../../src/plug.ts'
+import { actsWith, AppError, callInner, definePlug, isPlainObject, type Plug, problemsOfCode } from '../../src/plug.ts'
 
 const MAX_ITEMS = 1000
 
@@ -16,6 +16,11 @@ export function createComposite(plugs: readonly Plug[]): Plug {
     kind: 'sensor',
     description: 'Runs a sensor once for each item of a list of properties. Error when one of the runs failed.',
     category: 'Logic',
+    // an item of the wrong shape fails the call before anything is run
+    acts({ sensor, propertyList }) {
+      const plug = sensors.get(sensor)
+      return plug !== undefined && propertyList.some((item) => isPlainObject(item) && actsWith(plug, item))
+    },
     states: ['Success', 'Error'],
     input: {
       sensor: { type: 'string', mandatory: true, description: 'the name of the sensor plug', example: 'inRange' },

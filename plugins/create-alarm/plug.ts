@@ -57,6 +57,7 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description: 'Raises an alarm, or counts it again when it is open: Success, else Error.',
       states: ['Success', 'Error'],
       output: {

@@ -36,6 +36,7 @@ export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description: 'Sends a command to a resource and does not wait until it is carried out: Success, else Error.',
       states: ['Success', 'Error'],
       output: {

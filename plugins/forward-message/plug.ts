@@ -41,6 +41,7 @@ export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description: 'Hands a message of a resource to rules that listen, without storing it: Success, else Error.',
       states: ['Success', 'Error'],
       output: { error: { type: 'string', description: 'why it was not; absent after a Success' } },

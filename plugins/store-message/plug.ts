@@ -41,6 +41,7 @@ export function storeMessagePlugs(data?: DataPort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description: 'Stores a message of a resource in series and messages, without telling rules: Success, else Error.',
       states: ['Success', 'Error'],
       output: { error: { type: 'string', description: 'why it was not; absent after a Success' } },

@@ -49,6 +49,7 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description: 'Changes status and severity of an alarm: Success, else Error.',
       states: ['Success', 'Error'],
       output: {

@@ -39,6 +39,7 @@ export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
     definePlug({
       ...shared,
       kind: 'sensor',
+      acts: true,
       description: 'Sets metadata of a resource and leaves its other metadata as they are: Success, else Error.',
       states: ['Success', 'Error'],
       output: {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { createCallUrl } from '../../plugins/call-url/plug.ts'
 import { createComposite } from '../../plugins/composite/plug.ts'
 import { inRange } from '../../plugins/in-range/plug.ts'
 import { invokeCount } from '../../plugins/invoke-count/plug.ts'
 import { log } from '../../plugins/log/plug.ts'
+import { actsWith } from '../../src/core/plug/acts-with.ts'
 import { checkPlug, runPlugLater } from '../support/plug-context.ts'
 
 const composite = createComposite([inRange, invokeCount, log])
@@ -36,6 +38,15 @@ describe('composite', () => {
       { state: 'Incremented', rawData: { count: 2 } },
       { state: 'Incremented', rawData: { count: 2 } },
     ])
+  })
+
+  it('acts when one of its runs would', () => {
+    const calling = createComposite([inRange, createCallUrl()])
+    const listed = (...methods: readonly string[]) => methods.map((method) => ({ method }))
+    expect(actsWith(calling, { sensor: 'callURL', propertyList: listed('GET', 'POST') })).toBe(true)
+    expect(actsWith(calling, { sensor: 'callURL', propertyList: listed('GET', 'HEAD') })).toBe(false)
+    expect(actsWith(calling, { sensor: 'inRange', propertyList: [{}] })).toBe(false)
+    expect(actsWith(calling, { sensor: 'nope', propertyList: [{}, 1] })).toBe(false)
   })
 
   it.each([

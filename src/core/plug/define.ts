@@ -12,7 +12,9 @@ const MAX_STATES = 1000
 const TEXTS = ['description', 'category'] as const
 const FUNCTIONS = ['check', 'steps', 'prepare'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel states input output openOutput check steps prepare execute'.split(' ')
+  'name version kind description category channel acts states input output openOutput check steps prepare execute'.split(
+    ' ',
+  )
 
 /**
  * Checks the declaration of a plug and gives it in the form that an engine takes (part 2, 2.1). The types of
@@ -39,6 +41,7 @@ export function definePlug(definition: PlugDefinition): Plug {
     steps: undefined,
     prepare: undefined,
     ...definition,
+    acts: definition.acts ?? definition.kind === 'actuator',
     states: Object.freeze([...(definition.states ?? [])]),
     input: frozenCopy({ ...definition.input }),
     output: frozenCopy({ ...definition.output }),
@@ -47,7 +50,7 @@ export function definePlug(definition: PlugDefinition): Plug {
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput } = definition
+  const { name, version, kind, execute, openOutput, acts } = definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
@@ -65,6 +68,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   if (openOutput !== undefined && typeof openOutput !== 'boolean') {
     issues.push(problem('/openOutput', `${shown(openOutput)} is neither true nor false`))
+  }
+  if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
+    issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))
   }
   for (const key of TEXTS) {
     const value = definition[key]

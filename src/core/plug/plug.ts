@@ -170,6 +170,12 @@ export interface PlugDefinition<
    * letter, then at most 39 lower-case letters, digits or -
    */
   channel?: string
+  /**
+   * whether a call changes something outside, as a stored message or a raised alarm does; a function when it depends on
+   * the resolved properties, which must be pure. Dry runs leave such calls out. Default: true for actuators, false for
+   * sensors
+   */
+  acts?: boolean | ((properties: PropertiesOf<Input>) => boolean)
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input
@@ -196,7 +202,11 @@ export interface PlugDefinition<
 
 /** A registered plug; its declaration is checked and frozen. Made by definePlug. */
 export type Plug = Readonly<
-  Omit<PlugDefinition, 'states' | 'input' | 'output' | 'openOutput' | 'check' | 'steps' | 'prepare' | 'execute'> & {
+  Omit<
+    PlugDefinition,
+    'acts' | 'states' | 'input' | 'output' | 'openOutput' | 'check' | 'steps' | 'prepare' | 'execute'
+  > & {
+    acts: boolean | ((properties: Readonly<Record<string, unknown>>) => boolean)
     states: readonly string[]
     input: Readonly<Record<string, InputField>>
     output: Readonly<Record<string, OutputField>>

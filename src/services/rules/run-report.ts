@@ -10,7 +10,8 @@ export interface ReportOptions {
   /** labels that are told of */
   readonly labels: ReadonlySet<string>
   readonly logLevel: LogLevel
-  readonly executeActuators: boolean
+  /** labels of the nodes that were not called, since they would have acted */
+  readonly simulated: ReadonlySet<string>
 }
 
 const NOT_RUN: NodeReport = { executed: false }
@@ -18,24 +19,23 @@ const NOT_RUN: NodeReport = { executed: false }
 export function invocationReport(
   { sensors = [], actuators = [] }: RuleGraph,
   events: readonly EngineEvent[],
-  { invocation, labels, logLevel, executeActuators }: ReportOptions,
+  { invocation, labels, logLevel, simulated }: ReportOptions,
 ): InvocationReport {
   const reports = new Map<string, NodeReport>()
   for (const event of events) if (event.type === 'result') reports.set(event.node, nodeReport(event))
-  const told = (nodes: readonly { label: string }[], isSimulated: boolean): Record<string, NodeReport> =>
+  for (const label of simulated) {
+    const state = reports.get(label)?.state
+    reports.set(label, { executed: false, simulated: true, ...(state !== undefined && { state }) })
+  }
+  const told = (nodes: readonly { label: string }[]): Record<string, NodeReport> =>
     Object.fromEntries(
-      nodes
-        .filter(({ label }) => labels.has(label))
-        .map(({ label }) => {
-          const report = reports.get(label) ?? NOT_RUN
-          return [label, isSimulated && report.executed ? { executed: false, simulated: true } : report]
-        }),
+      nodes.filter(({ label }) => labels.has(label)).map(({ label }) => [label, reports.get(label) ?? NOT_RUN]),
     )
   return {
     taskId: 'run',
     invocationId: invocation,
-    sensors: told(sensors, false),
-    actuators: told(actuators, !executeActuators),
+    sensors: told(sensors),
+    actuators: told(actuators),
     log: logLines(events, logLevel),
   }
 }

@@ -4,9 +4,10 @@ import type { EngineEvent } from '../../core/engine/events.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import { instantOf } from '../../core/simulate/instant.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { dryPlugs } from './dry-plugs.ts'
 import type { RunSurroundings } from './template-run.ts'
 import type { Simulation, SimulationResult } from './tools-schema.ts'
-import { VirtualRun, withoutActuators } from './virtual-run.ts'
+import { VirtualRun } from './virtual-run.ts'
 
 const MOST_EVENTS = 10_000
 
@@ -24,8 +25,9 @@ export async function simulateRequest(
   }
   const events: EngineEvent[] = []
   let left = 0
+  const spared = new Set<string>()
   const run = new VirtualRun({
-    plugs: request.executeActuators === true ? around.plugs : withoutActuators(around.plugs),
+    plugs: request.executeActuators === true ? around.plugs : dryPlugs(around.plugs, spared),
     ports: around.ports,
     from,
     ...(metadata && { metadata }),
@@ -58,6 +60,7 @@ export async function simulateRequest(
       until: new Date(run.now).toISOString(),
       events,
       left,
+      simulated: [...spared].toSorted(),
       ...(request.explain !== undefined && { explanation: task.explain(request.explain) }),
     }
   } finally {

@@ -9,9 +9,10 @@ import type { PlugRegistry } from '../../core/plug/plug.ts'
 import { isoInstant } from '../../kernel/instant.ts'
 import { AppError, validationError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { dryPlugs } from './dry-plugs.ts'
 import { invocationReport, nodesBehind } from './run-report.ts'
 import type { InvocationReport, TemplateRun, TemplateRunOptions } from './tools-schema.ts'
-import { VirtualRun, withoutActuators } from './virtual-run.ts'
+import { VirtualRun } from './virtual-run.ts'
 
 export interface RunSurroundings {
   readonly plugs: readonly Plug[]
@@ -33,9 +34,9 @@ export async function* runTemplate(
   const source = template ?? graphOf(run, around.registry)
   const { conf = {}, data, variables, nodesRawData = {} } = run
   const events: EngineEvent[] = []
-  const executeActuators = conf.executeActuators === true
+  const spared = new Set<string>()
   const virtual = new VirtualRun({
-    plugs: executeActuators ? around.plugs : withoutActuators(around.plugs),
+    plugs: conf.executeActuators === true ? around.plugs : dryPlugs(around.plugs, spared),
     ports: around.ports,
     metadata: metadataOf(run),
     from: timeOf(data?.[0]?.[0]) ?? around.now(),
@@ -58,8 +59,9 @@ export async function* runTemplate(
     const labels = labelsTold(source, options)
     const report = (invocation: number): InvocationReport => {
       const told = events.splice(0)
-      const logLevel = options.logLevel ?? 'INFO'
-      return invocationReport(source, told, { invocation, labels, logLevel, executeActuators })
+      const simulated = new Set(spared)
+      spared.clear()
+      return invocationReport(source, told, { invocation, labels, logLevel: options.logLevel ?? 'INFO', simulated })
     }
     if (options.nodeToDebug !== undefined) {
       events.length = 0

@@ -148,7 +148,7 @@ export interface InvocationReport {
 }
 export interface NodeReport {
   readonly executed: boolean
-  /** actuators: it would have run */
+  /** it would have acted and was not called; a sensor that has the state Success is taken as that */
   readonly simulated?: boolean
   readonly result?: boolean
   readonly state?: string
@@ -169,7 +169,11 @@ export const SimulationSchema = Type.Object(
     variables: Type.Optional(AnyObject),
     settings: Type.Optional(AnyObject),
     metadata: Type.Optional(Type.Record(Type.String(), AnyObject)),
-    executeActuators: Type.Optional(Type.Boolean({ description: 'default false: actuators answer nothing' })),
+    executeActuators: Type.Optional(
+      Type.Boolean({
+        description: 'default false: what would change something outside is not called, and named in `simulated`',
+      }),
+    ),
     seed: Type.Optional(Type.Integer()),
     explain: Type.Optional(Type.String({ description: 'a node to explain at the end' })),
   },
@@ -199,6 +203,8 @@ export interface SimulationResult {
   readonly events: readonly EngineEvent[]
   /** events beyond the bound of 10,000 that are not listed */
   readonly left: number
+  /** labels of the nodes that would have acted and were not called, by name */
+  readonly simulated: readonly string[]
   readonly explanation?: unknown
 }
 

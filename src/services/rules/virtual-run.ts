@@ -129,8 +129,3 @@ export class VirtualRun {
     this.#sliceEnd = performance.now() + SLICE_MS
   }
 }
-
-/** The plugs with actuators that do nothing. */
-export function withoutActuators(plugs: readonly Plug[]): readonly Plug[] {
-  return plugs.map((plug) => (plug.kind === 'actuator' ? { ...plug, execute: () => undefined } : plug))
-}

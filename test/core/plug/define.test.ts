@@ -89,6 +89,7 @@ describe('definePlug', () => {
     ['a misspelled field', { inputs: {} }, '/inputs', 'a plug has no field "inputs"'],
     ['a description that is no text', { description: 5 }, '/description', '5 is not text'],
     ['an openOutput that is no flag', { openOutput: 'yes' }, '/openOutput', '"yes" is neither true nor false'],
+    ['an acts that is no flag', { acts: 'yes' }, '/acts', '"yes" is neither true nor false'],
     ['states that are no list', { states: 'On' }, '/states', '"On" is not a list of states'],
     ['an empty state', { states: ['On', ''] }, '/states/1', '"" is not a state'],
     ['a state that is no text', { states: [1] }, '/states/0', '1 is not a state'],

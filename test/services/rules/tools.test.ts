@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { definePlug } from '../../../src/core/plug/define.ts'
 import { got, listOf, pluck } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
-import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
+import { GRAPH, PLUGS, ruleOf, templateOf } from './support/rules.ts'
 
 let rules: Bench
 beforeEach(async () => {
@@ -254,6 +255,76 @@ describe('a simulation', () => {
     const answer = await rules.ask('POST', '/api/tasks/simulate', body)
     expect(answer.status).toBe(400)
     expect(answer.at('error')).toContain(reason)
+  })
+})
+
+describe('a sensor that acts', () => {
+  const doors: string[] = []
+  const door = definePlug({
+    name: 'door',
+    version: '1.0.0',
+    kind: 'sensor',
+    acts: ({ open }) => open,
+    states: ['Error', 'Success'],
+    input: { open: { type: 'boolean', mandatory: true } },
+    execute: ({ properties }) => {
+      doors.push(properties.open ? 'opened' : 'looked at')
+      return { state: 'Success', rawData: { doors: doors.length } }
+    },
+  })
+  const ruleOfDoor = (open: boolean) => ({
+    sensors: [{ label: 'in', name: 'door', properties: { open } }],
+    actuators: [{ label: 'tell', name: 'say', properties: { text: 'in' } }],
+    triggers: [{ sourceLabel: 'in', destinationLabel: 'tell', statesTrigger: ['Success'] }],
+  })
+  const reportOf = async (body: unknown, path = 'run') =>
+    lines((await rules.ask('POST', `/api/templates/${path}`, body)).text)[0]
+
+  beforeEach(async () => {
+    doors.length = 0
+    await rules.close()
+    rules = await bench({ plugs: [...PLUGS, door] })
+  })
+
+  it('is not called by a run of a template, which goes on as if it had succeeded', async () => {
+    const report = await reportOf({ graph: ruleOfDoor(true) })
+    expect(got(report, 'sensors.in')).toEqual({ executed: false, simulated: true, state: 'Success' })
+    expect(got(report, 'actuators.tell')).toEqual({ executed: false, simulated: true })
+    expect(pluck(got(report, 'log'), 'message')).toContain('door would act and was not called; taken as Success')
+    expect(doors).toEqual([])
+  })
+
+  it('is not called when it is tried alone', async () => {
+    const report = await reportOf({ graph: ruleOfDoor(true) }, 'debug?nodeToDebug=in')
+    expect(got(report, 'sensors.in')).toMatchObject({ executed: false, simulated: true })
+    expect(doors).toEqual([])
+  })
+
+  it('is called when its properties make it harmless', async () => {
+    const report = await reportOf({ graph: ruleOfDoor(false) })
+    expect(got(report, 'sensors.in')).toMatchObject({ executed: true, state: 'Success', rawData: { doors: 1 } })
+    expect(doors).toEqual(['looked at'])
+  })
+
+  it('is called when what acts is asked for', async () => {
+    const report = await reportOf({ graph: ruleOfDoor(true), conf: { executeActuators: true } })
+    expect(got(report, 'sensors.in')).toMatchObject({ executed: true, state: 'Success' })
+    expect(doors).toEqual(['opened'])
+  })
+
+  it.each([
+    [false, ['in', 'tell'], []],
+    [true, [], ['opened']],
+  ])('is called by a simulation only on request: %s', async (executeActuators, simulated, opened) => {
+    const settings = { type: 'onetime' }
+    const { body } = await rules.ask('POST', '/api/tasks/simulate', {
+      rule: ruleOfDoor(true),
+      settings,
+      executeActuators,
+    })
+    expect(got(body, 'simulated')).toEqual(simulated)
+    expect(doors).toEqual(opened)
+    expect(pluck(got(body, 'events'), 'type')).toContain('fired')
   })
 })
 

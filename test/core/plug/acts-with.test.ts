@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { actsWith } from '../../../src/core/plug/acts-with.ts'
+import { definePlug } from '../../../src/core/plug/define.ts'
+
+const minimal = { name: 'door', version: '1.0.0', execute: () => undefined } as const
+
+describe('whether a call acts', () => {
+  it.each([
+    ['an actuator that says nothing', definePlug({ ...minimal, kind: 'actuator' }), true],
+    ['a sensor that says nothing', definePlug({ ...minimal, kind: 'sensor' }), false],
+    ['an actuator that denies it', definePlug({ ...minimal, kind: 'actuator', acts: false }), false],
+    ['a sensor that says so', definePlug({ ...minimal, kind: 'sensor', acts: true }), true],
+  ])('is as declared: %s', (_, plug, acts) => {
+    expect(actsWith(plug, {})).toBe(acts)
+  })
+
+  it('is decided call by call where the properties decide', () => {
+    const plug = definePlug({
+      ...minimal,
+      kind: 'sensor',
+      input: { open: { type: 'boolean', mandatory: true } },
+      acts: ({ open }) => open,
+    })
+    expect([true, false].map((open) => actsWith(plug, { open }))).toEqual([true, false])
+  })
+})

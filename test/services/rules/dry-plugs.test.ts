@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { createBuiltins } from '../../../plugins/index.ts'
+import type { Transport } from '../../../plugins/call-url/transport.ts'
+import { definePlug } from '../../../src/core/plug/define.ts'
+import type { Plug } from '../../../src/core/plug/plug.ts'
+import { dryPlugs } from '../../../src/services/rules/dry-plugs.ts'
+import { runPlugLater } from '../../support/plug-context.ts'
+import { plugServices } from '../../support/plug-services.ts'
+
+const sent: string[] = []
+const transport: Transport = {
+  resolve: async () => ['93.184.216.34'],
+  send: async ({ method }) => {
+    sent.push(method)
+    return { status: 204, statusText: '', body: '' }
+  },
+}
+
+function host(): { plugs: readonly Plug[]; acted: () => readonly string[] } {
+  const services = plugServices()
+  const plugs = createBuiltins({ services, outbound: { transport } })
+  // only what changes something is asked in the name of a rule
+  return { plugs, acted: () => services.asked.flatMap(({ call, cause }) => (cause === undefined ? [] : [call])) }
+}
+
+function only(plugs: readonly Plug[], kind: Plug['kind'], name: string): Plug {
+  const plug = plugs.find((one) => one.name === name && one.kind === kind)
+  if (plug === undefined) throw new Error(`no ${kind} ${name}`)
+  return plug
+}
+
+function examples(plug: Plug): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(plug.input).map(([name, field]) => [name, field.example]))
+}
+
+const ALL = createBuiltins().map(({ kind, name }) => [kind, name] as const)
+
+describe('a dry run', () => {
+  it.each(ALL)('by the %s %s changes nothing outside', async (kind, name) => {
+    const { plugs, acted } = host()
+    const plug = only(dryPlugs(plugs, new Set()), kind, name)
+    await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })
+    expect(acted()).toEqual([])
+  })
+
+  it.each(ALL)('leaves out the %s %s exactly when it would act', async (kind, name) => {
+    const { plugs, acted } = host()
+    const plug = only(plugs, kind, name)
+    const before = sent.length
+    await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })
+    const spared = new Set<string>()
+    await runPlugLater(only(dryPlugs(plugs, spared), kind, name), {
+      properties: examples(plug),
+      message: { temperature: 21 },
+    })
+    const isAct = acted().length > 0 || sent.length > before
+    expect(spared.has('node-1')).toBe(kind === 'actuator' || isAct)
+  })
+
+  it('takes a sensor that would act as Success without raw data, and says so', async () => {
+    const plug = only(dryPlugs(host().plugs, new Set()), 'sensor', 'storeMessage')
+    expect(await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })).toMatchObject({
+      state: 'Success',
+      rawData: undefined,
+      log: ['INFO storeMessage would act and was not called; taken as Success'],
+    })
+  })
+
+  it('gives no state of a sensor that would act and knows no Success', async () => {
+    const door = definePlug({
+      name: 'door',
+      version: '1.0.0',
+      kind: 'sensor',
+      acts: true,
+      states: ['OPEN'],
+      execute: () => 'OPEN',
+    })
+    const [dry = door] = dryPlugs([door], new Set())
+    expect(await runPlugLater(dry)).toMatchObject({
+      state: undefined,
+      log: ['INFO door would act and was not called; it has no state'],
+    })
+  })
+
+  it('answers nothing for an actuator, and logs nothing', async () => {
+    const plug = only(dryPlugs(host().plugs, new Set()), 'actuator', 'createAlarm')
+    expect(await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })).toMatchObject({
+      message: undefined,
+      log: [],
+    })
+  })
+
+  it.each(['GET', 'HEAD'])('calls a URL by %s', async (method) => {
+    const before = sent.length
+    const plug = only(dryPlugs(host().plugs, new Set()), 'sensor', 'callURL')
+    await runPlugLater(plug, { properties: { url: 'https://example.com/', method } })
+    expect(sent.slice(before)).toEqual([method])
+  })
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('calls no URL by %s', async (method) => {
+    const before = sent.length
+    const plug = only(dryPlugs(host().plugs, new Set()), 'sensor', 'callURL')
+    await runPlugLater(plug, { properties: { url: 'https://example.com/', method } })
+    expect(sent.slice(before)).toEqual([])
+  })
+})
