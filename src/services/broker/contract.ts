@@ -10,7 +10,7 @@
  * B5  no method reaches data of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
- * used for another body), `CLOSED`.
+ * used for another body), `RATE_LIMITED` (too much waits to be durable), `STORE` (kept, but not readable yet), `CLOSED`.
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Feed, Published } from '../../kernel/feed.ts'
