@@ -51,7 +51,7 @@ function resourceOf(n: number) {
     id: `resource-${n}`,
     alias: `pump ${n}`,
     resourceTypeId: `type-${n % TYPES}`,
-    tags: [`group-${n % 50}`, `site-${Math.floor(n / 7) % 10}`],
+    tags: [`group-${n % 50}`, `site-${Math.floor(n / TYPES) % 10}`],
     customer: `customer-${n % 100}`,
     location: placeOf(n),
     serial: n,
