@@ -44,6 +44,8 @@ const PARTITION = 0
 const CHUNK = 200
 /** entries of the log that are taken in one step */
 const PORTION = 500
+/** entries that were followed before they are let go together */
+const TRIMMED = 1000
 /** ms after which what failed is tried again */
 const RETRY_MS = 60_000
 /** resources that are tried again at a time */
@@ -62,6 +64,7 @@ export class TenantUpkeep {
   /** problems that were told already */
   readonly #told = new Set<string>()
   #position = 0
+  #trimmed = 0
   #following: Promise<void> | undefined
   #retrying: Promise<void> | undefined
   #adopting: Promise<void> | undefined
@@ -185,6 +188,11 @@ export class TenantUpkeep {
     await this.#parts.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
+    // nobody else follows the log
+    if (position - this.#trimmed >= TRIMMED) {
+      await this.#parts.store.log(LOG).trim(PARTITION, position)
+      this.#trimmed = position
+    }
     for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
   }
 

@@ -26,11 +26,6 @@ export function wantedTasks(
   return entriesOf(type).map((entry) => ({ resource: resource.id, type: type.id, ...entry }))
 }
 
-/** Names of the templates by which a type wants tasks. */
-export function templatesOf(type: ResourceEntity): readonly string[] {
-  return entriesOf(type).map(({ templateName }) => templateName)
-}
-
 function entriesOf(type: ResourceEntity): readonly Pick<WantedTask, 'key' | 'templateName' | 'settings'>[] {
   const { templates } = type
   if (!Array.isArray(templates)) return []

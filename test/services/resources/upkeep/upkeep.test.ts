@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { TENANT, World } from './support/world.ts'
+
+describe('the upkeep of managed tasks', () => {
+  it('lets go of the log as far as it has followed it, and misses nothing by that', async () => {
+    const world = new World()
+    await world.upkeep.start()
+    for (let n = 0; n < 1200; n++) await world.write('resource', `r${n % 10}`, { n, resourceTypeId: 'a' })
+    await world.upkeep.idle()
+    const { first, last } = await world.storage.tenant(TENANT).log('resources').bounds(0)
+    expect([last, first > 1000]).toEqual([1200, true])
+    await world.again()
+    await world.write('resourcetype', 'a', { templates: [{ templateName: 't' }] })
+    await world.upkeep.idle()
+    expect(world.tasks.names).toEqual(world.wanted)
+    expect(world.tasks.names).toHaveLength(10)
+  })
+
+  it('tells once of a template that cannot be used, for however many resources', async () => {
+    const world = new World()
+    await world.upkeep.start()
+    world.tasks.missingTemplates.add('t')
+    await world.write('resourcetype', 'a', { templates: [{ templateName: 't' }] })
+    for (let n = 0; n < 20; n++) await world.write('resource', `r${n}`, { resourceTypeId: 'a' })
+    await world.upkeep.idle()
+    expect(world.log).toEqual([
+      'type a wants tasks of template t, and they cannot be made: No template with name t; they are tried again',
+    ])
+    expect(world.upkeep.waiting).toBe(20)
+    world.tasks.missingTemplates.clear()
+    world.ring()
+    await world.upkeep.idle()
+    expect([world.tasks.kept.size, world.upkeep.waiting]).toEqual([20, 0])
+  })
+
+  it('leaves tasks alone when other metadata change, and makes them anew when settings do', async () => {
+    const world = new World()
+    await world.upkeep.start()
+    await world.write('resourcetype', 'a', { templates: [{ templateName: 't', frequency: 1 }] })
+    await world.write('resource', 'r', { resourceTypeId: 'a' })
+    await world.upkeep.idle()
+    const before = [...world.tasks.kept.keys()]
+    await world.write('resource', 'r', { resourceTypeId: 'a', name: 'R' })
+    await world.write('resourcetype', 'a', { name: 'A', templates: [{ frequency: 1, templateName: 't' }] })
+    await world.upkeep.idle()
+    expect([...world.tasks.kept.keys()]).toEqual(before)
+    await world.write('resourcetype', 'a', { templates: [{ templateName: 't', frequency: 2 }] })
+    await world.upkeep.idle()
+    expect([...world.tasks.kept.values()]).toMatchObject([{ settings: { frequency: 2 } }])
+    expect([...world.tasks.kept.keys()]).not.toEqual(before)
+  })
+})
