@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { createBuiltins } from '../../plugins/index.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'
@@ -10,6 +9,7 @@ import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
 import { hostedRules } from './rules.ts'
 import type { MakeService } from './services.ts'
+import { timeOrderedId } from './time-ordered-id.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
@@ -47,7 +47,7 @@ export const makeRules: MakeService = ({ storage, gauges, now, peers, logger }) 
     plugs,
     ports,
     now,
-    newId: () => randomUUID(),
+    newId: () => timeOrderedId(now()),
     logger,
     resources: () => peers.resources && resourceFinder(peers.resources),
     templateWritten: (tenant, template) => peers.work?.templateWritten(tenant, template),

@@ -68,7 +68,7 @@ class Rules implements RulesService {
     const { storage, runner, now, newId, logger, calm } = options
     this.#options = options
     this.#library = new Library(storage)
-    this.#trail = new TaskTrail(runner.reports, newId().slice(0, 8), now, calm)
+    this.#trail = new TaskTrail(runner.reports, newId().slice(-8), now, calm)
     this.#worker = new BatchWorker((tenant) => this.#workshop(tenant).changes, now, logger)
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
   }

@@ -118,13 +118,14 @@ export class TenantRunner {
       const { task } = change
       const resources = await this.#resources(task)
       const deliveries = await this.#delivered(task.id, task.epoch)
-      const apply = () => this.#begin(task, resources, deliveries)
-      return { writes: [], resourceIds: [...new Set(resources)], apply }
+      const carryOut = (writes: readonly Write[]) => this.#begin(task, resources, deliveries, writes)
+      return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
     }
     const { id } = change.task
     if (change.kind === 'end') {
       const { epoch } = change
-      return { writes: [], resourceIds: [], apply: async () => void (await this.#take({ k: 'end', t: id, e: epoch })) }
+      const carryOut = async (writes: readonly Write[]) => void (await this.#take({ k: 'end', t: id, e: epoch }, writes))
+      return { writes: [], resourceIds: [], carryOut, apply: () => carryOut([]) }
     }
     const writes = await this.#forgetting(id)
     return { writes, resourceIds: [], apply: () => this.#forget(id) }
@@ -230,13 +231,21 @@ export class TenantRunner {
     return this.stage.apply(input)
   }
 
-  async #begin(task: RunnableTask, resources: readonly string[], delivered: number): Promise<void> {
+  async #begin(
+    task: RunnableTask,
+    resources: readonly string[],
+    delivered: number,
+    writes: readonly Write[] = [],
+  ): Promise<void> {
     this.stage.beginning.set(task.id, task)
     const { id, epoch } = task
     // What is under way for the run before comes to its end with that run.
     const d = this.stage.task(id) ? this.stage.book.count(id) + this.stage.book.open(id).length : delivered
-    await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d })
-    if (this.stage.beginning.get(task.id) === task) this.stage.beginning.delete(task.id)
+    try {
+      await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, writes)
+    } finally {
+      if (this.stage.beginning.get(task.id) === task) this.stage.beginning.delete(task.id)
+    }
   }
 
   /** A task whose begin was stored by the service and did not reach the log. */

@@ -41,7 +41,14 @@ async function host() {
   })
   let id = 0
   const now = () => clock.now()
-  const service = createRulesService({ storage, runner, plugs: () => plugs, now, newId: () => `t${id++}` })
+  const service = createRulesService({
+    storage,
+    runner,
+    plugs: () => plugs,
+    now,
+    newId: () => `t${id++}`,
+    calm: { most: 0 },
+  })
   await service.start()
   const api = service.as({ tenant: TENANT, user: 'tester' })
   await api.tasks.create({
