@@ -19,6 +19,8 @@ const MOST_NAME = 512
 const MOST_TEXT = 65_536
 /** bytes of a message as JSON: with its quotes escaped it still fits an entry of a log */
 const MOST_MESSAGE = 400_000
+/** bytes of all messages of a list that tasks may get */
+const MOST_LIST = 900_000
 /** lists and objects inside one another */
 const MOST_LEVELS = 90
 /** epoch ms, either way */
@@ -81,7 +83,9 @@ class PostReader {
   list(body: readonly unknown[]): readonly Arrival[] {
     refuseMany(body)
     if (body.length === 0) this.wrong('', 'the array is empty', 'send at least one message')
-    return body.map((each, i) => this.one(each, `/${i}`))
+    const arrivals = body.map((each, i) => this.one(each, `/${i}`))
+    refuseLong(arrivals)
+    return arrivals
   }
 
   bulk(body: readonly unknown[]): Bulk {
@@ -232,6 +236,14 @@ class PostReader {
 function refuseMany({ length }: readonly unknown[]): void {
   if (length <= MOST_MESSAGES) return
   throw new AppError('TOO_LARGE', `${length} messages are more than ${MOST_MESSAGES}; send them in several posts`)
+}
+
+/** Tasks get a list whole, as one entry of their log. */
+function refuseLong(arrivals: readonly Arrival[]): void {
+  let bytes = 0
+  for (const { resource, text } of arrivals) bytes += Buffer.byteLength(resource) + Buffer.byteLength(text)
+  if (bytes <= MOST_LIST) return
+  throw new AppError('TOO_LARGE', `${bytes} bytes of messages are more than ${MOST_LIST}; send them in several posts`)
 }
 
 const BEYOND = 'is a number beyond 1.8e308'

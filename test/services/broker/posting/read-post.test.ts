@@ -93,9 +93,15 @@ describe('a post', () => {
     expect(read(metrics, 'x/ÿ/😀').arrivals[0]?.message).toEqual({ ...metrics, timestamp: NOON })
   })
 
-  it('refuses more than 10,000 messages, and more than 16 rules in a row', () => {
+  it('refuses more than 10,000 messages, or 900,000 bytes of them in a list, and more than 16 rules in a row', () => {
     const many = Array.from({ length: 10_001 }, () => ({ resource: 'a' }))
     expect(problems(() => read(many))).toBe('TOO_LARGE')
+    const long = ['a', 'b', 'c'].map((resource) => ({
+      resource,
+      t: Array.from({ length: 6 }, () => 'x'.repeat(60_000)),
+    }))
+    expect(problems(() => read(long))).toBe('TOO_LARGE')
+    expect(problems(() => read(long.slice(1)))).toBe('none')
     expect(problems(() => read({ t: 1 }, 'a', { hops: 17 }))).toBe('VALIDATION')
     expect(read({ t: 1 }, 'a', { hops: 16 }).hops).toBe(16)
   })
