@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { actuatorCall } from '../adapters/actuator-call.ts'
 import { managedTasks } from '../adapters/managed-tasks.ts'
+import { resourceCascades } from '../adapters/resource-cascades.ts'
 import { resourcesErrorBody } from '../services/resources/error-body.ts'
 import { resourcesRoutes } from '../services/resources/routes.ts'
 import { createResourcesService } from '../services/resources/service.ts'
@@ -17,6 +18,11 @@ export const makeResources: MakeService = ({ storage, gauges, now, peers, logger
     logger,
     managedTasks: managedTasks(() => peers.rules),
     actuators: actuatorCall(() => peers.rules),
+    cascades: resourceCascades({
+      alarms: () => peers.alarms,
+      broker: () => peers.broker,
+      rules: () => peers.rules,
+    }),
     beside: [work.make],
   })
   peers.resources = service

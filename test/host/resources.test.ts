@@ -83,4 +83,20 @@ describe('the resources service in the frame', () => {
       expect(Object.keys(found.json<object>())).toEqual(['id', 'lastMessageTimestamp'])
     })
   })
+
+  it('deletes with a resource what it is told to', async () => {
+    await using app = await host()
+    const ask = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
+      app.inject({ method, url, headers: as('a'), ...(payload && { payload }) })
+    await ask('POST', '/resources/boiler-8/events', { temperature: 90 })
+    await vi.waitFor(async () => expect((await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200))
+    const alarm = { type: 'HOT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-8' } }
+    expect((await ask('POST', '/alarm/alarms', alarm)).statusCode).toBeLessThan(300)
+    const alarms = async () => (await ask('GET', '/alarm/alarms?source=boiler-8')).json<{ total: number }>().total
+    expect(await alarms()).toBe(1)
+    const gone = await ask('DELETE', '/api/resources/boiler-8?cascade=alarms&cascade=measurements&cascade=tasks')
+    expect(gone.statusCode, gone.body).toBe(204)
+    await vi.waitFor(async () => expect(await alarms()).toBe(0))
+    expect((await ask('GET', '/resources/boiler-8/current')).statusCode).toBe(404)
+  })
 })

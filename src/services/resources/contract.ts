@@ -221,3 +221,10 @@ export interface ActuatorCall {
     readonly rawData?: Json
   }>
 }
+
+/** What is deleted with a resource when it is asked for (`cascade`). Before the resource itself, so that it can be repeated. */
+export interface Cascades {
+  readonly alarms?: (tenant: string, resource: string) => Promise<void>
+  readonly measurements?: (tenant: string, resource: string) => Promise<void>
+  readonly tasks?: (tenant: string, resource: string) => Promise<void>
+}

@@ -11,20 +11,13 @@ import { changesOf } from './change-pages.ts'
 import { checkAttributes } from './constraints/check-attributes.ts'
 import { issueOf } from './constraints/enforcement.ts'
 import { COMMAND, RESERVED } from './constraints/reserved.ts'
-import type { ResourceApi, ResourceEntity, Versioned } from './contract.ts'
+import type { Cascades, ResourceApi, ResourceEntity, Versioned } from './contract.ts'
 import { originsOf } from './denormalize.ts'
 import { problem, resourceExists, resourceInUse, resourceNotFound } from './error-texts.ts'
 import { listResources } from './list/list-resources.ts'
 import { readAttributes } from './read-attributes.ts'
 import { checkId, patched, versionOf, withId, type ResourceWriter } from './resource-writer.ts'
 import type { Room } from './room.ts'
-
-/** What is deleted with a resource when it is asked for; a part that is not served has nothing to delete. */
-export interface Cascades {
-  readonly alarms?: (tenant: string, resource: string) => Promise<void>
-  readonly measurements?: (tenant: string, resource: string) => Promise<void>
-  readonly tasks?: (tenant: string, resource: string) => Promise<void>
-}
 
 export interface ResourceParts {
   readonly writer: ResourceWriter

@@ -14,6 +14,7 @@ import { constraintApi } from './constraint-service.ts'
 import { Enforcement } from './constraints/enforcement.ts'
 import type {
   ActuatorCall,
+  Cascades,
   ManagedTasks,
   OperationApi,
   ResourceEntity,
@@ -25,7 +26,7 @@ import type {
 import { Discovery } from './discovery.ts'
 import { noOperations } from './no-operations.ts'
 import { Parents } from './parents.ts'
-import { resourceApi, type Cascades } from './resource-service.ts'
+import { resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
 import { Room } from './room.ts'
 import { typeApi } from './type-service.ts'
