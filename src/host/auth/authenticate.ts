@@ -29,9 +29,7 @@ export function authenticate({ keyPairs, tokens, now }: Doors) {
     const wait = wrong.wait(request.ip, key)
     if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
     try {
-      const caller = await callerOf(credentials)
-      remembered.remember(presented.text, caller)
-      return caller
+      return await remembered.check(presented.text, () => callerOf(credentials))
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAUTHORIZED') wrong.count(request.ip, key)
       throw error

@@ -16,9 +16,17 @@ export function checkPairs(keyPairs: KeyPairs, now: () => number): CheckPair {
     if (known !== undefined) return { tenant: known.tenant, user: known.user }
     const wait = wrong.wait(address, key)
     if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
-    const caller = await keyPairs.check(key, secret)
-    if (caller === undefined) wrong.count(address, key)
-    else remembered.remember(text, { ...caller, until: now() + REMEMBERED_MS })
-    return caller
+    try {
+      const caller = await remembered.check(text, async () => {
+        const found = await keyPairs.check(key, secret)
+        if (found === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
+        return { ...found, until: now() + REMEMBERED_MS }
+      })
+      return { tenant: caller.tenant, user: caller.user }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'UNAUTHORIZED') throw error
+      wrong.count(address, key)
+      return undefined
+    }
   }
 }

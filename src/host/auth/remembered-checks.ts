@@ -13,6 +13,8 @@ export const REMEMBERED_MS = 60_000
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
+  /** by digest: checks under way */
+  readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
 
   /** `now`: epoch ms */
@@ -28,12 +30,28 @@ export class RememberedChecks {
     return undefined
   }
 
-  remember(credentials: string, caller: CheckedCaller): void {
+  /** Checks once for all who come with the same credentials meanwhile, and remembers whom it found. */
+  async check(credentials: string, find: () => Promise<CheckedCaller>): Promise<CheckedCaller> {
+    const digest = this.#digest(credentials)
+    const known = this.#underWay.get(digest)
+    if (known !== undefined) return known
+    const checking = find()
+    this.#underWay.set(digest, checking)
+    try {
+      const caller = await checking
+      this.#remember(digest, caller)
+      return caller
+    } finally {
+      this.#underWay.delete(digest)
+    }
+  }
+
+  #remember(digest: string, caller: CheckedCaller): void {
     for (const oldest of this.#callers.keys()) {
       if (this.#callers.size < MOST) break
       this.#callers.delete(oldest)
     }
-    this.#callers.set(this.#digest(credentials), caller)
+    this.#callers.set(digest, caller)
   }
 
   #digest(credentials: string): string {
