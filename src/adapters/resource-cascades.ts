@@ -27,7 +27,8 @@ export function resourceCascades({ alarms, broker, rules }: CascadeServices): Ca
     },
     tasks: async (tenant, resource) => {
       const tasks = rules()?.as({ tenant, user: USER }).tasks
-      for (let left = tasks !== undefined; left && tasks !== undefined;) {
+      if (tasks === undefined) return
+      for (let left = true; left;) {
         const { values } = await tasks.list({ where: { resource }, hits: PORTION, startIndex: 0 })
         for (const { ID } of values) await tasks.remove(ID, { forceStop: true })
         left = values.length === PORTION
