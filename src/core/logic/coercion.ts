@@ -42,9 +42,12 @@ export function toNumber(value: unknown): number {
   return typeof value === 'number' ? value : Number(toPrimitive(value))
 }
 
-/** The number that adding sees: the longest number at the beginning of the text. */
+/**
+ * The number that adding and multiplying see: the longest number at the beginning of the text. Text knows no -0, so
+ * that becomes 0.
+ */
 export function toSummand(value: unknown): number {
-  return typeof value === 'number' ? value : Number.parseFloat(String(toPrimitive(value)))
+  return typeof value === 'number' ? value + 0 : Number.parseFloat(String(toPrimitive(value)))
 }
 
 /** True when `list` holds exactly `value`, or the text `list` contains it. */

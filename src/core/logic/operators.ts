@@ -116,7 +116,7 @@ function product(args: readonly LogicNode[]): LogicNode {
   if (others.length === 0) return first
   return (run, item) => {
     let result = toSummand(first(run, item))
-    for (const other of others) result *= toSummand(other(run, item))
+    for (const other of others) result = toSummand(result) * toSummand(other(run, item))
     return result
   }
 }
