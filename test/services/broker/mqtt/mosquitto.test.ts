@@ -1,21 +1,12 @@
 /** The same door as others see it: Debian's command line clients, when they are installed. */
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openMqtt, type MqttDoor } from '../../../../src/services/broker/mqtt/door.ts'
+import { describeWithMosquitto } from '../../../support/mosquitto.ts'
 import { FakeBroker } from './support/fake-broker.ts'
 
 const run = promisify(execFile)
-
-function areInstalled(): boolean {
-  try {
-    execFileSync('mosquitto_pub', ['--help'], { stdio: 'ignore' })
-    return true
-  } catch (error) {
-    // it is there, and shows its help with another exit code
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
-  }
-}
 
 let door: MqttDoor | undefined
 afterEach(() => door?.close())
@@ -31,12 +22,7 @@ async function open(broker: FakeBroker): Promise<readonly string[]> {
   return ['-h', '127.0.0.1', '-p', String(door.port), '-u', 'k', '-P', 'good']
 }
 
-describe('the clients of mosquitto', () => {
-  if (!areInstalled()) {
-    it.skip('are not installed; on Debian: apt-get install mosquitto-clients', () => expect.unreachable())
-    return
-  }
-
+describeWithMosquitto('the clients of mosquitto', () => {
   describe.each(['mqttv31', 'mqttv311', 'mqttv5'])('by %s', (version) => {
     it.each(['0', '1', '2'])('post with QoS %s', async (qos) => {
       const broker = new FakeBroker()

@@ -1,0 +1,50 @@
+/** The clients that people have, at one host: EventSource, WebSocket, MQTT and fetch see the same message. */
+import { EventSource } from 'eventsource'
+import { connectAsync } from 'mqtt'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { basic } from './sample-host.ts'
+
+let host: RunningHost
+let mqttUrl = ''
+beforeAll(async () => {
+  const given = { store: 'memory:', port: 0, mqtt: 0, key: 'k', secret: 'a-secret', empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  mqttUrl = host.also[0] ?? ''
+})
+afterAll(() => host.stop())
+
+const authorization = basic('k', 'a-secret')
+
+it('a message that one of them sends is heard by all', async () => {
+  const path = '/resources/boiler-1/events'
+  const source = new EventSource(host.url + path, {
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } }),
+  })
+  const socket = new WebSocket(`${host.url.replace('http', 'ws')}${path}/subscribe?apiKey=k&apiSecret=a-secret`)
+  const device = await connectAsync(mqttUrl, { username: 'k', password: 'a-secret', protocolVersion: 5 })
+  try {
+    const heard = [
+      new Promise<string>((resolve) => source.addEventListener('message', ({ data }) => resolve(String(data)))),
+      new Promise<string>((resolve) => socket.addEventListener('message', ({ data }) => resolve(String(data)))),
+      new Promise<string>((resolve) => device.on('message', (_topic, payload) => resolve(payload.toString()))),
+    ]
+    await Promise.all([
+      new Promise((resolve) => source.addEventListener('open', resolve)),
+      new Promise((resolve) => socket.addEventListener('open', resolve)),
+      device.subscribeAsync('resources/boiler-1/events', { qos: 1 }),
+    ])
+    await device.publishAsync('resources/boiler-1/events', '{"temperature":93,"timestamp":1000}', { qos: 1 })
+    for (const text of await Promise.all(heard)) {
+      expect(JSON.parse(text)).toMatchObject({ temperature: 93, timestamp: 1000 })
+    }
+    const current = await fetch(`${host.url}/resources/boiler-1/current`, { headers: { authorization } })
+    expect(await current.json()).toMatchObject({ temperature: 93, timestamp: 1000 })
+  } finally {
+    source.close()
+    socket.close()
+    await device.endAsync()
+  }
+})
