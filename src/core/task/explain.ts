@@ -6,6 +6,7 @@ import { match } from './fire.ts'
 import { smallestChange } from './needs.ts'
 import type { TaskRun } from './run.ts'
 import { destinationState, observedState, sensorState, stateName, type Destination, type Observed } from './state.ts'
+import { whyNeverRun } from './unreachable.ts'
 import { buildWhy } from './why.ts'
 
 export interface Explanation {
@@ -15,6 +16,8 @@ export interface Explanation {
   /** the last firing in this run; null when there was none */
   fired: { time: number; why: Why } | null
   triggers: TriggerExplanation[]
+  /** sensors of the task that nothing ever runs, and that nobody gave a state; absent when there are none */
+  neverRun?: { node: string; message: string }[]
 }
 
 export interface TriggerExplanation {
@@ -44,6 +47,7 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
   const node = destinationOf(run, label)
   const { firing } = destinationState(run.state, node)
   const triggers = run.model.graph.triggers.filter((trigger) => trigger.destination === node)
+  const neverRun = sensorsWithoutHope(run)
   return {
     node: label,
     time: now,
@@ -54,7 +58,16 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
       blocked: obstacles(run, trigger, now),
       needs: needsOf(run, trigger),
     })),
+    ...(neverRun.length > 0 && { neverRun }),
   }
+}
+
+function sensorsWithoutHope(run: TaskRun): { node: string; message: string }[] {
+  return run.model.graph.sensors.flatMap((sensor) => {
+    if (sensorState(run.state, sensor).collectedTime !== -1) return []
+    const why = whyNeverRun(sensor, run.model)
+    return why === undefined ? [] : [{ node: sensor.label, message: `${sensor.label} never runs: ${why}` }]
+  })
 }
 
 function destinationOf(run: TaskRun, label: string): DestinationNode {
@@ -161,11 +174,12 @@ function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
     const sensor = sensorState(run.state, node)
     if (sensor.error) return errorOf(run, node)
     if (sensor.collectedTime === -1) {
+      const why = whyNeverRun(node, run.model)
       return [
         {
           reason: 'never executed',
           node: node.label,
-          message: `${node.label} has not run yet`,
+          message: why === undefined ? `${node.label} has not run yet` : `${node.label} never runs: ${why}`,
           ...since(run.state.startTime),
         },
       ]

@@ -40,7 +40,7 @@ export type CreatedTask = Static<typeof CreatedTaskSchema>
 export interface CreateOptions {
   /** warnings of the rule refuse it, as errors do */
   readonly failOnWarning?: boolean
-  /** the answer lists the warnings */
+  /** the answer lists all warnings; without it only those of type `START`, when there are any */
   readonly returnWarnings?: boolean
 }
 

@@ -36,7 +36,10 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
       const draft = await maker.make(books, specification)
       if (options.failOnWarning === true) refuseWarnings(draft.warnings)
       const { id } = await changes.create(books, newId(), caller.user, draft)
-      return options.returnWarnings === true ? { ID: id, warnings: draft.warnings.map(wireIssue) } : { ID: id }
+      if (options.returnWarnings === true) return { ID: id, warnings: draft.warnings.map(wireIssue) }
+      // a task that waits for ever looks like one that works, so nobody would ask
+      const idle = draft.warnings.filter(({ type }) => type === 'START')
+      return idle.length > 0 ? { ID: id, warnings: idle.map(wireIssue) } : { ID: id }
     },
     replace: async (id, specification) => {
       await taskOf(books, id)

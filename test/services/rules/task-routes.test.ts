@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { got } from './support/answer.ts'
+import { got, pluck } from './support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ONCE, ruleOf, templateOf } from './support/rules.ts'
 
@@ -49,6 +49,28 @@ describe('POST /api/tasks', () => {
     const refused = await rules.ask('POST', '/api/tasks?failOnWarning=true', odd)
     expect(refused.status).toBe(400)
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('1')
+  })
+
+  it('tells of nodes that nothing ever runs without being asked, and of nothing else', async () => {
+    const sensors = GRAPH.sensors.map(({ resource: _forgotten, ...sensor }) => sensor)
+    const odd = sensors.map((sensor) => ({ ...sensor, colour: 'red' }))
+    const told = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: odd })
+    expect(told.status).toBe(201)
+    expect(told.at('warnings')).toMatchObject([{ severity: 'WARNING', type: 'START', path: '/sensors/0' }])
+    expect(JSON.stringify(told.body)).toContain('nothing ever runs')
+    await rules.ask('POST', '/api/templates', templateOf('forgetful', { sensors }))
+    const settings = { name: 'watch', type: 'reactive', resource: 'boiler-1' }
+    const ofTemplate = await rules.ask('POST', '/api/tasks', { template: 'forgetful', ...settings })
+    expect(pluck(ofTemplate.at('warnings'), 'type')).toEqual(['START'])
+    expect((await rules.ask('GET', '/api/tasks/t1/explain?node=alarm')).text).toContain('hot never runs')
+  })
+
+  it.each([
+    ['data', ruleOf()],
+    ['a schedule', { ...ONCE, task: { name: 'daily', type: 'scheduled', cron: '0 0 9 * * ?' } }],
+    ['one tick', ONCE],
+  ])('is silent about a task that %s runs', async (_, task) => {
+    expect((await rules.ask('POST', '/api/tasks', task)).body).toEqual({ ID: 't1' })
   })
 
   it('stores nothing when the task cannot start', async () => {
