@@ -35,6 +35,7 @@ export const plugs = createRegistry([
     input: { duration: { type: 'string', defaultValue: 'PT5S', format: { type: 'duration' } } },
     execute: () => undefined,
   }),
+  definePlug({ name: 'ear', version: '1.0.0', kind: 'sensor', channel: 'bell', execute: () => undefined }),
   sensor('dice', ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX']),
   sensor('coin', ['Heads', 'Tails'], '1.9.0'),
   sensor('coin', ['Heads', 'Tails'], '1.10.0'),

@@ -320,6 +320,11 @@ describe('each problem is named with its place and with what would be right', ()
       'WARNING START /sensors/1: nothing ever runs sensor "flip"',
     ],
     [
+      'a sensor that hears the events of no resource, whatever clocks there are',
+      [push('sensors', { label: 'e', name: 'ear', pollingPeriod: 60_000 })],
+      'WARNING START /sensors/3: nothing ever runs sensor "e"; it hears the channel bell of its resource: give it one such as "$"',
+    ],
+    [
       'an actuator that nothing fires',
       [[['triggers', 1], { sourceLabel: 'flip', destinationLabel: 'wait' }]],
       'WARNING START /actuators/0: actuator "note" has no trigger',
@@ -514,6 +519,13 @@ describe('what is allowed', () => {
   it.each<[string, readonly (readonly [Path, unknown])[]]>([
     ['numbers written as text', [[['sensors', 0, 'properties', 'threshold'], '80.5']]],
     ['a placeholder where a number belongs', [[['sensors', 0, 'properties', 'threshold'], '${variables.limit}']]],
+    [
+      'a sensor that hears events and takes no data, in a task without a clock',
+      [
+        push('sensors', { label: 'e', name: 'ear', resource: '$', dataTrigger: false }),
+        [['task'], { type: 'reactive' }],
+      ],
+    ],
     ['JSON Logic that looks like nothing else', [[['sensors', 0, 'properties', 'when'], { '>': [{ var: 'a' }, 1] }]]],
     ['an object as JSON text', [[['sensors', 0, 'properties', 'options'], '{"a":1}']]],
     ['latest as version', [[['sensors', 0, 'version'], 'latest']]],

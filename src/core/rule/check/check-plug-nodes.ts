@@ -137,6 +137,13 @@ function checkClocks(entry: PlugEntry, report: Report): void {
 
 function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
   const { pollingPeriod, schedule, resource, dataTrigger, tickTrigger } = entry.node
+  const channel = entry.plug?.channel
+  if (channel !== undefined) {
+    // neither data nor clocks run it
+    if (resource !== undefined) return
+    const hint = `it hears the channel ${channel} of its resource: give it one such as "$"`
+    return report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
+  }
   if (pollingPeriod !== undefined || schedule !== undefined) return
   if (hasTick && tickTrigger !== false) return
   // both written out as false with a resource: meant for events and pushed states alone
