@@ -17,8 +17,8 @@ const shared = {
     alarmId: {
       type: 'string',
       mandatory: true,
-      description: 'the id of the alarm',
-      example: '${nodes.alarm_1.rawData.alarm.id}',
+      description: 'the id of the alarm; ${nodes.<label>.rawData.response.id} is that of a createAlarm before',
+      example: '0b6c1f0e-7f0e-4a53-9a3e-5f5b8f6f3c11',
     },
     status: {
       type: 'string',
