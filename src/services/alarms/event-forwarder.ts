@@ -1,6 +1,7 @@
 /**
  * Tells the engine of every event, in the order of the log, also after a crash: the cursor is committed with what the
- * engine takes, so that an event is neither lost nor taken twice.
+ * engine takes, so that an event is neither lost nor taken twice, and each expects the cursor of the one before it, so
+ * that none passes one that was refused.
  */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Books } from './books.ts'
@@ -13,11 +14,17 @@ import { MOST_HOPS } from './words.ts'
 const WINDOW = 200
 const CURSOR = 'engine'
 
+/** The event that was told last, and the version of the cursor that says so; 0: there is none. */
+interface Place {
+  readonly position: number
+  readonly version: number
+}
+
 export class EventForwarder {
   readonly #books: Books
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: AlarmsLogger | undefined
-  #position: number | undefined
+  #place: Place | undefined
   #running: Promise<void> | undefined
   #isAsked = false
   #isStopped = false
@@ -54,7 +61,7 @@ export class EventForwarder {
 
   /** position up to which everything is told; undefined when nobody is to be told */
   get position(): number | undefined {
-    return this.#engine() === undefined ? undefined : (this.#position ?? 0)
+    return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
   }
 
   async #run(): Promise<void> {
@@ -74,34 +81,48 @@ export class EventForwarder {
   async #tellAll(): Promise<void> {
     const engine = this.#engine()
     if (engine === undefined) return
-    this.#position ??= (await this.#books.cursors.get(CURSOR))?.value.position ?? 0
-    for (;;) {
-      const window = await readEvents(this.#books, this.#position, WINDOW)
+    this.#place ??= await this.#stored()
+    for (let refusals = 0; ;) {
+      const { position, version } = this.#place
+      const window = await readEvents(this.#books, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
       if (last === undefined || this.#isStopped) return
-      const told = await Promise.allSettled(window.map((event) => this.#tell(engine, event)))
-      for (const [i, one] of told.entries()) {
-        const event = window[i]
-        if (one.status === 'rejected' && event) await this.#again(engine, event, one.reason)
+      // one that too many rules led to is passed without a word
+      const events = window.filter(({ event }) => event.hops <= MOST_HOPS)
+      const told = await Promise.allSettled(events.map((event, i) => this.#tell(engine, event, version + i)))
+      const at = told.findIndex(({ status }) => status === 'rejected')
+      const [first, event] = [told[at], events[at]]
+      if (first?.status !== 'rejected' || event === undefined) {
+        this.#place = { position: last.position, version: version + events.length }
+        refusals = 0
+        continue
       }
-      this.#position = last.position
+      const isOn = await this.#refused(event, first.reason, position)
+      refusals = isOn ? 1 : refusals + 1
+      if (refusals > 1) throw first.reason
     }
   }
 
-  #tell(engine: AlarmForwarding, { position, event }: ToldEvent): Promise<unknown> {
+  /** Finds out how far the engine is. Gives whether that is further than before. */
+  async #refused({ position }: ToldEvent, reason: unknown, before: number): Promise<boolean> {
+    const stored = await this.#stored()
+    if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
+      this.#logger?.error(`the engine does not take alarm event ${position}: ${reason.message}`)
+      this.#place = { position, version: stored.version }
+    } else this.#place = { position: Math.max(before, stored.position), version: stored.version }
+    return this.#place.position > before
+  }
+
+  async #stored(): Promise<Place> {
+    const stored = await this.#books.cursors.get(CURSOR)
+    return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
+  }
+
+  /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
+  #tell(engine: AlarmForwarding, { position, event }: ToldEvent, version: number): Promise<unknown> {
     const { tenant, eventtype, eventtime, alarm, changes, hops } = event
-    const cursor = this.#books.cursors.putting(CURSOR, { position })
-    if (hops > MOST_HOPS) return this.#books.commit([cursor])
+    const cursor = this.#books.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
     return engine.receive(tenant, message, { writes: [cursor], hops })
-  }
-
-  /** The cursor goes back to it: after a crash, what came behind it comes again rather than it never. */
-  async #again(engine: AlarmForwarding, told: ToldEvent, reason: unknown): Promise<void> {
-    if (reason instanceof AppError && reason.code === 'VALIDATION') {
-      this.#logger?.error(`the engine does not take alarm event ${told.position}: ${reason.message}`)
-      return
-    }
-    await this.#tell(engine, told)
   }
 }

@@ -14,13 +14,18 @@ class Engine implements AlarmForwarding {
   readonly #storage: Storage
   /** thrown at the next calls */
   failures: Error[] = []
+  /** thrown at a call, which is the how manieth of that source */
+  failing: (source: string, calls: number) => Error | undefined = () => undefined
+  readonly #calls = new Map<string, number>()
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
   readonly receive: AlarmForwarding['receive'] = async (tenant, message, { writes, hops }) => {
-    const failure = this.failures.shift()
+    const calls = (this.#calls.get(message.resource) ?? 0) + 1
+    this.#calls.set(message.resource, calls)
+    const failure = this.failures.shift() ?? this.failing(message.resource, calls)
     if (failure) throw failure
     await this.#storage.tenant(tenant).commit(writes)
     this.heard.push({ source: message.resource, type: typeOf(message['eventtype']), hops })
@@ -157,6 +162,32 @@ describe('the engine', () => {
     await alarms.api.raise(alarmOf({ source: { id: 'two' } }))
     await alarms.service.idle()
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two'])
+  })
+
+  it('is told nothing that came behind what it refused before it takes that, also when it dies in between', async () => {
+    await alarms.service.stop()
+    for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
+    const full = (): Error => new AppError('TOO_LARGE', 'full')
+    // the second is refused, there is room again at once, and the next try fails as well
+    engine.failing = (source, calls) => (source === 'two' && calls <= 2 ? full() : undefined)
+    await alarms.close()
+    alarms = await started()
+    await alarms.service.idle()
+    expect(engine.heard.map(({ source }) => source)).toEqual(['one'])
+    await alarms.close()
+    alarms = await started()
+    await alarms.service.idle()
+    expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two', 'three', 'four'])
+  })
+
+  it('is told what comes behind an invalid one once, in its order', async () => {
+    await alarms.service.stop()
+    for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
+    engine.failing = (source) => (source === 'two' ? new AppError('VALIDATION', 'no such thing') : undefined)
+    await alarms.close()
+    alarms = await started()
+    await alarms.service.idle()
+    expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'three', 'four'])
   })
 
   it('is not told again what it calls invalid', async () => {
