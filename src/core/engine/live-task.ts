@@ -15,8 +15,9 @@ import { restoreState } from '../task/restore.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import { saveState } from '../task/save.ts'
 import type { SavedState } from '../task/saved.ts'
-import { emptyState, type Execution, type TaskState, type TaskStatus } from '../task/state.ts'
+import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt, step } from '../task/step.ts'
+import { TaskState } from '../task/task-state.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
 import type { Journal } from './journal.ts'
@@ -269,7 +270,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
 
   node(label: string): NodeView {
     this.#upToDate()
-    return nodeView(this.#node(label), this.#state)
+    return nodeView(this.#node(label), this.#state?.shown())
   }
 
   info(): TaskInfo {
@@ -304,7 +305,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   #freshState(graph: Graph, resourceCount: number): TaskState {
-    const state = emptyState(graph, resourceCount)
+    const state = new TaskState(graph, resourceCount)
     const { run = 0, invocations = 0, executions = 0, failures = [] } = this.#state ?? {}
     return Object.assign(state, { run, invocations, executions, failures })
   }
@@ -352,7 +353,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
 
   /** What is in flight under that number. */
   execution(id: number): Execution | undefined {
-    for (const execution of this.#run?.state.inFlight ?? []) if (execution.id === id) return execution
+    for (const execution of this.#run?.state.work?.inFlight ?? []) if (execution.id === id) return execution
     return undefined
   }
 

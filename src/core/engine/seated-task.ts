@@ -2,7 +2,8 @@
 import type { OpenView, QuietTask, Seat } from '../quiet/seat.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
-import type { Execution, TaskState } from '../task/state.ts'
+import type { Execution } from '../task/state.ts'
+import type { TaskState } from '../task/task-state.ts'
 import { CallContext, NOTHING_FETCHED } from './call-context.ts'
 import { callPlug, type Caller, type Outcome } from './call-plug.ts'
 

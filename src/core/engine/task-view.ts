@@ -2,7 +2,8 @@
 import type { GraphNode } from '../graph/graph.ts'
 import { posterior } from '../graph/posterior.ts'
 import { health } from '../task/result.ts'
-import { actuatorState, sensorState, type TaskState, type TaskStatus } from '../task/state.ts'
+import { actuatorState, sensorState, type NodeStates, type TaskStatus } from '../task/state.ts'
+import type { TaskState } from '../task/task-state.ts'
 import type { NodeView, TaskInfo } from './api.ts'
 import type { Prepared } from './prepare.ts'
 
@@ -40,7 +41,7 @@ export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
 }
 
 /** A node as it stands; without a state nothing is observed yet. */
-export function nodeView(node: GraphNode, state: TaskState | undefined): NodeView {
+export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeView {
   if (node.kind === 'actuator') {
     const actuator = state && actuatorState(state, node)
     const answer = actuator?.answer

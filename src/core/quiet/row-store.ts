@@ -3,7 +3,7 @@ import type { PlugCall, SensorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { TaskState } from '../task/state.ts'
+import type { TaskState } from '../task/task-state.ts'
 import { attemptsOf, gateStates } from './attempts.ts'
 import {
   AFTER,

@@ -7,7 +7,8 @@ import type { Outcome } from '../engine/call-plug.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
-import { emptyState, type Execution, type TaskState } from '../task/state.ts'
+import type { Execution } from '../task/state.ts'
+import { TaskState } from '../task/task-state.ts'
 import { gateStates } from './attempts.ts'
 import {
   AT_BITS,
@@ -148,7 +149,7 @@ function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
 function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number, count: number): TaskState {
   const { nums, ints, layout } = rows
   const b = row * layout.size + blockAt(layout, actuator)
-  const state = emptyState(task.model.graph, 1)
+  const state = new TaskState(task.model.graph, 1)
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
   addMessages(rows, state, count - 1 - rebuilt, nums[b + AT_FIRES] ?? 0)

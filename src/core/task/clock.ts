@@ -14,7 +14,7 @@ import type { Origin } from './origin.ts'
 import { runPlan, runSensor } from './invocation.ts'
 import { cancelAll } from './result.ts'
 import type { TaskRun } from './run.ts'
-import { sensorState } from './state.ts'
+import { sensorState, type WaitingTick } from './state.ts'
 import { traceHeld, traceLog } from './trace.ts'
 
 /** A tick that is this late was missed. */
@@ -24,7 +24,10 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** Arms all clocks at task start. Sensors first, so that they show what they polled before the task's tick. */
 export function startClocks(run: TaskRun): void {
-  for (const node of run.model.graph.sensors) plan(run, node, scheduleOf(run, node)?.first(run.now) ?? null)
+  for (const node of run.model.graph.sensors) {
+    const schedule = scheduleOf(run, node)
+    if (schedule !== undefined) plan(run, node, schedule.first(run.now))
+  }
   plan(run, null, run.model.schedule?.first(run.now) ?? null)
 }
 
@@ -40,7 +43,7 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
     traceLog(run, 'WARN', `${count} missed ${due.skipped === 1 ? 'tick was' : 'ticks were'} skipped`, node?.label)
   }
   const [first, ...later] = due.run
-  for (const at of later) run.state.waitingTicks.push({ node, at })
+  if (later.length > 0) wait(run, ...later.map((at) => ({ node, at })))
   if (first !== undefined) tick(run, node, first)
 }
 
@@ -55,11 +58,15 @@ export function afterWork(run: TaskRun): void {
 
 function takeWaiting(run: TaskRun): void {
   const { state } = run
-  for (const waiting of state.waitingTicks.slice()) {
+  for (const waiting of state.waitingTicks) {
     if (isBusy(run, waiting.node)) continue
-    state.waitingTicks.splice(state.waitingTicks.indexOf(waiting), 1)
+    state.waitingTicks = state.waitingTicks.filter((one) => one !== waiting)
     begin(run, waiting.node, waiting.at)
   }
+}
+
+function wait({ state }: TaskRun, ...ticks: readonly WaitingTick[]): void {
+  state.waitingTicks = [...state.waitingTicks, ...ticks]
 }
 
 interface DueTicks {
@@ -104,7 +111,7 @@ function tick(run: TaskRun, node: SensorNode | null, at: number): void {
   const { overlap } = run.model.settings
   if (overlap === 'cancelPrevious') cancelAll(run, (origin) => isWorkOf(origin, node))
   else if (overlap === 'queue' && isBusy(run, node)) {
-    if (run.state.waitingTicks.length < MAX_WAITING_TICKS) run.state.waitingTicks.push({ node, at })
+    if (run.state.waitingTicks.length < MAX_WAITING_TICKS) wait(run, { node, at })
     else traceHeld(run, run.state.invocations, node?.label ?? run.model.id, 'queue', {})
     return
   }

@@ -58,11 +58,11 @@ export function enqueue(run: TaskRun, execution: Execution): void {
 
 /** The next execution to call; undefined when all are called. Cascades go before the rest of a group. */
 export function nextCall(run: TaskRun): Execution | undefined {
-  const { state } = run
+  const { work } = run.state
   for (;;) {
-    const execution = state.cascades.shift() ?? state.roots.shift()
+    const execution = work?.cascades.shift() ?? work?.roots.shift() ?? null
     if (execution === null) return undefined
-    if (!state.inFlight.has(execution)) continue
+    if (!execution.isInFlight) continue
     execution.phase = 'called'
     execution.calls++
     return execution
@@ -130,7 +130,7 @@ export function startGroups(
     return
   }
   const group: Group = { id: invocation, invocation, groups, position: -1, open: 0, origins }
-  run.state.groups.push(group)
+  run.state.groups = [...run.state.groups, group]
   advance(run, group)
 }
 

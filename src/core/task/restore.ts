@@ -17,7 +17,6 @@ import type {
 } from './saved.ts'
 import {
   actuatorState,
-  forgetNodes,
   observedState,
   sensorState,
   type Destination,
@@ -35,7 +34,7 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   const saved = decodeNumbers(given) as SavedState
   const { state, model } = run
   const names = new Names(run, saved)
-  forgetNodes(state, model.graph, model.resources.length)
+  state.forgetNodes()
   state.status = saved.status
   state.run = saved.run
   state.inputs = saved.inputs
@@ -56,6 +55,7 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   state.failures = [...(saved.failures ?? [])]
   for (const [label, one] of Object.entries(saved.sensors)) {
     const node = names.sensor(label)
+    if (isBlank(one)) continue
     const sensor = sensorState(state, node)
     restoreObserved(run, node, one, names)
     restoreDestination(sensor, one, names)
@@ -76,9 +76,14 @@ export function restoreState(run: TaskRun, given: SavedState): void {
       }
     }
   }
-  for (const [label, one] of Object.entries(saved.gates)) restoreObserved(run, names.observable(label), one, names)
+  for (const [label, one] of Object.entries(saved.gates)) {
+    const gate = names.observable(label)
+    if (!isBlank(one)) restoreObserved(run, gate, one, names)
+  }
   for (const [label, one] of Object.entries(saved.actuators)) {
-    const actuator = actuatorState(state, names.actuator(label))
+    const node = names.actuator(label)
+    if (isBlank(one)) continue
+    const actuator = actuatorState(state, node)
     restoreDestination(actuator, one, names)
     actuator.answer = one.answer ?? null
   }
@@ -97,14 +102,19 @@ export function restoreState(run: TaskRun, given: SavedState): void {
 function askForTimers(run: TaskRun): void {
   const { state, sink } = run
   if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt, 0)
-  for (const [slot, sensor] of state.sensors.entries()) {
+  for (const [slot, sensor] of (state.work?.sensors ?? []).entries()) {
     if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt, slot)
     if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt, slot)
     if (sensor.follow) sink.timer('follow', sensor.follow.at, slot)
   }
-  for (const execution of state.inFlight) {
+  for (const execution of state.work?.inFlight ?? []) {
     if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
   }
+}
+
+/** Nothing was kept of the node: it is as in a fresh state. */
+function isBlank(saved: object): boolean {
+  return Object.keys(saved).length === 0
 }
 
 /** Looks up what a saved state names. */

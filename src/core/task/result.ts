@@ -148,14 +148,14 @@ export function resume(run: TaskRun, node: Execution['node']): void {
 /** Drops what is in flight and, so that nothing takes its place, the groups that would have followed. */
 export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
   for (const group of run.state.groups) if (group.origins.some(which)) group.position = group.groups.length
-  for (const execution of run.state.inFlight) if (which(execution.origin)) cancel(run, execution)
+  for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
 }
 
 function countFailure(run: TaskRun, invocation: number): void {
   const { failures } = run.state
-  if (failures.at(-1) !== invocation && !failures.includes(invocation)) failures.push(invocation)
-  const oldest = run.state.invocations - HEALTH_WINDOW
-  while (failures.length > 0 && (failures[0] ?? 0) <= oldest) failures.shift()
+  const all = failures.includes(invocation) ? failures : [...failures, invocation]
+  const kept = all.findIndex((one) => one > run.state.invocations - HEALTH_WINDOW)
+  run.state.failures = kept === -1 ? [] : all.slice(kept)
 }
 
 /** Failed invocations among the last 64. */

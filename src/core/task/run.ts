@@ -4,7 +4,8 @@ import type { ChannelPlans, Graph, Plan } from '../graph/graph.ts'
 import type { NormalSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
-import type { Execution, TaskState } from './state.ts'
+import type { Execution } from './state.ts'
+import type { TaskState } from './task-state.ts'
 
 /** Fixed from start to stop. */
 export interface TaskModel {

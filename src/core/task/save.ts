@@ -13,9 +13,10 @@ import {
   type Execution,
   type Firing,
   type Link,
+  type NodeStates,
   type Stream,
-  type TaskState,
 } from './state.ts'
+import type { TaskState } from './task-state.ts'
 import type {
   SavedAnswer,
   SavedDestination,
@@ -31,6 +32,7 @@ import type {
 export function saveState(model: TaskModel, state: TaskState): SavedState {
   const tables = new Tables()
   const { graph } = model
+  const work = state.shown()
   const saved: SavedState = {
     status: state.status,
     run: state.run,
@@ -52,12 +54,12 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     links: tables.links,
     sensors: Object.fromEntries(
       graph.sensors.map((node) => {
-        const sensor = sensorState(state, node)
+        const sensor = sensorState(work, node)
         const { follow } = sensor
         return [
           node.label,
           {
-            ...saveObserved(state, node),
+            ...saveObserved(work, node),
             ...saveDestination(sensor, tables),
             ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
             ...(sensor.rawData && { rawData: sensor.rawData }),
@@ -79,10 +81,10 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
         ]
       }),
     ),
-    gates: Object.fromEntries(graph.gates.map((gate) => [gate.label, saveObserved(state, gate)])),
+    gates: Object.fromEntries(graph.gates.map((gate) => [gate.label, saveObserved(work, gate)])),
     actuators: Object.fromEntries(
       graph.actuators.map((node) => {
-        const actuator = actuatorState(state, node)
+        const actuator = actuatorState(work, node)
         return [
           node.label,
           { ...saveDestination(actuator, tables), ...(actuator.answer && { answer: actuator.answer }) },
@@ -91,7 +93,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ),
     streams: Object.fromEntries(
       model.resources.flatMap((resource, place) => {
-        const stream = state.streams[place]
+        const stream = work.streams[place]
         return stream ? [[resource, saveStream(stream)] as const] : []
       }),
     ),
@@ -105,8 +107,8 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
         origins: group.origins.map((origin) => tables.origin(origin)),
       })),
     }),
-    ...(state.inFlight.size > 0 && {
-      executing: [...state.inFlight].map((execution) => saveExecution(execution, tables)),
+    ...(work.inFlight.size > 0 && {
+      executing: [...work.inFlight].map((execution) => saveExecution(execution, tables)),
     }),
   }
   return encodeNumbers(saved) as SavedState
@@ -149,7 +151,7 @@ function named<K extends string>(key: K, node: ObservableNode, state: number): {
   return state === UNKNOWN ? {} : ({ [key]: stateName(node, state) } as { [P in K]?: string })
 }
 
-function saveObserved(state: TaskState, node: ObservableNode): SavedObserved {
+function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
   const observed = observedState(state, node)
   return {
     ...named('state', node, observed.state),

@@ -1,17 +1,11 @@
 /**
- * What a task remembers between inputs. Small, plain, and changed only by step.ts and the files it calls; save.ts
- * turns it into JSON and back. Times are epoch ms of the engine's clock.
+ * What a task remembers of its nodes and its work between inputs; task-state.ts holds it together. Small, plain, and
+ * changed only by step.ts and the files it calls; save.ts turns it into JSON and back. Times are epoch ms of the
+ * engine's clock.
  */
-import {
-  UNKNOWN,
-  type ActuatorNode,
-  type GateNode,
-  type Graph,
-  type SensorNode,
-  type TriggerEdge,
-} from '../graph/graph.ts'
+import type { ActuatorNode, GateNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { CallQueue, InFlight, type Linked, type Queued } from './execution-lists.ts'
+import type { Linked, Queued } from './execution-lists.ts'
 import type { Origin } from './origin.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
@@ -167,136 +161,26 @@ export interface Stream {
   carried: Map<string, { value: unknown; until: number }> | null
 }
 
-export interface TaskState {
-  status: TaskStatus
-  /** how often it was started */
-  run: number
-  /** inputs taken in this run */
-  inputs: number
-  /** effects begun by the input at hand */
-  effects: number
-  invocations: number
-  executions: number
-  startTime: number
-  lastExecutionTime: number
-  finishedTime: number
-  nextTickAt: number
-  /** ticks that wait for the work of an earlier one */
-  waitingTicks: WaitingTick[]
-  /** occurrences that were missed and left out */
-  skippedTicks: number
-  /** when this state was restored; occurrences before were missed. -Infinity: never */
-  restoredAt: number
-  seed: number
-  /** invocations with a failed execution, among the last 64 */
-  failures: number[]
-  sensors: SensorState[]
-  gates: GateState[]
-  actuators: ActuatorState[]
+/** The states of all nodes of a task. */
+export interface NodeStates {
+  readonly sensors: readonly SensorState[]
+  readonly gates: readonly GateState[]
+  readonly actuators: readonly ActuatorState[]
   /** sensors, then gates: the same objects by node index */
-  observed: Observed[]
-  /** by place in `model.resources` */
-  streams: (Stream | null)[]
-  /** everything in flight, oldest first */
-  readonly inFlight: InFlight<Execution>
-  groups: Group[]
-  /** executions to call next: those of triggers before those of groups */
-  readonly cascades: CallQueue<Execution>
-  readonly roots: CallQueue<Execution>
-}
-
-/** A task that never ran. */
-export function emptyState(graph: Graph, resourceCount: number): TaskState {
-  const state: TaskState = {
-    status: 'stopped',
-    run: 0,
-    inputs: 0,
-    effects: 0,
-    invocations: 0,
-    executions: 0,
-    startTime: -1,
-    lastExecutionTime: -1,
-    finishedTime: -1,
-    nextTickAt: Number.POSITIVE_INFINITY,
-    waitingTicks: [],
-    skippedTicks: 0,
-    restoredAt: Number.NEGATIVE_INFINITY,
-    seed: 0,
-    failures: [],
-    sensors: [],
-    gates: [],
-    actuators: [],
-    observed: [],
-    streams: [],
-    inFlight: new InFlight(),
-    groups: [],
-    cascades: new CallQueue(),
-    roots: new CallQueue(),
-  }
-  forgetNodes(state, graph, resourceCount)
-  return state
-}
-
-/** Fresh node states: nothing observed, nothing fired, nothing in flight. Counters stay. */
-export function forgetNodes(state: TaskState, graph: Graph, resourceCount: number): void {
-  state.sensors = graph.sensors.map(() => freshSensor())
-  state.gates = graph.gates.map(() => freshGate())
-  state.actuators = graph.actuators.map(() => ({
-    firedAt: Number.NEGATIVE_INFINITY,
-    firing: null,
-    held: null,
-    error: null,
-    answer: null,
-  }))
-  state.observed = [...state.sensors, ...state.gates]
-  state.streams = Array.from({ length: resourceCount }, () => null)
-  state.nextTickAt = Number.POSITIVE_INFINITY
-  state.waitingTicks = []
-  state.inFlight.clear()
-  state.groups = []
-  state.cascades.clear()
-  state.roots.clear()
-}
-
-function freshGate(): GateState {
-  return { state: UNKNOWN, memory: UNKNOWN, previous: UNKNOWN, before: UNKNOWN, since: -1, lost: -1 }
-}
-
-function freshSensor(): SensorState {
-  return {
-    state: UNKNOWN,
-    memory: UNKNOWN,
-    previous: UNKNOWN,
-    before: UNKNOWN,
-    since: -1,
-    lost: -1,
-    firedAt: Number.NEGATIVE_INFINITY,
-    firing: null,
-    held: null,
-    error: null,
-    collectedTime: -1,
-    rawData: undefined,
-    internalState: undefined,
-    evictAt: Number.POSITIVE_INFINITY,
-    origin: null,
-    via: null,
-    running: null,
-    follow: null,
-    ownTickAt: Number.POSITIVE_INFINITY,
-  }
+  readonly observed: readonly Observed[]
 }
 
 // A node's slot always lies inside its kind's list: both come from the same graph.
-export function sensorState(state: TaskState, node: SensorNode): SensorState {
+export function sensorState(state: NodeStates, node: SensorNode): SensorState {
   return state.sensors[node.slot] as SensorState
 }
-export function observedState(state: TaskState, node: SensorNode | GateNode): Observed {
+export function observedState(state: NodeStates, node: SensorNode | GateNode): Observed {
   return state.observed[node.index] as Observed
 }
-export function actuatorState(state: TaskState, node: ActuatorNode): ActuatorState {
+export function actuatorState(state: NodeStates, node: ActuatorNode): ActuatorState {
   return state.actuators[node.slot] as ActuatorState
 }
-export function destinationState(state: TaskState, node: SensorNode | ActuatorNode): Destination {
+export function destinationState(state: NodeStates, node: SensorNode | ActuatorNode): Destination {
   return node.kind === 'sensor' ? sensorState(state, node) : actuatorState(state, node)
 }
 

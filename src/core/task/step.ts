@@ -19,7 +19,7 @@ import { data, push, runSensor } from './invocation.ts'
 import { evict } from './observe.ts'
 import { answer, applyFollow, cancelAll, failed, resume, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
-import { forgetNodes, sensorState } from './state.ts'
+import { sensorState } from './state.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
 /** Takes one input at `now` (epoch ms). Inputs that came too late to matter change nothing and are not counted. */
@@ -73,7 +73,7 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   if (kind === 'tick') return state.nextTickAt
   if (kind === 'wake') return findExecution(run, key)?.wakeAt ?? Number.POSITIVE_INFINITY
-  const sensor = state.sensors[key]
+  const sensor = state.work?.sensors[key]
   if (sensor === undefined) return Number.POSITIVE_INFINITY
   if (kind === 'evict') return sensor.evictAt
   if (kind === 'ownTick') return sensor.ownTickAt
@@ -101,8 +101,8 @@ function timer(run: TaskRun, kind: TimerKind, key: number): void {
 }
 
 function start(run: TaskRun): void {
-  const { state, model, now } = run
-  forgetNodes(state, model.graph, model.resources.length)
+  const { state, now } = run
+  state.forgetNodes()
   state.status = 'running'
   state.run++
   state.inputs = 0
@@ -117,11 +117,11 @@ function start(run: TaskRun): void {
 function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   const { state } = run
   cancelAll(run, () => true)
-  state.cascades.clear()
-  state.roots.clear()
+  state.work?.cascades.clear()
+  state.work?.roots.clear()
   state.waitingTicks = []
   state.nextTickAt = Number.POSITIVE_INFINITY
-  for (const sensor of state.sensors) {
+  for (const sensor of state.work?.sensors ?? []) {
     sensor.ownTickAt = Number.POSITIVE_INFINITY
     sensor.evictAt = Number.POSITIVE_INFINITY
     sensor.follow = null
@@ -134,8 +134,8 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
 /** A onetime task is over when its tick came and nothing is in flight or pending. */
 function finishOnetime(run: TaskRun): void {
   const { state, model } = run
-  if (model.settings.type !== 'onetime' || state.inFlight.size > 0) return
+  if (model.settings.type !== 'onetime' || (state.work?.inFlight.size ?? 0) > 0) return
   if (state.nextTickAt !== Number.POSITIVE_INFINITY) return
-  if (state.sensors.some((sensor) => sensor.follow !== null)) return
+  if (state.work?.sensors.some((sensor) => sensor.follow !== null) === true) return
   stop(run, 'finished')
 }

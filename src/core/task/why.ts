@@ -2,7 +2,8 @@
 import type { InputSummary, Why, WhyGate, WhySensor, WhyStep } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
-import { observedState, sensorState, stateName, type Firing, type Link, type Seen, type TaskState } from './state.ts'
+import { observedState, sensorState, stateName, type Firing, type Link, type Seen } from './state.ts'
+import type { TaskState } from './task-state.ts'
 
 /** The sensors and gates behind a trigger's source, as they are now. */
 export function snapshot(state: TaskState, trigger: TriggerEdge): readonly Seen[] {

@@ -1,0 +1,171 @@
+/**
+ * The state of one task. What only a task with work needs (node states, values of messages, what is in flight) is made
+ * when it is first asked for: most of a large fleet waits for a message or a tick, and would hold it for nothing.
+ */
+import { UNKNOWN, type Graph } from '../graph/graph.ts'
+import { CallQueue, InFlight } from './execution-lists.ts'
+import type {
+  ActuatorState,
+  Execution,
+  GateState,
+  Group,
+  NodeStates,
+  SensorState,
+  Stream,
+  TaskStatus,
+  WaitingTick,
+} from './state.ts'
+
+/** What a task has that has had something to do. */
+export interface Work extends NodeStates {
+  /** by place in `model.resources` */
+  readonly streams: (Stream | null)[]
+  /** everything in flight, oldest first */
+  readonly inFlight: InFlight<Execution>
+  /** executions to call next: those of triggers before those of groups */
+  readonly cascades: CallQueue<Execution>
+  readonly roots: CallQueue<Execution>
+}
+
+/** Lists that are empty for most tasks are replaced when they change, so that the empty one is shared. */
+const NONE: readonly never[] = []
+
+export class TaskState implements Work {
+  status: TaskStatus = 'stopped'
+  /** how often it was started */
+  run = 0
+  /** inputs taken in this run */
+  inputs = 0
+  /** effects begun by the input at hand */
+  effects = 0
+  invocations = 0
+  executions = 0
+  startTime = -1
+  lastExecutionTime = -1
+  finishedTime = -1
+  nextTickAt = Number.POSITIVE_INFINITY
+  /** ticks that wait for the work of an earlier one */
+  waitingTicks: readonly WaitingTick[] = NONE
+  /** occurrences that were missed and left out */
+  skippedTicks = 0
+  /** when this state was restored; occurrences before were missed. -Infinity: never */
+  restoredAt = Number.NEGATIVE_INFINITY
+  seed = 0
+  /** invocations with a failed execution, among the last 64 */
+  failures: readonly number[] = NONE
+  /** of the invocations under way */
+  groups: readonly Group[] = NONE
+  readonly #graph: Graph
+  readonly #resourceCount: number
+  #work: Work | null = null
+
+  /** Of a task that never ran. */
+  constructor(graph: Graph, resourceCount: number) {
+    this.#graph = graph
+    this.#resourceCount = resourceCount
+  }
+
+  /** Null while all of it is as in a task that never ran. */
+  get work(): Work | null {
+    return this.#work
+  }
+
+  /** To read from: what there is, or what would be made, which is not kept. */
+  shown(): Work {
+    return this.#work ?? freshWork(this.#graph, this.#resourceCount)
+  }
+
+  get sensors(): readonly SensorState[] {
+    return this.#made().sensors
+  }
+
+  get gates(): readonly GateState[] {
+    return this.#made().gates
+  }
+
+  get actuators(): readonly ActuatorState[] {
+    return this.#made().actuators
+  }
+
+  get observed(): Work['observed'] {
+    return this.#made().observed
+  }
+
+  get streams(): (Stream | null)[] {
+    return this.#made().streams
+  }
+
+  get inFlight(): InFlight<Execution> {
+    return this.#made().inFlight
+  }
+
+  get cascades(): CallQueue<Execution> {
+    return this.#made().cascades
+  }
+
+  get roots(): CallQueue<Execution> {
+    return this.#made().roots
+  }
+
+  /** Fresh node states: nothing observed, nothing fired, nothing in flight. Counters stay. */
+  forgetNodes(): void {
+    this.#work?.inFlight.clear()
+    this.#work = null
+    this.nextTickAt = Number.POSITIVE_INFINITY
+    this.waitingTicks = NONE
+    this.groups = NONE
+  }
+
+  #made(): Work {
+    return (this.#work ??= freshWork(this.#graph, this.#resourceCount))
+  }
+}
+
+function freshWork(graph: Graph, resourceCount: number): Work {
+  const sensors = graph.sensors.map(() => freshSensor())
+  const gates = graph.gates.map(() => freshGate())
+  return {
+    sensors,
+    gates,
+    actuators: graph.actuators.map(() => ({
+      firedAt: Number.NEGATIVE_INFINITY,
+      firing: null,
+      held: null,
+      error: null,
+      answer: null,
+    })),
+    observed: [...sensors, ...gates],
+    streams: Array.from({ length: resourceCount }, () => null),
+    inFlight: new InFlight(),
+    cascades: new CallQueue(),
+    roots: new CallQueue(),
+  }
+}
+
+function freshGate(): GateState {
+  return { state: UNKNOWN, memory: UNKNOWN, previous: UNKNOWN, before: UNKNOWN, since: -1, lost: -1 }
+}
+
+function freshSensor(): SensorState {
+  return {
+    state: UNKNOWN,
+    memory: UNKNOWN,
+    previous: UNKNOWN,
+    before: UNKNOWN,
+    since: -1,
+    lost: -1,
+    firedAt: Number.NEGATIVE_INFINITY,
+    firing: null,
+    held: null,
+    error: null,
+    collectedTime: -1,
+    rawData: undefined,
+    internalState: undefined,
+    evictAt: Number.POSITIVE_INFINITY,
+    origin: null,
+    via: null,
+    running: null,
+    follow: null,
+    ownTickAt: Number.POSITIVE_INFINITY,
+  }
+}
