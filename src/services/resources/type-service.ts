@@ -247,7 +247,9 @@ async function commit(
   room.types.put(id, record)
   noted.tell()
   if (planned.length > 0) beside.planned?.(caller.tenant)
-  if (record?.operation !== undefined) typeWork.begin(room, id)
+  // Also without an operation: a resource may have been linked while nobody seemed to use the type.
+  const isOther = record !== undefined && record.mark !== before?.value.mark
+  if (isOther || record?.operation !== undefined) typeWork.begin(room, id)
   return results[0] ?? 0
 }
 

@@ -68,8 +68,10 @@ export class TypeWork {
   /** A resource that was written by what its type was before: nobody else would find it. */
   followUp(room: Room, record: ResourceRecord): void {
     const id = typeIdOf(record)
-    const type = id === undefined ? undefined : room.types.peek(id)?.value
-    if (id !== undefined && type !== undefined && type.mark !== record.typeMark) this.begin(room, id)
+    if (id === undefined) return
+    const known = room.types.peek(id)
+    if (known === undefined) this.begin(room, id)
+    else if (known.value !== undefined && known.value.mark !== record.typeMark) this.begin(room, id)
   }
 
   /** Resolves when everything that was begun is done. */
