@@ -4,13 +4,16 @@
  * service itself: a body may be any JSON.
  *
  * B1  nothing is acknowledged before it is in the durable log, together with what the engine was given of it
- * B2  what is acknowledged is seen by the next read of its poster: series, messages, current
+ * B2  what is acknowledged is seen by every read that comes after: series, messages and current wait until series have
+ *     it. A post is answered as soon as it is durable; how far series may be behind is bounded, and beyond it answers
+ *     wait. After a crash the log has what series had not
  * B3  messages of one resource reach tasks and subscribers in the order in which they were acknowledged
  * B4  a slow reader or a slow rule never slows ingestion: what waits is bounded, and what is lost is counted
  * B5  no method reaches data of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
- * used for another body), `RATE_LIMITED` (too much waits to be durable), `STORE` (kept, but not readable yet), `CLOSED`.
+ * used for another body), `RATE_LIMITED` (too much waits to be durable), `STORE` (of a read: what was posted is
+ * kept, but cannot be read yet; of a post: nothing more is taken until it can), `CLOSED`.
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Feed, Published } from '../../kernel/feed.ts'
@@ -23,7 +26,7 @@ export interface BrokerService {
   as(caller: Caller): BrokerApi
   /**
    * Resolves when all that was posted before can be read. Rules wait for it before they read, because they hear of a
-   * message before its poster is answered (B2).
+   * message before its poster is answered (B2). Rejects with `STORE` as reads do.
    */
   readable(tenant: string): Promise<void>
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */

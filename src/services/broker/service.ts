@@ -2,6 +2,7 @@
 import { messageOf } from '../../kernel/errors.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { BrokerGauges, BrokerService, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import type { LagLimits } from './posting/follower.ts'
 import type { LineLimits } from './posting/post-line.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
@@ -20,12 +21,15 @@ export interface BrokerParts {
   /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<LineLimits>
+  /** what may be acknowledged before series have it; default 4,000 posts, 16 Mi characters */
+  readonly lag?: Partial<LagLimits>
 }
 
 /** ms between two sweeps */
 export const SWEEP_MS = 30_000
 /** tenants that are brought up to their logs at once */
 const AT_ONCE = 8
+const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024 }
 const LIMITS: LineLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
 export function createBrokerService(parts: BrokerParts): BrokerService {
@@ -85,7 +89,7 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, makeSeries, engine, resources, commands, report, limits } = this.#parts
+    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag } = this.#parts
     const none = (): undefined => undefined
     const made = new TenantBroker({
       tenant: name,
@@ -96,6 +100,7 @@ class Service implements BrokerService {
       resources: resources ?? none,
       commands: commands ?? none,
       limits: { ...LIMITS, ...limits },
+      lag: { ...LAG, ...lag },
       report: (what) => report?.(`tenant ${name}: ${what}`),
     })
     this.#tenants.set(name, made)

@@ -7,6 +7,7 @@ import { countOf, toldOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { LOG, type Projected } from './posting/log-entry.ts'
 import { LogTrim } from './posting/log-trim.ts'
+import { Follower, type LagLimits } from './posting/follower.ts'
 import { PostLine, type LineLimits } from './posting/post-line.ts'
 import { Posting } from './posting/posting.ts'
 import { Projection } from './posting/projection.ts'
@@ -24,6 +25,7 @@ export interface TenantParts {
   readonly commands: () => CommandOutbox | undefined
   readonly makeSeries: MakeSeries
   readonly limits: LineLimits
+  readonly lag: LagLimits
   /** something that nobody waits for went wrong */
   readonly report: (what: string) => void
 }
@@ -34,6 +36,7 @@ export class TenantBroker {
   readonly #parts: TenantParts
   readonly #line: PostLine
   readonly #projection: Projection
+  readonly #follower: Follower
   readonly #recent: RecentMessages
   readonly #keys: PostKeys
   readonly #trim: LogTrim
@@ -43,7 +46,7 @@ export class TenantBroker {
 
   constructor(parts: TenantParts) {
     this.#parts = parts
-    const { tenant, store, now, engine, commands, limits, report, makeSeries } = parts
+    const { tenant, store, now, engine, commands, limits, lag, report, makeSeries } = parts
     const log = store.log(LOG)
     this.#projection = new Projection({
       log,
@@ -51,13 +54,14 @@ export class TenantBroker {
       refused: (position, reason) => report(`entry ${position} of the broker's log is passed over: ${reason}`),
       recovered: (projected) => this.#recovered(projected),
     })
+    this.#follower = new Follower(this.#projection, lag)
     this.#trim = new LogTrim(log, now)
     this.#keys = new PostKeys(store)
     this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))
     this.#line = new PostLine({
       tenant,
       store,
-      projection: this.#projection,
+      follower: this.#follower,
       limits,
       engine,
       arrived: (posts) => this.#arrived(posts),
@@ -65,15 +69,24 @@ export class TenantBroker {
     })
     const { series, queryMessages } = makeSeries({ store, now })
     const recent = this.#recent
+    const inStep = this.#inStep
     this.api = {
       posting: new Posting({ tenant, line: this.#line, keys: this.#keys, outbox: commands, now }),
       messages: {
-        last: (resource, channel, limit) => recent.last(resource, channel, limit),
-        current: (resource) => recent.current(resource),
-        query: queryMessages,
+        last: inStep((resource, channel, limit) => recent.last(resource, channel, limit)),
+        current: inStep((resource) => recent.current(resource)),
+        query: inStep(queryMessages),
       },
       streams: this.streams,
-      series,
+      series: {
+        get: inStep(series.get),
+        raw: inStep(series.raw),
+        latest: inStep(series.latest),
+        list: inStep(series.list),
+        query: inStep(series.query),
+        // else what was posted before would come after it
+        remove: inStep(series.remove),
+      },
     }
   }
 
@@ -90,14 +103,16 @@ export class TenantBroker {
     return this.#projection.open()
   }
 
-  /** Whatever was posted before can be read when it resolves. */
-  readable(): Promise<void> {
-    return this.#line.passed()
+  /** Whatever was posted before can be read when it resolves. Rejects with `STORE` when series cannot be written. */
+  async readable(): Promise<void> {
+    await this.#line.passed()
+    await this.#follower.caughtUp()
   }
 
   /** Lets go of what is kept no longer: log, keys and what expired. */
   async sweep(): Promise<void> {
     const now = this.#parts.now()
+    await this.#follower.idle()
     await this.#trim.sweep(this.#projection.applied)
     await this.#keys.sweep(now)
     if (!this.#expiring) return
@@ -108,8 +123,17 @@ export class TenantBroker {
   /** Finishes what is under way. */
   async close(): Promise<void> {
     await this.#line.idle()
+    await this.#follower.idle()
     await this.#recent.idle()
     this.streams.end()
+  }
+
+  /** A read that sees whatever was acknowledged before it came (B2). */
+  readonly #inStep = <A extends readonly unknown[], R>(read: (...asked: A) => Promise<R>) => {
+    return (...asked: A): Promise<R> => {
+      const caughtUp = this.#follower.caughtUp()
+      return caughtUp === undefined ? read(...asked) : caughtUp.then(() => read(...asked))
+    }
   }
 
   #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> | undefined {

@@ -8,8 +8,18 @@ import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.t
 import { diskFull, failingStorage, poisoned } from './support/failing-storage.ts'
 
 async function values(broker: BrokerBench, resource = 'a'): Promise<readonly unknown[]> {
+  await broker.service.readable('acme')
   const { series } = broker.storage.tenant('acme')
   return (await series.range({ resources: [resource], metric: 'n' })).map(({ value }) => value)
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate)
+}
+
+class Gate {
+  open: () => void = () => undefined
+  readonly passed = new Promise<void>((resolve) => (this.open = resolve))
 }
 
 function at(n: number): { n: number; timestamp: number } {
@@ -46,24 +56,95 @@ describe('a post', () => {
     expect(await broker.api.messages.last('b')).toEqual([])
   })
 
-  it('is refused when series cannot take it, and made good by the next one', async () => {
+  it('is acknowledged before series have it, and whoever reads waits until they do', async () => {
+    const storage = failingStorage(openMemory({ clock: () => NOON }))
+    await using broker = await brokerBench({ storage })
+    const gate = new Gate()
+    storage.fates.push(() => gate.passed)
+    const { api, service } = broker
+    await api.posting.events('a', at(0))
+    expect(await storage.tenant('acme').series.latest('a')).toEqual([])
+    const order: string[] = []
+    const reads = [
+      api.messages.current('a').then(({ n }) => order.push(`current ${n}`)),
+      api.messages.last('a').then(({ length }) => order.push(`last ${length}`)),
+      api.messages.query({ resources: ['a'] }).then(({ results }) => order.push(`query ${results.length}`)),
+      api.series.get('a', 'n').then(({ series }) => order.push(`get ${series.length}`)),
+      api.series.raw('a', 'n').then(({ series }) => order.push(`raw ${series.length}`)),
+      api.series.latest('a', 'n').then(({ series }) => order.push(`latest ${series.length}`)),
+      api.series.list('a').then(({ length }) => order.push(`list ${length}`)),
+      api.series.query({ resources: ['a'], metric: 'n' }).then(() => order.push('series query')),
+      service.readable('acme').then(() => order.push('readable')),
+    ]
+    await turns(5)
+    order.push('written')
+    gate.open()
+    await Promise.all(reads)
+    expect(order[0]).toBe('written')
+    expect(order.slice(1).toSorted()).toEqual(
+      ['current 1', 'get 1', 'last 1', 'latest 1', 'list 1', 'query 1', 'raw 1', 'readable', 'series query'].toSorted(),
+    )
+  })
+
+  it('is removed by whoever removes it after its acknowledgement', async () => {
+    await using broker = await brokerBench()
+    await broker.api.posting.events('a', at(1))
+    await broker.api.series.remove({ resource: 'a' })
+    expect(await values(broker)).toEqual([])
+    await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('waits for its answer when too much is acknowledged and not readable', async () => {
+    const storage = failingStorage(openMemory({ clock: () => NOON }))
+    await using broker = await brokerBench({ storage, lag: { posts: 2 } })
+    const gate = new Gate()
+    storage.fates.push(() => gate.passed)
+    const answered: number[] = []
+    const posts: Promise<unknown>[] = []
+    for (const n of [1, 2, 3]) {
+      posts.push(broker.api.posting.events('a', at(n)).then(() => answered.push(n)))
+      await turns(5)
+    }
+    expect(answered).toEqual([1, 2])
+    gate.open()
+    await Promise.all(posts)
+    expect(answered).toEqual([1, 2, 3])
+    expect(await values(broker)).toEqual([1, 2, 3])
+  })
+
+  it('that series could not take is kept, reads say so, and it is made good when they can', async () => {
     const storage = failingStorage(openMemory({ clock: () => NOON }))
     await using broker = await brokerBench({ storage })
     await broker.api.posting.events('a', at(1))
-    storage.fates.push(diskFull)
-    await expect(broker.api.posting.events('a', at(2))).rejects.toMatchObject({ code: 'STORE' })
-    expect(await values(broker)).toEqual([1])
+    await broker.service.readable('acme')
+    storage.fates.push(diskFull, diskFull)
+    await broker.api.posting.events('a', at(2))
+    await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'STORE' })
     await broker.api.posting.events('a', at(3))
     expect(await values(broker)).toEqual([1, 2, 3])
+  })
+
+  it('is refused when series could not be written for long, and taken when they can', async () => {
+    const storage = failingStorage(openMemory({ clock: () => NOON }))
+    await using broker = await brokerBench({ storage, lag: { posts: 2 } })
+    storage.fates.push(diskFull, diskFull, diskFull)
+    await broker.api.posting.events('a', at(1))
+    await turns(5)
+    await broker.api.posting.events('a', at(2))
+    await turns(5)
+    await expect(broker.api.posting.events('a', at(3))).rejects.toMatchObject({ code: 'STORE' })
+    await turns(5)
+    expect(await values(broker)).toEqual([1, 2])
+    await broker.api.posting.events('a', at(4))
+    expect(await values(broker)).toEqual([1, 2, 4])
   })
 
   it('behind an entry that series refuse is readable all the same, and the refusal is reported', async () => {
     const storage = failingStorage(openMemory({ clock: () => NOON }))
     await using broker = await brokerBench({ storage })
-    storage.fates.push(poisoned)
-    await expect(broker.api.posting.events('a', at(1))).rejects.toMatchObject({ code: 'STORE' })
-    // the page, and then the bad entry by itself
-    storage.fates.push(poisoned, poisoned)
+    // the batch, the page of the log, and then the bad entry by itself
+    storage.fates.push(poisoned, poisoned, poisoned)
+    await broker.api.posting.events('a', at(1))
     await broker.api.posting.events('a', at(2))
     expect(await values(broker)).toEqual([2])
     expect(broker.reports).toEqual(["tenant acme: entry 1 of the broker's log is passed over: this cannot be kept"])
@@ -97,7 +178,7 @@ describe('the log', () => {
     const log = broker.storage.tenant('acme').log('broker')
     const sweep = async (): Promise<number> => {
       broker.timers.fire(30_000)
-      for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate)
+      await turns(20)
       return (await log.bounds(0)).first
     }
     await broker.api.posting.events('a', at(1))

@@ -1,18 +1,21 @@
 /**
  * The posts of one tenant on their way, in the order in which they came. Commits go on side by side, as storage and
- * engine group them; what is durable goes on in the order of arrival: into series, past discovery, to subscribers, and
- * is then acknowledged.
+ * engine group them; what is durable goes on in the order of arrival: past discovery, to subscribers, and is then
+ * acknowledged. Series follow behind.
  *
- * L1  a post is acknowledged after its commit and after its series, never before
+ * L1  a post is acknowledged after its commit, never before
  * L2  subscribers hear of posts in the order in which they are acknowledged
  * L3  what waits is bounded: beyond it posts are refused, and nothing of them was done
+ * L4  series are told of a post before its poster and its subscribers are
  */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Json } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Forwarding } from '../contract.ts'
 import { toldOf, type Post } from './arrival.ts'
 import { entriesOf, LOG, PARTITION } from './log-entry.ts'
-import type { Logged, Projection } from './projection.ts'
+import type { Follower } from './follower.ts'
+import type { Logged } from './projection.ts'
 
 /** values and characters of posts that wait, in one tenant */
 export interface LineLimits {
@@ -25,11 +28,11 @@ export interface LineLimits {
 export interface LineParts {
   readonly tenant: string
   readonly store: Store
-  readonly projection: Projection
+  readonly follower: Follower
   readonly limits: LineLimits
   /** absent: nothing listens */
   readonly engine: () => Forwarding | undefined
-  /** before the answer, of posts that are durable and readable */
+  /** before the answer, of posts that are durable; never rejects */
   readonly arrived: (posts: readonly Post[]) => Promise<void> | undefined
   /** told in the order of acknowledgement */
   readonly told: (post: Post) => void
@@ -38,16 +41,21 @@ export interface LineParts {
 interface Ticket {
   readonly post: Post
   readonly size: number
-  readonly commit: Promise<Committed>
-  state: 'waiting' | 'settled'
+  /** entries of the log */
+  readonly entries: number
+  outcome: Outcome | undefined
   resolve(): void
   reject(error: unknown): void
 }
 
-/** How a commit ended. */
-type Committed = { readonly first: number; readonly last: number } | { readonly error: unknown } | undefined
+/** How a commit ended. `last`: position of the last entry. */
+type Outcome = { readonly last: number } | { readonly error: unknown }
 
-/** posts that go into series at once */
+interface Results {
+  readonly results: readonly number[]
+}
+
+/** posts that are acknowledged at once */
 const MOST_AT_ONCE = 2_000
 
 export class PostLine {
@@ -56,6 +64,8 @@ export class PostLine {
   #underWay = 0
   #characters = 0
   #running: Promise<void> | undefined
+  /** when the commit of the first in the line has ended */
+  #headSettled: (() => void) | undefined
   /** posts that came so far, and those that were answered: they are in one order */
   #came = 0
   #answered = 0
@@ -70,31 +80,32 @@ export class PostLine {
   }
 
   /**
-   * Resolves when the post is durable and can be read. `writes` are committed with it. `RATE_LIMITED` when too much
-   * waits; else as the commit does.
+   * Resolves when the post is durable. `writes` are committed with it. `RATE_LIMITED` when too much waits, `STORE` when
+   * series have not been written for too long; else as the commit does.
    */
-  submit(post: Post, writes: readonly Write[] = []): Promise<void> {
-    const size = post.bulk?.size ?? post.arrivals.reduce((sum, { text }) => sum + text.length, 0)
-    const { posts, characters } = this.#parts.limits
-    if (this.size >= posts || this.#characters + size > characters) {
-      return Promise.reject(new AppError('RATE_LIMITED', `${this.size} posts wait to be stored; go on in 1 s`))
-    }
+  submit(post: Post, writes: readonly Write[] = NO_WRITES): Promise<void> {
+    const size = sizeOf(post)
+    const refusal = this.#refusal(post, size)
+    if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
-      const commit = this.#commit(post, writes)
-      const ticket: Ticket = { post, size, commit, state: 'waiting', resolve, reject }
-      const settle = (): void => void (ticket.state = 'settled')
-      void commit.then(settle)
+      const entries = post.store ? entriesOf(post) : NO_ENTRIES
+      const ticket: Ticket = { post, size, entries: entries.length, outcome: undefined, resolve, reject }
       this.#line.push(ticket)
       this.#came++
       this.#characters += size
+      // begins at once, so that commits have the order of the calls
+      this.#begin(post, writes, entries).then(
+        ({ results }) => this.#settle(ticket, { last: results.at(-1) ?? 0 }),
+        (error: unknown) => this.#settle(ticket, { error }),
+      )
       this.#running ??= this.#run()
     })
   }
 
-  /** Resolves when each post that has come so far is readable, or was refused. */
-  passed(): Promise<void> {
+  /** Resolves when each post that has come so far was acknowledged or refused; undefined when that is so already. */
+  passed(): Promise<void> | undefined {
     const upTo = this.#came
-    if (this.#answered === upTo) return Promise.resolve()
+    if (this.#answered === upTo) return undefined
     return new Promise((go) => this.#awaited.push({ upTo, go }))
   }
 
@@ -103,44 +114,60 @@ export class PostLine {
     while (this.#running !== undefined) await this.#running
   }
 
-  /** Begins at once, so that commits have the order of the calls. Never rejects. */
-  async #commit(post: Post, writes: readonly Write[]): Promise<Committed> {
+  #refusal(post: Post, size: number): AppError | undefined {
+    const { limits, follower } = this.#parts
+    if (this.size >= limits.posts || this.#characters + size > limits.characters) {
+      return new AppError('RATE_LIMITED', `${this.size} posts wait to be stored; go on in 1 s`)
+    }
+    if (!post.store || !follower.isFull || follower.failure === undefined) return undefined
+    follower.tryAgain()
+    return new AppError('STORE', `Nothing more is taken until series can be written: ${follower.failure.message}`)
+  }
+
+  #begin(post: Post, writes: readonly Write[], entries: readonly Json[]): Promise<Results> {
     try {
-      const entries = post.store ? entriesOf(post) : []
-      const log: Write[] =
-        entries.length === 0 ? [] : [{ kind: 'append', log: LOG, partition: PARTITION, bodies: entries }]
-      const results = await this.#write(post, [...writes, ...log])
-      if (entries.length === 0) return undefined
-      const last = results.at(-1) ?? 0
-      return { first: last - entries.length + 1, last }
+      return this.#commit(post, writes, entries)
     } catch (error) {
-      return { error }
+      return Promise.reject(error)
     }
   }
 
-  async #write(post: Post, writes: readonly Write[]): Promise<readonly number[]> {
+  #commit(post: Post, own: readonly Write[], bodies: readonly Json[]): Promise<Results> {
     const { tenant, store, engine: engineNow } = this.#parts
+    const log: readonly Write[] =
+      bodies.length === 0 ? NO_WRITES : [{ kind: 'append', log: LOG, partition: PARTITION, bodies }]
+    const writes = own.length === 0 ? log : [...own, ...log]
     const engine = post.forward ? engineNow() : undefined
     if (engine !== undefined) {
       const { hops } = post
-      const messages = post.arrivals.map(toldOf)
-      return (await engine.receive(tenant, messages, { writes, ...(hops > 0 && { hops }) })).results
+      return engine.receive(tenant, post.arrivals.map(toldOf), hops > 0 ? { writes, hops } : { writes })
     }
-    return writes.length === 0 ? [] : (await store.commit(writes)).results
+    return writes.length === 0 ? NOTHING : store.commit(writes)
+  }
+
+  #settle(ticket: Ticket, outcome: Outcome): void {
+    ticket.outcome = outcome
+    if (ticket !== this.#line[0]) return
+    this.#headSettled?.()
+    this.#headSettled = undefined
   }
 
   async #run(): Promise<void> {
     for (let [head] = this.#line; head !== undefined; [head] = this.#line) {
-      await head.commit
+      if (head.outcome === undefined) await new Promise<void>((go) => (this.#headSettled = go))
       // what was committed with it settles in this turn
       await nextTurn()
-      await this.#pass(this.#settled())
+      if (this.#parts.follower.isFull) await this.#parts.follower.room()
+      const tickets = this.#takeSettled()
+      const waited = this.#parts.arrived(durableOf(tickets))
+      if (waited !== undefined) await waited
+      this.#acknowledge(tickets)
     }
     this.#running = undefined
   }
 
-  #settled(): readonly Ticket[] {
-    const waiting = this.#line.findIndex(({ state }) => state === 'waiting')
+  #takeSettled(): readonly Ticket[] {
+    const waiting = this.#line.findIndex(({ outcome }) => outcome === undefined)
     const count = Math.min(waiting < 0 ? this.#line.length : waiting, MOST_AT_ONCE)
     const settled = this.#line.slice(0, count)
     this.#line = this.#line.slice(count)
@@ -148,44 +175,50 @@ export class PostLine {
     return settled
   }
 
-  async #pass(tickets: readonly Ticket[]): Promise<void> {
-    const committed = await Promise.all(tickets.map(({ commit }) => commit))
-    const logged: Logged[] = []
-    const passing: Post[] = []
-    for (const [i, { post }] of tickets.entries()) {
-      const result = committed[i]
-      if (result !== undefined && 'error' in result) continue
-      passing.push(post)
-      if (result !== undefined) logged.push({ post, ...result })
-    }
-    let failed: { readonly error: unknown } | undefined
-    try {
-      if (logged.length > 0) await this.#parts.projection.apply(logged)
-      await this.#parts.arrived(passing)
-    } catch (error) {
-      failed = {
-        error: new AppError('STORE', `The message is kept, but not readable yet: ${messageOf(error)}`, {
-          cause: error,
-        }),
-      }
-    }
-    for (const [i, { post, size, resolve, reject }] of tickets.entries()) {
-      const result = committed[i]
+  #acknowledge(tickets: readonly Ticket[]): void {
+    this.#parts.follower.add(loggedOf(tickets))
+    for (const { post, outcome, size, resolve, reject } of tickets) {
       this.#characters -= size
       this.#underWay--
-      if (result !== undefined && 'error' in result) reject(result.error)
-      else if (failed !== undefined && post.store) reject(failed.error)
+      if (outcome === undefined || 'error' in outcome) reject(outcome?.error)
       else {
         this.#parts.told(post)
         resolve()
       }
     }
     this.#answered += tickets.length
+    if (this.#awaited.length === 0) return
     const isOver = this.#awaited.filter(({ upTo }) => upTo <= this.#answered)
-    if (isOver.length === 0) return
     this.#awaited = this.#awaited.filter(({ upTo }) => upTo > this.#answered)
     for (const { go } of isOver) go()
   }
+}
+
+const NO_WRITES: readonly Write[] = []
+const NO_ENTRIES: readonly Json[] = []
+const NOTHING: Promise<Results> = Promise.resolve({ results: [] })
+
+function sizeOf({ bulk, arrivals }: Post): number {
+  if (bulk !== undefined) return bulk.size
+  let size = 0
+  for (const { text } of arrivals) size += text.length
+  return size
+}
+
+function durableOf(tickets: readonly Ticket[]): readonly Post[] {
+  const posts: Post[] = []
+  for (const { post, outcome } of tickets) if (outcome !== undefined && 'last' in outcome) posts.push(post)
+  return posts
+}
+
+function loggedOf(tickets: readonly Ticket[]): readonly Logged[] {
+  const logged: Logged[] = []
+  for (const { post, outcome, entries, size } of tickets) {
+    if (entries === 0 || outcome === undefined || 'error' in outcome) continue
+    const { last } = outcome
+    logged.push({ post, first: last - entries + 1, last, size })
+  }
+  return logged
 }
 
 /** When everything that came in with this turn of the loop has had its turn. */

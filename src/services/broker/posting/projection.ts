@@ -24,6 +24,8 @@ export interface Logged {
   readonly post: Post
   readonly first: number
   readonly last: number
+  /** characters, about */
+  readonly size: number
 }
 
 export interface ProjectionParts {
@@ -55,6 +57,11 @@ export class Projection {
   async open(): Promise<void> {
     const { last } = await this.#parts.log.bounds(PARTITION)
     await this.#catchUp(last)
+  }
+
+  /** As `apply`, from the log alone. */
+  async follow(upTo: number): Promise<void> {
+    if (this.applied < upTo) await this.#catchUp(upTo)
   }
 
   /** When it rejects, the next call begins where series are. */

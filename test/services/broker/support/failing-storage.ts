@@ -6,7 +6,7 @@ type Batch = Parameters<Series['append']>[0]
 
 export interface FailingStorage extends Storage {
   /** what happens to the next appends: the first entry to the first, and so on; none: all go through */
-  readonly fates: (undefined | ((batch: Batch) => void))[]
+  readonly fates: (undefined | ((batch: Batch) => void | Promise<void>))[]
 }
 
 export function failingStorage(storage: Storage): FailingStorage {
@@ -29,7 +29,7 @@ export function poisoned(): never {
 function failingStore(store: Store, fates: FailingStorage['fates']): Store {
   const { series } = store
   const append: Series['append'] = async (batch) => {
-    fates.shift()?.(batch)
+    await fates.shift()?.(batch)
     await series.append(batch)
   }
   return {
