@@ -81,9 +81,8 @@ export class EventForwarder {
   async #tellAll(): Promise<void> {
     const engine = this.#engine()
     if (engine === undefined) return
-    this.#place ??= await this.#stored()
     for (let refusals = 0; ;) {
-      const { position, version } = this.#place
+      const { position, version }: Place = (this.#place ??= await this.#stored())
       const window = await readEvents(this.#books, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
       if (last === undefined || this.#isStopped) return
