@@ -79,7 +79,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get taskResource(): string | undefined {
-    return this.#run.model.settings.resource
+    return this.#run.model.resource
   }
 
   get nodeName(): string {

@@ -123,7 +123,7 @@ interface Question {
 function questions(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): readonly Question[] {
   const { ports } = caller
   const { model } = run
-  const taskResource = model.settings.resource
+  const taskResource = model.resource
   const place = execution.node.resource === -1 ? undefined : model.resourcePlace[execution.node.resource]
   const nodeResource = (place === undefined ? undefined : model.resources[place]) ?? taskResource
   const list: Question[] = []

@@ -21,11 +21,10 @@ import { TaskState } from '../task/task-state.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
 import type { Journal } from './journal.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
-import { OpenCalls } from './open-calls.ts'
 import { SeatedTask } from './seated-task.ts'
-import { TaskCaller, TaskSink, type SharedHooks } from './task-hooks.ts'
+import { TaskHooks, type SharedHooks } from './task-hooks.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 import type { Listener as Watcher } from './watches.ts'
@@ -60,9 +59,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   #run: TaskRun | undefined
   #state: TaskState | undefined
   readonly #host: TaskHost
-  readonly #calls = new OpenCalls()
-  #caller: TaskCaller | undefined
-  readonly #sink: TaskSink
+  readonly #hooks: TaskHooks
   #failed = false
 
   constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
@@ -71,13 +68,13 @@ export class LiveTask implements Task, TimerOwner, Listener {
     this.createTime = createTime
     this.prepared = prepared
     this.#host = host
-    this.#sink = new TaskSink(this, host, this.#calls)
+    this.#hooks = new TaskHooks(this, host)
   }
 
   /** Somebody watches this very task, or nobody does any more: null. A watched task goes the full way. */
   watch(watcher: Watcher | null): void {
     this.rise()
-    this.#sink.watch(watcher)
+    this.#hooks.watch(watcher)
   }
 
   get name(): string {
@@ -122,7 +119,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   fail(error: string): void {
     this.#failed = true
     this.error = error
-    this.#sink.rare?.({
+    this.#hooks.rare?.({
       time: this.#host.now(),
       task: this.id,
       invocation: this.#state?.invocations ?? 0,
@@ -161,15 +158,15 @@ export class LiveTask implements Task, TimerOwner, Listener {
 
   get canBeQuiet(): boolean {
     // A journal that wants to be asked is asked before each call; rows call without asking.
-    if (this.#run === undefined || this.#host.journal?.mayCall !== undefined || this.#sink.isWatched) return false
+    if (this.#run === undefined || this.#host.journal?.mayCall !== undefined || this.#hooks.isWatched) return false
     this.#fit ??= this.#host.quiet.fit(this.#run.model) ?? null
     return this.#fit !== null
   }
 
   sitDown(message: Message, source: QuietSource, now: number): void {
     const run = this.#run
-    if (run === undefined || this.#caller === undefined || !this.#fit) return
-    const seated = new SeatedTask(this, run, this.#caller)
+    if (run === undefined || !this.#fit) return
+    const seated = new SeatedTask(this, run, this.#hooks)
     this.seat = this.#host.quiet.sit(seated, this.#fit, message, source, now)
   }
 
@@ -225,7 +222,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   abandon(): void {
     if (this.seat !== undefined) this.#leave(this.seat)
     this.#host.timers.forget(this)
-    this.#calls.abortAll()
+    this.#hooks.abortAll()
     this.#run = undefined
   }
 
@@ -300,23 +297,21 @@ export class LiveTask implements Task, TimerOwner, Listener {
     this.error = undefined
     const state = this.#freshState(model.graph, model.resources.length)
     this.#state = state
-    this.#run = { model, state, sink: this.#sink, now: this.#host.now() }
-    this.#caller = new TaskCaller(this.#host, state, this.#calls, this.prepared.overrides)
+    this.#run = { model, state, sink: this.#hooks, now: this.#host.now() }
   }
 
   #freshState(graph: Graph, resourceCount: number): TaskState {
     const state = new TaskState(graph, resourceCount)
-    const { run = 0, invocations = 0, executions = 0, failures = [] } = this.#state ?? {}
+    if (this.#state === undefined) return state
+    const { run, invocations, executions, failures } = this.#state
     return Object.assign(state, { run, invocations, executions, failures })
   }
 
   #callAll(run: TaskRun): void {
-    const caller = this.#caller
-    if (caller === undefined) return
     const { journal } = this.#host
     for (let execution = nextCall(run); execution !== undefined; execution = nextCall(run)) {
       const mayCall = journal?.mayCall === undefined || journal.mayCall(this, execution)
-      const outcome = mayCall ? callPlug(run, execution, caller) : undefined
+      const outcome = mayCall ? callPlug(run, execution, this.#hooks) : undefined
       if (outcome === undefined || outcome instanceof Promise) this.#await(run, execution, outcome)
       else this.#settle(run, run.now, execution, outcome)
     }
@@ -327,7 +322,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
     armTimeout(run, execution)
     const { calls } = execution
     const { journal } = this.#host
-    const end = this.#calls.opened(execution, this.#host.opened())
+    const end = this.#hooks.opened(execution, this.#host.opened())
     journal?.opened(this, execution)
     // A call that timed out, was superseded, or belongs to a run that ended has nothing to say any more.
     const isOver = () => this.#run !== run || !isOpen(run, execution, calls)
@@ -369,7 +364,7 @@ export class LiveTask implements Task, TimerOwner, Listener {
   }
 
   #settle(run: TaskRun, now: number, execution: Execution, outcome: Outcome): void {
-    this.#calls.end(execution)
+    this.#hooks.ended(execution)
     if (outcome.ok) step(run, now, { kind: 'answer', execution, answer: outcome })
     else step(run, now, { kind: 'error', execution, message: outcome.error })
   }

@@ -3,12 +3,12 @@ import type { Graph, Plan, SensorNode } from '../graph/graph.ts'
 import { channelPlans, makePlan } from '../graph/plan.ts'
 import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
 import type { Ports } from '../ports.ts'
-import type { NormalSettings } from '../rule/settings.ts'
+import type { SharedSettings } from '../rule/settings.ts'
 import { clockOf as expressionClock } from '../schedule/expression.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Clocks } from './clocks.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 
 /** Most tasks have no sensor with a clock of its own: they share this one. */
 const NO_SCHEDULES: ReadonlyMap<number, Schedule> = new Map()
@@ -24,13 +24,12 @@ export function limitsOf({ streamValidity = 60_000, maxInFlight = 1000 }: Partia
 
 /** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
 export async function resolveResources(id: string, prepared: Prepared, ports: Ports): Promise<readonly string[]> {
-  const { graph, settings } = prepared
+  const { graph, settings, resource } = prepared
   const needsMetadata = graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')
-  const metadata =
-    needsMetadata && settings.resource !== undefined ? await ports.metadata?.(settings.resource) : undefined
+  const metadata = needsMetadata && resource !== undefined ? await ports.metadata?.(resource) : undefined
   const scope: ResourceScope = {
     taskId: id,
-    taskResource: settings.resource,
+    taskResource: resource,
     variable: (name) => settings.variables[name],
     metadata: () => metadata,
   }
@@ -47,22 +46,39 @@ export function buildModel(
   clocks: Clocks,
 ): TaskModel {
   const { graph, settings } = prepared
-  const resources = [...new Set(resolved)]
-  const resourcePlace = resolved.map((resource) => resources.indexOf(resource))
-  const areDistinct = resources.length === resolved.length
+  const { streamValidity, maxInFlight } = limits
+  const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
+  // Written out: an object that is spread into another takes more memory, and a fleet has one each.
   return {
     id,
     graph,
     settings,
+    resource: prepared.resource,
     resources,
     resourcePlace,
-    dataPlans: areDistinct ? graph.dataPlans : joinedPlans(graph, resources.length, resourcePlace),
-    channelPlans: areDistinct
-      ? graph.channelPlans
-      : channelPlans(graph.sensors, resources.length, (resource) => resourcePlace[resource] ?? -1),
+    dataPlans,
+    channelPlans,
     schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, start)),
     ownSchedules: ownSchedules(graph, settings, start, clocks),
-    ...limits,
+    streamValidity,
+    maxInFlight,
+  }
+}
+
+type Bound = Pick<TaskModel, 'resources' | 'resourcePlace' | 'dataPlans' | 'channelPlans'>
+
+function boundTo(resolved: readonly string[], graph: Graph): Bound {
+  const resources = [...new Set(resolved)]
+  if (resources.length === resolved.length) {
+    const { resourcePlace, dataPlans, channelPlans } = graph
+    return { resources: resolved, resourcePlace, dataPlans, channelPlans }
+  }
+  const resourcePlace = resolved.map((resource) => resources.indexOf(resource))
+  return {
+    resources,
+    resourcePlace,
+    dataPlans: joinedPlans(graph, resources.length, resourcePlace),
+    channelPlans: channelPlans(graph.sensors, resources.length, (resource) => resourcePlace[resource] ?? -1),
   }
 }
 
@@ -75,7 +91,7 @@ function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number
   return sensors.map((list) => makePlan(list))
 }
 
-function clockOf(settings: NormalSettings, start: number): ScheduleSettings {
+function clockOf(settings: SharedSettings, start: number): ScheduleSettings {
   const { type, timeZone, dst } = settings
   const common = { start, timeZone, dst }
   if (type === 'onetime' || type === 'reactive') return { ...common, type }
@@ -89,7 +105,7 @@ function clockOf(settings: NormalSettings, start: number): ScheduleSettings {
 
 function ownSchedules(
   graph: Graph,
-  settings: NormalSettings,
+  settings: SharedSettings,
   start: number,
   clocks: Clocks,
 ): ReadonlyMap<number, Schedule> {

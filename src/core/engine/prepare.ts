@@ -8,24 +8,9 @@ import type { Graph } from '../graph/graph.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
-import { normalizeSettings, type NormalSettings } from '../rule/settings.ts'
+import { normalizeSettings } from '../rule/settings.ts'
 import { validateRule, validateTemplate } from '../rule/validate.ts'
-
-export interface Prepared {
-  readonly graph: Graph
-  readonly settings: NormalSettings
-  /** simplified form with overrides applied and settings merged; enough to prepare the same again */
-  readonly rule: Rule
-  readonly template: string | undefined
-  /** declared variables that live data may replace */
-  readonly overrides: VariableOverrides
-  readonly warnings: readonly Issue[]
-}
-
-export interface VariableOverrides {
-  readonly byStream: readonly string[]
-  readonly byData: readonly string[]
-}
+import { Prepared, type SharedParts, type VariableOverrides } from './prepared.ts'
 
 interface SavedRule {
   readonly rule: Rule
@@ -39,7 +24,14 @@ interface Source {
   readonly document: Rule | Template
   readonly overrides: VariableOverrides
   /** by what of the settings can change the graph or its checks */
-  readonly graphs: Map<string, { graph: Graph; warnings: readonly Issue[] }>
+  readonly graphs: Map<string, KnownGraph>
+}
+
+interface KnownGraph {
+  readonly graph: Graph
+  readonly warnings: readonly Issue[]
+  /** of the task that was prepared last: those of one template mostly differ in their resource alone */
+  last: SharedParts | undefined
 }
 
 const MAX_SOURCES = 1000
@@ -58,20 +50,24 @@ export class Preparer {
     const source = this.#source(input)
     const instance = instantiate(source.document, request)
     refuse(instance.issues)
-    const { graph, warnings } = this.#graph(source, instance)
-    return {
-      graph,
-      settings: normalizeSettings(instance.rule.task ?? {}),
-      rule: instance.rule,
-      template: 'name' in source.document ? source.document.name : undefined,
-      overrides: source.overrides,
-      warnings,
+    const known = this.#graph(source, instance)
+    const { resource, ...task } = instance.rule.task ?? {}
+    if (known.last === undefined || !isSameTask(known.last.rule.task ?? {}, task)) {
+      known.last = {
+        graph: known.graph,
+        settings: normalizeSettings(task),
+        rule: { ...instance.rule, task },
+        template: 'name' in source.document ? source.document.name : undefined,
+        overrides: source.overrides,
+        warnings: known.warnings,
+      }
     }
+    return new Prepared(known.last, resource)
   }
 
   /** The same of a saved task, whose rule has its overrides in it. */
   prepareSaved({ rule, template, overrides = NO_OVERRIDES }: SavedRule): Prepared {
-    return { ...this.prepare(rule), template, overrides }
+    return this.prepare(rule).of(template, overrides)
   }
 
   #source(input: Rule | Template): Source {
@@ -85,7 +81,7 @@ export class Preparer {
     return source
   }
 
-  #graph(source: Source, instance: Instance): { graph: Graph; warnings: readonly Issue[] } {
+  #graph(source: Source, instance: Instance): KnownGraph {
     const { resource, variables, name, tags, ...shape } = instance.rule.task ?? {}
     const key = JSON.stringify([
       shape,
@@ -99,10 +95,22 @@ export class Preparer {
     if (known) return known
     const { rule, issues } = validateRule(instance.rule, this.#plugs)
     if (rule === undefined) throw validationError('the rule', issues)
-    const entry = { graph: compileRule(rule, this.#plugs), warnings: issues }
+    const entry = { graph: compileRule(rule, this.#plugs), warnings: issues, last: undefined }
     remember(source.graphs, key, entry, MAX_GRAPHS)
     return entry
   }
+}
+
+/** Whether tasks of one graph are the same but for their resource: then their other settings differ in these at most. */
+function isSameTask(a: TaskSettings, b: TaskSettings): boolean {
+  return a.name === b.name && a.tags === b.tags && haveSameValues(a.variables ?? {}, b.variables ?? {})
+}
+
+function haveSameValues(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && Object.is(a[key], b[key]))
+  )
 }
 
 /** Node overrides make another graph of the same source. */

@@ -1,9 +1,16 @@
 /** Which tasks listen to a resource: one lookup per message. */
 
+/** A set, as far as it is needed here. */
+interface ListenersOf<T> extends Iterable<T> {
+  readonly size: number
+  add(listener: T): unknown
+  delete(listener: T): unknown
+}
+
 /** What is kept per resource while somebody listens; told when its listeners change. */
 interface Source<T> {
   /** in the order in which they came */
-  readonly listeners: Set<T>
+  readonly listeners: ListenersOf<T>
   changed(): void
 }
 

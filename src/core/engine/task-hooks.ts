@@ -1,17 +1,20 @@
-/** What one task hands to the fold and to its plug calls. Classes, not closures: a fleet has one of each per task. */
+/** What one task hands to the fold and to its plug calls. A class, not closures: a fleet has one per task. */
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
 import type { Sink } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import type { TaskState } from '../task/task-state.ts'
 import type { Caller } from './call-plug.ts'
 import type { Counting } from './counts.ts'
 import type { RareEvent } from './events.ts'
-import type { OpenCalls } from './open-calls.ts'
-import type { VariableOverrides } from './prepare.ts'
+import { OpenCalls } from './open-calls.ts'
+import type { Prepared } from './prepared.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
 import type { Listener } from './watches.ts'
+
+interface TaskOwner extends TimerOwner {
+  readonly prepared: Prepared
+}
 
 /** What the tasks of an engine share. */
 export interface SharedHooks {
@@ -27,18 +30,35 @@ export interface SharedHooks {
   readonly counts: Counting
 }
 
-/** Events, timers and superseded calls of a task, passed on to its engine. */
-export class TaskSink implements Sink {
-  readonly #owner: TimerOwner
+/**
+ * Events, timers and superseded calls of a task, passed on to its engine; and what its plugs can ask. One object for
+ * both: each costs its memory for every task of a fleet.
+ */
+export class TaskHooks implements Sink, Caller {
+  readonly #owner: TaskOwner
   readonly #host: SharedHooks
-  readonly #calls: OpenCalls
+  /** made with the first call that is not answered at once: most tasks never have one */
+  #calls: OpenCalls | undefined
   /** while somebody watches this very task: tells that one, and who listens to all tasks */
   #watched: Listener | null = null
 
-  constructor(owner: TimerOwner, host: SharedHooks, calls: OpenCalls) {
+  constructor(owner: TaskOwner, host: SharedHooks) {
     this.#owner = owner
     this.#host = host
-    this.#calls = calls
+  }
+
+  /** The plug answers later; as `OpenCalls.opened`. */
+  opened(execution: Execution, close: () => void): () => void {
+    return this.#openCalls().opened(execution, close)
+  }
+
+  /** The plug has answered. */
+  ended(execution: Execution): void {
+    this.#calls?.end(execution)
+  }
+
+  abortAll(): void {
+    this.#calls?.abortAll()
   }
 
   get event(): Sink['event'] {
@@ -86,22 +106,7 @@ export class TaskSink implements Sink {
   }
 
   cancelled(execution: Execution): void {
-    this.#calls.abort(execution)
-  }
-}
-
-/** What the plugs of a task can ask of its engine during one run. */
-export class TaskCaller implements Caller {
-  readonly #host: SharedHooks
-  readonly #state: TaskState
-  readonly #calls: OpenCalls
-  readonly #overrides: VariableOverrides
-
-  constructor(host: SharedHooks, state: TaskState, calls: OpenCalls, overrides: VariableOverrides) {
-    this.#host = host
-    this.#state = state
-    this.#calls = calls
-    this.#overrides = overrides
+    this.#calls?.abort(execution)
   }
 
   get ports(): Ports {
@@ -113,16 +118,20 @@ export class TaskCaller implements Caller {
   }
 
   get streamVariables(): readonly string[] {
-    return this.#overrides.byStream
+    return this.#owner.prepared.overrides.byStream
   }
 
   get dataVariables(): readonly string[] {
-    return this.#overrides.byData
+    return this.#owner.prepared.overrides.byData
   }
 
   /** A call that is over has an aborted signal, also when the plug asks for it only then. */
   signalOf(execution: Execution, call: number): AbortSignal {
-    const isOver = !this.#state.inFlight.has(execution) || execution.phase !== 'called' || execution.calls !== call
-    return isOver ? AbortSignal.abort() : this.#calls.signalOf(execution)
+    const isOver = !execution.isInFlight || execution.phase !== 'called' || execution.calls !== call
+    return isOver ? AbortSignal.abort() : this.#openCalls().signalOf(execution)
+  }
+
+  #openCalls(): OpenCalls {
+    return (this.#calls ??= new OpenCalls())
   }
 }

@@ -5,7 +5,7 @@ import { health } from '../task/result.ts'
 import { actuatorState, sensorState, type NodeStates, type TaskStatus } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { NodeView, TaskInfo } from './api.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 
 interface Shown {
   readonly id: string
@@ -18,14 +18,14 @@ interface Shown {
 
 /** `state` is undefined for a task that never ran. */
 export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
-  const { settings, template, warnings } = task.prepared
+  const { settings, template, warnings, resource } = task.prepared
   return {
     id: task.id,
     name: settings.name,
     status: task.status,
     type: settings.type,
     ...(template !== undefined && { template }),
-    ...(settings.resource !== undefined && { resource: settings.resource }),
+    ...(resource !== undefined && { resource }),
     resourceIds: [...new Set(task.resolved)],
     createTime: task.createTime,
     ...time('startTime', state?.startTime),

@@ -68,6 +68,7 @@ export function compileRule(rule: RuleGraph, plugs: PlugRegistry): Graph {
     byLabel,
     triggers,
     resources: resources.entries,
+    resourcePlace: resources.entries.map((_, place) => place),
     tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
     dataPlans: resources.entries.map((_, place) =>
       makePlan(sensors.filter((sensor) => sensor.onData && sensor.resource === place)),

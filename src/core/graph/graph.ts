@@ -158,6 +158,8 @@ export interface Graph {
   readonly triggers: readonly TriggerEdge[]
   /** distinct resource texts of the nodes */
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
+  /** the place of each in a task's list of resources, when no two of them are one */
+  readonly resourcePlace: readonly number[]
   readonly tickPlan: Plan
   /** what data runs, by place in `resources` */
   readonly dataPlans: readonly Plan[]

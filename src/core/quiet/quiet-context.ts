@@ -83,7 +83,7 @@ export class QuietContext implements PlugContext, Scope {
   }
 
   get taskResource(): string | undefined {
-    return this.opened === null ? this.#seat().task.model.settings.resource : this.opened.view.taskResource
+    return this.opened === null ? this.#seat().task.model.resource : this.opened.view.taskResource
   }
 
   get nodeName(): string {

@@ -7,6 +7,7 @@
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
 import { HotRow } from './hot-row.ts'
+import { Listeners } from './listeners.ts'
 import type { Seat, SeatLane, TakenSource } from './seat.ts'
 
 /** A task that hears a resource. */
@@ -38,14 +39,16 @@ interface Stretch {
 }
 
 const LONGEST_PAUSE = 1024
+/** Shared by all who heard nothing yet. */
+const NO_STRETCHES: readonly Stretch[] = []
 
 export class QuietSource<L extends Listener = Listener> extends HotRow implements TakenSource {
-  readonly listeners = new Set<L>()
+  readonly listeners = new Listeners<L>()
   total = 0
   readonly #shared: SharedByEngine
   #isStale = true
   #fields: Fields | undefined
-  #stretches: readonly Stretch[] = []
+  #stretches: readonly Stretch[] = NO_STRETCHES
   /** listeners that may sit down but do not yet */
   #standing = 0
   #mayBeQuiet = false

@@ -31,6 +31,9 @@ export interface NormalSettings {
   readonly tags: JsonObject
 }
 
+/** What tasks of one template share, when nothing else of theirs differs. */
+export type SharedSettings = Omit<NormalSettings, 'resource'>
+
 /**
  * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
  * left out. Without a type the clock that is given decides, and without a clock the task is `reactive`.

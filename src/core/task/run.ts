@@ -1,7 +1,7 @@
 /** One task at work: what never changes during a run, what does, and who listens. */
 import type { EngineEvent, RareEvent } from '../engine/events.ts'
 import type { ChannelPlans, Graph, Plan } from '../graph/graph.ts'
-import type { NormalSettings } from '../rule/settings.ts'
+import type { SharedSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
 import type { Execution } from './state.ts'
@@ -11,7 +11,9 @@ import type { TaskState } from './task-state.ts'
 export interface TaskModel {
   readonly id: string
   readonly graph: Graph
-  readonly settings: NormalSettings
+  readonly settings: SharedSettings
+  /** of the task itself; undefined: it has none */
+  readonly resource: string | undefined
   /** resolved and distinct */
   readonly resources: readonly string[]
   /** place in `resources` by place in `graph.resources` */

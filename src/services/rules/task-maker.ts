@@ -1,5 +1,6 @@
 /** From a specification to what is stored of a task: read, checked, plug versions written out. Stores nothing. */
-import { Preparer, type Prepared } from '../../core/engine/prepare.ts'
+import { Preparer } from '../../core/engine/prepare.ts'
+import type { Prepared } from '../../core/engine/prepared.ts'
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import type { Rule, TaskSettings } from '../../core/rule/rule.ts'
 import { describeIssue, validationError, type Issue } from '../../kernel/errors.ts'

@@ -1,0 +1,28 @@
+/** Who listens to a resource, in the order in which they came. Mostly it is one: then there is no set. */
+export class Listeners<L> {
+  #only: L | undefined
+  #several: Set<L> | undefined
+
+  get size(): number {
+    return this.#several?.size ?? (this.#only === undefined ? 0 : 1)
+  }
+
+  add(listener: L): void {
+    if (this.#several !== undefined) this.#several.add(listener)
+    else if (this.#only === undefined) this.#only = listener
+    else if (this.#only !== listener) {
+      this.#several = new Set([this.#only, listener])
+      this.#only = undefined
+    }
+  }
+
+  delete(listener: L): void {
+    if (this.#several !== undefined) this.#several.delete(listener)
+    else if (this.#only === listener) this.#only = undefined
+  }
+
+  [Symbol.iterator](): Iterator<L> {
+    if (this.#several !== undefined) return this.#several.values()
+    return (this.#only === undefined ? [] : [this.#only]).values()
+  }
+}
