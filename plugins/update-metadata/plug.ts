@@ -1,73 +1,32 @@
-import {
-  causeOf,
-  definePlug,
-  messageOf,
-  type Plug,
-  type PlugContext,
-  requireService,
-  resourceOf,
-  type ResourcePort,
-} from '../../src/plug.ts'
-
-const shared = {
-  name: 'updateMetadata',
-  version: '1.0.0',
-  category: 'Resources',
-  input: {
-    metadata: {
-      type: 'object',
-      mandatory: true,
-      description: 'attributes to set, each as a whole; null removes one',
-      example: { serviced: '2026-11-20' },
-    },
-    resource: {
-      type: 'string',
-      format: { type: 'resource' },
-      description: 'which resource; that of the node or of the task when left out',
-      example: 'boiler-1',
-    },
-  },
-} as const
+import { actingPlugs, causeOf, type Plug, requireService, resourceOf, type ResourcePort } from '../../src/plug.ts'
 
 /** A sensor and an actuator that set metadata of a resource. */
 export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
-  const patch = async (context: PlugContext<Properties>) => {
-    const resource = resourceOf(context)
-    return requireService(resources, 'resources').patch(resource, context.properties.metadata, causeOf(context))
-  }
-  return [
-    definePlug({
-      ...shared,
-      kind: 'sensor',
-      acts: true,
-      description: 'Sets metadata of a resource and leaves its other metadata as they are: Success, else Error.',
-      states: ['Success', 'Error'],
-      output: {
-        metadata: { type: 'object', description: 'the attributes that the resource has itself now' },
-        error: { type: 'string', description: 'why nothing was set; absent after a Success' },
+  return actingPlugs({
+    name: 'updateMetadata',
+    version: '1.0.0',
+    category: 'Resources',
+    description: 'Sets metadata of a resource and leaves its other metadata as they are',
+    input: {
+      metadata: {
+        type: 'object',
+        mandatory: true,
+        description: 'attributes to set, each as a whole; null removes one',
+        example: { serviced: '2026-11-20' },
       },
-      async execute(context) {
-        try {
-          return { state: 'Success', rawData: { metadata: await patch(context) } }
-        } catch (error) {
-          return { state: 'Error', rawData: { error: messageOf(error) } }
-        }
+      resource: {
+        type: 'string',
+        format: { type: 'resource' },
+        description: 'which resource; that of the node or of the task when left out',
+        example: 'boiler-1',
       },
-    }),
-    definePlug({
-      ...shared,
-      kind: 'actuator',
-      description: 'Sets metadata of a resource and leaves its other metadata as they are.',
-      output: { metadata: { type: 'object', description: 'the attributes that the resource has itself now' } },
-      async execute(context) {
-        const metadata = await patch(context)
-        return { message: `updated ${resourceOf(context)}`, rawData: { metadata } }
-      },
-    }),
-  ]
-}
-
-interface Properties {
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly resource: string | undefined
+    },
+    output: { metadata: { type: 'object', description: 'the attributes that the resource has itself now' } },
+    async perform(context) {
+      const resource = resourceOf(context)
+      const { metadata: change } = context.properties
+      const metadata = await requireService(resources, 'resources').patch(resource, change, causeOf(context))
+      return { message: `updated ${resource}`, rawData: { metadata } }
+    },
+  })
 }

@@ -1,0 +1,52 @@
+import { messageOf } from '../../kernel/errors.ts'
+import { definePlug } from './define.ts'
+import type { InputField, OutputField, Plug, PlugContext, PropertiesOf } from './plug.ts'
+
+/** Something done outside, as rules name it. */
+export interface Act<Input extends Readonly<Record<string, InputField>>> {
+  name: string
+  /** `major.minor.patch` */
+  version: string
+  category: string
+  /** one sentence, without the dot at its end */
+  description: string
+  input: Input
+  /** raw data of what was done */
+  output: Readonly<Record<string, OutputField>>
+  /** Rejects when it could not be done. */
+  perform(context: PlugContext<PropertiesOf<Input>>): Promise<{ message: string; rawData: Record<string, unknown> }>
+}
+
+/** The same act twice: as a sensor that shows Success, or Error with the reason, and as an actuator that fails. */
+export function actingPlugs<const Input extends Readonly<Record<string, InputField>>>({
+  description,
+  output,
+  perform,
+  ...shared
+}: Act<Input>): readonly Plug[] {
+  return [
+    definePlug<Input, 'Success' | 'Error', unknown>({
+      ...shared,
+      kind: 'sensor',
+      acts: true,
+      description: `${description}: Success, else Error.`,
+      states: ['Success', 'Error'],
+      output: { ...output, error: { type: 'string', description: 'why it was not done; absent after a Success' } },
+      async execute(context) {
+        try {
+          const { rawData } = await perform(context)
+          return { state: 'Success', rawData }
+        } catch (error) {
+          return { state: 'Error', rawData: { error: messageOf(error) } }
+        }
+      },
+    }),
+    definePlug<Input, string, unknown>({
+      ...shared,
+      kind: 'actuator',
+      description: `${description}.`,
+      output,
+      execute: (context) => perform(context),
+    }),
+  ]
+}
