@@ -11,8 +11,9 @@ import type { GroupCommit } from './group-commit.ts'
 import type { WalkedRow } from './read-documents.ts'
 import type { ReaderPool } from './reader-pool.ts'
 import { MUST_FILL, type FilledRow, type StateAnswer, type StateJob } from './state-jobs.ts'
+import type { StateAnswers, StateWire } from './state-wire.ts'
 
-export type StateCommits = GroupCommit<StateJob, readonly StateJob[], StateAnswer>
+export type StateCommits = GroupCommit<StateJob, StateWire, StateAnswer, StateAnswers>
 
 interface Declared {
   readonly form: CollectionForm

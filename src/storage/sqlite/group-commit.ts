@@ -33,9 +33,10 @@ const MOST_JOBS = 4_096
 const MOST_WEIGHT = 8 * 1024 * 1024
 
 /** The writer answers a batch with one answer per job, in order. */
-export class GroupCommit<Job, Wire, Answer> {
-  readonly #thread: Thread<Wire, readonly Answer[]>
+export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
+  readonly #thread: Thread<Wire, Answers>
   readonly #pack: (jobs: readonly Job[]) => Packed<Wire>
+  readonly #unpack: (answers: Answers) => readonly Answer[]
   #waiting: Waiting<Job, Answer>[] = []
   #underWay: readonly Waiting<Job, Answer>[] = []
   #scheduled = false
@@ -45,9 +46,14 @@ export class GroupCommit<Job, Wire, Answer> {
   #lastCommitAt = 0
   #whenIdle: (() => void)[] = []
 
-  constructor(thread: Thread<Wire, readonly Answer[]>, pack: (jobs: readonly Job[]) => Packed<Wire>) {
+  constructor(
+    thread: Thread<Wire, Answers>,
+    pack: (jobs: readonly Job[]) => Packed<Wire>,
+    unpack: (answers: Answers) => readonly Answer[],
+  ) {
     this.#thread = thread
     this.#pack = pack
+    this.#unpack = unpack
   }
 
   /** Resolves after the commit. `weight`: about how many characters it holds. */
@@ -91,7 +97,7 @@ export class GroupCommit<Job, Wire, Answer> {
     this.#underWay = batch
     try {
       const { wire, transfer } = this.#pack(batch.map(({ job }) => job))
-      const answers = await this.#thread.ask(wire, transfer)
+      const answers = this.#unpack(await this.#thread.ask(wire, transfer))
       this.#commits += 1
       this.#lastCommitAt = performance.now()
       this.#lastCommitMs = this.#lastCommitAt - (batch[0]?.since ?? this.#lastCommitAt)

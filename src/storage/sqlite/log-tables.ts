@@ -1,35 +1,94 @@
-/** The writes of logs. Works inside the transaction of its caller. */
+/**
+ * The writes of logs. Works inside the transactions of its caller. Entries of one partition that are appended in one
+ * transaction share rows, whoever appended them: a row costs far more than an entry. So they are held until `flush`.
+ */
 import type { Database } from './database.ts'
-import type { LogChunk } from './state-jobs.ts'
+import { MOST_CHARACTERS, MOST_ENTRIES, type LogChunk } from './state-jobs.ts'
+
+/** This is the only writer, so what was read once stays true until a transaction fails. */
+interface Partition {
+  readonly key: number
+  /** the position of the last entry, those that are held among them */
+  last: number
+  held: string[]
+  count: number
+  characters: number
+}
 
 export class LogTables {
   readonly #db: Database
+  readonly #known = new Map<string, Partition>()
+  readonly #changed = new Set<Partition>()
+
   constructor(db: Database) {
     this.#db = db
   }
 
   /** Gives the position of the last. The counter moves in the transaction of the entries, so positions have no gaps. */
   append(tenant: string, log: string, partition: number, chunks: readonly LogChunk[]): number {
-    const count = chunks.reduce((sum, chunk) => sum + chunk.count, 0)
-    const [key = 0, last = 0] = this.#db.row<[number, number]>(ADVANCE, tenant, log, partition, count) ?? []
-    let position = last - count
-    for (const chunk of chunks) {
-      position += chunk.count
-      this.#db.run(APPEND, key, position, chunk.count, chunk.bodies)
+    const known = this.#partition(tenant, log, partition)
+    this.#changed.add(known)
+    for (const { count, bodies } of chunks) {
+      if (known.count + count > MOST_ENTRIES || known.characters + bodies.length > MOST_CHARACTERS) this.#write(known)
+      known.held.push(bodies)
+      known.count += count
+      known.characters += bodies.length
+      known.last += count
     }
-    return last
+    return known.last
+  }
+
+  /** Writes what is held: to be called before the transaction ends. */
+  flush(): void {
+    for (const partition of this.#changed) {
+      this.#write(partition)
+      this.#db.run(ADVANCE, partition.last, partition.key)
+    }
+    this.#changed.clear()
+    if (this.#known.size > MOST_KNOWN) this.#known.clear()
+  }
+
+  /** To be called when a transaction failed: what was held or counted in it is not there. */
+  forget(): void {
+    this.#known.clear()
+    this.#changed.clear()
   }
 
   trim(tenant: string, log: string, partition: number, upTo: number): void {
+    this.flush()
     const [key, first] = this.#db.row<[number, number]>(KEEP, upTo, tenant, log, partition, upTo) ?? []
     // A row whose last entry is kept stays whole; readers skip those of its entries that are forgotten.
     if (key !== undefined && first !== undefined) this.#db.run(FORGET, key, first)
   }
+
+  #partition(tenant: string, log: string, partition: number): Partition {
+    // Names of logs have no blank in them.
+    const name = `${partition} ${log} ${tenant}`
+    const before = this.#known.get(name)
+    if (before !== undefined) return before
+    const [key = 0, last = 0] = this.#db.row<[number, number]>(FIND, tenant, log, partition) ?? []
+    const known: Partition = { key, last, held: [], count: 0, characters: 0 }
+    this.#known.set(name, known)
+    return known
+  }
+
+  #write(partition: Partition): void {
+    const { key, last, held, count } = partition
+    if (count === 0) return
+    this.#db.run(APPEND, key, last, count, `[${held.join(',')}]`)
+    partition.held = []
+    partition.count = 0
+    partition.characters = 0
+  }
 }
 
-const ADVANCE = `
-  INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, ?)
-  ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last + excluded.last RETURNING key, last`
+const MOST_KNOWN = 10_000
+
+/** An update that changes nothing, because only then the row that is there is returned. */
+const FIND = `
+  INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, 0)
+  ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last RETURNING key, last`
+const ADVANCE = 'UPDATE partitions SET last = ? WHERE key = ?'
 const APPEND = 'INSERT INTO entries (partition, last, count, bodies) VALUES (?, ?, ?, ?)'
 const KEEP = `
   UPDATE partitions SET first = min(?, last) + 1

@@ -13,11 +13,12 @@ import { lockFolder } from './folder-lock.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { SeriesCommits } from './opened.ts'
 import { ReaderPool } from './reader-pool.ts'
-import { packJobs, type SeriesAnswer, type SeriesJob, type SeriesOperation } from './series-jobs.ts'
+import { packSeriesJobs, type SeriesAnswer, type SeriesOperation } from './series-jobs.ts'
 import type { SeriesWriterData } from './series-writer.ts'
 import { SqliteStorage } from './sqlite-storage.ts'
 import { StateCommit } from './state-commit.ts'
-import type { StateAnswer, StateJob } from './state-jobs.ts'
+import type { StateJob } from './state-jobs.ts'
+import { packJobs, unpackAnswers, type StateAnswers, type StateWire } from './state-wire.ts'
 import { Specs } from '../spec.ts'
 import type { StateWriterData } from './state-writer.ts'
 import { Thread } from './thread.ts'
@@ -52,7 +53,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   try {
     const seriesData: SeriesWriterData = { file: series, foldAt }
     const starting = [
-      Thread.start<readonly StateJob[], readonly StateAnswer[]>(
+      Thread.start<StateWire, StateAnswers>(
         threadEntries.stateWriter,
         { file: state } satisfies StateWriterData,
         trouble,
@@ -65,11 +66,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     ] as const
     for (const one of await Promise.allSettled(starting)) if (one.status === 'fulfilled') threads.push(one.value)
     const [stateWriter, seriesWriter] = await Promise.all(starting)
-    const stateCommits: StateCommits = new GroupCommit(stateWriter, (wire: readonly StateJob[]) => ({
-      wire,
-      transfer: [],
-    }))
-    const seriesCommits: SeriesCommits = new GroupCommit(seriesWriter, (jobs: readonly SeriesJob[]) => packJobs(jobs))
+    const packed = (jobs: readonly StateJob[]) => ({ wire: packJobs(jobs), transfer: [] })
+    const stateCommits: StateCommits = new GroupCommit(stateWriter, packed, unpackAnswers)
+    const seriesCommits: SeriesCommits = new GroupCommit(seriesWriter, packSeriesJobs, (answers) => answers)
     const readers = new ReaderPool({ state, series }, most, trouble)
     const specs = new Specs()
     const declarations = new Declarations(stateCommits, readers)

@@ -2,7 +2,7 @@
 import type { CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
 import type { SampleValue } from '../series.ts'
 
-/** As callers hand it over; `packJobs` turns a batch of them into operations. */
+/** As callers hand it over; `packSeriesJobs` turns a batch of them into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
 
 export type RemoveJob = { readonly kind: 'remove'; readonly tenant: string } & CheckedRemoval
@@ -47,7 +47,7 @@ export type SeriesAnswer = number | { readonly failure: string }
 type AppendJob = Extract<SeriesJob, { readonly kind: 'append' }>
 
 /** A batch as operations: appends that follow one another become one. */
-export function packJobs(jobs: readonly SeriesJob[]): {
+export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   readonly wire: readonly SeriesOperation[]
   readonly transfer: readonly ArrayBuffer[]
 } {

@@ -7,11 +7,15 @@ import type { Specs } from '../spec.ts'
 import { columnValues, valuesOfColumns } from './collection-form.ts'
 import type { Change, CountMemory } from './count-memory.ts'
 import type { Declarations, StateCommits } from './declarations.ts'
-import type { LogChunk, Misfit, StateAnswer, StateWrite, Told } from './state-jobs.ts'
-
-/** Entries of one row of a log: reading one of them reads them all. */
-const MOST_ENTRIES = 256
-const MOST_CHARACTERS = 64 * 1024
+import {
+  MOST_CHARACTERS,
+  MOST_ENTRIES,
+  type LogChunk,
+  type Misfit,
+  type StateAnswer,
+  type StateWrite,
+  type Told,
+} from './state-jobs.ts'
 
 export class StateCommit {
   readonly #commits: StateCommits
@@ -113,11 +117,13 @@ function conflictOf(prepared: readonly PreparedWrite[], { place, actual }: Misfi
 }
 
 function chunksOf(texts: readonly string[]): readonly LogChunk[] {
+  const [only] = texts
+  if (texts.length === 1 && only !== undefined) return [{ count: 1, bodies: only }]
   const chunks: LogChunk[] = []
   let held: string[] = []
   let characters = 0
   const end = (): void => {
-    if (held.length > 0) chunks.push({ count: held.length, bodies: `[${held.join(',')}]` })
+    if (held.length > 0) chunks.push({ count: held.length, bodies: held.join(',') })
     held = []
     characters = 0
   }

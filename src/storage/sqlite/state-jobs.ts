@@ -37,7 +37,11 @@ export type StateWrite =
     }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
 
-/** Entries in one row: their number, and a JSON array of them. */
+/** Entries of one row of a log, at most: reading one of them reads them all. */
+export const MOST_ENTRIES = 256
+export const MOST_CHARACTERS = 64 * 1024
+
+/** Entries that stand in one row: their number, and their JSON with commas between. */
 export interface LogChunk {
   readonly count: number
   readonly bodies: string

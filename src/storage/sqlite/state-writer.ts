@@ -30,6 +30,7 @@ import {
   type Told,
 } from './state-jobs.ts'
 import { STATE_MIGRATIONS } from './state-migrations.ts'
+import { packAnswers, unpackJobs, type StateAnswers, type StateWire } from './state-wire.ts'
 
 export interface StateWriterData {
   readonly file: string
@@ -48,13 +49,17 @@ class StateWriter {
     this.#tenants = new Set(this.#db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
-  handle(jobs: readonly StateJob[]): readonly StateAnswer[] {
+  handle(wire: StateWire): StateAnswers {
+    return packAnswers(this.#written(unpackJobs(wire)))
+  }
+
+  #written(jobs: readonly StateJob[]): readonly StateAnswer[] {
     try {
       return this.#whole(jobs)
     } catch (error) {
       if (jobs.length === 1) return [{ failure: messageOf(error) }]
       // One of them cannot be written, or there is no room for all: each for itself then.
-      return jobs.flatMap((job) => this.handle([job]))
+      return jobs.flatMap((job) => this.#written([job]))
     }
   }
 
@@ -65,9 +70,14 @@ class StateWriter {
 
   #whole(jobs: readonly StateJob[]): readonly StateAnswer[] {
     try {
-      return this.#db.transaction(() => jobs.map((job) => this.#do(job)))
+      return this.#db.transaction(() => {
+        const answers = jobs.map((job) => this.#do(job))
+        this.#logs.flush()
+        return answers
+      })
     } catch (error) {
       // What was noted as written is not.
+      this.#logs.forget()
       this.#tenants.clear()
       throw error
     }
@@ -170,4 +180,4 @@ class StateWriter {
 const DONE: StateAnswer = { results: [], changed: [], told: [] }
 const MOST_REMEMBERED = 10_000
 
-serveThread<readonly StateJob[], readonly StateAnswer[]>((data) => new StateWriter(data as StateWriterData))
+serveThread<StateWire, StateAnswers>((data) => new StateWriter(data as StateWriterData))

@@ -1,5 +1,7 @@
 /** What is handed over together is written together, and stands or falls alone. */
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CollectionSpec } from '../../../src/storage/contract.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
@@ -47,6 +49,48 @@ describe('writes of one turn', () => {
     expect(settled[1]).toMatchObject({ reason: { code: 'STORE' } })
     expect(await store.collection(THINGS).ids({})).toEqual(['after', 'before'])
     expect(await store.log('inputs').bounds(0)).toEqual({ first: 1, last: 1 })
+    await storage.close()
+  })
+
+  it('share rows of a log, each at its own positions, and one that is refused has none', async () => {
+    const storage = await open()
+    const store = storage.tenant('sharing')
+    const log = store.log('inputs')
+    const things = store.collection(THINGS)
+    await things.put('there', { name: 'there' })
+    const settled = await Promise.allSettled([
+      log.append(0, ['a']),
+      store.commit([log.appending(0, ['refused']), things.putting('there', { name: 'again' }, 'absent')]),
+      log.append(1, ['other']),
+      store.commit([log.appending(0, ['b', 'c']), log.appending(0, ['d'])]),
+      ...Array.from({ length: 300 }, (_, i) => log.append(0, [i])),
+    ])
+    expect(settled.slice(0, 4)).toMatchObject([
+      { value: 1 },
+      { reason: { code: 'CONFLICT' } },
+      { value: 1 },
+      { value: { results: [3, 4] } },
+    ])
+    expect(settled.at(-1)).toMatchObject({ value: 304 })
+    const all = await log.read(0, 0, 400)
+    expect(all.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'd', ...Array.from({ length: 300 }, (_, i) => i)])
+    expect(all.map(({ position }) => position)).toEqual(Array.from({ length: 304 }, (_, i) => i + 1))
+    await storage.close()
+
+    const db = new DatabaseSync(join(folder, 'state.db'))
+    const sql = `SELECT count FROM entries WHERE partition IN (SELECT key FROM partitions WHERE tenant = 'sharing') ORDER BY partition, key`
+    const rows = db.prepare(sql).all()
+    expect(rows.map((row) => row['count'])).toEqual([256, 48, 1])
+    db.close()
+  })
+
+  it('append to a log what was trimmed in between', async () => {
+    const storage = await open()
+    const log = storage.tenant('trimming').log('inputs')
+    const positions = await Promise.all([log.append(0, [1, 2]), log.trim(0, 2), log.append(0, [3])])
+    expect(positions).toEqual([2, undefined, 3])
+    expect(await log.bounds(0)).toEqual({ first: 3, last: 3 })
+    expect(await log.read(0, 0)).toEqual([{ position: 3, body: 3 }])
     await storage.close()
   })
 })

@@ -1,0 +1,151 @@
+/**
+ * How units of work and their answers cross between threads: as few flat lists, because copying an object costs more than
+ * writing what it holds. What is rare crosses as it is.
+ */
+import type { Expectation } from '../contract.ts'
+import type { SqlValue } from './database.ts'
+import type { LogChunk, StateAnswer, StateJob, StateWrite } from './state-jobs.ts'
+
+/** Each list is read from its beginning, in the order in which it was written. */
+export interface StateWire {
+  readonly numbers: readonly number[]
+  readonly texts: readonly string[]
+  readonly fields: readonly SqlValue[]
+  readonly rare: readonly StateJob[]
+}
+
+export interface StateAnswers {
+  readonly numbers: readonly number[]
+  readonly texts: readonly string[]
+  readonly rare: readonly StateAnswer[]
+}
+
+const [APPEND, PUT, DELETE] = [0, 1, 2] as const
+/** in place of the number of writes or results */
+const RARE = -1
+const ANY = -1
+const ABSENT = 0
+
+export function packJobs(jobs: readonly StateJob[]): StateWire {
+  const numbers: number[] = []
+  const texts: string[] = []
+  const fields: SqlValue[] = []
+  const rare: StateJob[] = []
+  for (const job of jobs) {
+    if (job.kind !== 'commit') {
+      numbers.push(RARE)
+      rare.push(job)
+      continue
+    }
+    numbers.push(job.writes.length)
+    texts.push(job.tenant)
+    for (const write of job.writes) {
+      if (write.kind === 'append') {
+        numbers.push(APPEND, write.partition, write.chunks.length)
+        texts.push(write.log)
+        for (const { count, bodies } of write.chunks) {
+          numbers.push(count)
+          texts.push(bodies)
+        }
+        continue
+      }
+      const { collection, id, expect, tells } = write
+      const isPut = write.kind === 'put'
+      numbers.push(isPut ? PUT : DELETE, numberOf(expect), Number(tells))
+      texts.push(collection, id)
+      if (!isPut) continue
+      texts.push(write.body)
+      numbers.push(write.fields.length)
+      for (const value of write.fields) fields.push(value)
+    }
+  }
+  return { numbers, texts, fields, rare }
+}
+
+export function unpackJobs({ numbers, texts, fields, rare }: StateWire): readonly StateJob[] {
+  const number = reading(numbers)
+  const text = reading(texts)
+  const field = reading(fields)
+  const other = reading(rare)
+  const writeOf = (): StateWrite => {
+    const kind = number()
+    if (kind === APPEND) {
+      const [partition, log] = [number(), text()]
+      const chunks = times(number(), (): LogChunk => ({ count: number(), bodies: text() }))
+      return { kind: 'append', log, partition, chunks }
+    }
+    const [expect, tells, collection, id] = [expectationOf(number()), number() === 1, text(), text()]
+    if (kind === DELETE) return { kind: 'delete', collection, id, expect, tells }
+    return { kind: 'put', collection, id, expect, tells, body: text(), fields: times(number(), field) }
+  }
+  const jobs: StateJob[] = []
+  for (let left = numbers.length; left > 0; left = number.left()) {
+    const writes = number()
+    jobs.push(writes === RARE ? other() : { kind: 'commit', tenant: text(), writes: times(writes, writeOf) })
+  }
+  return jobs
+}
+
+export function packAnswers(answers: readonly StateAnswer[]): StateAnswers {
+  const numbers: number[] = []
+  const texts: string[] = []
+  const rare: StateAnswer[] = []
+  for (const answer of answers) {
+    if (!('results' in answer) || answer.told.length > 0) {
+      numbers.push(RARE)
+      rare.push(answer)
+      continue
+    }
+    numbers.push(answer.results.length, answer.changed.length)
+    for (const result of answer.results) numbers.push(result)
+    for (const name of answer.changed) texts.push(name)
+  }
+  return { numbers, texts, rare }
+}
+
+export function unpackAnswers({ numbers, texts, rare }: StateAnswers): readonly StateAnswer[] {
+  const number = reading(numbers)
+  const text = reading(texts)
+  const other = reading(rare)
+  const answers: StateAnswer[] = []
+  for (let left = numbers.length; left > 0; left = number.left()) {
+    const results = number()
+    if (results === RARE) {
+      answers.push(other())
+      continue
+    }
+    const changed = number()
+    answers.push({ results: times(results, number), changed: times(changed, text), told: [] })
+  }
+  return answers
+}
+
+interface Reading<Item> {
+  (): Item
+  left(): number
+}
+
+/** Gives one after the other. */
+function reading<Item>(list: readonly Item[]): Reading<Item> {
+  let at = 0
+  const next = (): Item => {
+    if (at >= list.length) throw new Error('what came from the other thread ends too early')
+    // Within its length a list has an item, which may itself be null.
+    return list[at++] as Item
+  }
+  return Object.assign(next, { left: () => list.length - at })
+}
+
+function times<Item>(count: number, next: () => Item): Item[] {
+  const items: Item[] = []
+  for (let i = 0; i < count; i += 1) items.push(next())
+  return items
+}
+
+function numberOf(expect: Expectation): number {
+  return expect === 'any' ? ANY : expect === 'absent' ? ABSENT : expect
+}
+
+function expectationOf(number: number): Expectation {
+  return number === ANY ? 'any' : number === ABSENT ? 'absent' : number
+}

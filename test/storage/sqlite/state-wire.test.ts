@@ -1,0 +1,68 @@
+/** Units of work and answers as they cross between threads. */
+import { describe, expect, it } from 'vitest'
+import type { StateAnswer, StateJob } from '../../../src/storage/sqlite/state-jobs.ts'
+import { packAnswers, packJobs, unpackAnswers, unpackJobs } from '../../../src/storage/sqlite/state-wire.ts'
+
+const JOBS: readonly StateJob[] = [
+  { kind: 'commit', tenant: 'a', writes: [] },
+  {
+    kind: 'commit',
+    tenant: 'a',
+    writes: [
+      { kind: 'append', log: 'inputs', partition: 3, chunks: [] },
+      {
+        kind: 'append',
+        log: 'inputs',
+        partition: 0,
+        chunks: [
+          { count: 2, bodies: '1,2' },
+          { count: 1, bodies: '"é😀"' },
+        ],
+      },
+      { kind: 'put', collection: 'things', id: 'x', body: '{}', fields: [], expect: 'any', tells: false },
+      {
+        kind: 'put',
+        collection: 'things',
+        id: 'y',
+        body: '{"n":1}',
+        fields: [null, 'n', -0, 1.5, Number.MAX_SAFE_INTEGER],
+        expect: Number.MAX_SAFE_INTEGER,
+        tells: true,
+      },
+    ],
+  },
+  { kind: 'trim', tenant: 'b', log: 'inputs', partition: 1, upTo: 7 },
+  {
+    kind: 'commit',
+    tenant: 'b',
+    writes: [
+      { kind: 'delete', collection: 'things', id: 'x', expect: 'absent', tells: true },
+      { kind: 'delete', collection: 'things', id: 'y', expect: 1, tells: false },
+    ],
+  },
+  { kind: 'fill', collection: 'things', rows: [{ tenant: 'a', id: 'x', fields: ['x'] }], last: true },
+]
+
+const ANSWERS: readonly StateAnswer[] = [
+  { results: [], changed: [], told: [] },
+  { failure: 'no room' },
+  { results: [1, Number.MAX_SAFE_INTEGER, 0], changed: ['things', 'others'], told: [] },
+  { misfits: [{ place: 1, actual: 'absent' }] },
+  { results: [2], changed: ['things'], told: [{ place: 0, before: [null, 'x'] }] },
+  { results: [3], changed: [], told: [] },
+]
+
+describe('what crosses between threads', () => {
+  it('is the same units of work on the other side', () => {
+    expect(unpackJobs(structuredClone(packJobs(JOBS)))).toEqual(JOBS)
+  })
+
+  it('is the same answers on the way back', () => {
+    expect(unpackAnswers(structuredClone(packAnswers(ANSWERS)))).toEqual(ANSWERS)
+  })
+
+  it('is refused when something of it is missing', () => {
+    const wire = packJobs(JOBS)
+    expect(() => unpackJobs({ ...wire, texts: wire.texts.slice(1) })).toThrow('ends too early')
+  })
+})
