@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { HISTORY, historyOf, recordId } from '../../../src/services/resources/history.ts'
 import { RESOURCES as SPEC } from '../../../src/services/resources/resource-record.ts'
-import type { Json } from '../../../src/kernel/json.ts'
 import { openFleet, placeOf, RESOURCES, TENANT, TYPES, type Fleet } from './fleet.ts'
 import { sampleOf, type ResourcesSample, type ResourcesSubject } from './subject.ts'
 
@@ -80,7 +79,6 @@ function callOf(subject: ResourcesSubject, { api, storage }: Fleet): (n: number)
       }
     case 'patch-writes': {
       const history = store.collection(HISTORY)
-      const log = store.log('resources')
       return async (n) => {
         const { id, record } = await changed(n)
         const time = Date.now()
@@ -91,11 +89,9 @@ function callOf(subject: ResourcesSubject, { api, storage }: Fleet): (n: number)
           change: 'updated' as const,
           entity: record.own,
         }
-        const event: Json = { type: 'update', objectType: 'resource', timestamp: time, resource: record.own }
         await store.commit([
           resources.putting(id, record),
           history.putting(recordId(time * 1000 + (n % 1000), String(n)), entry),
-          log.appending(0, [event]),
         ])
       }
     }

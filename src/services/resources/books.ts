@@ -5,7 +5,10 @@ import { HISTORY, type HistoryRecord } from './history.ts'
 import { RESOURCES, type ResourceRecord } from './resource-record.ts'
 import { TYPES, type TypeRecord } from './type-record.ts'
 
-/** Its partition 0 has one `MetadataEvent` for each write, in the order of the commits. Whoever follows it keeps a cursor. */
+/**
+ * Its partition 0 has one `MetadataEvent` for each write that tasks may depend on (`notedChange`), in the order of the
+ * commits. Whoever follows it keeps a cursor.
+ */
 export const CHANGE_LOG = 'resources'
 
 export interface Books {

@@ -6,6 +6,7 @@ import type { Write } from '../../storage/contract.ts'
 import { sameJson } from './attributes.ts'
 import type { Books } from './books.ts'
 import type { MetadataEvent, ResourceEntity } from './contract.ts'
+import { notedChange } from './upkeep/noted-change.ts'
 import { historyOf, recordId, type HistoryRecord, type Kind } from './history.ts'
 
 export interface Change {
@@ -32,7 +33,7 @@ export class ChangeBook {
   readonly #told: (tenant: string) => void
   #order = 0
 
-  /** `told`: called after each commit of something noted */
+  /** `told`: called after each commit that has something in the log */
   constructor(now: () => number, newId: () => string, told: (tenant: string) => void = () => {}) {
     this.feed = new Feed({ kept: 1_000, keptTopics: 1_000 })
     this.#now = now
@@ -57,14 +58,15 @@ export class ChangeBook {
       ...(after && { entity: after }),
     }
     const event = eventOf(change, time)
+    const kept = books.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent')
+    const body = event as unknown as Json
+    // most changes are nothing to those who follow the log, and are not written there
+    const isFollowed = notedChange(body) !== undefined
     return {
-      writes: [
-        books.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent'),
-        books.log.appending(0, [event as unknown as Json]),
-      ],
+      writes: isFollowed ? [kept, books.log.appending(0, [body])] : [kept],
       tell: () => {
         this.feed.publish(books.tenant, event)
-        this.#told(books.tenant)
+        if (isFollowed) this.#told(books.tenant)
       },
     }
   }

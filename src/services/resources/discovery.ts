@@ -85,11 +85,16 @@ export class Discovery {
       const record: ResourceRecord = { own: { id: resource, lastMessageTimestamp: time } }
       return { record, time, noted: this.#note(caller, record, message) }
     })
-    await books.commit(
+    const { results } = await books.commit(
       made.flatMap(({ record, noted }) => [books.resources.putting(record.own.id, record, 'absent'), ...noted.writes]),
     )
+    let place = 0
     for (const { record, time, noted } of made) {
-      resources.put(record.own.id, record)
+      const { id } = record.own
+      const version = results[place]
+      place += 1 + noted.writes.length
+      if (version === undefined) resources.forget(id)
+      else resources.put(id, { id, version, value: record })
       contacts.written(record.own.id, time)
       noted.tell()
     }

@@ -46,7 +46,7 @@ export class Parents {
   }
 
   async #parentsOf(room: Room, id: string): Promise<readonly string[]> {
-    const record = await room.resources.get(id)
+    const record = (await room.resources.get(id))?.value
     const stored = record && textAt(record.own, 'parentId')
     const others = this.#underWay.get(`${room.books.tenant}\n${id}`)
     return [...(stored === undefined ? [] : [stored]), ...(others?.keys() ?? [])]

@@ -17,6 +17,7 @@ import { checkSize } from './read-attributes.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import { untilWritten } from './retry.ts'
 import type { Room } from './room.ts'
+import type { TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
 
 export interface WriterParts {
@@ -44,6 +45,8 @@ export interface Written {
 
 export class ResourceWriter {
   readonly #parts: WriterParts
+  /** what resources of a type are found by, read off it once */
+  readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -52,21 +55,41 @@ export class ResourceWriter {
   /** Undefined after a deletion. */
   write(room: Room, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
     const key = `${room.books.tenant}\n${written.id}`
-    return this.#parts.lanes.run(key, () => untilWritten(() => this.#try(room, written)))
+    return this.#parts.lanes.run(key, () => this.#write(room, written))
   }
 
-  async #try(room: Room, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+  async #write(room: Room, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+    const kept = room.resources.peek(written.id)
+    if (kept !== undefined) {
+      try {
+        return await this.#try(room, written, kept.value)
+      } catch {
+        // somebody else may have written it since: what is stored decides
+      }
+    }
+    return untilWritten(async () => {
+      const stored = await room.books.resources.get(written.id)
+      return this.#try(room, written, stored)
+    })
+  }
+
+  async #try(
+    room: Room,
+    written: Written,
+    stored: Stored<ResourceRecord> | undefined,
+  ): Promise<Versioned<ResourceEntity> | undefined> {
     const { id, options, step } = written
-    const stored = await room.books.resources.get(id)
     checkVersion(`Resource ${id}`, stored && versionOf(stored), options)
     const before = stored && room.contacts.current(stored.value.own)
-    const after = await step(before)
+    const given = step(before)
+    const after = given instanceof Promise ? await given : given
     if (after === undefined) {
       if (stored !== undefined) await this.#commit(room, written, stored, before, undefined)
       return undefined
     }
     checkSize(after, 'the resource')
-    const record = await this.#recordOf(room, after)
+    const made = this.#recordOf(room, after)
+    const record = made instanceof Promise ? await made : made
     const parent = textAt(after, 'parentId')
     const commit = () => this.#commit(room, written, stored, before, record)
     const version =
@@ -77,12 +100,28 @@ export class ResourceWriter {
   }
 
   /** Throws `VALIDATION` when the constraints of its type do not hold. */
-  async #recordOf(room: Room, own: ResourceEntity): Promise<ResourceRecord> {
+  #recordOf(room: Room, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
-    const type = typeId === undefined ? undefined : await room.types.get(typeId)
+    if (typeId === undefined) return { own }
+    const kept = room.types.peek(typeId)
+    if (kept === undefined || (kept.value !== undefined && kept.value.constraints.length > 0)) {
+      return this.#checked(room, own, typeId)
+    }
+    return this.#recordFor(own, kept.value)
+  }
+
+  async #checked(room: Room, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
+    const type = await room.types.get(typeId)
     if (type !== undefined) await this.#parts.enforcement.check(room, own, type)
-    const inherited = type && searchedOf(type.own)
-    return { own, ...(inherited && { inherited }), ...(type && { typeMark: type.mark }) }
+    return this.#recordFor(own, type)
+  }
+
+  #recordFor(own: ResourceEntity, type: TypeRecord | undefined): ResourceRecord {
+    if (type === undefined) return { own }
+    let inherited = this.#inherited.get(type)
+    if (inherited === undefined) this.#inherited.set(type, (inherited = { searched: searchedOf(type.own) }))
+    const { searched } = inherited
+    return { own, ...(searched && { inherited: searched }), typeMark: type.mark }
   }
 
   async #commit(
@@ -105,13 +144,15 @@ export class ResourceWriter {
     const write =
       record === undefined ? books.resources.deleting(id, expect) : books.resources.putting(id, record, expect)
     const { results } = await books.commit([write, ...noted.writes])
-    room.resources.put(id, record)
+    const version = results[0]
+    if (version === undefined) room.resources.forget(id)
+    else room.resources.put(id, record && { id, version, value: record })
     if (record === undefined) room.known.delete(id)
     const heard = record?.own['lastMessageTimestamp']
     room.contacts.written(id, record === undefined || typeof heard !== 'number' ? Infinity : heard)
     noted.tell()
     if (record !== undefined) this.#parts.typeWork.followUp(room, record)
-    return results[0] ?? 0
+    return version ?? 0
   }
 }
 

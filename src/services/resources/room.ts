@@ -1,4 +1,5 @@
 /** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
+import type { Stored } from '../../storage/contract.ts'
 import type { Books } from './books.ts'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { Contacts } from './contacts.ts'
@@ -21,7 +22,8 @@ interface View {
 
 export class Room {
   readonly books: Books
-  readonly resources: Shelf<ResourceRecord>
+  /** with their versions, so that a writer need not read them first */
+  readonly resources: Shelf<Stored<ResourceRecord>>
   readonly types: Shelf<TypeRecord>
   readonly constraints: Shelf<ConstraintRecord>
   readonly contacts: Contacts
@@ -32,20 +34,21 @@ export class Room {
 
   constructor(books: Books, mostResources = MOST_RESOURCES) {
     this.books = books
-    this.resources = new Shelf(async (id) => (await books.resources.get(id))?.value, mostResources)
+    this.resources = new Shelf((id) => books.resources.get(id), mostResources)
     this.types = new Shelf(async (id) => (await books.types.get(id))?.value, MOST_TYPES)
     this.constraints = new Shelf(async (id) => (await books.constraints.get(id))?.value, MOST_CONSTRAINTS)
     this.contacts = new Contacts(books)
   }
 
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
-    const record = this.resources.peek(id)
-    if (record === undefined) return this.#read(id)
-    if (record.value === undefined) return undefined
-    const typeId = typeIdOf(record.value)
-    if (typeId === undefined) return this.#show(record.value, undefined)
+    const kept = this.resources.peek(id)
+    if (kept === undefined) return this.#read(id)
+    const record = kept.value?.value
+    if (record === undefined) return undefined
+    const typeId = typeIdOf(record)
+    if (typeId === undefined) return this.#show(record, undefined)
     const type = this.types.peek(typeId)
-    return type === undefined ? this.#read(id) : this.#show(record.value, type.value)
+    return type === undefined ? this.#read(id) : this.#show(record, type.value)
   }
 
   /** A resource as it is shown: without a type, its own attributes. */
@@ -64,7 +67,7 @@ export class Room {
   }
 
   async #read(id: string): Promise<ResourceEntity | undefined> {
-    const record = await this.resources.get(id)
+    const record = (await this.resources.get(id))?.value
     return record && this.#show(record, await this.typeOf(record))
   }
 

@@ -42,7 +42,7 @@ export class Enforcement {
       if (type.type !== 'resourceRef' || (type.exists !== true && type.resourceTypes === undefined)) continue
       const id = referredId(Object.hasOwn(shown, name) ? shown[name] : undefined)
       if (!id) continue
-      const target = await room.resources.get(id)
+      const target = (await room.resources.get(id))?.value
       const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
       const fail = (keyword: string, message: string): void => void failures.push({ path, keyword, message, value: id })
       if (target === undefined) {

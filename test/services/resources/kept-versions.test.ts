@@ -1,0 +1,103 @@
+/** Writers go by what is in memory; another host on the same store is found out by the version. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { bench, type Bench } from './support/bench-of-resources.ts'
+
+let storage: Storage
+let one: Bench
+let other: Bench
+beforeEach(async () => {
+  storage = openMemory()
+  let id = 0
+  const newId = (): string => `${++id}`.padStart(8, '0')
+  one = await bench({ storage, newId })
+  other = await bench({ storage, newId })
+  await one.api.resources.create({ id: 'r', a: 1, b: 1 })
+})
+afterEach(async () => {
+  await one.close()
+  await other.close()
+})
+
+describe('a resource that another host wrote since', () => {
+  it('is patched over what that one wrote', async () => {
+    await other.api.resources.patch('r', { a: 2 })
+    await one.api.resources.patch('r', { b: 2 })
+    expect((await one.api.resources.get('r')).value).toEqual({ id: 'r', a: 2, b: 2 })
+    expect(await one.api.resources.changes('r', {})).toMatchObject({ total: 3 })
+  })
+
+  it('has the version of that write, also for those who expect it', async () => {
+    const { version } = await other.api.resources.patch('r', { a: 2 })
+    await expect(one.api.resources.patch('r', { b: 2 }, { ifVersion: version - 1 })).rejects.toMatchObject({
+      code: 'PRECONDITION',
+    })
+    expect(await one.api.resources.patch('r', { b: 2 }, { ifVersion: version })).toMatchObject({
+      value: { a: 2, b: 2 },
+      version: version + 1,
+    })
+  })
+
+  it('can be made again when that one deleted it, and not when that one made it', async () => {
+    await other.api.resources.remove('r')
+    await one.api.resources.create({ id: 'r', c: 1 })
+    await expect(other.api.resources.create({ id: 'r' })).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect((await other.api.resources.get('r')).value).toEqual({ id: 'r', c: 1 })
+  })
+})
+
+describe('a write', () => {
+  it('after others of this host goes by their version without reading it', async () => {
+    let reads = 0
+    const counting = await bench({
+      storage: readsCounted(storage, () => reads++),
+      newId: () => `x${reads}-${Math.random()}`,
+    })
+    await counting.api.resources.patch('r', { a: 2 })
+    const first = reads
+    const { version } = await counting.api.resources.patch('r', { a: 3 })
+    expect(reads).toBe(first)
+    expect(await counting.api.resources.get('r')).toMatchObject({ version, value: { a: 3 } })
+    await counting.close()
+  })
+
+  it('that no task can depend on is not told to those who follow tasks', async () => {
+    const log = storage.tenant('acme').log('resources')
+    const before = await log.bounds(0)
+    await one.api.resources.patch('r', { a: 2 })
+    expect(await log.bounds(0)).toEqual(before)
+    await one.api.resources.patch('r', { resourceTypeId: 't' })
+    expect((await log.bounds(0)).last).toBe(before.last + 1)
+  })
+})
+
+/** `read` is called for each reading of one document. */
+function readsCounted(inner: Storage, read: () => void): Storage {
+  const tenant: Storage['tenant'] = (id) => {
+    const store = inner.tenant(id)
+    const collection: typeof store.collection = (spec) => {
+      const documents = store.collection(spec)
+      return new Proxy(documents, {
+        get: (target, name) => {
+          if (name === 'get') read()
+          const member: unknown = Reflect.get(target, name, target)
+          return typeof member === 'function' ? (member.bind(target) as unknown) : member
+        },
+      })
+    }
+    return {
+      collection,
+      log: (name) => store.log(name),
+      series: store.series,
+      blobs: store.blobs,
+      commit: (writes) => store.commit(writes),
+    }
+  }
+  return {
+    tenant,
+    tenants: () => inner.tenants(),
+    close: () => inner.close(),
+    stats: () => inner.stats(),
+  }
+}
