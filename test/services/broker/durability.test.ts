@@ -86,6 +86,19 @@ describe('a post', () => {
     )
   })
 
+  it('can be read while others are posted without end', async () => {
+    await using broker = await brokerBench()
+    const read = new AbortController()
+    const posting = (async () => {
+      for (let n = 1; !read.signal.aborted && n < 10_000; n++) await broker.api.posting.events('b', at(n))
+      return read.signal.aborted
+    })()
+    await broker.api.posting.events('a', at(0))
+    expect(await broker.api.messages.current('a')).toEqual(at(0))
+    read.abort()
+    expect(await posting).toBe(true)
+  })
+
   it('is removed by whoever removes it after its acknowledgement', async () => {
     await using broker = await brokerBench()
     await broker.api.posting.events('a', at(1))
@@ -117,7 +130,7 @@ describe('a post', () => {
     await using broker = await brokerBench({ storage })
     await broker.api.posting.events('a', at(1))
     await broker.service.readable('acme')
-    storage.fates.push(diskFull, diskFull)
+    storage.fates.push(diskFull)
     await broker.api.posting.events('a', at(2))
     await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'STORE' })
     await broker.api.posting.events('a', at(3))

@@ -13,7 +13,21 @@ import type { Logged, Projection } from './projection.ts'
 export interface LagLimits {
   readonly posts: number
   readonly characters: number
+  /** ms until what came is applied, when nobody reads meanwhile: large batches cost less, each rewrites what it touches */
+  readonly restMs: number
 }
+
+/** Somebody who waits for what was acknowledged before. */
+interface Reader {
+  readonly upTo: number
+  /** the first attempt that has all of it */
+  readonly attempt: number
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** that part of the limits is worth a batch at once */
+const ENOUGH = 1 / 4
 
 export class Follower {
   readonly #projection: Pick<Projection, 'apply' | 'follow'>
@@ -24,8 +38,12 @@ export class Follower {
   #applied = 0
   #posts = 0
   #characters = 0
-  #attempt: Promise<void> | undefined
+  #isRunning = false
+  /** that were begun */
+  #attempts = 0
+  #readers: Reader[] = []
   #failure: AppError | undefined
+  #endRest: (() => void) | undefined
 
   constructor(projection: Pick<Projection, 'apply' | 'follow'>, limits: LagLimits) {
     this.#projection = projection
@@ -59,21 +77,27 @@ export class Follower {
       this.#characters += one.size
       this.#acknowledged = Math.max(this.#acknowledged, one.last)
     }
+    if (this.#isEnough) this.#endRest?.()
     this.tryAgain()
   }
 
   /** Undefined when everything that was acknowledged can be read; else resolves when it can. Rejects with `STORE`. */
   caughtUp(): Promise<void> | undefined {
-    return this.#applied >= this.#acknowledged ? undefined : this.#reach(this.#acknowledged)
+    if (this.#applied >= this.#acknowledged) return undefined
+    return new Promise((resolve, reject) => {
+      this.#readers.push({ upTo: this.#acknowledged, attempt: this.#attempts + 1, resolve, reject })
+      this.#endRest?.()
+      this.tryAgain()
+    })
   }
 
   tryAgain(): void {
-    void this.#try()
+    if (!this.#isRunning) void this.#run()
   }
 
   /** When there is room again, or series cannot be written. */
   async room(): Promise<void> {
-    while (this.isFull && this.#failure === undefined) await this.#try()
+    while (this.isFull && this.#failure === undefined) await this.idle()
   }
 
   /** What waits is applied, or refused, when it resolves. */
@@ -81,27 +105,49 @@ export class Follower {
     await this.caughtUp()?.catch(() => undefined)
   }
 
-  async #reach(position: number): Promise<void> {
-    // an attempt that began before does not have it all
-    if (this.#attempt !== undefined) await this.#attempt
-    while (this.#applied < position) {
-      await this.#try()
-      if (this.#applied < position && this.#failure !== undefined) throw this.#failure
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    do {
+      await this.#rest()
+      this.#attempts++
+      await this.#next()
+      this.#answerReaders()
+    } while (this.#readers.length > 0 || (this.#waiting.length > 0 && this.#failure === undefined))
+    this.#isRunning = false
+  }
+
+  /** Who came while an attempt was under way that failed has one of its own. */
+  #answerReaders(): void {
+    if (this.#readers.length === 0) return
+    const readers = this.#readers
+    this.#readers = []
+    for (const reader of readers) {
+      if (reader.upTo <= this.#applied) reader.resolve()
+      else if (this.#failure !== undefined && reader.attempt <= this.#attempts) reader.reject(this.#failure)
+      else this.#readers.push(reader)
     }
   }
 
-  /** Never rejects. */
-  #try(): Promise<void> {
-    this.#attempt ??= this.#run()
-    return this.#attempt
+  get #isEnough(): boolean {
+    const { posts, characters } = this.#limits
+    return this.#posts >= posts * ENOUGH || this.#characters >= characters * ENOUGH
   }
 
-  async #run(): Promise<void> {
+  async #rest(): Promise<void> {
+    const { restMs } = this.#limits
+    if (restMs > 0 && this.#readers.length === 0 && !this.#isEnough) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, restMs).unref()
+        this.#endRest = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+      this.#endRest = undefined
+    }
     // what is acknowledged in the same turn goes along
     await nextTurn()
-    do await this.#next()
-    while (this.#waiting.length > 0 && this.#failure === undefined)
-    this.#attempt = undefined
   }
 
   async #next(): Promise<void> {

@@ -153,16 +153,24 @@ export class InputQueue {
 
   async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
     const turns = new Turns()
-    const inputs = batch.reduce((count, { input }) => (input === undefined ? count : count + 1), 0)
-    let position = (results.at(-1) ?? 0) - inputs
+    let inputs = 0
     let place = 0
-    for (const { input, writes, resolve, reject } of batch) {
-      const own = writes.length === 0 ? NONE : results.slice(place, (place += writes.length))
-      try {
-        const given = input === undefined ? undefined : this.#hooks.apply(input, ++position)
-        resolve({ given: given instanceof Promise ? await given : given, results: own })
-      } catch (error) {
-        reject(error)
+    const own = batch.map(({ input, writes, resolve }) => {
+      const ownResults = writes.length === 0 ? NONE : results.slice(place, (place += writes.length))
+      if (input !== undefined) inputs++
+      // nothing is to be applied: who sent writes alone does not wait until others were
+      else resolve({ given: undefined, results: ownResults })
+      return ownResults
+    })
+    let position = (results.at(-1) ?? 0) - inputs
+    for (const [i, { input, resolve, reject }] of batch.entries()) {
+      if (input !== undefined) {
+        try {
+          const given = this.#hooks.apply(input, ++position)
+          resolve({ given: given instanceof Promise ? await given : given, results: own[i] ?? NONE })
+        } catch (error) {
+          reject(error)
+        }
       }
       this.#done++
       if (turns.isLong) await turns.rest()

@@ -88,7 +88,7 @@ export interface BenchOptions extends Partial<Omit<BrokerParts, 'now' | 'every' 
 }
 
 export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBench> {
-  const { clock = { now: NOON }, storage = openMemory({ clock: () => clock.now }), ...parts } = options
+  const { clock = { now: NOON }, storage = openMemory({ clock: () => clock.now }), lag, ...parts } = options
   const engine = new TakingEngine(storage)
   const timers = new HandTimers()
   const reports: string[] = []
@@ -99,6 +99,7 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
     engine: () => engine,
     report: (what) => reports.push(what),
     every: timers.every,
+    lag: { restMs: 0, ...lag },
     ...parts,
   })
   await service.start()
