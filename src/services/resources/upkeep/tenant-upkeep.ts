@@ -14,6 +14,7 @@ import type { Limit } from './limit.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
 import type { Later, UpkeepLogger } from './surroundings.ts'
 import { isClosed, reconcile, type Existing, type Failure, type UpkeepDocuments } from './reconcile.ts'
+import { tasksInTime } from './in-time.ts'
 import { TypeWalks } from './type-walks.ts'
 import { CURSOR, LACKING, UPKEEP_CURSORS, type LackingResource } from './upkeep-record.ts'
 
@@ -76,7 +77,7 @@ export class TenantUpkeep {
   #cancelRetry: (() => void) | undefined
 
   constructor(parts: TenantUpkeepParts) {
-    this.#parts = parts
+    this.#parts = { ...parts, tasks: tasksInTime(parts.tasks, parts.later, (id) => this.#madeLate(id)) }
     this.#cursors = parts.store.collection(UPKEEP_CURSORS)
     this.#lacking = parts.store.collection(LACKING)
     this.#walks = new TypeWalks({
@@ -267,6 +268,21 @@ export class TenantUpkeep {
     if (this.#told.size >= MOST_TOLD) this.#told.clear()
     this.#told.add(text)
     this.#parts.logger?.warn(`${text}; they are tried again`)
+  }
+
+  /** One that was given up, and whose place another may have taken: one of the two goes. */
+  #madeLate(id: string): void {
+    if (this.#isStopped) return
+    this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#retrySome([id]))
+  }
+
+  async #retrySome(ids: readonly string[]): Promise<void> {
+    try {
+      const { writes } = await this.#reconcileAll(ids)
+      if (writes.length > 0) await this.#parts.store.commit(writes)
+    } catch (error) {
+      this.#interrupted(error)
+    }
   }
 
   /** Some of what failed; all the others as soon as one of them does not fail any more. */

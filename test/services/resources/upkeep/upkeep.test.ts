@@ -49,4 +49,32 @@ describe('the upkeep of managed tasks', () => {
     expect([...world.tasks.kept.values()]).toMatchObject([{ settings: { frequency: 2 } }])
     expect([...world.tasks.kept.keys()]).not.toEqual(before)
   })
+
+  it('gives up a task that is never made, goes on with the others, and tries it again', async () => {
+    const world = new World()
+    await world.upkeep.start()
+    const silent: (() => void)[] = []
+    world.tasks.silentTemplates.set('t', silent)
+    await world.write('resourcetype', 'a', { templates: [{ templateName: 't' }] })
+    await world.write('resourcetype', 'b', { templates: [{ templateName: 'u' }] })
+    await world.upkeep.idle()
+    await world.write('resource', 'r', { resourceTypeId: 'a' })
+    await world.write('resource', 's', { resourceTypeId: 'b' })
+    await expect.poll(() => silent.length).toBe(1)
+    world.tasks.silentTemplates.clear()
+    world.ring()
+    await world.upkeep.idle()
+    expect([[...world.tasks.kept.values()].map(({ resource }) => resource), world.upkeep.waiting]).toEqual([['s'], 1])
+    expect(world.log).toEqual([
+      'type a wants tasks of template t, and they cannot be made: managed tasks were not made within 30 s; they are tried again',
+    ])
+    world.ring()
+    await world.upkeep.idle()
+    expect([world.tasks.names, world.upkeep.waiting]).toEqual([world.wanted, 0])
+    // the first one is made after all: there are two, and one goes
+    for (const answer of silent) answer()
+    await expect.poll(() => world.tasks.made).toBe(3)
+    await world.upkeep.idle()
+    expect(world.tasks.names).toEqual(world.wanted)
+  })
 })

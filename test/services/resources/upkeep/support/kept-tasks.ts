@@ -6,6 +6,8 @@ import type { ManagedTasks, WantedTask } from '../../../../../src/services/resou
 export class KeptTasks implements ManagedTasks {
   readonly kept = new Map<string, WantedTask>()
   readonly missingTemplates = new Set<string>()
+  /** templates of which making a task is not answered, and how it is in the end */
+  readonly silentTemplates = new Map<string, (() => void)[]>()
   made = 0
   #number = 0
 
@@ -21,6 +23,8 @@ export class KeptTasks implements ManagedTasks {
     if (this.missingTemplates.has(wanted.templateName)) {
       throw new AppError('VALIDATION', `No template with name ${wanted.templateName}`)
     }
+    const silent = this.silentTemplates.get(wanted.templateName)
+    if (silent !== undefined) await new Promise<void>((resolve) => silent.push(resolve))
     this.made++
     this.kept.set(`t${this.#number++}`, wanted)
   }
