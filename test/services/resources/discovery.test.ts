@@ -1,7 +1,7 @@
 /** Resources that the broker hears of. */
 import { describe, expect, it, vi } from 'vitest'
 import { RESOURCES } from '../../../src/services/resources/resource-record.ts'
-import { pluck } from '../rules/support/answer.ts'
+import { pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-resources.ts'
 
 const seen = (resource: string, time = NOON, message = { temperature: 1 }) => ({ resource, time, message })

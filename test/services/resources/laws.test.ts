@@ -8,7 +8,7 @@ import type { Json } from '../../../src/kernel/json.ts'
 import { RESOURCES } from '../../../src/services/resources/resource-record.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
-import { pluck } from '../rules/support/answer.ts'
+import { pluck } from '../support/answer.ts'
 import { bench } from './support/bench-of-resources.ts'
 
 const name = fc.constantFrom('a', 'b', 'owner', 'alias', 'x.y', 'tags', 'resourceTypeId')

@@ -1,6 +1,6 @@
 /** Resources over HTTP: codes, texts and forms (part 2, 2.5 and 4.2). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { pluck } from '../rules/support/answer.ts'
+import { pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-resources.ts'
 
 let resources: Bench

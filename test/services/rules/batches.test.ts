@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BatchStatus } from '../../../src/services/rules/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { got, textOf } from './support/answer.ts'
+import { got, textOf } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { got, pluck, textOf } from './support/answer.ts'
+import { got, pluck, textOf } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 

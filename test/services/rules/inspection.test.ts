@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StreamEvent } from '../../../src/services/rules/contract.ts'
-import { got, pluck, textOf } from './support/answer.ts'
+import { got, pluck, textOf } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ruleOf } from './support/rules.ts'
 

@@ -1,6 +1,6 @@
 /** Requests that are wrong in less usual ways: where the problem is, in the words of whoever sent it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { textOf } from './support/answer.ts'
+import { textOf } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
 import { ruleOf, templateOf } from './support/rules.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/index.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { got } from './support/answer.ts'
+import { got } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
 

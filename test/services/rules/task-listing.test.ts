@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TaskFilter } from '../../../src/services/rules/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { got, pluck } from './support/answer.ts'
+import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { got, pluck } from './support/answer.ts'
+import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, templateOf } from './support/rules.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
-import { got, listOf, pluck } from './support/answer.ts'
+import { got, listOf, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, PLUGS, ruleOf, templateOf } from './support/rules.ts'
 

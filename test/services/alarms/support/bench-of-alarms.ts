@@ -1,13 +1,12 @@
 /** The alarms service on memory, with an HTTP app in front of it and a clock that the test moves. */
-import { fastify, type FastifyInstance, type InjectOptions, type LightMyRequestResponse } from 'fastify'
-import { errorHandler } from '../../../../src/host/errors.ts'
-import { readJsonBodies } from '../../../../src/host/json-body.ts'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { AlarmForwarding, AlarmsApi, CauseBook } from '../../../../src/services/alarms/contract.ts'
 import { alarmsErrorBody } from '../../../../src/services/alarms/error-body.ts'
 import { alarmsRoutes } from '../../../../src/services/alarms/routes.ts'
 import { createAlarmsService, type TendedAlarms } from '../../../../src/services/alarms/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { trustingApp } from '../../support/trusting-app.ts'
 
 /** 2026-11-20T12:00:00Z */
 export const NOON = Date.UTC(2026, 10, 20, 12)
@@ -73,20 +72,8 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
 }
 
 /** An app that believes who the request says it is. */
-export async function appOf(service: TendedAlarms): Promise<FastifyInstance> {
-  const app = fastify({ routerOptions: { maxParamLength: 1024 }, forceCloseConnections: true })
-  app.decorateRequest('tenant', '')
-  app.decorateRequest('user', '')
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { 'x-tenant': tenant = 'acme', 'x-user': user = 'tester' } = request.headers
-    request.tenant = String(tenant)
-    request.user = String(user)
-    done()
-  })
-  readJsonBodies(app)
-  app.setErrorHandler(errorHandler(alarmsErrorBody))
-  await alarmsRoutes(app, { service })
-  return app
+export function appOf(service: TendedAlarms): Promise<FastifyInstance> {
+  return trustingApp(alarmsErrorBody, (app) => alarmsRoutes(app, { service }))
 }
 
 /** As much of an alarm as must be there. */

@@ -1,7 +1,7 @@
 /** Which resources a listing gives, in what order and form (part 2, 4.2). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { pluck } from '../../rules/support/answer.ts'
+import { pluck } from '../../support/answer.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
 
 const GHENT = { lat: 51.0543, lon: 3.7174 }

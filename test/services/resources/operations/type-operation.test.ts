@@ -3,7 +3,7 @@ import { workBeside } from '../../../../src/services/resources/upkeep/work-besid
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
-import { textOf } from '../../rules/support/answer.ts'
+import { textOf } from '../../support/answer.ts'
 import { KeptTasks } from '../upkeep/support/kept-tasks.ts'
 
 type Working = Bench & { readonly work: ReturnType<typeof workBeside>; readonly tasks: KeptTasks }

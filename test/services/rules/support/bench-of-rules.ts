@@ -1,7 +1,5 @@
 /** The rules service on memory, with an HTTP app in front of it and a clock that the test moves. */
-import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
-import { errorHandler } from '../../../../src/host/errors.ts'
-import { readJsonBodies } from '../../../../src/host/json-body.ts'
+import type { FastifyInstance, InjectOptions } from 'fastify'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
 import type { CalmOptions } from '../../../../src/services/rules/calm-listener.ts'
 import type { RulesApi, RulesService } from '../../../../src/services/rules/contract.ts'
@@ -11,7 +9,8 @@ import { rulesRoutes } from '../../../../src/services/rules/routes.ts'
 import { createRulesService } from '../../../../src/services/rules/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { got, type Answer } from './answer.ts'
+import type { Answer } from '../../support/answer.ts'
+import { ask, trustingApp } from '../../support/trusting-app.ts'
 import { BareRunner } from './bare-runner.ts'
 import { PLUGS } from './rules.ts'
 
@@ -75,45 +74,6 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
 }
 
 /** An app that believes who the request says it is. */
-export async function appOf(service: RulesService): Promise<FastifyInstance> {
-  // fetch keeps connections on which it has asked nothing yet; they are not worth waiting for
-  const app = fastify({ routerOptions: { maxParamLength: 1024 }, forceCloseConnections: true })
-  app.decorateRequest('tenant', '')
-  app.decorateRequest('user', '')
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { 'x-tenant': tenant = 'acme', 'x-user': user = 'tester' } = request.headers
-    request.tenant = String(tenant)
-    request.user = String(user)
-    done()
-  })
-  readJsonBodies(app)
-  app.setErrorHandler(errorHandler(rulesErrorBody))
-  await app.register(rulesRoutes, { service })
-  await app.ready()
-  return app
-}
-
-async function ask(
-  app: FastifyInstance,
-  method: InjectOptions['method'],
-  url: string,
-  sent: unknown,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await app.inject({
-    ...(method && { method }),
-    url,
-    headers: {
-      ...(sent !== undefined && typeof sent !== 'string' && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(sent !== undefined && { payload: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
-  })
-  const { statusCode: status, body: text } = response
-  const body: unknown = isJson(response.headers['content-type'], text) ? JSON.parse(text) : text
-  return { status, headers: response.headers, text, body, at: (path) => got(body, path) }
-}
-
-function isJson(type: unknown, text: string): boolean {
-  return text !== '' && typeof type === 'string' && type.includes('json') && !type.includes('ndjson')
+export function appOf(service: RulesService): Promise<FastifyInstance> {
+  return trustingApp(rulesErrorBody, (app) => rulesRoutes(app, { service }))
 }
