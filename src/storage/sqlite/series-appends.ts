@@ -1,24 +1,24 @@
 /** Writes appended samples and messages. Works inside the transaction of its caller. */
 import { hash } from 'node:crypto'
-import type { PreparedMessage } from '../check-series.ts'
 import type { Database, SqlValue } from './database.ts'
-import type { Append, AppendOperation } from './series-jobs.ts'
+import { InsertRows } from './insert-rows.ts'
+import { SAMPLE, type Append, type AppendOperation } from './series-jobs.ts'
 import { SeriesNames } from './series-names.ts'
-
-/** Rows of one statement: most of a statement's cost is not its rows'. */
-const ROWS = 32
-const COLUMNS = 5
 
 export class SeriesAppends {
   readonly #db: Database
   readonly #series: SeriesNames
   readonly #streams: SeriesNames
   readonly #tenants: Set<string>
+  readonly #sampleRows: InsertRows
+  readonly #messageRows: InsertRows
 
   constructor(db: Database) {
     this.#db = db
     this.#series = new SeriesNames(db, 'series')
     this.#streams = new SeriesNames(db, 'streams')
+    this.#sampleRows = new InsertRows(db, INSERT_SAMPLES, 5)
+    this.#messageRows = new InsertRows(db, INSERT_MESSAGES, 5)
     this.#tenants = new Set(db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
@@ -26,14 +26,16 @@ export class SeriesAppends {
   append(operation: AppendOperation): number {
     let written = 0
     let start = 0
+    let message = 0
     for (const append of operation.appends) {
       if (append.applies === undefined || this.#advance(append.tenant, append.applies)) {
         this.#samples(operation, append, start)
-        for (const message of append.messages) this.#message(append.tenant, message)
+        this.#messages(operation, append, message)
         this.#tenant(append.tenant)
         written += append.end - start
       }
       start = append.end
+      message = append.messages
     }
     return written
   }
@@ -49,7 +51,7 @@ export class SeriesAppends {
     return this.#db.run(ADVANCE, tenant, log, partition, position) > 0
   }
 
-  #samples({ names, series, times, values, others, expires }: AppendOperation, { tenant, end }: Append, start: number) {
+  #samples({ names, samples, others }: AppendOperation, { tenant, end }: Append, start: number): void {
     const keys = new Map<number, number>()
     const keyOf = (place: number): number => {
       let key = keys.get(place)
@@ -59,30 +61,26 @@ export class SeriesAppends {
       }
       return key
     }
-    const rows = this.#db.statement(INSERT_ROWS)
-    const row = this.#db.statement(INSERT_ROW)
-    let bound: SqlValue[] = []
+    const rows: SqlValue[] = []
     for (let i = start; i < end; i += 1) {
-      const value = values[i] ?? Number.NaN
-      const expiry = expires?.[i] ?? Number.NaN
-      bound.push(
-        keyOf(series[i] ?? 0),
-        times[i] ?? 0,
-        Number.isNaN(value) ? null : value,
-        Number.isNaN(value) ? otherOf(others.get(i)) : null,
-        Number.isNaN(expiry) ? null : expiry,
-      )
-      if (bound.length === ROWS * COLUMNS) {
-        rows.run(...bound)
-        bound = []
-      }
+      const at = i * SAMPLE
+      const value = samples[at + 2] ?? Number.NaN
+      const isNumber = !Number.isNaN(value)
+      rows.push(keyOf(samples[at] ?? 0), samples[at + 1] ?? 0)
+      rows.push(isNumber ? value : null, isNumber ? null : otherOf(others.get(i)), expiryOf(samples[at + 3]))
     }
-    for (let at = 0; at < bound.length; at += COLUMNS) row.run(...bound.slice(at, at + COLUMNS))
+    this.#sampleRows.run(rows)
   }
 
-  #message(tenant: string, { resource, stream, time, text, expires }: PreparedMessage): void {
-    const key = this.#streams.key(tenant, resource, stream)
-    this.#db.run(INSERT_MESSAGE, key, time, hash('sha256', text, 'buffer').subarray(0, 16), text, expires ?? null)
+  #messages({ texts, stamps }: AppendOperation, { tenant, messages }: Append, start: number): void {
+    const rows: SqlValue[] = []
+    for (let i = start; i < messages; i += 1) {
+      const [resource = '', stream = '', text = ''] = [texts[i * 3], texts[i * 3 + 1], texts[i * 3 + 2]]
+      const digest = hash('sha256', text, 'buffer').subarray(0, 16)
+      rows.push(this.#streams.key(tenant, resource, stream), stamps[i * 2] ?? 0, digest)
+      rows.push(text, expiryOf(stamps[i * 2 + 1]))
+    }
+    this.#messageRows.run(rows)
   }
 
   #tenant(tenant: string): void {
@@ -99,10 +97,10 @@ function otherOf(value: string | boolean | undefined): SqlValue {
   return typeof value === 'boolean' ? BigInt(value) : (value ?? null)
 }
 
-const INSERT = 'INSERT INTO arrived (series, time, value, other, expires) VALUES'
-const INSERT_ROW = `${INSERT} (?, ?, ?, ?, ?)`
-const INSERT_ROWS = `${INSERT} ${Array.from({ length: ROWS }, () => '(?, ?, ?, ?, ?)').join(', ')}`
-const INSERT_MESSAGE = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES (?, ?, ?, ?, ?)'
+const expiryOf = (time: number | undefined): number | null => (time === undefined || Number.isNaN(time) ? null : time)
+
+const INSERT_SAMPLES = 'INSERT INTO arrived (series, time, value, other, expires) VALUES'
+const INSERT_MESSAGES = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
 const ADVANCE = `
   INSERT INTO applied (tenant, log, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET position = excluded.position WHERE excluded.position > position`

@@ -1,5 +1,5 @@
 /** What the main thread hands to the writer of series.db. */
-import type { CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
+import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { SampleValue } from '../series.ts'
 
 /** As callers hand it over; `packSeriesJobs` turns a batch of them into operations. */
@@ -20,22 +20,26 @@ export interface AppendOperation {
   readonly kind: 'append'
   /** resource and metric of each series that occurs, in pairs */
   readonly names: readonly string[]
-  /** by sample, the place of its pair in `names` */
-  readonly series: Uint32Array<ArrayBuffer>
-  readonly times: Float64Array<ArrayBuffer>
-  /** NaN where the value is no number: then it stands in `others` */
-  readonly values: Float64Array<ArrayBuffer>
+  /**
+   * `SAMPLE` numbers for each: the place of its pair in `names`, its time, its value (NaN where that is no number: then
+   * it stands in `others`) and when it expires (NaN where it stays)
+   */
+  readonly samples: Float64Array<ArrayBuffer>
   readonly others: ReadonlyMap<number, string | boolean>
-  /** NaN where it stays; undefined when all stay */
-  readonly expires: Float64Array<ArrayBuffer> | undefined
+  /** resource, stream and body of each message */
+  readonly texts: readonly string[]
+  /** time of each message, and when it expires: NaN where it stays */
+  readonly stamps: readonly number[]
   readonly appends: readonly Append[]
 }
 
-/** One call's part: of the samples those up to `end`, from where the one before ended. */
+export const SAMPLE = 4
+
+/** One call's part: samples up to `end` and messages up to `messages`, from where the one before ended. */
 export interface Append {
   readonly tenant: string
   readonly end: number
-  readonly messages: readonly PreparedMessage[]
+  readonly messages: number
   readonly applies: PreparedBatch['applies']
 }
 
@@ -58,8 +62,7 @@ export function packSeriesJobs(jobs: readonly SeriesJob[]): {
     if (run.length === 0) return
     const operation = packAppends(run)
     wire.push(operation)
-    transfer.push(operation.series.buffer, operation.times.buffer, operation.values.buffer)
-    if (operation.expires !== undefined) transfer.push(operation.expires.buffer)
+    if (operation.samples.length >= WORTH_A_TRANSFER) transfer.push(operation.samples.buffer)
     run = []
   }
   for (const job of jobs) {
@@ -74,42 +77,46 @@ export function packSeriesJobs(jobs: readonly SeriesJob[]): {
   return { wire, transfer }
 }
 
+/** Fewer numbers are copied sooner than handed over. */
+const WORTH_A_TRANSFER = 4_096
+
 function packAppends(jobs: readonly AppendJob[]): AppendOperation {
-  const length = jobs.reduce((sum, { samples }) => sum + samples.length, 0)
-  const series = new Uint32Array(length)
-  const times = new Float64Array(length)
-  const values = new Float64Array(length)
+  const packed = new Float64Array(jobs.reduce((sum, { samples }) => sum + samples.length, 0) * SAMPLE)
   const others = new Map<number, string | boolean>()
-  const expires = jobs.some(({ samples }) => samples.some((sample) => sample.expires !== undefined))
-    ? new Float64Array(length)
-    : undefined
   const names: string[] = []
   const places = new Map<string, Map<string, number>>()
+  const texts: string[] = []
+  const stamps: number[] = []
   const appends: Append[] = []
   let i = 0
   for (const { tenant, samples, messages, applies } of jobs) {
-    for (const sample of samples) {
-      let metrics = places.get(sample.resource)
+    for (const { resource, metric, time, value, expires } of samples) {
+      let metrics = places.get(resource)
       if (metrics === undefined) {
         metrics = new Map<string, number>()
-        places.set(sample.resource, metrics)
+        places.set(resource, metrics)
       }
-      let place = metrics.get(sample.metric)
+      let place = metrics.get(metric)
       if (place === undefined) {
         place = names.length / 2
-        metrics.set(sample.metric, place)
-        names.push(sample.resource, sample.metric)
+        metrics.set(metric, place)
+        names.push(resource, metric)
       }
-      series[i] = place
-      times[i] = sample.time
-      values[i] = numberOf(sample.value)
-      if (typeof sample.value !== 'number') others.set(i, sample.value)
-      if (expires !== undefined) expires[i] = sample.expires ?? Number.NaN
+      const at = i * SAMPLE
+      packed[at] = place
+      packed[at + 1] = time
+      packed[at + 2] = numberOf(value)
+      packed[at + 3] = expires ?? Number.NaN
+      if (typeof value !== 'number') others.set(i, value)
       i += 1
     }
-    appends.push({ tenant, end: i, messages, applies })
+    for (const { resource, stream, text, time, expires } of messages) {
+      texts.push(resource, stream, text)
+      stamps.push(time, expires ?? Number.NaN)
+    }
+    appends.push({ tenant, end: i, messages: stamps.length / 2, applies })
   }
-  return { kind: 'append', names, series, times, values, others, expires, appends }
+  return { kind: 'append', names, samples: packed, others, texts, stamps, appends }
 }
 
 const numberOf = (value: SampleValue): number => (typeof value === 'number' ? value : Number.NaN)
