@@ -149,14 +149,14 @@ export class TenantBroker {
 
   #arrived(posts: readonly Post[]): Promise<void> | undefined {
     if (this.#parts.resources() === undefined) return undefined
-    const seen = posts.flatMap(({ store, channel, arrivals, bulk }): Parameters<Discovery['discover']>[1] => {
-      if (!store || channel !== 'events') return []
-      if (bulk !== undefined)
-        return [...bulk.seen].map(([resource, { time, first }]) => ({ resource, time, message: first }))
-      return arrivals.map((arrival) => {
-        return { resource: arrival.resource, time: arrival.message.timestamp, message: toldOf(arrival) }
-      })
-    })
+    const seen: Parameters<Discovery['discover']>[1][number][] = []
+    for (const { store, channel, arrivals, bulk } of posts) {
+      if (!store || channel !== 'events') continue
+      for (const [resource, { time, first }] of bulk?.seen ?? []) seen.push({ resource, time, message: first })
+      for (const arrival of arrivals) {
+        seen.push({ resource: arrival.resource, time: arrival.message.timestamp, message: toldOf(arrival) })
+      }
+    }
     return seen.length === 0 ? undefined : this.#discover(seen)
   }
 

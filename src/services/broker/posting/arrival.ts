@@ -9,13 +9,16 @@ export interface Arrival {
   readonly message: BrokerMessage
   /** the message as JSON, made once */
   readonly text: string
+  /** as tasks and subscribers see it, once somebody asked */
+  told?: Told
 }
 
 /** The message as tasks and subscribers see it: with `resource`. */
 export type Told = BrokerMessage & { readonly resource: string }
 
-export function toldOf({ resource, message }: Arrival): Told {
-  return { resource, ...message }
+export function toldOf(arrival: Arrival): Told {
+  arrival.told ??= { resource: arrival.resource, ...arrival.message }
+  return arrival.told
 }
 
 /** A whole post, read. */
