@@ -2,6 +2,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
+import { TextBody } from './text-body.ts'
+import type { WritingTurns } from './writing-turns.ts'
 
 /** One server-sent event. */
 export interface ServerEvent {
@@ -35,31 +37,32 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEven
     .send(Readable.from(eventTexts(events)))
 }
 
-export interface TextStreamOptions {
+export interface TextStreamOptions<T> {
   readonly type: string
+  /** made once for all readers is best */
+  textOf(value: T): string
+  /** one for all streams of a route */
+  readonly turns: WritingTurns
   /** sent at once; without it the reader sees the head of the answer at once */
   readonly first?: string
   /** sent when nothing came for a while */
   readonly quiet: string
 }
 
-/** Texts that were made elsewhere, once for all readers. */
-export function sendTexts(
+/** Texts for very many readers at once. */
+export function sendTexts<T>(
   reply: FastifyReply,
-  texts: AsyncIterable<string>,
-  { type, first, quiet }: TextStreamOptions,
+  values: AsyncIterable<T>,
+  { type, first, ...options }: TextStreamOptions<T>,
 ): FastifyReply {
-  async function* whole(): AsyncGenerator<string> {
-    // by now the head is complete
+  const begun = (): void => {
     if (first === undefined) reply.raw.flushHeaders()
-    else yield first
-    yield* withSignsOfLife(texts, quiet)
   }
   return reply
     .type(`${type}; charset=utf-8`)
     .header('cache-control', 'no-cache')
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(whole()))
+    .send(new TextBody({ ...options, values, first, quietMs: SIGN_OF_LIFE_MS, begun }))
 }
 
 /** The first line is made before the answer begins, so that a refusal still has its status. */

@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { HERE, sendTexts, STILL_HERE, untilClosed } from '../../../web/send-stream.ts'
-import type { AlarmsService, StreamedAlarmEvent } from '../contract.ts'
+import type { AlarmsService } from '../contract.ts'
+import { WritingTurns } from '../../../web/writing-turns.ts'
 import { described, handle } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: AlarmsService): void {
+  const turns = new WritingTurns()
   app.get(
     '/alarm/events',
     described({
@@ -24,22 +26,15 @@ export function eventRoutes(app: FastifyInstance, service: AlarmsService): void 
       })
       void reply.header('vary', 'accept')
       if (request.headers.accept?.includes(EVENTS_MEDIA_TYPE) === true) {
-        const options = { type: EVENTS_MEDIA_TYPE, first: HERE, quiet: STILL_HERE }
-        return sendTexts(
-          reply,
-          textsOf(events, ({ id, text }) => `id: ${id}\ndata: ${text}\n\n`),
-          options,
-        )
+        const options = { type: EVENTS_MEDIA_TYPE, turns, first: HERE, quiet: STILL_HERE }
+        return sendTexts(reply, events, { ...options, textOf: ({ id, text }) => `id: ${id}\ndata: ${text}\n\n` })
       }
-      const lines = textsOf(events, ({ text }) => `${text}\n`)
-      return sendTexts(reply, lines, { type: NDJSON_MEDIA_TYPE, quiet: '\n' })
+      return sendTexts(reply, events, {
+        type: NDJSON_MEDIA_TYPE,
+        turns,
+        quiet: '\n',
+        textOf: ({ text }) => `${text}\n`,
+      })
     }),
   )
-}
-
-async function* textsOf(
-  events: AsyncIterable<StreamedAlarmEvent>,
-  textOf: (event: StreamedAlarmEvent) => string,
-): AsyncGenerator<string> {
-  for await (const event of events) yield textOf(event)
 }

@@ -4,11 +4,13 @@ import { Type } from 'typebox'
 import type { Published } from '../../../kernel/feed.ts'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { sendEvents, sendTexts, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
+import { WritingTurns } from '../../../web/writing-turns.ts'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
 import { accepts } from './resource-routes.ts'
 import { described } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: ResourcesService): void {
+  const turns = new WritingTurns()
   app.get(
     '/api/events',
     {
@@ -28,7 +30,7 @@ export function eventRoutes(app: FastifyInstance, service: ResourcesService): vo
       })
       const events = only(reader, objectType)
       if (accepts(request, EVENTS_MEDIA_TYPE)) return sendEvents(reply, serverEvents(events))
-      return sendTexts(reply, lines(events), { type: NDJSON_MEDIA_TYPE, quiet: '\n' })
+      return sendTexts(reply, events, { type: NDJSON_MEDIA_TYPE, turns, quiet: '\n', textOf: lineOf })
     },
   )
 }
@@ -40,8 +42,8 @@ async function* only(
   for await (const event of reader) if (objectType === undefined || event.value.objectType === objectType) yield event
 }
 
-async function* lines(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<string> {
-  for await (const { value } of events) yield `${JSON.stringify(value)}\n`
+function lineOf({ value }: Published<MetadataEvent>): string {
+  return `${JSON.stringify(value)}\n`
 }
 
 async function* serverEvents(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<ServerEvent> {

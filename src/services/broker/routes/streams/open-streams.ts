@@ -2,6 +2,7 @@
  * Streams that are open: who is quiet gets a sign of life, who is stuck is let go, and writes to very many take turns
  * with everything else.
  */
+import { WritingTurns } from '../../../../web/writing-turns.ts'
 
 /** One reader's end of a stream. */
 export interface OpenStream {
@@ -21,8 +22,6 @@ export const TICK_MS = 1_000
 const QUIET = 60
 /** ticks until a stuck reader is let go */
 const STUCK = 60
-/** ms that writing may take before others get their turn */
-const TURN_MS = 8
 
 interface Ticks {
   quiet: number
@@ -31,8 +30,7 @@ interface Ticks {
 
 export class OpenStreams {
   readonly #open = new Map<OpenStream, Ticks>()
-  #due: (() => void)[] = []
-  #isScheduled = false
+  readonly #turns = new WritingTurns()
 
   get size(): number {
     return this.#open.size
@@ -63,20 +61,6 @@ export class OpenStreams {
 
   /** Does it in one of the next turns of the loop, in the order of the calls. */
   soon(work: () => void): void {
-    this.#due.push(work)
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => this.#write())
-  }
-
-  #write(): void {
-    const due = this.#due
-    this.#due = []
-    const end = performance.now() + TURN_MS
-    let done = 0
-    for (; done < due.length && (done % 16 !== 0 || performance.now() < end); done++) due[done]?.()
-    if (done < due.length) this.#due = [...due.slice(done), ...this.#due]
-    this.#isScheduled = this.#due.length > 0
-    if (this.#isScheduled) setImmediate(() => this.#write())
+    this.#turns.soon(work)
   }
 }
