@@ -51,6 +51,8 @@ export class QuietLane implements RowEvents, SeatLane {
   readonly #plugs: Plug[] = []
   /** properties of actuators that need nothing else, next to each other: a fleet's calls are scattered in memory */
   readonly #constants: (Readonly<Record<string, unknown>> | undefined)[] = []
+  /** by position of the sensor: those of the row that was added last */
+  readonly #lastCalls: SensorCall[] = []
   #context: QuietContext | undefined
 
   constructor(
@@ -81,19 +83,23 @@ export class QuietLane implements RowEvents, SeatLane {
       this.#plugs[place] = call.plug
       this.#constants[place] = call.prepared === undefined ? call.constant : undefined
     }
-    for (const [i, { slot }] of rows.shape.sensors.entries()) {
+    for (const [i, { slot, steps }] of rows.shape.sensors.entries()) {
+      if (steps !== undefined) continue
       const { call } = graph.sensors[slot] as SensorNode
-      const properties = call.prepared === undefined ? call.constant : undefined
-      rows.sensorCalls[row * graph.sensors.length + i] = {
-        call,
-        plug: call.plug,
-        states: [...call.plug.states],
-        properties,
-        toFill: toFill(call),
-      }
+      rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call)
     }
     rows.fill(row, task.state, fit.constants, 0, now)
     return seat
+  }
+
+  /** Rows of one graph, which mostly sit down one after the other, share what their calls need. */
+  #sensorCall(position: number, call: PlugCall): SensorCall {
+    const known = this.#lastCalls[position]
+    if (known?.call === call) return known
+    const properties = call.prepared === undefined ? call.constant : undefined
+    const made = { call, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(call) }
+    this.#lastCalls[position] = made
+    return made
   }
 
   /** Gives a row away. What it knows and the full state does not is lost: rebuild first. */

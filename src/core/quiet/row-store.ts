@@ -67,7 +67,7 @@ export class RowStore {
   readonly firedBy: (Message | undefined)[] = []
   /** by row, then by position: what called sensors gave last */
   readonly rawData: RawData[][] = []
-  /** by row and position */
+  /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
   readonly #free: number[] = []
   #used = 0
