@@ -250,9 +250,8 @@ export class CoreEngine implements Engine {
 
   /** Quietly while nobody listens. */
   #take(source: QuietSource<LiveTask>, message: Message, now: number): void {
-    if (this.#host.listener !== null) {
-      for (const task of source.listeners) task.receive(now, [message])
-    } else source.take(message, now)
+    if (this.#host.listener !== null) source.takeFully(message, now)
+    else source.take(message, now)
   }
 
   explain(id: string, node: string): Explanation {

@@ -7,6 +7,11 @@ export class Listeners<L> {
     return this.#several?.size ?? (this.#only === undefined ? 0 : 1)
   }
 
+  /** The only one, as it mostly is: faster than a loop. Undefined: there are several, or there were. */
+  get only(): L | undefined {
+    return this.#only
+  }
+
   add(listener: L): void {
     if (this.#several !== undefined) this.#several.add(listener)
     else if (this.#only === undefined) this.#only = listener

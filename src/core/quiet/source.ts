@@ -81,7 +81,7 @@ export class QuietSource<L extends Listener = Listener> extends HotRow implement
     this.#cool()
     if (this.#isStale) this.#arrange()
     if (!this.#mayBeQuiet) {
-      this.#takeFully(message, now)
+      this.takeFully(message, now)
     } else if (this.#fields === undefined || !this.#fields.areThoseOf(message)) {
       this.#takeOtherFields(message, now)
     } else {
@@ -136,11 +136,14 @@ export class QuietSource<L extends Listener = Listener> extends HotRow implement
       this.#fields = this.#shared.fieldsOf(message)
       if (this.#fields === undefined) this.#pause = LONGEST_PAUSE
     }
-    this.#takeFully(message, now)
+    this.takeFully(message, now)
   }
 
-  #takeFully(message: Message, now: number): void {
-    for (const listener of this.listeners) listener.receive(now, [message])
+  /** All that listen take it the full way. */
+  takeFully(message: Message, now: number): void {
+    const { only } = this.listeners
+    if (only !== undefined) only.receive(now, [message])
+    else for (const listener of this.listeners) listener.receive(now, [message])
   }
 
   #arrange(): void {

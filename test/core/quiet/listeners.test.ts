@@ -16,6 +16,7 @@ describe('the listeners of a resource', () => {
           else set.delete(listener)
           expect([...listeners]).toEqual([...set])
           expect(listeners.size).toBe(set.size)
+          if (listeners.only !== undefined) expect([...set]).toEqual([listeners.only])
         }
       }),
     )
