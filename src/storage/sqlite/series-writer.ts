@@ -98,7 +98,16 @@ class SeriesWriter {
     }
     if (!messages) return
     if (stream === undefined) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
-    else this.#db.run(REMOVE_OF_STREAM, tenant, resource, from, until, stream, keep)
+    else this.#removeOfStream(tenant, resource, stream, from, until, keep)
+  }
+
+  /** By the newest that does not stay: a list of those that stay would be made anew for each message. */
+  #removeOfStream(tenant: string, resource: string, stream: string, from: number, until: number, keep: number): void {
+    const [key] = this.#db.row<[number]>(STREAM, tenant, resource, stream) ?? []
+    if (key === undefined) return
+    const [time, message] = this.#db.row<[number, number]>(NEWEST_BUT, key, keep) ?? []
+    if (time === undefined || message === undefined) return
+    this.#db.run(REMOVE_BEFORE, key, from, Math.min(until, time), time, message)
   }
 
   #expire({ tenant, now, limit }: ExpireJob): number {
@@ -140,12 +149,10 @@ class SeriesWriter {
 const REMOVE_MESSAGES = `
   DELETE FROM messages WHERE time BETWEEN ?3 AND ?4
   AND stream IN (SELECT key FROM streams WHERE tenant = ?1 AND resource = ?2)`
-const REMOVE_OF_STREAM = `
-  DELETE FROM messages WHERE key IN (
-    SELECT m.key FROM streams AS s CROSS JOIN messages AS m
-    WHERE s.tenant = ?1 AND s.resource = ?2 AND s.stream = ?5 AND m.stream = s.key AND m.time BETWEEN ?3 AND ?4
-      AND m.key NOT IN (
-        SELECT n.key FROM messages AS n WHERE n.stream = s.key ORDER BY n.time DESC, n.key DESC LIMIT ?6))`
+const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
+const NEWEST_BUT = 'SELECT time, key FROM messages WHERE stream = ? ORDER BY time DESC, key DESC LIMIT 1 OFFSET ?'
+const REMOVE_BEFORE = `
+  DELETE FROM messages WHERE stream = ?1 AND time BETWEEN ?2 AND ?3 AND (time < ?4 OR key <= ?5)`
 const EXPIRE_SAMPLES = `
   DELETE FROM samples WHERE (series, time) IN (
     SELECT e.series, e.time FROM samples AS e CROSS JOIN series AS s ON s.key = e.series
