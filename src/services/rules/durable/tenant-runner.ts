@@ -124,7 +124,8 @@ export class TenantRunner {
     const { id } = change.task
     if (change.kind === 'end') {
       const { epoch } = change
-      const carryOut = async (writes: readonly Write[]) => void (await this.#take({ k: 'end', t: id, e: epoch }, writes))
+      const carryOut = async (writes: readonly Write[]) =>
+        void (await this.#take({ k: 'end', t: id, e: epoch }, writes))
       return { writes: [], resourceIds: [], carryOut, apply: () => carryOut([]) }
     }
     const writes = await this.#forgetting(id)
