@@ -27,7 +27,6 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, c
   const hosted: HostedService = {
     name: 'broker',
     description: 'Messages in, streams out, and time series of everything that came',
-    example: '/resources/boiler-1/messages',
     errorBody: brokerErrorBody,
     routes: (app) =>
       brokerRoutes(app, { service, life: randomUUID().slice(0, 8), frameBytes: config.limits.bodyBytes }),

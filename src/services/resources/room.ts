@@ -9,7 +9,7 @@ import type { ResourceRecord } from './resource-record.ts'
 import { Shelf } from './shelf.ts'
 import type { TypeRecord } from './type-record.ts'
 
-const MOST_RESOURCES = 50_000
+const MOST_RESOURCES = 100_000
 const MOST_TYPES = 10_000
 const MOST_CONSTRAINTS = 10_000
 
