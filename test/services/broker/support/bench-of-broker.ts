@@ -1,8 +1,6 @@
 /** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
 import type { AddressInfo } from 'node:net'
-import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
-import { errorHandler } from '../../../../src/host/errors.ts'
-import { readJsonBodies } from '../../../../src/host/json-body.ts'
+import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { BrokerApi, BrokerService, Forwarding } from '../../../../src/services/broker/contract.ts'
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
 import { brokerRoutes } from '../../../../src/services/broker/routes.ts'
@@ -10,6 +8,8 @@ import { createSeries } from '../../../../src/services/broker/series/create-seri
 import { createBrokerService, type BrokerParts } from '../../../../src/services/broker/service.ts'
 import type { Storage, Write } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import type { Answer } from '../../support/answer.ts'
+import { ask, trustingApp } from '../../support/trusting-app.ts'
 
 /** 2026-11-20T12:00:00Z */
 export const NOON = Date.UTC(2026, 10, 20, 12)
@@ -75,14 +75,6 @@ export interface BrokerBench extends AsyncDisposable {
   listen(): Promise<string>
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-  /** of JSON, its value */
-  readonly body: unknown
-}
-
 export interface BenchOptions extends Partial<Omit<BrokerParts, 'now' | 'every' | 'report'>> {
   readonly clock?: { now: number }
 }
@@ -103,7 +95,10 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
     ...parts,
   })
   await service.start()
-  const app = await appOf(service, timers)
+  const { every } = timers
+  const app = await trustingApp(brokerErrorBody, (scope) =>
+    brokerRoutes(scope, { service, life: 'life1', frameBytes: 1_000_000, every }),
+  )
   return {
     service,
     storage,
@@ -123,40 +118,4 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
       await app.close()
     },
   }
-}
-
-/** An app that believes who the request says it is. */
-async function appOf(service: BrokerService, { every }: HandTimers): Promise<FastifyInstance> {
-  const app = fastify({ routerOptions: { maxParamLength: 2048 }, forceCloseConnections: true })
-  app.decorateRequest('tenant', '')
-  app.decorateRequest('user', '')
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { 'x-tenant': tenant = 'acme', 'x-user': user = 'tester' } = request.headers
-    request.tenant = String(tenant)
-    request.user = String(user)
-    done()
-  })
-  readJsonBodies(app)
-  app.setErrorHandler(errorHandler(brokerErrorBody))
-  await app.register(brokerRoutes, { service, life: 'life1', frameBytes: 1_000_000, every })
-  await app.ready()
-  return app
-}
-
-async function ask(
-  app: FastifyInstance,
-  method: InjectOptions['method'],
-  url: string,
-  sent: unknown,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await app.inject({
-    ...(method && { method }),
-    url,
-    headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },
-    ...(sent !== undefined && { payload: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
-  })
-  const { statusCode: status, body: text } = response
-  const isJson = String(response.headers['content-type']).includes('application/json')
-  return { status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : text }
 }
