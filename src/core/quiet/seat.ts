@@ -58,7 +58,7 @@ export interface SeatLane {
   opened: number
   /** messages that rows took */
   taken: number
-  /** The lane as the hot rows see it, for messages with these fields. */
+  /** The lane as a hot row sees it, for messages with these fields. */
   hot(fields: Fields): HotLane
   /** Takes a message into a list of rows, from a place on; gives the first place that only the fold can do. */
   receiveAll(list: readonly number[], from: number, message: Message): number

@@ -1,7 +1,7 @@
 import type { Observable, Subscription } from 'rxjs'
 import type { TenantEvent } from './runner.ts'
 
-/** events in a second; as many cost about a tenth of a processor */
+/** events in a second, of all tasks together */
 const MOST_PER_SECOND = 20_000
 /** ms without listening, when they were more */
 const REST_MS = 60_000

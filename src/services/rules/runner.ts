@@ -150,7 +150,7 @@ export interface Intake {
 export interface RunReports {
   /**
    * All events of all running tasks. Never errors; completes when the runner is closed. While somebody listens, no task
-   * goes its short way: for tests and for a look at a small host.
+   * goes its short way: to be let go when events become many.
    */
   readonly events$: Observable<TenantEvent>
   /** What is rare and worth keeping: starts, ends, failures of plugs, lines of the log. Costs nothing; as `events$` else. */
