@@ -9,6 +9,8 @@ import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 export interface Scope {
   /** CPU time that a throughput sample measures, ms */
   measureMs: number
+  /** messages that `broker-memory` posts */
+  messages: number
   /** names of the subjects to measure */
   subjects: readonly string[]
 }

@@ -23,6 +23,7 @@ export const HELP = `npm run bench -- [options]
                      short for several: own, peers
   --rounds <n>       samples of each, one fresh process a sample (default 5)
   --seconds <s>      CPU time of one sample after its warm-up (default 1; peers half of it)
+  --messages <n>     what broker-memory posts (default 1000000; what it is for shows at 10000000)
   --against <ref>    the working tree beside a commit, branch or tag, in pairs of fresh processes
   --svg <file>       the plot of growth
   --json             all samples as JSON instead of tables
@@ -37,6 +38,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       subjects: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '1' },
+      messages: { type: 'string', default: '1000000' },
       against: { type: 'string' },
       svg: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -77,12 +79,16 @@ export function readOptions(args: readonly string[]): Options | undefined {
     problems.push(`--rounds: "${values.rounds}" is not a whole number from 1`)
   const seconds = Number(values.seconds)
   if (!(seconds > 0 && seconds <= 60)) problems.push(`--seconds: "${values.seconds}" is not between 0 and 60`)
+  const messages = Number(values.messages)
+  if (!Number.isInteger(messages) || messages < 1_000)
+    problems.push(`--messages: "${values.messages}" is not a whole number from 1000`)
   if (values.svg !== undefined && (compares || !only.includes('growth')))
     problems.push('--svg: it is the plot of growth, which is not measured; add it to --only and leave --against out')
   if (problems.length > 0) throw new Error(problems.join('\n'))
   return {
     rounds,
     measureMs: seconds * 1000,
+    messages,
     only,
     subjects: chosenSubjects,
     json: values.json,

@@ -1,6 +1,7 @@
 /** The broker of a whole host on SQLite, posted to and listened to over loopback; who asks shares the cores. */
-import { digits, median, rate } from '../figures.ts'
+import { digits, median, megabytes, rate } from '../figures.ts'
 import { measurement, type LinePlan } from '../measurement.ts'
+import type { BrokerMemorySample } from '../samples/broker/memory.ts'
 import type { BrokerPostsRequest, BrokerPostsSample } from '../samples/broker/posts.ts'
 
 const POINTS = 1_000
@@ -48,6 +49,72 @@ export const brokerFanOut = measurement<'brokerFanOut'>({
     return [digits(median(all)), digits(Math.max(...all)), `${digits(loopMax)} ms`]
   },
 })
+
+export const brokerLatency = measurement<'brokerLatency'>({
+  name: 'broker-latency',
+  title: 'Broker: from the arrival of a post to the call of an actuator, posts by the clock over 64 connections, ms',
+  lines: () =>
+    [0.1, 0.5].map((share) => ({
+      name: `latency-${share}`,
+      title: `${share * 100} % of what clients that wait reach`,
+      request: { kind: 'brokerLatency', share },
+      maxRounds: 3,
+    })),
+  cost: ({ arrived }) => arrived.p99,
+  costUnit: 'ms p99',
+  head: ['posts', 'posts/s', 'p50', 'p99', 'max', 'since it was sent, p50', 'p99', 'max', 'longest collection'],
+  cells({ samples }) {
+    const delays = (since: 'arrived' | 'sent'): readonly string[] =>
+      (['p50', 'p99', 'max'] as const).map((key) => digits(median(samples.map((sample) => sample[since][key]))))
+    return [
+      rate(median(samples.map(({ perSecond: count }) => count))),
+      ...delays('arrived'),
+      ...delays('sent'),
+      digits(median(samples.map(({ gcMax }) => gcMax))),
+    ]
+  },
+})
+
+export const brokerMemory = measurement<'brokerMemory'>({
+  name: 'broker-memory',
+  title: 'Broker: memory after single messages of 1,000 resources, heap and external after a full collection',
+  lines: ({ messages }) =>
+    (['broker', 'host'] as const).map((subject) => ({
+      name: subject,
+      title: `${digits(messages)} messages, ${subject === 'broker' ? 'without HTTP' : 'a task listens to each resource'}`,
+      request: { kind: 'brokerMemory', subject, messages },
+      maxRounds: 1,
+    })),
+  cost: ({ looks }) => looks.at(-1)?.heap ?? Number.NaN,
+  costUnit: 'B of heap in the end',
+  head: [
+    'posts',
+    'posts/s',
+    'heap at each tenth, MiB',
+    'it grew since the second',
+    'external',
+    'RSS at the second',
+    'in the end',
+  ],
+  cells({ samples }) {
+    const [sample] = samples
+    if (sample === undefined) return []
+    const { looks, perSecond: count } = sample
+    return [
+      rate(count),
+      looks.map(({ heap }) => (heap / 1_048_576).toFixed(1)).join(' '),
+      megabytes(grown(sample)),
+      megabytes(looks.at(-1)?.external ?? Number.NaN),
+      megabytes(looks[1]?.rss ?? Number.NaN),
+      megabytes(looks.at(-1)?.rss ?? Number.NaN),
+    ]
+  },
+})
+
+/** bytes of heap since the second look: what every run fills at first is left out */
+function grown({ looks }: BrokerMemorySample): number {
+  return (looks.at(-1)?.heap ?? Number.NaN) - (looks[1]?.heap ?? Number.NaN)
+}
 
 function posts(name: string, title: string, points: number, subjects: readonly Subject[]) {
   return measurement<'brokerPosts'>({

@@ -1,7 +1,7 @@
 /** The table of measurements, by the name that `--only` takes, in the order in which reports show them. */
 import type { Measurement } from '../measurement.ts'
 import { alarms } from './alarms.ts'
-import { brokerArrays, brokerFanOut, brokerPosts } from './broker.ts'
+import { brokerArrays, brokerFanOut, brokerLatency, brokerMemory, brokerPosts } from './broker.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
@@ -44,6 +44,8 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     brokerPosts,
     brokerArrays,
     brokerFanOut,
+    brokerLatency,
+    brokerMemory,
   ].map((one) => [one.name, one]),
 )
 
@@ -51,6 +53,6 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4']],
   ['host', ['host-create', 'host-list', 'host-start', 'host-batch', 'fleet', 'http']],
-  ['broker', ['broker-posts', 'broker-arrays', 'broker-fan-out']],
+  ['broker', ['broker-posts', 'broker-arrays', 'broker-fan-out', 'broker-latency', 'broker-memory']],
   ['no-codegen', [...measurements.keys()].filter((name) => name.endsWith('-no-codegen'))],
 ])

@@ -1,5 +1,7 @@
 /** What one fresh process measures, as the parent asks for it, and what it answers. */
 import type { FanOutSample } from './broker/fan-out.ts'
+import type { BrokerLatencySample } from './broker/latency.ts'
+import type { BrokerMemoryRequest, BrokerMemorySample } from './broker/memory.ts'
 import type { BrokerPostsRequest, BrokerPostsSample } from './broker/posts.ts'
 import type { AlarmsSample, AlarmsSubject } from './alarms/subject.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
@@ -44,6 +46,8 @@ export type SampleRequest =
   | { kind: 'hostBatch'; tasks: number }
   | ({ kind: 'brokerPosts' } & BrokerPostsRequest)
   | { kind: 'brokerFanOut'; subscribers: number }
+  | { kind: 'brokerLatency'; share: number }
+  | ({ kind: 'brokerMemory' } & BrokerMemoryRequest)
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -71,6 +75,8 @@ export interface Samples {
   hostBatch: HostBatchSample
   brokerPosts: BrokerPostsSample
   brokerFanOut: FanOutSample
+  brokerLatency: BrokerLatencySample
+  brokerMemory: BrokerMemorySample
   wide: WideSample
 }
 
@@ -119,6 +125,10 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./broker/posts.ts')).brokerPostsSample(request)
     case 'brokerFanOut':
       return (await import('./broker/fan-out.ts')).fanOutSample(request.subscribers)
+    case 'brokerLatency':
+      return (await import('./broker/latency.ts')).brokerLatencySample(request.share)
+    case 'brokerMemory':
+      return (await import('./broker/memory.ts')).brokerMemorySample(request)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

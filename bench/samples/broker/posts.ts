@@ -12,8 +12,10 @@ import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from '../host/folder.ts'
 import { cpuMs } from '../spent.ts'
 import { pointsOf } from './bodies.ts'
-import { openHost, PAIR } from './open-host.ts'
+import { openHost } from './open-host.ts'
 import type { PostClientArguments } from './post-client.ts'
+import { listen, LOG } from './tasks.ts'
+import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
   /** `task`: one task listens to each resource */
@@ -88,18 +90,7 @@ function bare(): FastifyInstance {
 async function host(folder: string, withTasks: boolean): Promise<FastifyInstance> {
   const app = await openHost(folder)
   if (!withTasks) return app
-  const sensor = { label: 'hot', name: 'streamingDataSensor', resource: '$' }
-  for (let device = 0; device < CONNECTIONS; device++) {
-    const payload = {
-      sensors: [{ ...sensor, properties: { parameter: 'temperature', threshold: 90 } }],
-      actuators: [{ label: 'told', name: 'log', properties: { message: 'too hot' } }],
-      triggers: [{ sourceLabel: 'hot', destinationLabel: 'told', statesTrigger: ['Above'] }],
-      task: { name: `hot ${device}`, type: 'reactive', resource: `boiler-${device}` },
-    }
-    const headers = { authorization: PAIR }
-    const { statusCode, body } = await app.inject({ method: 'POST', url: '/api/tasks', headers, payload })
-    if (statusCode !== 201) throw new Error(`no task: ${body}`)
-  }
+  await listen(app, { resources: CONNECTIONS, threshold: 90, actuator: LOG })
   return app
 }
 
@@ -125,8 +116,4 @@ async function appends(folder: string, points: number): Promise<BrokerPostsSampl
   await Promise.all(lanes)
   await storage.close()
   return sample
-}
-
-async function until(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

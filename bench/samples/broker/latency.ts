@@ -1,0 +1,135 @@
+/**
+ * One sample: how long a message takes from its arrival at a whole host on SQLite to the call of an actuator, while
+ * posts come by the clock. How many come is a share of what the same host takes from clients that wait for answers:
+ * of messages that tasks hear and that fire nothing, as in the measurement of posts. Each message that is timed fires.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { PerformanceObserver } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import { withFolder } from '../host/folder.ts'
+import { NotedCalls } from './noted-calls.ts'
+import { servicesWith } from './noting-rules.ts'
+import { openHost } from './open-host.ts'
+import type { PacedClientArguments } from './paced-client.ts'
+import type { PostClientArguments } from './post-client.ts'
+import { listen } from './tasks.ts'
+import { until } from './until.ts'
+
+/** ms */
+export interface Delays {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+export interface BrokerLatencySample {
+  /** posts per second of clients that wait for answers */
+  readonly most: number
+  /** that came by the clock, per second */
+  readonly perSecond: number
+  readonly messages: number
+  /** from the head of the request in the host's process to the call */
+  readonly arrived: Delays
+  /** from the hand-over to the system in the client's process: with what waited because the host's loop was busy */
+  readonly sent: Delays
+  /** the longest pause of the host's collector */
+  readonly gcMax: number
+}
+
+const CONNECTIONS = 64
+/** posts before what clients that wait reach is measured, and ms that this takes */
+const FIRST_POSTS = 20_000
+const MOST_MS = 3_000
+/** s by the clock */
+const WARM = 2
+const MEASURE = 8
+/** ms in which the last message must have reached its actuator */
+const PATIENCE = 10_000
+
+export function brokerLatencySample(share: number): Promise<BrokerLatencySample> {
+  return withFolder(async (folder) => {
+    const calls = new NotedCalls()
+    const app = await openHost(folder, servicesWith(calls.plug))
+    try {
+      await listen(app, { resources: CONNECTIONS, threshold: 90, actuator: { name: 'note' } })
+      await app.listen({ port: 0, host: '127.0.0.1' })
+      const { port } = app.server.address() as AddressInfo
+      const most = await mostPerSecond(app, port)
+      const perSecond = Math.round(most * share)
+      const warm = perSecond * WARM
+      const count = warm + perSecond * MEASURE
+      calls.expect(count)
+      app.server.prependListener('request', calls.arrive)
+      const gcMax = watchCollector()
+      await paced([port, CONNECTIONS, perSecond, count], calls)
+      return {
+        most,
+        perSecond: calls.sentPerSecond(warm),
+        messages: count - warm,
+        arrived: delaysOf(calls.waits('arrived', warm)),
+        sent: delaysOf(calls.waits('sent', warm)),
+        gcMax: gcMax(),
+      }
+    } finally {
+      app.server.closeAllConnections()
+      await app.close()
+    }
+  })
+}
+
+async function mostPerSecond({ server }: FastifyInstance, port: number): Promise<number> {
+  let posts = 0
+  const count = (): void => void posts++
+  server.on('request', count)
+  const given: PostClientArguments = [port, CONNECTIONS, 1]
+  const client = start('post-client.ts', given)
+  try {
+    await until(() => posts >= FIRST_POSTS)
+    const [first, began] = [posts, performance.now()]
+    await until(() => performance.now() - began >= MOST_MS)
+    return ((posts - first) * 1_000) / (performance.now() - began)
+  } finally {
+    client.kill()
+    await once(client, 'exit')
+    server.off('request', count)
+  }
+}
+
+async function paced(given: PacedClientArguments, calls: NotedCalls): Promise<void> {
+  const [, , perSecond, count] = given
+  const client = start('paced-client.ts', given)
+  const latest = performance.now() + (count * 1_000) / perSecond + PATIENCE
+  try {
+    await until(() => calls.calls === count || performance.now() > latest || client.exitCode !== null)
+    if (calls.calls < count) throw new Error(`${calls.calls} of ${count} messages reached their actuator`)
+  } finally {
+    client.kill()
+    if (client.exitCode === null) await once(client, 'exit')
+  }
+}
+
+function start(client: string, given: readonly number[]) {
+  const args = [join(import.meta.dirname, client), ...given.map(String)]
+  return spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+}
+
+function watchCollector(): () => number {
+  let longest = 0
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration)
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  return () => {
+    observer.disconnect()
+    return longest
+  }
+}
+
+function delaysOf(waits: readonly number[]): Delays {
+  const sorted = waits.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+}

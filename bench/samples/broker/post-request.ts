@@ -1,0 +1,27 @@
+/** A post as bytes, for clients that are to cost little beside who is measured. */
+export interface PostRequest {
+  readonly port: number
+  readonly device: number
+  readonly body: string
+  /** more lines of its head */
+  readonly head?: readonly string[]
+}
+
+export function postRequest({ port, device, body, head = [] }: PostRequest): string {
+  return [
+    `POST /resources/boiler-${device}/events HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    'content-type: application/json',
+    `authorization: Basic ${Buffer.from('bench:bench').toString('base64')}`,
+    ...head,
+    `content-length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
+}
+
+/** Throws unless what came begins with a good answer. */
+export function expectGood(answer: Buffer): void {
+  const status = answer.toString('latin1', 9, 12)
+  if (status !== '200') throw new Error(`the server answered ${answer.toString('latin1', 0, 300)}`)
+}

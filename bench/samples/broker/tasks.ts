@@ -1,0 +1,27 @@
+/** A task for each resource, with one sensor that hears of its messages and one actuator. */
+import type { FastifyInstance } from 'fastify'
+import { PAIR } from './open-host.ts'
+
+export interface ListeningTasks {
+  readonly resources: number
+  /** the actuator is called for each message with a temperature above it */
+  readonly threshold: number
+  readonly actuator: object
+}
+
+export const LOG = { name: 'log', properties: { message: 'too hot' } }
+
+export async function listen(app: FastifyInstance, { resources, threshold, actuator }: ListeningTasks): Promise<void> {
+  const sensor = { label: 'hot', name: 'streamingDataSensor', resource: '$' }
+  for (let device = 0; device < resources; device++) {
+    const payload = {
+      sensors: [{ ...sensor, properties: { parameter: 'temperature', threshold } }],
+      actuators: [{ label: 'told', ...actuator }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'told', statesTrigger: ['Above'] }],
+      task: { name: `hot ${device}`, type: 'reactive', resource: `boiler-${device}` },
+    }
+    const headers = { authorization: PAIR }
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/api/tasks', headers, payload })
+    if (statusCode !== 201) throw new Error(`no task: ${body}`)
+  }
+}
