@@ -1,5 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
+import { AnswerQueue, type Place } from './answer-queue.ts'
+
+type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
 
 /**
  * Looks after the requests of a scope until they are answered. One whose answer has not begun after so many ms is
@@ -8,14 +11,13 @@ import { AppError } from '../kernel/errors.ts'
  * refusal may come a twentieth of the limit late.
  */
 export function watchAnswers(app: FastifyInstance, limit: number): void {
-  // In the order of their ends, which is the order in which they came.
-  const waiting = new Map<FastifyReply, number>()
+  const waiting = new AnswerQueue<FastifyReply>()
+  // of this call alone: two of them may look after one request
+  const PLACE = Symbol('place among the open answers')
+  app.decorateReply(PLACE, undefined)
   const lasting = new Set<FastifyReply>()
   const sweep = () => {
-    const now = performance.now()
-    for (const [reply, end] of waiting) {
-      if (end > now) return
-      waiting.delete(reply)
+    for (const reply of waiting.takeDue(performance.now())) {
       if (reply.raw.destroyed) continue
       if (reply.sent || reply.raw.headersSent) {
         lasting.add(reply)
@@ -26,17 +28,19 @@ export function watchAnswers(app: FastifyInstance, limit: number): void {
   }
   const timer = setInterval(sweep, Math.max(1, limit / 20)).unref()
   app.addHook('onRequest', (_request, reply, done) => {
-    waiting.set(reply, performance.now() + limit)
+    const held = reply as Held
+    held[PLACE] = waiting.add(reply, performance.now() + limit)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    if (!waiting.delete(reply)) lasting.delete(reply)
+    const place = (reply as Held)[PLACE]
+    if (place === undefined || !waiting.letGo(place)) lasting.delete(reply)
     // asked for an upgrade and answered without: no further request is read from such a socket, so it would stay for ever
     if (request.headers.upgrade !== undefined) request.raw.socket.destroySoon()
     done()
   })
   app.addHook('preClose', async () => {
-    for (const { raw } of [...waiting.keys(), ...lasting]) if (isEndless(raw)) raw.end()
+    for (const { raw } of [...waiting, ...lasting]) if (isEndless(raw)) raw.end()
   })
   app.addHook('onClose', async () => clearInterval(timer))
 }
