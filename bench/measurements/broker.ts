@@ -1,5 +1,5 @@
 /** The broker of a whole host on SQLite, posted to and listened to over loopback; who asks shares the cores. */
-import { digits, median, megabytes, rate } from '../figures.ts'
+import { digits, median, megabytes, percent, rate } from '../figures.ts'
 import { measurement, type LinePlan } from '../measurement.ts'
 import type { BrokerMemorySample } from '../samples/broker/memory.ts'
 import type { BrokerPostsRequest, BrokerPostsSample } from '../samples/broker/posts.ts'
@@ -62,7 +62,18 @@ export const brokerLatency = measurement<'brokerLatency'>({
     })),
   cost: ({ arrived }) => arrived.p99,
   costUnit: 'ms p99',
-  head: ['posts', 'posts/s', 'p50', 'p99', 'max', 'since it was sent, p50', 'p99', 'max', 'longest collection'],
+  head: [
+    'posts',
+    'posts/s',
+    'p50',
+    'p99',
+    'max',
+    'since it was sent, p50',
+    'p99',
+    'max',
+    'longest collection',
+    'no core',
+  ],
   cells({ samples }) {
     const delays = (since: 'arrived' | 'sent'): readonly string[] =>
       (['p50', 'p99', 'max'] as const).map((key) => digits(median(samples.map((sample) => sample[since][key]))))
@@ -71,6 +82,7 @@ export const brokerLatency = measurement<'brokerLatency'>({
       ...delays('arrived'),
       ...delays('sent'),
       digits(median(samples.map(({ gcMax }) => gcMax))),
+      percent(median(samples.map(({ noCore }) => noCore)), 1),
     ]
   },
 })

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { withFolder } from '../host/folder.ts'
+import { waitedForCore } from './core-waits.ts'
 import { NotedCalls } from './noted-calls.ts'
 import { servicesWith } from './noting-rules.ts'
 import { openHost } from './open-host.ts'
@@ -37,6 +38,8 @@ export interface BrokerLatencySample {
   readonly sent: Delays
   /** the longest pause of the host's collector */
   readonly gcMax: number
+  /** share of the time in which the host's main thread had work and no core: what others on the machine add to the delays */
+  readonly noCore: number
 }
 
 const CONNECTIONS = 64
@@ -64,7 +67,9 @@ export function brokerLatencySample(share: number): Promise<BrokerLatencySample>
       calls.expect(count)
       app.server.prependListener('request', calls.arrive)
       const gcMax = watchCollector()
+      const [began, waited] = [performance.now(), waitedForCore()]
       await paced([port, CONNECTIONS, perSecond, count], calls)
+      const noCore = (waitedForCore() - waited) / (performance.now() - began)
       return {
         most,
         perSecond: calls.sentPerSecond(warm),
@@ -72,6 +77,7 @@ export function brokerLatencySample(share: number): Promise<BrokerLatencySample>
         arrived: delaysOf(calls.waits('arrived', warm)),
         sent: delaysOf(calls.waits('sent', warm)),
         gcMax: gcMax(),
+        noCore,
       }
     } finally {
       app.server.closeAllConnections()
