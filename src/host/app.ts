@@ -27,7 +27,7 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     logger: logOptions(log.level, log.stream),
     childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestId,
+    genReqId: requestIds(),
     requestTimeout: ARRIVAL,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
@@ -76,10 +76,14 @@ function dropIdleConnections(app: FastifyInstance): void {
   app.addHook('onClose', async () => clearInterval(looking))
 }
 
-/** The caller's own id when it is harmless in a log, else a new one. */
-function requestId(request: Pick<IncomingMessage, 'headers'>): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
+/** Gives the caller's own id when it is harmless in a log, else a new one: of this life of the host, and a number. */
+function requestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
+  const life = randomUUID()
+  let count = 0
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : `${life}-${(++count).toString(36)}`
+  }
 }
 
 const BROKEN: ReadonlyMap<string, readonly [number, string, string]> = new Map([

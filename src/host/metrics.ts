@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Gauges, Work } from './gauges.ts'
+import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
 
@@ -20,18 +21,13 @@ const COUNTED = {
 export class Metrics {
   readonly gauges: Gauges
   readonly #registry = new Registry()
-  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #requests: RequestTimes
   readonly #lag: LoopDelay = monitorEventLoopDelay({ resolution: LOOK })
 
   constructor() {
-    const registers = [this.#registry]
-    this.#requests = new Histogram({
-      name: 'reflexarc_http_request_seconds',
-      help: 'Time from the first byte of a request to the last of its answer',
-      labelNames: ['method', 'route', 'status'],
-      buckets: REQUEST,
-      registers,
-    })
+    const about = 'Time from the first byte of a request to the last of its answer'
+    this.#requests = new RequestTimes('reflexarc_http_request_seconds', about, REQUEST)
+    this.#registry.registerMetric(this.#requests.asMetric)
     this.gauges = makeGauges(this.#registry)
     processFigures(this.#registry, this.#lag)
     this.#lag.enable()
@@ -54,10 +50,9 @@ export class Metrics {
   /** Counts every request of a scope. */
   watch(app: FastifyInstance): void {
     app.addHook('onResponse', (request, reply, done) => {
-      const { method, routeOptions } = request
       // The pattern, not the path: paths are endless.
-      const labels = { method, route: routeOptions.url ?? 'none', status: reply.statusCode }
-      this.#requests.observe(labels, reply.elapsedTime / 1000)
+      const route = request.routeOptions.url ?? 'none'
+      this.#requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
       done()
     })
   }

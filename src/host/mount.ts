@@ -99,8 +99,9 @@ function limitRate(perSecond: number, now: () => number) {
 
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { log, method, routeOptions, tenant } = request
+    const { log } = request
     if (log.level === 'debug' || log.level === 'trace') {
+      const { method, routeOptions, tenant } = request
       const { statusCode, elapsedTime } = reply
       log.debug({ req: request, route: routeOptions.url, method, tenant, statusCode, ms: elapsedTime }, 'answered')
     }

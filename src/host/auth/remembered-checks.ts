@@ -2,17 +2,24 @@ import { hash, randomBytes } from 'node:crypto'
 import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000
+/** Credentials that are remembered as they came, and characters of them: they cost no digest. */
+const MOST_AS_CAME = 1_000
+const MOST_CHARACTERS = 2_048
 
 /** ms that a check is remembered */
 export const REMEMBERED_MS = 60_000
 
 /**
- * Credentials that were checked a moment ago, so that a request pays for a lookup and not for the check. Only a digest
- * of them is kept, with a salt of this process: it is compared without telling anything about the credentials.
+ * Credentials that were checked a moment ago, so that a request pays for a lookup and not for the check. They are kept by
+ * a digest, with a salt of this process: it is compared without telling anything about the credentials. The few that
+ * come again and again are kept as they came besides: a look-up compares them only with what has the very same hash, by
+ * a seed of this process, so that the time it takes tells nothing either.
  */
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
+  /** by the credentials */
+  readonly #asCame = new Map<string, CheckedCaller>()
   /** by digest: checks under way */
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
@@ -23,11 +30,23 @@ export class RememberedChecks {
   }
 
   get(credentials: string): CheckedCaller | undefined {
+    const known = this.#asCame.get(credentials)
+    if (known !== undefined && known.until > this.#now()) return known
+    return this.#byDigest(credentials)
+  }
+
+  #byDigest(credentials: string): CheckedCaller | undefined {
     const digest = this.#digest(credentials)
     const caller = this.#callers.get(digest)
-    if (caller === undefined || caller.until > this.#now()) return caller
-    this.#callers.delete(digest)
-    return undefined
+    if (caller === undefined || caller.until <= this.#now()) {
+      this.#callers.delete(digest)
+      this.#asCame.delete(credentials)
+      return undefined
+    }
+    // those that are used find their way back
+    if (this.#asCame.size >= MOST_AS_CAME) this.#asCame.clear()
+    if (credentials.length <= MOST_CHARACTERS) this.#asCame.set(credentials, caller)
+    return caller
   }
 
   /** Checks once for all who come with the same credentials meanwhile, and remembers whom it found. */
