@@ -74,7 +74,12 @@ export interface CollectionSpec<D extends Document> {
 
 /** What can be asked about a field, and how it is read off a document; `undefined` or an empty list: not there. */
 export type Field<D extends Document> =
-  | { readonly type: 'text'; readonly of: (document: D) => string | undefined }
+  | {
+      readonly type: 'text'
+      readonly of: (document: D) => string | undefined
+      /** long, and looked through with `contains` alone: no index is kept of it. For speed alone, as `together` */
+      readonly only?: 'contains'
+    }
   | { readonly type: 'number'; readonly of: (document: D) => number | undefined }
   /** several texts, such as tags; asked with `eq` and `in`, one that matches is enough */
   | { readonly type: 'texts'; readonly of: (document: D) => readonly string[] }

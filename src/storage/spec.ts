@@ -22,6 +22,8 @@ export interface KnownField {
   /** its place in `KnownSpec.fields` and in the values of a document */
   readonly index: number
   readonly of: (document: never) => unknown
+  /** it is only looked through, or a list whose texts are found one by one: no index is of use */
+  readonly unindexed: boolean
 }
 
 export interface KnownSpec {
@@ -65,6 +67,7 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
     type: field.type,
     index,
     of: field.of,
+    unindexed: field.type === 'texts' || ('only' in field && field.only === 'contains'),
   }))
   const seen = new Set<string>()
   for (const { name, type, of } of fields) {
@@ -105,15 +108,17 @@ function readTogether(
       problems.wrong(path, `is ${names.join(', ')}`, `name 2 to ${MAX_TOGETHER_FIELDS} different fields`)
     return names.flatMap((name, j): readonly KnownField[] => {
       const field = byName.get(name)
-      if (field?.type === 'text' || field?.type === 'number') return [field]
-      problems.wrong(`${path}/${j}`, `${name} is no text or number field`, 'name one, or leave it out')
+      if ((field?.type === 'text' || field?.type === 'number') && !field.unindexed) return [field]
+      problems.wrong(`${path}/${j}`, `${name} is no text or number field with an index`, 'name one, or leave it out')
       return []
     })
   })
 }
 
 function shapeOf(known: KnownSpec): string {
-  const fields = known.fields.map((field) => `${field.name}: ${field.type}`)
+  const fields = known.fields.map(
+    ({ name, type, unindexed }) => `${name}: ${type}${type === 'text' && unindexed ? ', inside' : ''}`,
+  )
   const together = known.together.map((list) => list.map(({ name }) => name).join(' + '))
   return `version ${known.version} (${[...fields, ...together].join(', ')})`
 }

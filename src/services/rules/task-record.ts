@@ -48,7 +48,7 @@ export interface TaskRecord {
 
 export const TASKS: CollectionSpec<TaskRecord> = {
   name: 'tasks',
-  version: 2,
+  version: 3,
   fields: {
     name: { type: 'text', of: (task) => task.name },
     status: { type: 'text', of: (task) => task.status },
@@ -61,7 +61,7 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     tag: { type: 'texts', of: (task) => tagKeys(task.effective.tags) },
     createTime: { type: 'number', of: (task) => task.createTime },
     finishedTime: { type: 'number', of: (task) => task.finishedTime },
-    words: { type: 'text', of: wordsOf },
+    words: { type: 'text', of: wordsOf, only: 'contains' },
   },
   // what listings are filtered by, newest first
   together: [
@@ -69,6 +69,9 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     ['template', 'type', 'createTime'],
     ['type', 'status', 'createTime'],
     ['user', 'status', 'createTime'],
+    ['name', 'status', 'createTime'],
+    // walked newest first where none of the others leads to few
+    ['createTime', 'status', 'name', 'template'],
   ],
 }
 

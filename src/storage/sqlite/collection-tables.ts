@@ -1,15 +1,15 @@
 /** The writes of one collection. Works inside the transaction of its caller. */
 import {
   documentsTable,
-  fieldColumns,
   fieldsTable,
+  narrowColumns,
   textsTable,
+  wideColumns,
+  wideTable,
   type CollectionForm,
   type ColumnValues,
 } from './collection-form.ts'
 import type { Database, SqlValue } from './database.ts'
-
-type Found = readonly [version: number, live: number]
 
 export interface Current {
   readonly version: number
@@ -19,14 +19,23 @@ export interface Current {
 export class CollectionTables {
   readonly #db: Database
   readonly #sql: Statements
-  #changed = false
+  readonly #fields: ColumnTable
+  /** absent when nothing is wide */
+  readonly #wide: ColumnTable | undefined
   /** the fields of type `texts`, with the place of their column */
   readonly #texts: readonly { readonly name: string; readonly place: number }[]
+  /** the place of the number in whose order texts are kept; -1 without one */
+  readonly #rank: number
+  #changed = false
 
   constructor(db: Database, form: CollectionForm) {
     this.#db = db
     this.#sql = statementsOf(form)
-    const columns = fieldColumns(form)
+    const [narrow, wide] = [narrowColumns(form), wideColumns(form)]
+    this.#fields = { table: fieldsTable(form), columns: narrow, from: 0 }
+    this.#wide = wide.length === 0 ? undefined : { table: wideTable(form), columns: wide, from: narrow.length }
+    const columns = [...narrow, ...wide]
+    this.#rank = form.rank === undefined ? -1 : columns.indexOf(form.rank.column)
     this.#texts = form.fields
       .filter(({ type }) => type === 'texts')
       .map(({ name, column }) => ({ name, place: columns.indexOf(column) }))
@@ -34,13 +43,14 @@ export class CollectionTables {
 
   /** What is there, or was until it was deleted; version 0 when it never was. */
   current(tenant: string, id: string): Current {
-    const [version, live] = this.#db.row<Found>(this.#sql.find, tenant, id) ?? [0, 0]
+    const [, version, live] = this.#find(tenant, id)
     return { version, live: live === 1 }
   }
 
   /** What can be searched of a document; null when there is none. */
   searched(tenant: string, id: string): ColumnValues | null {
-    return this.#db.row<readonly SqlValue[]>(this.#sql.fields, tenant, id) ?? null
+    const [key, , live] = this.#find(tenant, id)
+    return live === 1 ? this.#searched(key) : null
   }
 
   /** True once after something that can be searched has changed. */
@@ -52,43 +62,92 @@ export class CollectionTables {
 
   /** Gives the new version. */
   put(tenant: string, id: string, body: string, fields: ColumnValues): number {
-    const [version = 0] = this.#db.row<[number]>(this.#sql.put, tenant, id, body) ?? []
-    this.#index(tenant, id, fields, version === 1)
+    const [key, version] = this.#db.row<Key>(this.#sql.put, tenant, id, body) ?? [0, 0]
+    const before = version === 1 ? null : this.#searched(key)
+    if (before === null) this.#insert(tenant, id, key, fields)
+    else this.#update(tenant, key, before, fields)
     return version
   }
 
   /** True when there was one. */
   delete(tenant: string, id: string): boolean {
-    if (this.#db.run(this.#sql.bury, tenant, id) === 0) return false
-    if (this.#texts.length > 0) this.#retext(tenant, id, [], false)
-    this.#db.run(this.#sql.unindex, tenant, id)
+    const [key] = this.#db.row<readonly [number]>(this.#sql.bury, tenant, id) ?? []
+    if (key === undefined) return false
+    const before = this.#searched(key)
+    if (before !== null) this.#retext(tenant, key, before, [])
+    this.#db.run(this.#sql.unindex, key)
+    if (this.#wide !== undefined) this.#db.run(this.#sql.unwiden, key)
     this.#changed = true
     return true
   }
 
   /** Writes what can be searched of a document that was read a while ago, unless it was written or deleted since. */
   fill(tenant: string, id: string, fields: ColumnValues): void {
-    if (!this.current(tenant, id).live || this.#db.row(this.#sql.fields, tenant, id) !== undefined) return
-    this.#index(tenant, id, fields, true)
+    const [key, , live] = this.#find(tenant, id)
+    if (live === 1 && this.#searched(key) === null) this.#insert(tenant, id, key, fields)
   }
 
-  /** Writes what can be searched of a document; `isNew`: there is nothing yet. */
-  #index(tenant: string, id: string, fields: ColumnValues, isNew: boolean): void {
-    if (this.#texts.length > 0) this.#retext(tenant, id, fields, isNew)
-    if (this.#db.run(this.#sql.index, tenant, id, ...fields) > 0) this.#changed = true
+  #find(tenant: string, id: string): Found {
+    return this.#db.row<Found>(this.#sql.find, tenant, id) ?? [0, 0, 0]
   }
 
-  /** Brings `t_x` from what the document had to what it has. */
-  #retext(tenant: string, id: string, fields: ColumnValues, isNew: boolean): void {
-    const before = isNew ? [] : (this.searched(tenant, id) ?? [])
+  #searched(key: number): ColumnValues | null {
+    return this.#db.row<ColumnValues>(this.#sql.searched, key) ?? null
+  }
+
+  #insert(tenant: string, id: string, key: number, fields: ColumnValues): void {
+    this.#retext(tenant, key, [], fields)
+    const { index, widen } = this.#sql
+    const from = this.#wide?.from
+    this.#db.run(index, key, tenant, id, ...(from === undefined ? fields : fields.slice(0, from)))
+    if (from !== undefined) this.#db.run(widen, key, ...fields.slice(from))
+    this.#changed = true
+  }
+
+  /** Most writes of a document change none of its fields, and the rest few: the indexes of the others stay untouched. */
+  #update(tenant: string, key: number, before: ColumnValues, fields: ColumnValues): void {
+    if (fields.every((value, place) => value === before[place])) return
+    this.#retext(tenant, key, before, fields)
+    for (const one of [this.#fields, this.#wide]) if (one !== undefined) this.#updateColumns(one, key, before, fields)
+    this.#changed = true
+  }
+
+  #updateColumns({ table, columns, from }: ColumnTable, key: number, before: ColumnValues, now: ColumnValues): void {
+    const places = columns.map((_, i) => from + i).filter((place) => now[place] !== before[place])
+    if (places.length === 0) return
+    const list = places.map((place) => `${columns[place - from]} = ?`).join(', ')
+    this.#db.run(`UPDATE ${table} SET ${list} WHERE key = ?`, ...places.map((place) => now[place] ?? null), key)
+  }
+
+  /** Brings `t_x` from what the document had to what it has; the lists are empty when it is not there. */
+  #retext(tenant: string, key: number, before: ColumnValues, now: ColumnValues): void {
+    const [was, is] = [this.#rankOf(before), this.#rankOf(now)]
     for (const { name, place } of this.#texts) {
-      const [old = null, now = null] = [before[place], fields[place]]
-      if (old === now) continue
-      const [had, has] = [new Set(entries(old)), new Set(entries(now))]
-      for (const value of had) if (!has.has(value)) this.#db.run(this.#sql.untext, tenant, name, value, id)
-      for (const value of has) if (!had.has(value)) this.#db.run(this.#sql.text, tenant, name, value, id)
+      const [old = null, next = null] = [before[place], now[place]]
+      if (old === next && was === is) continue
+      const [had, has] = [new Set(entries(old)), new Set(entries(next))]
+      const stays = (value: string): boolean => was === is && had.has(value) && has.has(value)
+      for (const value of had) if (!stays(value)) this.#db.run(this.#sql.untext, tenant, name, value, was, key)
+      for (const value of has) if (!stays(value)) this.#db.run(this.#sql.text, tenant, name, value, is, key)
     }
   }
+
+  #rankOf(fields: ColumnValues): number {
+    if (this.#rank < 0) return 0
+    const rank = fields[this.#rank]
+    // what is absent comes last when the highest comes first
+    return typeof rank === 'number' ? rank : -Infinity
+  }
+}
+
+type Key = readonly [key: number, version: number]
+type Found = readonly [key: number, version: number, live: number]
+
+interface ColumnTable {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** the place of the first column among all values */
+  readonly from: number
 }
 
 function entries(text: SqlValue): readonly string[] {
@@ -99,21 +158,20 @@ type Statements = ReturnType<typeof statementsOf>
 
 function statementsOf(form: CollectionForm) {
   const [documents, fields, texts] = [documentsTable(form), fieldsTable(form), textsTable(form)]
-  const columns = fieldColumns(form)
-  const places = columns.map(() => ', ?').join('')
-  const list = columns.map((column) => `, ${column}`).join('')
-  // An update that changes no field leaves the indexes alone: most writes of a document change none.
-  const update = `DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
-    WHERE ${columns.map((column) => `${column} IS NOT excluded.${column}`).join(' OR ')}`
+  const [narrow, wide] = [narrowColumns(form), wideColumns(form)]
+  const [wideRows, places] = [wideTable(form), (count: number): string => ', ?'.repeat(count)]
+  const joined = wide.length === 0 ? '' : ` JOIN ${wideRows} USING (key)`
   return {
-    find: `SELECT version, body IS NOT NULL FROM ${documents} WHERE tenant = ? AND id = ?`,
+    find: `SELECT key, version, body IS NOT NULL FROM ${documents} WHERE tenant = ? AND id = ?`,
     put: `INSERT INTO ${documents} (tenant, id, version, body) VALUES (?, ?, 1, ?)
-          ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body RETURNING version`,
-    bury: `UPDATE ${documents} SET body = NULL WHERE tenant = ? AND id = ? AND body IS NOT NULL`,
-    index: `INSERT INTO ${fields} (tenant, id${list}) VALUES (?, ?${places}) ON CONFLICT (tenant, id) ${update}`,
-    unindex: `DELETE FROM ${fields} WHERE tenant = ? AND id = ?`,
-    fields: `SELECT ${columns.join(', ')} FROM ${fields} WHERE tenant = ? AND id = ?`,
-    text: `INSERT INTO ${texts} (tenant, field, value, id) VALUES (?, ?, ?, ?)`,
-    untext: `DELETE FROM ${texts} WHERE tenant = ? AND field = ? AND value = ? AND id = ?`,
+          ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body RETURNING key, version`,
+    bury: `UPDATE ${documents} SET body = NULL WHERE tenant = ? AND id = ? AND body IS NOT NULL RETURNING key`,
+    index: `INSERT INTO ${fields} (key, tenant, id, ${narrow.join(', ')}) VALUES (?, ?, ?${places(narrow.length)})`,
+    unindex: `DELETE FROM ${fields} WHERE key = ?`,
+    widen: `INSERT INTO ${wideRows} (key, ${wide.join(', ')}) VALUES (?${places(wide.length)})`,
+    unwiden: `DELETE FROM ${wideRows} WHERE key = ?`,
+    searched: `SELECT ${[...narrow, ...wide].join(', ')} FROM ${fields}${joined} WHERE key = ?`,
+    text: `INSERT INTO ${texts} (tenant, field, value, rank, key) VALUES (?, ?, ?, ?, ?)`,
+    untext: `DELETE FROM ${texts} WHERE tenant = ? AND field = ? AND value = ? AND rank = ? AND key = ?`,
   }
 }

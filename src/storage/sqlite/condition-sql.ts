@@ -1,7 +1,7 @@
 /** Conditions as SQL over a row `f` of a field table. What a caller gave is only ever a bound value. */
 import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
-import { textsTable, type CollectionForm, type FormField } from './collection-form.ts'
+import { textsTable, wideTable, type CollectionForm, type FormField } from './collection-form.ts'
 import type { SqlValue } from './database.ts'
 
 export interface Sql {
@@ -63,22 +63,21 @@ export function conditionSql(form: CollectionForm, condition: Condition): Sql {
   }
 }
 
-/** A list as driver of a query: its ids come from the index of texts, where `textsSql` asks about one row. */
-export function textsDriverSql(form: CollectionForm, tenant: string, condition: Condition): Sql | undefined {
-  const ids = textsIdsSql(form, tenant, condition)
-  return ids && { text: `f.id IN (${ids.text})`, values: ids.values }
-}
-
-/** Those ids themselves, one as often as it has one of the texts. */
-export function textsIdsSql(form: CollectionForm, tenant: string, condition: Condition): Sql | undefined {
+/** The entries `t` of `t_x` of a condition on a list; undefined for any other condition. `single`: a document has one at most. */
+export function entriesSql(
+  form: CollectionForm,
+  tenant: string,
+  condition: Condition,
+): (Sql & { readonly single: boolean }) | undefined {
   const values = 'any' in condition ? undefined : valuesOf(condition)
   if ('any' in condition || values === undefined) return undefined
   const of = fieldOf(form, condition.field)
   if (of.field === 'id' || of.field.type !== 'texts') return undefined
-  const list = inSql('value', values)
+  const list = inSql('t.value', values)
   return {
-    text: `SELECT id FROM ${textsTable(form)} WHERE tenant = ? AND field = ? AND ${list.text}`,
+    text: `t.tenant = ? AND t.field = ? AND ${list.text}`,
     values: [tenant, of.field.name, ...list.values],
+    single: values.length === 1,
   }
 }
 
@@ -86,7 +85,11 @@ export function fieldOf(form: CollectionForm, name: string): OfField {
   if (name === 'id') return { field: 'id', column: 'f.id', lower: 'coalesce(f.low, f.id)' }
   const field = form.fields.find((one) => one.name === name)
   if (field === undefined) throw new Error(`the collection ${form.name} has no field ${name}`)
-  return { field, column: `f.${field.column}`, lower: `coalesce(f.${field.second}, f.${field.column})` }
+  const { column, second } = field
+  const read = (expression: string): string =>
+    field.unindexed ? `(SELECT ${expression} FROM ${wideTable(form)} AS w WHERE w.key = f.key)` : expression
+  const row = field.unindexed ? 'w' : 'f'
+  return { field, column: read(`${row}.${column}`), lower: read(`coalesce(${row}.${second}, ${row}.${column})`) }
 }
 
 function valuesOf(condition: FieldCondition): readonly (string | number)[] | undefined {
@@ -96,11 +99,16 @@ function valuesOf(condition: FieldCondition): readonly (string | number)[] | und
 
 function textsSql(form: CollectionForm, field: FormField, condition: FieldCondition): Sql {
   if (condition.op === 'exists') {
-    return { text: `f.${field.column} IS ${condition.value ? 'NOT ' : ''}NULL`, values: [] }
+    const { column } = fieldOf(form, field.name)
+    return { text: `${column} IS ${condition.value ? 'NOT ' : ''}NULL`, values: [] }
   }
   const list = inSql('t.value', valuesOf(condition) ?? [])
+  // The number beyond all others that `CollectionTables` writes for an absent one.
+  const rank = form.rank === undefined ? '0' : `coalesce(f.${form.rank.column}, -9e999)`
   return {
-    text: `EXISTS (SELECT 1 FROM ${textsTable(form)} AS t WHERE t.tenant = f.tenant AND t.field = ? AND ${list.text} AND t.id = f.id)`,
+    text: `EXISTS (
+      SELECT 1 FROM ${textsTable(form)} AS t
+      WHERE t.tenant = f.tenant AND t.field = ? AND ${list.text} AND t.rank = ${rank} AND t.key = f.key)`,
     values: [field.name, ...list.values],
   }
 }

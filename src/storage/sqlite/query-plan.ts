@@ -1,16 +1,27 @@
 /**
  * Which index a query walks. SQLite keeps no figures that would tell a state that half of the documents have from one that
  * three have, so it is asked: how many rows each condition leaves, counted up to a bound in the condition's own index.
- * Few: they are fetched. Many: the index of the order is walked until the page is full, or all fields are scanned. Fields
- * that are asked about together have an index in which nothing need be asked: it leads to what is sought, in order.
+ * Few: they are fetched. Many: what leads through them in the order that is asked for is walked until the page is full, or
+ * all fields are scanned. Fields that are asked about together have an index in which nothing need be asked: it leads to what
+ * is sought, in order; and one that has all fields of a question answers it without a look at any row.
  */
 import type { Condition } from '../contract.ts'
-import { fieldsTable, indexOf, togetherIndexOf, type CollectionForm } from './collection-form.ts'
-import { allSql, conditionSql, fieldOf, textsDriverSql, textsIdsSql, type Sql } from './condition-sql.ts'
+import {
+  fieldsTable,
+  idsIndexOf,
+  indexOf,
+  textsTable,
+  togetherIndexOf,
+  type CollectionForm,
+  type FormField,
+} from './collection-form.ts'
+import { allSql, conditionSql, entriesSql, fieldOf, type Sql } from './condition-sql.ts'
 import type { Database } from './database.ts'
 
-/** How far a condition's rows are counted: some 0.2 ms in its index. Above, looking each up costs more than a scan. */
+/** Rows that are fetched and sorted rather than met on a walk: 2 to 3 ms. */
 const FEW = 5_000
+/** Rows that are looked up to be counted, at most: some 6 ms, what it takes to scan five times as many. */
+const MOST_LOOKED_UP = 20_000
 /** Pages that reach further are sorted out of a scan: on the way there the index of the order leads to too many rows. */
 const DEEP = 2_000
 /** Conditions that are asked about; the others only filter. */
@@ -20,6 +31,8 @@ const MOST_ASKED = 6
 export interface Source {
   readonly from: string
   readonly where: Sql
+  /** what stands for the first field of the order */
+  readonly first?: string
 }
 
 interface Driver {
@@ -29,7 +42,11 @@ interface Driver {
   /** the places of the conditions that `part` stands for, and the text that replaces them, when another drives better */
   readonly places: ReadonlySet<number>
   /** rows that can be counted in place of its own; at least as many */
-  readonly counted?: Sql
+  readonly counted?: { readonly from: string; readonly where: Sql }
+  /** its rows come in the order of the collection's rank */
+  readonly ranked?: boolean
+  /** nothing says where in its index to begin */
+  readonly endless?: boolean
 }
 
 export interface Planned {
@@ -39,31 +56,75 @@ export interface Planned {
   readonly where: readonly Condition[]
 }
 
-/** `sortedBy`: the first field of the order, when it is not by id. `depth`: how far into the order the page reaches. */
-export function sourceOfPage(planned: Planned, sortedBy: string | undefined, depth: number): Source {
+export type FirstOrder = { readonly field: string; readonly descending: boolean } | undefined
+
+/** `first`: what the order begins with, when it is not by id. `depth`: how far into the order the page reaches. */
+export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number): Source {
   const { form, where } = planned
   const straight = togetherDriversOf(planned, 1).find(
-    ({ places, next }) => places.size === where.length && next !== undefined && next === sortedBy,
+    ({ places, next }) => places.size === where.length && next !== undefined && next === first?.field,
   )
   if (straight !== undefined) return driven(planned, straight)
-  const driver = fewest(planned, driversOf(planned))
-  if (driver !== undefined) return driven(planned, driver)
-  const field = sortedBy === undefined || (where.length > 0 && depth > DEEP) ? 'id' : fieldOf(form, sortedBy).field
-  return { from: indexed(form, field === 'id' ? undefined : indexOf(form, field)), where: allSql(form, where) }
+  const isRanked = first?.descending === true && first.field === form.rank?.name
+  const ranked = ({ ranked: follows = false }: Driver): Partial<Source> =>
+    isRanked && follows ? { first: 't.rank' } : {}
+  const covering = first === undefined ? undefined : coveringOf(planned, first.field)
+  const drivers = driversOf(planned)
+  const driver = fewest(
+    planned,
+    covering === undefined ? drivers : drivers.filter(({ endless }) => endless !== true),
+    FEW,
+  )
+  if (driver !== undefined) return { ...driven(planned, driver), ...ranked(driver) }
+  if (where.length > 0 && depth > DEEP) return scanned(planned)
+  const walked = drivers.find(({ ranked: follows = false }) => isRanked && follows)
+  if (walked !== undefined) return { ...driven(planned, walked), ...ranked(walked) }
+  const index = covering ?? orderIndexOf(form, first)
+  return index === undefined ? scanned(planned) : { from: indexed(form, index), where: allSql(form, where) }
 }
 
 export function sourceOfCount(planned: Planned): Source {
-  const { form, where } = planned
+  const { db, form, where } = planned
   const drivers = driversOf(planned)
   // What one index answers whole is counted in it, without a look at any row.
   const whole = drivers.find(({ places }) => places.size === where.length)
   if (whole !== undefined) return driven(planned, whole)
-  const driver = fewest(planned, drivers)
-  return driver === undefined ? { from: indexed(form, undefined), where: allSql(form, where) } : driven(planned, driver)
+  const covering = coveringOf(planned)
+  const [rows = 0] = db.row<[number | null]>(`SELECT max(key) FROM ${fieldsTable(form)}`) ?? []
+  const asked = drivers.filter(({ endless }) => endless !== true || covering === undefined)
+  const driver =
+    fewest(planned, asked, Math.min(Math.max(FEW, (rows ?? 0) / 5), MOST_LOOKED_UP)) ??
+    (covering === undefined ? drivers.find(({ counted }) => counted !== undefined) : undefined)
+  if (driver !== undefined) return driven(planned, driver)
+  return covering === undefined ? scanned(planned) : { from: indexed(form, covering), where: allSql(form, where) }
 }
 
 function indexed(form: CollectionForm, index: string | undefined): string {
   return `${fieldsTable(form)} AS f ${index === undefined ? 'NOT INDEXED' : `INDEXED BY ${index}`}`
+}
+
+/** All rows of a tenant: as they lie when there is no other tenant, else in the index that leads to them most straightly. */
+function scanned({ db, form, where }: Planned): Source {
+  const [tenants = 0] = db.row<[number]>('SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)') ?? []
+  const index = form.rank === undefined ? idsIndexOf(form) : indexOf(form, form.rank)
+  return { from: indexed(form, tenants < 2 ? undefined : index), where: allSql(form, where) }
+}
+
+function orderIndexOf(form: CollectionForm, first: FirstOrder): string | undefined {
+  const field = first === undefined ? 'id' : fieldOf(form, first.field).field
+  if (field === 'id') return idsIndexOf(form)
+  return field.unindexed ? undefined : indexOf(form, field)
+}
+
+/** An index that has all fields that are asked about: of several the one in whose first field something is sought. */
+function coveringOf({ form, where }: Planned, begins?: string): string | undefined {
+  const asked = new Set(where.map((condition) => ('any' in condition ? undefined : condition.field)))
+  const fits = (list: readonly FormField[]): boolean =>
+    [...asked].every((name) => list.some((field) => field.name === name)) &&
+    (begins === undefined || list[0]?.name === begins)
+  const places = form.together.flatMap((list, place) => (fits(list) ? [place] : []))
+  const place = places.find((one) => asked.has(form.together[one]?.[0]?.name)) ?? places[0]
+  return place === undefined ? undefined : togetherIndexOf(form, place)
 }
 
 function driven({ form, where }: Planned, { from, part, places }: Driver): Source {
@@ -108,16 +169,9 @@ function driversOf(planned: Planned): readonly Driver[] {
   const drivers: Driver[] = []
   for (const [place, condition] of where.entries()) {
     if ('any' in condition || !ANSWERED.has(condition.op)) continue
-    const texts = textsDriverSql(form, tenant, condition)
-    if (texts !== undefined) {
-      // looked up among the fields, every one of its rows would be read to count the first few
-      const counted = textsIdsSql(form, tenant, condition)
-      drivers.push({
-        from: indexed(form, undefined),
-        part: texts,
-        places: new Set([place]),
-        ...(counted && { counted }),
-      })
+    const entries = entriesSql(form, tenant, condition)
+    if (entries !== undefined) {
+      drivers.push(entriesDriver(form, place, entries))
       continue
     }
     const known = byField.get(condition.field)
@@ -129,32 +183,53 @@ function driversOf(planned: Planned): readonly Driver[] {
   }
   for (const [name, { conditions, places }] of byField) {
     const { field } = fieldOf(form, name)
-    if (field !== 'id' && field.type === 'texts') continue
-    const index = field === 'id' ? undefined : indexOf(form, field)
+    if (field !== 'id' && field.unindexed) continue
+    const index = field === 'id' ? idsIndexOf(form) : indexOf(form, field)
     const parts = conditions.map((condition) => conditionSql(form, condition))
     const part = {
       text: parts.map(({ text }) => `(${text})`).join(' AND '),
       values: parts.flatMap((one) => one.values),
     }
-    drivers.push({ from: indexed(form, index), part, places })
+    drivers.push({ from: indexed(form, index), part, places, endless: conditions.every(isEndless) })
   }
   // one field alone has an index of its own
   return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MOST_ASKED)
 }
 
+/** A text's entries lead to rows by their keys; with several texts a row may have more than one entry. */
+function entriesDriver(
+  form: CollectionForm,
+  place: number,
+  { text, values, single }: Sql & { single: boolean },
+): Driver {
+  const table = `${textsTable(form)} AS t`
+  const own = { places: new Set([place]), counted: { from: table, where: { text, values } } }
+  if (single) {
+    const from = `${table} CROSS JOIN ${indexed(form, undefined)}`
+    return { ...own, from, part: { text: `${text} AND f.key = t.key`, values }, ranked: true }
+  }
+  const keys = { text: `f.key IN (SELECT t.key FROM ${table} WHERE ${text})`, values }
+  return { ...own, from: indexed(form, undefined), part: keys }
+}
+
 const ANSWERED: ReadonlySet<string> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'startsWith', 'like', 'box'])
 
-/** The driver that leaves the fewest rows; undefined when all leave many. */
-function fewest({ db, tenant }: Planned, drivers: readonly Driver[]): Driver | undefined {
-  let least = FEW
+function isEndless(condition: Condition): boolean {
+  return 'op' in condition && condition.op === 'like' && condition.pattern.startsWith('*')
+}
+
+/** The driver that leaves the fewest rows; undefined when all leave `bound` or more. */
+function fewest({ db, tenant }: Planned, drivers: readonly Driver[], bound: number): Driver | undefined {
+  let least = bound
   let best: Driver | undefined
   for (const driver of drivers) {
     const { from, part, counted } = driver
     const rows = counted ?? {
-      text: `SELECT 1 FROM ${from} WHERE f.tenant = ? AND ${part.text}`,
-      values: [tenant, ...part.values],
+      from,
+      where: { text: `f.tenant = ? AND ${part.text}`, values: [tenant, ...part.values] },
     }
-    const [count = 0] = db.row<[number]>(`SELECT count(*) FROM (${rows.text} LIMIT ?)`, ...rows.values, least) ?? []
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${rows.from} WHERE ${rows.where.text} LIMIT ?)`
+    const [count = 0] = db.row<[number]>(sql, ...rows.where.values, Math.ceil(least)) ?? []
     if (count >= least) continue
     least = count
     best = driver

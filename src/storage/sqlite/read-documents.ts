@@ -1,7 +1,7 @@
 /** Long reads of documents, on a reader's connection. Works inside the transaction of its caller. */
 import type { Condition } from '../contract.ts'
-import { documentsTable, fieldsTable, type CollectionForm } from './collection-form.ts'
-import { fieldOf } from './condition-sql.ts'
+import { documentsTable, fieldsTable, textsTable, type CollectionForm } from './collection-form.ts'
+import { entriesSql, fieldOf } from './condition-sql.ts'
 import type { Database } from './database.ts'
 import { sourceOfCount, sourceOfPage } from './query-plan.ts'
 
@@ -65,7 +65,7 @@ export function readDocuments(db: Database, read: DocumentsRead): unknown {
     case 'find':
       return find(db, read)
     case 'ids':
-      return ids(db, read)
+      return page(db, read).map(([id]) => id)
     case 'count':
       return count(db, read)
     case 'countBy':
@@ -76,35 +76,40 @@ export function readDocuments(db: Database, read: DocumentsRead): unknown {
 }
 
 function find(db: Database, read: PageRead): DocumentColumns {
-  const sql = `SELECT version, body FROM ${documentsTable(read.form)} WHERE tenant = ? AND id = ? AND body IS NOT NULL`
-  const found = ids(db, read)
+  const sql = `SELECT version, body FROM ${documentsTable(read.form)} WHERE key = ? AND body IS NOT NULL`
+  const found = page(db, read)
   const versions = new Float64Array(found.length)
-  const bodies = found.map((id, i) => {
-    const [version, body] = db.row<[number, string]>(sql, read.tenant, id) ?? lost(id)
+  const bodies = found.map(([id, key], i) => {
+    const [version, body] = db.row<[number, string]>(sql, key) ?? lost(id)
     versions[i] = version
     return body
   })
-  return { ids: found, versions, bodies }
+  return { ids: found.map(([id]) => id), versions, bodies }
 }
 
-function ids(db: Database, { form, tenant, query }: PageRead): readonly string[] {
+function page(db: Database, { form, tenant, query }: PageRead): readonly (readonly [id: string, key: number])[] {
   const { where: conditions, sort, afterId, offset, limit } = query
   if (limit === 0) return []
   const after: readonly Condition[] =
     afterId === undefined || afterId === '' ? [] : [{ field: 'id', op: 'gt', value: afterId }]
-  const { from, where } = sourceOfPage(
-    { db, form, tenant, where: [...conditions, ...after] },
-    sort[0]?.field,
-    offset + limit,
+  const asked = { db, form, tenant, where: [...conditions, ...after] }
+  const { from, where, first } = sourceOfPage(asked, sort[0], offset + limit)
+  const order = sort.map(({ field, descending }, place) =>
+    place === 0 && first !== undefined ? `${first} DESC` : orderText(form, field, descending),
   )
-  const order = sort.map(({ field, descending }) => orderText(form, field, descending))
   const sql = `
-    SELECT f.id FROM ${from} WHERE f.tenant = ? AND ${where.text}
+    SELECT f.id, f.key FROM ${from} WHERE f.tenant = ? AND ${where.text}
     ORDER BY ${[...order, 'f.id'].join(', ')} LIMIT ? OFFSET ?`
-  return db.rows<[string]>(sql, tenant, ...where.values, limit, offset).map(([id]) => id)
+  return db.rows<[string, number]>(sql, tenant, ...where.values, limit, offset)
 }
 
 function count(db: Database, { form, tenant, where: conditions }: CountRead): number {
+  const [only] = conditions
+  const entries = only !== undefined && conditions.length === 1 ? entriesSql(form, tenant, only) : undefined
+  if (entries?.single === true) {
+    const sql = `SELECT count(*) FROM ${textsTable(form)} AS t WHERE ${entries.text}`
+    return db.row<[number]>(sql, ...entries.values)?.[0] ?? 0
+  }
   const { from, where } = sourceOfCount({ db, form, tenant, where: conditions })
   const sql = `SELECT count(*) FROM ${from} WHERE f.tenant = ? AND ${where.text}`
   return db.row<[number]>(sql, tenant, ...where.values)?.[0] ?? 0

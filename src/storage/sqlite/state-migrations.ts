@@ -19,4 +19,8 @@ export const STATE_MIGRATIONS: Migrations = [
   ) STRICT;
   CREATE UNIQUE INDEX entries_by_position ON entries (partition, last);
   `,
+  `
+  -- Field tables have another layout: each is made anew from the documents, when its collection is first used
+  UPDATE collections SET filled = 0;
+  `,
 ]

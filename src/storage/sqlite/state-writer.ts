@@ -5,14 +5,7 @@
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { isExpected } from '../conflicts.ts'
-import {
-  createFieldTables,
-  documentsTable,
-  fieldsTable,
-  formText,
-  textsTable,
-  type CollectionForm,
-} from './collection-form.ts'
+import { createFieldTables, documentsTable, formText, type CollectionForm } from './collection-form.ts'
 import { CollectionTables, type Current } from './collection-tables.ts'
 import { newerError } from '../tenant.ts'
 import { openWriter, type Database } from './database.ts'
@@ -158,8 +151,6 @@ class StateWriter {
         CREATE TABLE IF NOT EXISTS ${documentsTable(form)} (
           key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, UNIQUE (tenant, id)
         ) STRICT;
-        DROP TABLE IF EXISTS ${fieldsTable(form)};
-        DROP TABLE IF EXISTS ${textsTable(form)};
         ${createFieldTables(form)}`)
       this.#db.run('INSERT OR REPLACE INTO collections VALUES (?, ?, ?, 0)', form.name, form.version, text)
     }
