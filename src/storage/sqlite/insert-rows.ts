@@ -9,12 +9,15 @@ export class InsertRows {
   readonly #width: number
   readonly #statements: readonly (readonly [rows: number, sql: string])[]
 
-  /** `insert`: the statement up to `VALUES`; `width`: its columns. */
-  constructor(db: Database, insert: string, width: number) {
+  /** `insert`: the statement up to `VALUES`; `width`: its columns; `rest`: what follows its rows. */
+  constructor(db: Database, insert: string, width: number, rest = '') {
     const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
     this.#db = db
     this.#width = width
-    this.#statements = SIZES.map((rows) => [rows, `${insert} ${Array.from({ length: rows }, () => row).join(', ')}`])
+    this.#statements = SIZES.map((rows) => {
+      const list = Array.from({ length: rows }, () => row).join(', ')
+      return [rows, `${insert} ${list} ${rest}`]
+    })
   }
 
   /** `values`: those of all rows, one row after the other. They are written in that order. */

@@ -3,7 +3,9 @@
  * into a table of the connection's own that is keyed as the folded ones are.
  */
 import type { SampleValue } from '../series.ts'
-import type { Database } from './database.ts'
+import type { Database, SqlValue } from './database.ts'
+import { InsertRows } from './insert-rows.ts'
+import { CODE, SAMPLE, seriesOfCode, storedAt, storedBlocks, TIME } from './sample-block.ts'
 
 /** `other` is a text, or a truth value as 0 or 1. */
 export type StoredValue = readonly [value: number | null, other: string | number | null]
@@ -57,11 +59,7 @@ export class SampleView {
     db.run('DELETE FROM temp.asked')
     for (const { place, key } of asked) db.run('INSERT INTO temp.asked VALUES (?, ?)', place, key)
     db.run('DELETE FROM temp.newer')
-    const [only] = asked
-    const copied =
-      asked.length === 1 && only !== undefined
-        ? db.run(COPY_ONE, from, until, only.key)
-        : db.run(COPY_ASKED, from, until)
+    const copied = copyNewer(db, new Set(asked.map(({ key }) => key)), from, until)
     return new SampleView(asked, copied > 0)
   }
 
@@ -87,12 +85,23 @@ export class SampleView {
   }
 }
 
-/** In the order of arrival, so that the last of two at the same time stays. */
-const copySql = (which: string): string => `
-  INSERT OR REPLACE INTO temp.newer SELECT series, time, value, other, expires FROM main.arrived
-  WHERE time BETWEEN ?1 AND ?2 AND ${which} ORDER BY key`
-const COPY_ONE = copySql('series = ?3')
-const COPY_ASKED = copySql('series IN (SELECT series FROM temp.asked)')
+/** In the order of arrival, so that the last of two at the same time stays. Gives how many. */
+function copyNewer(db: Database, asked: ReadonlySet<number>, from: number, until: number): number {
+  if (asked.size === 0) return 0
+  const rows = new InsertRows(db, 'INSERT OR REPLACE INTO temp.newer VALUES', 5)
+  const values: SqlValue[] = []
+  for (const block of storedBlocks(db)) {
+    const { samples } = block
+    for (let at = 0; at < samples.length; at += SAMPLE) {
+      const time = samples[at + TIME] ?? 0
+      if (time < from || time > until) continue
+      const series = seriesOfCode(samples[at + CODE] ?? 0)
+      if (asked.has(series)) values.push(series, time, ...storedAt(block, at / SAMPLE))
+    }
+  }
+  rows.run(values)
+  return values.length
+}
 
 const HIDDEN = 'EXISTS (SELECT 1 FROM temp.newer AS n WHERE n.series = s.series AND n.time = s.time)'
 

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import type { Database, SqlValue } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
-import { SAMPLE, type Append, type AppendOperation } from './series-jobs.ts'
+import { CODE, codeOf, kindOfCode, SAMPLE, seriesOfCode, storeBlock } from './sample-block.ts'
+import type { Append, AppendOperation } from './series-jobs.ts'
 import { SeriesNames } from './series-names.ts'
 
 export class SeriesAppends {
@@ -10,26 +11,26 @@ export class SeriesAppends {
   readonly #series: SeriesNames
   readonly #streams: SeriesNames
   readonly #tenants: Set<string>
-  readonly #sampleRows: InsertRows
   readonly #messageRows: InsertRows
 
   constructor(db: Database) {
     this.#db = db
     this.#series = new SeriesNames(db, 'series')
     this.#streams = new SeriesNames(db, 'streams')
-    this.#sampleRows = new InsertRows(db, INSERT_SAMPLES, 5)
     this.#messageRows = new InsertRows(db, INSERT_MESSAGES, 5)
     this.#tenants = new Set(db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
   /** Gives how many samples were written: none of an append whose position was applied before. */
   append(operation: AppendOperation): number {
+    // Not in place: what cannot be written with others is tried again from what was handed over.
+    const placed = new Float64Array(operation.block.samples.length)
     let written = 0
     let start = 0
     let message = 0
     for (const append of operation.appends) {
       if (append.applies === undefined || this.#advance(append.tenant, append.applies)) {
-        this.#samples(operation, append, start)
+        this.#place(operation, append, start, placed, written)
         this.#messages(operation, append, message)
         this.#tenant(append.tenant)
         written += append.end - start
@@ -37,6 +38,8 @@ export class SeriesAppends {
       start = append.end
       message = append.messages
     }
+    const samples = placed.subarray(0, written * SAMPLE)
+    if (written > 0) storeBlock(this.#db, { samples, words: operation.block.words })
     return written
   }
 
@@ -51,25 +54,26 @@ export class SeriesAppends {
     return this.#db.run(ADVANCE, tenant, log, partition, position) > 0
   }
 
-  #samples({ names, samples, others }: AppendOperation, { tenant, end }: Append, start: number): void {
+  /** Copies the samples of an append, with the keys of their series. */
+  #place(
+    { names, block: { samples } }: AppendOperation,
+    { tenant, end }: Append,
+    start: number,
+    into: Float64Array,
+    from: number,
+  ): void {
+    into.set(samples.subarray(start * SAMPLE, end * SAMPLE), from * SAMPLE)
     const keys = new Map<number, number>()
-    const keyOf = (place: number): number => {
+    for (let at = from * SAMPLE; at < (from + end - start) * SAMPLE; at += SAMPLE) {
+      const code = into[at + CODE] ?? 0
+      const place = seriesOfCode(code)
       let key = keys.get(place)
       if (key === undefined) {
         key = this.#series.key(tenant, names[place * 2] ?? '', names[place * 2 + 1] ?? '')
         keys.set(place, key)
       }
-      return key
+      into[at + CODE] = codeOf(key, kindOfCode(code))
     }
-    const rows: SqlValue[] = []
-    for (let i = start; i < end; i += 1) {
-      const at = i * SAMPLE
-      const value = samples[at + 2] ?? Number.NaN
-      const isNumber = !Number.isNaN(value)
-      rows.push(keyOf(samples[at] ?? 0), samples[at + 1] ?? 0)
-      rows.push(isNumber ? value : null, isNumber ? null : otherOf(others.get(i)), expiryOf(samples[at + 3]))
-    }
-    this.#sampleRows.run(rows)
   }
 
   #messages({ texts, stamps }: AppendOperation, { tenant, messages }: Append, start: number): void {
@@ -92,14 +96,8 @@ export class SeriesAppends {
 
 const MOST_TENANTS = 10_000
 
-/** A truth value as a whole number, which no other value in its column is. */
-function otherOf(value: string | boolean | undefined): SqlValue {
-  return typeof value === 'boolean' ? BigInt(value) : (value ?? null)
-}
-
 const expiryOf = (time: number | undefined): number | null => (time === undefined || Number.isNaN(time) ? null : time)
 
-const INSERT_SAMPLES = 'INSERT INTO arrived (series, time, value, other, expires) VALUES'
 const INSERT_MESSAGES = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
 const ADVANCE = `
   INSERT INTO applied (tenant, log, partition, position) VALUES (?, ?, ?, ?)

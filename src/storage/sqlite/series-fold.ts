@@ -3,86 +3,101 @@
  * copies; only when all are copied are the originals deleted. Readers prefer the originals all the while, so they see no
  * difference, and a crash in between costs only that it begins again.
  */
-import type { Database } from './database.ts'
+import type { Database, SqlValue } from './database.ts'
+import { InsertRows } from './insert-rows.ts'
+import { CODE, SAMPLE, seriesOfCode, storedAt, storedBlocks, TIME, type SampleBlock } from './sample-block.ts'
+import { sortSamples, type SortedSamples } from './sort-samples.ts'
 
 const SLICE_ROWS = 10_000
+/** samples of one fold, about: they are held in memory */
+const MOST_SAMPLES = 500_000
+/** rows that are handed to the database at once */
+const STRIDE = 64
 
-interface Slice {
-  readonly first: number
-  readonly last: number
+interface Fold extends SortedSamples {
+  /** the last block that it has */
+  readonly upTo: number
+  /** samples of its order that are copied */
+  done: number
 }
 
 export class SeriesFold {
   readonly #db: Database
-  #slices: Slice[] = []
-  #upTo = 0
+  readonly #rows: InsertRows
+  #fold: Fold | undefined
 
   constructor(db: Database) {
     this.#db = db
+    this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', 5, OVERWRITE)
   }
 
   /** True while a fold is under way. */
   get active(): boolean {
-    return this.#upTo > 0
+    return this.#fold !== undefined
   }
 
-  /**
-   * Does a slice, the first of a new fold when none is under way. Undefined while more slices are to do; at the end of the
-   * fold, how many samples have arrived meanwhile.
-   */
-  step(): number | undefined {
-    if (!this.active) this.#begin()
+  /** Does a slice, the first of a new fold when none is under way. */
+  step(): void {
+    const fold = this.#fold ?? this.#begin()
+    if (fold === undefined) return
+    this.#fold = fold
+    const until = Math.min(fold.done + SLICE_ROWS, fold.order.length)
     try {
-      return this.#db.transaction(() => this.#slice())
+      this.#db.transaction(() => {
+        this.#copy(fold, fold.done, until)
+        if (until === fold.order.length) this.#forget(fold)
+      })
     } catch (error) {
       // Whatever was copied will be copied again; nothing was deleted.
-      this.#upTo = 0
+      this.#fold = undefined
       throw error
     }
+    fold.done = until
+    if (until === fold.order.length) this.#fold = undefined
   }
 
   /** Folds all that has arrived, inside the transaction of the caller. */
   all(): void {
-    this.#upTo = 0
-    this.#db.run(`${COPY} WHERE TRUE ORDER BY series, time, key ${OVERWRITE}`)
-    this.#db.run('DELETE FROM arrived')
-  }
-
-  /** Series with few samples share a slice. */
-  #begin(): void {
-    this.#upTo = this.#db.row<[number | null]>('SELECT max(key) FROM arrived')?.[0] ?? 0
-    this.#slices = []
-    let rows = 0
-    let first: number | undefined
-    const counts = this.#db.rows<[number, number]>(
-      'SELECT series, count(*) FROM arrived WHERE key <= ? GROUP BY series ORDER BY series',
-      this.#upTo,
-    )
-    for (const [place, [series, count]] of counts.entries()) {
-      first ??= series
-      rows += count
-      if (rows < SLICE_ROWS && place < counts.length - 1) continue
-      this.#slices.push({ first, last: series })
-      first = undefined
-      rows = 0
+    this.#fold = undefined
+    for (let fold = this.#begin(); fold !== undefined; fold = this.#begin()) {
+      this.#copy(fold, 0, fold.order.length)
+      this.#forget(fold)
     }
   }
 
-  #slice(): number | undefined {
-    const slice = this.#slices.shift()
-    if (slice !== undefined) {
-      const { first, last } = slice
-      const sql = `${COPY} WHERE key <= ? AND series BETWEEN ? AND ? ORDER BY series, time, key ${OVERWRITE}`
-      this.#db.run(sql, this.#upTo, first, last)
+  /** Undefined when nothing has arrived. */
+  #begin(): Fold | undefined {
+    const blocks: SampleBlock[] = []
+    let upTo = 0
+    let count = 0
+    for (const block of storedBlocks(this.#db)) {
+      blocks.push(block)
+      upTo = block.key
+      count += block.samples.length / SAMPLE
+      if (count >= MOST_SAMPLES) break
     }
-    if (this.#slices.length > 0) return undefined
-    this.#db.run('DELETE FROM arrived WHERE key <= ?', this.#upTo)
-    this.#upTo = 0
-    return this.#db.row<[number]>('SELECT count(*) FROM arrived')?.[0] ?? 0
+    return blocks.length === 0 ? undefined : { ...sortSamples(blocks), upTo, done: 0 }
+  }
+
+  #copy(fold: Fold, from: number, until: number): void {
+    const { samples, order } = fold
+    for (let start = from; start < until; start += STRIDE) {
+      const values: SqlValue[] = []
+      for (let i = start; i < Math.min(start + STRIDE, until); i += 1) {
+        const place = order[i] ?? 0
+        const at = place * SAMPLE
+        const [value, other, expires] = storedAt(fold, place)
+        values.push(seriesOfCode(samples[at + CODE] ?? 0), samples[at + TIME] ?? 0, value, other, expires)
+      }
+      this.#rows.run(values)
+    }
+  }
+
+  #forget({ upTo }: Fold): void {
+    this.#db.run('DELETE FROM arrivals WHERE key <= ?', upTo)
   }
 }
 
-const COPY = 'INSERT INTO samples SELECT series, time, value, other, expires FROM arrived'
 /** The later of two at the same series and time is written over the earlier. */
 const OVERWRITE =
   'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires'

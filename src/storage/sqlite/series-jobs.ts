@@ -1,6 +1,7 @@
 /** What the main thread hands to the writer of series.db. */
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
-import type { SampleValue } from '../series.ts'
+import type { Sample } from '../series.ts'
+import { CODE, codeOf, EXPIRES, NUMBER, SAMPLE, TEXT, TIME, TRUTH, VALUE, type SampleBlock } from './sample-block.ts'
 
 /** As callers hand it over; `packSeriesJobs` turns a batch of them into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
@@ -15,25 +16,19 @@ export interface ExpireJob {
   readonly limit: number
 }
 
-/** Appends one after the other, their samples as columns: copying objects between threads costs more than writing them. */
+/** Appends one after the other, their samples as a block: copying objects between threads costs more than writing them. */
 export interface AppendOperation {
   readonly kind: 'append'
   /** resource and metric of each series that occurs, in pairs */
   readonly names: readonly string[]
-  /**
-   * `SAMPLE` numbers for each: the place of its pair in `names`, its time, its value (NaN where that is no number: then
-   * it stands in `others`) and when it expires (NaN where it stays)
-   */
-  readonly samples: Float64Array<ArrayBuffer>
-  readonly others: ReadonlyMap<number, string | boolean>
+  /** in place of a series each has the place of its pair in `names` */
+  readonly block: SampleBlock
   /** resource, stream and body of each message */
   readonly texts: readonly string[]
   /** time of each message, and when it expires: NaN where it stays */
   readonly stamps: readonly number[]
   readonly appends: readonly Append[]
 }
-
-export const SAMPLE = 4
 
 /** One call's part: samples up to `end` and messages up to `messages`, from where the one before ended. */
 export interface Append {
@@ -62,7 +57,8 @@ export function packSeriesJobs(jobs: readonly SeriesJob[]): {
     if (run.length === 0) return
     const operation = packAppends(run)
     wire.push(operation)
-    if (operation.samples.length >= WORTH_A_TRANSFER) transfer.push(operation.samples.buffer)
+    const { samples } = operation.block
+    if (samples.length >= WORTH_A_TRANSFER) transfer.push(samples.buffer)
     run = []
   }
   for (const job of jobs) {
@@ -81,42 +77,79 @@ export function packSeriesJobs(jobs: readonly SeriesJob[]): {
 const WORTH_A_TRANSFER = 4_096
 
 function packAppends(jobs: readonly AppendJob[]): AppendOperation {
-  const packed = new Float64Array(jobs.reduce((sum, { samples }) => sum + samples.length, 0) * SAMPLE)
-  const others = new Map<number, string | boolean>()
-  const names: string[] = []
-  const places = new Map<string, Map<string, number>>()
+  const packer = new SamplePacker(jobs.reduce((sum, { samples }) => sum + samples.length, 0))
   const texts: string[] = []
   const stamps: number[] = []
   const appends: Append[] = []
-  let i = 0
   for (const { tenant, samples, messages, applies } of jobs) {
-    for (const { resource, metric, time, value, expires } of samples) {
-      let metrics = places.get(resource)
-      if (metrics === undefined) {
-        metrics = new Map<string, number>()
-        places.set(resource, metrics)
-      }
-      let place = metrics.get(metric)
-      if (place === undefined) {
-        place = names.length / 2
-        metrics.set(metric, place)
-        names.push(resource, metric)
-      }
-      const at = i * SAMPLE
-      packed[at] = place
-      packed[at + 1] = time
-      packed[at + 2] = numberOf(value)
-      packed[at + 3] = expires ?? Number.NaN
-      if (typeof value !== 'number') others.set(i, value)
-      i += 1
-    }
+    for (const sample of samples) packer.add(sample)
     for (const { resource, stream, text, time, expires } of messages) {
       texts.push(resource, stream, text)
       stamps.push(time, expires ?? Number.NaN)
     }
-    appends.push({ tenant, end: i, messages: stamps.length / 2, applies })
+    appends.push({ tenant, end: packer.count, messages: stamps.length / 2, applies })
   }
-  return { kind: 'append', names, samples: packed, others, texts, stamps, appends }
+  const { names, block } = packer
+  return { kind: 'append', names, block, texts, stamps, appends }
 }
 
-const numberOf = (value: SampleValue): number => (typeof value === 'number' ? value : Number.NaN)
+class SamplePacker {
+  readonly names: string[] = []
+  count = 0
+  readonly #samples: Float64Array<ArrayBuffer>
+  readonly #words = new Map<string, number>()
+  readonly #places = new Map<string, Map<string, number>>()
+  /** most samples are of the resource of the one before */
+  #resource: string | undefined
+  #metrics = new Map<string, number>()
+
+  constructor(samples: number) {
+    this.#samples = new Float64Array(samples * SAMPLE)
+  }
+
+  get block(): SampleBlock {
+    return { samples: this.#samples, words: [...this.#words.keys()] }
+  }
+
+  add({ resource, metric, time, value, expires }: Sample): void {
+    const at = this.count * SAMPLE
+    const place = this.#place(resource, metric)
+    const samples = this.#samples
+    if (typeof value === 'number') {
+      samples[at + CODE] = codeOf(place, NUMBER)
+      samples[at + VALUE] = value
+    } else if (typeof value === 'boolean') {
+      samples[at + CODE] = codeOf(place, TRUTH)
+      samples[at + VALUE] = Number(value)
+    } else {
+      samples[at + CODE] = codeOf(place, TEXT)
+      samples[at + VALUE] = this.#word(value)
+    }
+    samples[at + TIME] = time
+    samples[at + EXPIRES] = expires ?? Number.NaN
+    this.count += 1
+  }
+
+  #place(resource: string, metric: string): number {
+    if (resource !== this.#resource) {
+      this.#resource = resource
+      const known = this.#places.get(resource)
+      this.#metrics = known ?? new Map<string, number>()
+      if (known === undefined) this.#places.set(resource, this.#metrics)
+    }
+    const known = this.#metrics.get(metric)
+    if (known !== undefined) return known
+    const place = this.names.length / 2
+    this.#metrics.set(metric, place)
+    this.names.push(resource, metric)
+    return place
+  }
+
+  #word(text: string): number {
+    const known = this.#words.get(text)
+    if (known !== undefined) return known
+    const place = this.#words.size
+    this.#words.set(text, place)
+    return place
+  }
+}

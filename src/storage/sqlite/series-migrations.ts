@@ -2,9 +2,9 @@
 import type { Migrations } from './migrate.ts'
 
 /**
- * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrived` has the newest
- * samples in the order in which they came, `samples` the others by series and time; where both have one, the one that
- * arrived last counts.
+ * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrivals` has the newest
+ * samples in the order in which they came, in blocks, `samples` the others by series and time; where both have one, the
+ * one that arrived last counts.
  */
 export const SERIES_MIGRATIONS: Migrations = [
   `
@@ -38,5 +38,13 @@ export const SERIES_MIGRATIONS: Migrations = [
     tenant TEXT NOT NULL, log TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
     PRIMARY KEY (tenant, log, partition)
   ) STRICT, WITHOUT ROWID;
+  `,
+  // What arrives comes in blocks
+  `
+  INSERT INTO samples SELECT series, time, value, other, expires FROM arrived WHERE TRUE ORDER BY series, time, key
+  ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires;
+  DROP TABLE arrived;
+  -- The words are a JSON list of the texts among the values
+  CREATE TABLE arrivals (key INTEGER PRIMARY KEY, samples BLOB NOT NULL, words TEXT) STRICT;
   `,
 ]

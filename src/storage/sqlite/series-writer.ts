@@ -5,20 +5,23 @@
 import { messageOf } from '../../kernel/errors.ts'
 import { openWriter, type Database } from './database.ts'
 import { migrate } from './migrate.ts'
+import { countBlocks } from './sample-block.ts'
 import { SeriesAppends } from './series-appends.ts'
 import { SeriesFold } from './series-fold.ts'
-import type { ExpireJob, RemoveJob, SeriesAnswer, SeriesOperation } from './series-jobs.ts'
+import type { AppendOperation, ExpireJob, RemoveJob, SeriesAnswer, SeriesOperation } from './series-jobs.ts'
 import { SERIES_MIGRATIONS } from './series-migrations.ts'
 import { serveThread } from './serve-thread.ts'
 
 export interface SeriesWriterData {
   readonly file: string
-  /** so many samples in order of arrival begin a fold; each costs readers some 30 ns */
+  /** so many samples in order of arrival begin a fold; each costs readers some 10 ns */
   readonly foldAt: number
 }
 
 /** ms without a batch after which the rest is folded */
 const IDLE_MS = 100
+/** so many blocks begin a fold too; each costs readers about a microsecond */
+const MOST_BLOCKS = 1_000
 
 class SeriesWriter {
   readonly #db: Database
@@ -26,7 +29,7 @@ class SeriesWriter {
   readonly #fold: SeriesFold
   readonly #foldAt: number
   readonly #trouble: (message: string) => void
-  #arrived: number
+  #arrived: ReturnType<typeof countBlocks>
   #idle: NodeJS.Timeout | undefined
   #next: NodeJS.Immediate | undefined
 
@@ -37,7 +40,7 @@ class SeriesWriter {
     this.#fold = new SeriesFold(this.#db)
     this.#foldAt = foldAt
     this.#trouble = trouble
-    this.#arrived = this.#db.row<[number]>('SELECT count(*) FROM arrived')?.[0] ?? 0
+    this.#arrived = countBlocks(this.#db)
     this.#plan()
   }
 
@@ -76,7 +79,7 @@ class SeriesWriter {
   #do(operation: SeriesOperation): readonly SeriesAnswer[] {
     switch (operation.kind) {
       case 'append':
-        this.#arrived += this.#appends.append(operation)
+        this.#append(operation)
         return operation.appends.map(() => 0)
       case 'remove':
         this.#remove(operation)
@@ -86,15 +89,26 @@ class SeriesWriter {
     }
   }
 
+  #append(operation: AppendOperation): void {
+    const { blocks, samples } = this.#arrived
+    const more = this.#appends.append(operation)
+    if (more > 0) this.#arrived = { blocks: blocks + 1, samples: samples + more }
+  }
+
+  #foldAll(): void {
+    if (this.#arrived.blocks === 0) return
+    this.#fold.all()
+    this.#arrived = NOTHING
+  }
+
   #remove({ tenant, resource, from, until, metrics, stream, keep, samples, messages }: RemoveJob): void {
     if (samples) {
+      this.#foldAll()
       const named = metrics === undefined ? 'TRUE' : 'metric IN (SELECT value FROM json_each(?))'
       const names = metrics === undefined ? [] : [JSON.stringify(metrics)]
       const keys = `SELECT key FROM series WHERE tenant = ? AND resource = ? AND ${named}`
-      for (const table of ['samples', 'arrived']) {
-        const sql = `DELETE FROM ${table} WHERE series IN (${keys}) AND time BETWEEN ? AND ?`
-        this.#db.run(sql, tenant, resource, ...names, from, until)
-      }
+      const sql = `DELETE FROM samples WHERE series IN (${keys}) AND time BETWEEN ? AND ?`
+      this.#db.run(sql, tenant, resource, ...names, from, until)
     }
     if (!messages) return
     if (stream === undefined) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
@@ -112,10 +126,7 @@ class SeriesWriter {
 
   #expire({ tenant, now, limit }: ExpireJob): number {
     // What expires may hide an older sample in the folded ones, which must go with it.
-    if (this.#arrived > 0) {
-      this.#fold.all()
-      this.#arrived = 0
-    }
+    this.#foldAll()
     const samples = this.#db.run(EXPIRE_SAMPLES, now, tenant, limit)
     return samples + this.#db.run(EXPIRE_MESSAGES, now, tenant, limit - samples)
   }
@@ -123,11 +134,12 @@ class SeriesWriter {
   /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
   #plan(): void {
     if (this.#next !== undefined) return
-    if (this.#fold.active || this.#arrived >= this.#foldAt) {
+    const { blocks, samples } = this.#arrived
+    if (this.#fold.active || samples >= this.#foldAt || blocks >= MOST_BLOCKS) {
       this.#next = setImmediate(() => this.#foldOn())
       return
     }
-    if (this.#arrived === 0) return
+    if (blocks === 0) return
     if (this.#idle === undefined) this.#idle = setTimeout(() => this.#foldOn(), IDLE_MS)
     else this.#idle.refresh()
   }
@@ -137,8 +149,9 @@ class SeriesWriter {
     clearTimeout(this.#idle)
     this.#idle = undefined
     try {
-      this.#arrived = this.#fold.step() ?? this.#arrived
-      if (this.#fold.active || this.#arrived > 0) this.#plan()
+      this.#fold.step()
+      if (!this.#fold.active) this.#arrived = countBlocks(this.#db)
+      this.#plan()
     } catch (error) {
       // Nothing is lost: the samples stay where they arrived, and the next batch asks for a fold again.
       this.#trouble(`samples could not be folded: ${messageOf(error)}`)
@@ -146,6 +159,7 @@ class SeriesWriter {
   }
 }
 
+const NOTHING = { blocks: 0, samples: 0 }
 const REMOVE_MESSAGES = `
   DELETE FROM messages WHERE time BETWEEN ?3 AND ?4
   AND stream IN (SELECT key FROM streams WHERE tenant = ?1 AND resource = ?2)`

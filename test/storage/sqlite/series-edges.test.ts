@@ -93,7 +93,7 @@ describe('samples in large numbers', () => {
     await series.append({ samples: batch(0) })
     await series.append({ samples: batch(250) })
     const file = new DatabaseSync(join(folder, 'slices', 'series.db'), { readOnly: true })
-    const arrived = file.prepare('SELECT count(*) AS count FROM arrived')
+    const arrived = file.prepare('SELECT count(*) AS count FROM arrivals')
     for (;;) {
       const { count } = arrived.get() as { count: number }
       const read = await series.range({ resources: names, metric: 'm', limit: 1_000_000 })

@@ -1,0 +1,80 @@
+/**
+ * Samples as a block of numbers: on their way to the writer, and as they stand in series.db until they are folded. A row
+ * each would cost more than all the rest of writing them.
+ */
+import type { Database, SqlValue } from './database.ts'
+
+export interface SampleBlock {
+  /** `SAMPLE` numbers for each: see the places below. In the byte order of the machine */
+  readonly samples: Float64Array<ArrayBuffer>
+  /** the texts among the values, each once */
+  readonly words: readonly string[]
+}
+
+/** numbers of a sample */
+export const SAMPLE = 4
+/** `codeOf` its series and its kind; its time; its value; when it expires, NaN where it stays */
+export const [CODE, TIME, VALUE, EXPIRES] = [0, 1, 2, 3] as const
+/** The value is itself; 0 or 1; the place of a text in `words`. */
+export const [NUMBER, TRUTH, TEXT] = [0, 1, 2] as const
+
+const KINDS = 4
+
+export const codeOf = (series: number, kind: number): number => series * KINDS + kind
+export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
+export const kindOfCode = (code: number): number => code % KINDS
+
+/** The values of a row of the sample at a place, but for its series and time. */
+export function storedAt({ samples, words }: SampleBlock, place: number): readonly [SqlValue, SqlValue, SqlValue] {
+  const at = place * SAMPLE
+  const kind = kindOfCode(samples[at + CODE] ?? 0)
+  const value = samples[at + VALUE] ?? 0
+  const until = samples[at + EXPIRES] ?? Number.NaN
+  const expires = Number.isNaN(until) ? null : until
+  if (kind === NUMBER) return [value, null, expires]
+  // A truth value as a whole number, which no other value in its column is.
+  return [null, kind === TRUTH ? BigInt(value) : (words[value] ?? ''), expires]
+}
+
+/** A block of series.db. Its words are read when they are first asked for: few readers need them. */
+export class StoredBlock implements SampleBlock {
+  readonly key: number
+  readonly samples: Float64Array<ArrayBuffer>
+  readonly #json: string | null
+  #words: readonly string[] | undefined
+
+  constructor(key: number, bytes: Uint8Array, json: string | null) {
+    this.key = key
+    // A copy begins where numbers can begin.
+    this.samples = new Float64Array(Uint8Array.from(bytes).buffer)
+    this.#json = json
+  }
+
+  get words(): readonly string[] {
+    this.#words ??= this.#json === null ? [] : (JSON.parse(this.#json) as readonly string[])
+    return this.#words
+  }
+}
+
+/** Blocks that are not folded, in the order of their arrival. */
+export function* storedBlocks(db: Database): Generator<StoredBlock> {
+  const rows = db.statement(`SELECT key, samples, words FROM ${BLOCKS} ORDER BY key`).iterate()
+  for (const row of rows as unknown as Iterable<readonly [number, Uint8Array, string | null]>) {
+    yield new StoredBlock(...row)
+  }
+}
+
+export function storeBlock(db: Database, { samples, words }: SampleBlock): void {
+  const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
+  const sql = `INSERT INTO ${BLOCKS} (samples, words) VALUES (?, ?)`
+  db.run(sql, bytes, words.length === 0 ? null : JSON.stringify(words))
+}
+
+/** How many blocks there are that are not folded, and samples in them. */
+export function countBlocks(db: Database): { readonly blocks: number; readonly samples: number } {
+  const sql = `SELECT count(*), total(length(samples)) FROM ${BLOCKS}`
+  const [blocks, bytes] = db.row<[number, number]>(sql) ?? [0, 0]
+  return { blocks, samples: bytes / (SAMPLE * Float64Array.BYTES_PER_ELEMENT) }
+}
+
+const BLOCKS = 'main.arrivals'

@@ -1,0 +1,60 @@
+/** Blocks of samples come into the order in which they are folded. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  codeOf,
+  NUMBER,
+  SAMPLE,
+  seriesOfCode,
+  storedAt,
+  TEXT,
+  TRUTH,
+  type SampleBlock,
+} from '../../../src/storage/sqlite/sample-block.ts'
+import { sortSamples } from '../../../src/storage/sqlite/sort-samples.ts'
+
+interface Given {
+  readonly series: number
+  readonly time: number
+  readonly value: number | string | boolean
+  readonly expires: number | undefined
+}
+
+function blockOf(samples: readonly Given[]): SampleBlock {
+  const words = [...new Set(samples.map(({ value }) => value).filter((value) => typeof value === 'string'))]
+  const numbers = samples.flatMap(({ series, time, value, expires = Number.NaN }) => {
+    if (typeof value === 'number') return [codeOf(series, NUMBER), time, value, expires]
+    if (typeof value === 'boolean') return [codeOf(series, TRUTH), time, Number(value), expires]
+    return [codeOf(series, TEXT), time, words.indexOf(value), expires]
+  })
+  return { samples: Float64Array.from(numbers), words }
+}
+
+const rowOf = ({ series, time, value, expires = null as never }: Given) => {
+  const stored = typeof value === 'number' ? [value, null] : [null, typeof value === 'boolean' ? BigInt(value) : value]
+  return [series, time, ...stored, expires]
+}
+
+const given: fc.Arbitrary<Given> = fc.record({
+  series: fc.constantFrom(1, 2, 3, 2 ** 40),
+  time: fc.integer({ min: -3, max: 3 }),
+  value: fc.oneof(fc.double({ noNaN: true }), fc.boolean(), fc.constantFrom('', 'on', 'off')),
+  expires: fc.option(fc.integer(), { nil: undefined }),
+})
+
+describe('sorted blocks', () => {
+  it('have each sample once, by series and time, and of several at the same the one that came last', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(given, { maxLength: 20 }), { maxLength: 5 }), (blocks) => {
+        const last = new Map(blocks.flat().map((one) => [`${one.series} ${one.time}`, one]))
+        const expected = [...last.values()].sort((a, b) => a.series - b.series || a.time - b.time)
+        const sorted = sortSamples(blocks.map(blockOf))
+        const rows = [...sorted.order].map((place) => {
+          const [code = 0, time] = sorted.samples.subarray(place * SAMPLE)
+          return [seriesOfCode(code), time, ...storedAt(sorted, place)]
+        })
+        expect(rows).toEqual(expected.map(rowOf))
+      }),
+    )
+  })
+})
