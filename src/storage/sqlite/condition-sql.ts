@@ -1,7 +1,7 @@
-/** Conditions as SQL over a row `f` of a field table. What a caller gave is only ever a bound value. */
+/** Conditions as SQL over a row `f` of a field table and, where `isWide`, its row `w` of what is wide. What a caller gave is only ever a bound value. */
 import type { Condition } from '../contract.ts'
 import { foldCase } from '../order.ts'
-import { textsTable, wideTable, type CollectionForm, type FormField } from './collection-form.ts'
+import { textsTable, type CollectionForm, type FormField } from './collection-form.ts'
 import type { SqlValue } from './database.ts'
 
 export interface Sql {
@@ -69,14 +69,12 @@ export function entriesSql(
   tenant: string,
   condition: Condition,
 ): (Sql & { readonly single: boolean }) | undefined {
-  const values = 'any' in condition ? undefined : valuesOf(condition)
+  const values = 'any' in condition ? undefined : valuesOfTexts(form, condition)
   if ('any' in condition || values === undefined) return undefined
-  const of = fieldOf(form, condition.field)
-  if (of.field === 'id' || of.field.type !== 'texts') return undefined
   const list = inSql('t.value', values)
   return {
     text: `t.tenant = ? AND t.field = ? AND ${list.text}`,
-    values: [tenant, of.field.name, ...list.values],
+    values: [tenant, condition.field, ...list.values],
     single: values.length === 1,
   }
 }
@@ -86,10 +84,25 @@ export function fieldOf(form: CollectionForm, name: string): OfField {
   const field = form.fields.find((one) => one.name === name)
   if (field === undefined) throw new Error(`the collection ${form.name} has no field ${name}`)
   const { column, second } = field
-  const read = (expression: string): string =>
-    field.unindexed ? `(SELECT ${expression} FROM ${wideTable(form)} AS w WHERE w.key = f.key)` : expression
   const row = field.unindexed ? 'w' : 'f'
-  return { field, column: read(`${row}.${column}`), lower: read(`coalesce(${row}.${second}, ${row}.${column})`) }
+  return { field, column: `${row}.${column}`, lower: `coalesce(${row}.${second}, ${row}.${column})` }
+}
+
+/** Whether a condition reads what is wide; texts that are sought are found without it. */
+export function isWide(form: CollectionForm, condition: Condition): boolean {
+  if ('any' in condition) return condition.any.some((list) => list.some((one) => isWide(form, one)))
+  return isWideField(form, condition.field) && valuesOfTexts(form, condition) === undefined
+}
+
+export function isWideField(form: CollectionForm, name: string): boolean {
+  const { field } = fieldOf(form, name)
+  return field !== 'id' && field.unindexed
+}
+
+/** The texts of which a list is to have one; undefined for any other condition. */
+function valuesOfTexts(form: CollectionForm, condition: FieldCondition): readonly (string | number)[] | undefined {
+  const { field } = fieldOf(form, condition.field)
+  return field !== 'id' && field.type === 'texts' ? valuesOf(condition) : undefined
 }
 
 function valuesOf(condition: FieldCondition): readonly (string | number)[] | undefined {

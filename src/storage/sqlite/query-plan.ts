@@ -12,6 +12,7 @@ import {
   indexOf,
   textsTable,
   togetherIndexOf,
+  wideTable,
   type CollectionForm,
   type FormField,
 } from './collection-form.ts'
@@ -54,6 +55,8 @@ export interface Planned {
   readonly form: CollectionForm
   readonly tenant: string
   readonly where: readonly Condition[]
+  /** a column `w` of what is wide is read too, by a condition or beside them */
+  readonly wide: boolean
 }
 
 export type FirstOrder = { readonly field: string; readonly descending: boolean } | undefined
@@ -80,7 +83,7 @@ export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number)
   const walked = drivers.find(({ ranked: follows = false }) => isRanked && follows)
   if (walked !== undefined) return { ...driven(planned, walked), ...ranked(walked) }
   const index = covering ?? orderIndexOf(form, first)
-  return index === undefined ? scanned(planned) : { from: indexed(form, index), where: allSql(form, where) }
+  return index === undefined ? scanned(planned) : walkedIn(planned, index)
 }
 
 export function sourceOfCount(planned: Planned): Source {
@@ -90,24 +93,40 @@ export function sourceOfCount(planned: Planned): Source {
   const whole = drivers.find(({ places }) => places.size === where.length)
   if (whole !== undefined) return driven(planned, whole)
   const covering = coveringOf(planned)
+  if (covering !== undefined) {
+    const asked = drivers.filter(({ endless }) => endless !== true)
+    const driver = fewest(planned, asked, FEW)
+    return driver === undefined ? walkedIn(planned, covering) : driven(planned, driver)
+  }
   const [rows = 0] = db.row<[number | null]>(`SELECT max(key) FROM ${fieldsTable(form)}`) ?? []
-  const asked = drivers.filter(({ endless }) => endless !== true || covering === undefined)
-  const driver =
-    fewest(planned, asked, Math.min(Math.max(FEW, (rows ?? 0) / 5), MOST_LOOKED_UP)) ??
-    (covering === undefined ? drivers.find(({ counted }) => counted !== undefined) : undefined)
-  if (driver !== undefined) return driven(planned, driver)
-  return covering === undefined ? scanned(planned) : { from: indexed(form, covering), where: allSql(form, where) }
+  const bound = Math.min(Math.max(FEW, (rows ?? 0) / 5), MOST_LOOKED_UP)
+  const driver = fewest(planned, drivers, bound) ?? drivers.find(({ counted }) => counted !== undefined)
+  return driver === undefined ? scanned(planned) : driven(planned, driver)
 }
 
 function indexed(form: CollectionForm, index: string | undefined): string {
   return `${fieldsTable(form)} AS f ${index === undefined ? 'NOT INDEXED' : `INDEXED BY ${index}`}`
 }
 
+/** With what is wide of each row, where that is asked for. */
+function joined({ form, wide }: Planned, from: string): string {
+  return wide ? `${from} CROSS JOIN ${wideTable(form)} AS w ON w.key = f.key` : from
+}
+
+function walkedIn(planned: Planned, index: string): Source {
+  const { form, where } = planned
+  return { from: joined(planned, indexed(form, index)), where: allSql(form, where) }
+}
+
 /** All rows of a tenant: as they lie when there is no other tenant, else in the index that leads to them most straightly. */
-function scanned({ db, form, where }: Planned): Source {
+function scanned(planned: Planned): Source {
+  const { db, form, where, wide } = planned
   const [tenants = 0] = db.row<[number]>('SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)') ?? []
-  const index = form.rank === undefined ? idsIndexOf(form) : indexOf(form, form.rank)
-  return { from: indexed(form, tenants < 2 ? undefined : index), where: allSql(form, where) }
+  if (tenants > 1) return walkedIn(planned, form.rank === undefined ? idsIndexOf(form) : indexOf(form, form.rank))
+  const from = indexed(form, undefined)
+  // What is wide is looked through first: it mostly leaves the least.
+  const all = wide ? `${wideTable(form)} AS w CROSS JOIN ${from} ON f.key = w.key` : from
+  return { from: all, where: allSql(form, where) }
 }
 
 function orderIndexOf(form: CollectionForm, first: FirstOrder): string | undefined {
@@ -127,12 +146,16 @@ function coveringOf({ form, where }: Planned, begins?: string): string | undefin
   return place === undefined ? undefined : togetherIndexOf(form, place)
 }
 
-function driven({ form, where }: Planned, { from, part, places }: Driver): Source {
+function driven(planned: Planned, { from, part, places }: Driver): Source {
+  const { form, where } = planned
   const others = allSql(
     form,
     where.filter((_, place) => !places.has(place)),
   )
-  return { from, where: { text: `${part.text} AND ${others.text}`, values: [...part.values, ...others.values] } }
+  return {
+    from: joined(planned, from),
+    where: { text: `${part.text} AND ${others.text}`, values: [...part.values, ...others.values] },
+  }
 }
 
 interface TogetherDriver extends Driver {

@@ -1,7 +1,7 @@
 /** Long reads of documents, on a reader's connection. Works inside the transaction of its caller. */
 import type { Condition } from '../contract.ts'
 import { documentsTable, fieldsTable, textsTable, type CollectionForm } from './collection-form.ts'
-import { entriesSql, fieldOf } from './condition-sql.ts'
+import { entriesSql, fieldOf, isWide, isWideField } from './condition-sql.ts'
 import type { Database } from './database.ts'
 import { sourceOfCount, sourceOfPage } from './query-plan.ts'
 
@@ -92,15 +92,16 @@ function page(db: Database, { form, tenant, query }: PageRead): readonly (readon
   if (limit === 0) return []
   const after: readonly Condition[] =
     afterId === undefined || afterId === '' ? [] : [{ field: 'id', op: 'gt', value: afterId }]
-  const asked = { db, form, tenant, where: [...conditions, ...after] }
-  const { from, where, first } = sourceOfPage(asked, sort[0], offset + limit)
+  const where = [...conditions, ...after]
+  const wide = where.some((one) => isWide(form, one)) || sort.some(({ field }) => isWideField(form, field))
+  const source = sourceOfPage({ db, form, tenant, where, wide }, sort[0], offset + limit)
   const order = sort.map(({ field, descending }, place) =>
-    place === 0 && first !== undefined ? `${first} DESC` : orderText(form, field, descending),
+    place === 0 && source.first !== undefined ? `${source.first} DESC` : orderText(form, field, descending),
   )
   const sql = `
-    SELECT f.id, f.key FROM ${from} WHERE f.tenant = ? AND ${where.text}
+    SELECT f.id, f.key FROM ${source.from} WHERE f.tenant = ? AND ${source.where.text}
     ORDER BY ${[...order, 'f.id'].join(', ')} LIMIT ? OFFSET ?`
-  return db.rows<[string, number]>(sql, tenant, ...where.values, limit, offset)
+  return db.rows<[string, number]>(sql, tenant, ...source.where.values, limit, offset)
 }
 
 function count(db: Database, { form, tenant, where: conditions }: CountRead): number {
@@ -110,7 +111,8 @@ function count(db: Database, { form, tenant, where: conditions }: CountRead): nu
     const sql = `SELECT count(*) FROM ${textsTable(form)} AS t WHERE ${entries.text}`
     return db.row<[number]>(sql, ...entries.values)?.[0] ?? 0
   }
-  const { from, where } = sourceOfCount({ db, form, tenant, where: conditions })
+  const wide = conditions.some((one) => isWide(form, one))
+  const { from, where } = sourceOfCount({ db, form, tenant, where: conditions, wide })
   const sql = `SELECT count(*) FROM ${from} WHERE f.tenant = ? AND ${where.text}`
   return db.row<[number]>(sql, tenant, ...where.values)?.[0] ?? 0
 }
@@ -127,8 +129,10 @@ function countBy(
   { form, tenant, field, where: conditions }: CountByRead,
 ): readonly (readonly [string, number])[] {
   const { column } = fieldOf(form, field)
+  const wide = isWideField(form, field) || conditions.some((one) => isWide(form, one))
   const plain = { from: `${fieldsTable(form)} AS f`, where: { text: 'TRUE', values: [] } }
-  const { from, where } = conditions.length === 0 ? plain : sourceOfCount({ db, form, tenant, where: conditions })
+  const { from, where } =
+    conditions.length === 0 && !wide ? plain : sourceOfCount({ db, form, tenant, where: conditions, wide })
   const sql = `SELECT ${column}, count(*) FROM ${from} WHERE f.tenant = ? AND ${column} IS NOT NULL AND ${where.text} GROUP BY ${column}`
   return db.rows<[string, number]>(sql, tenant, ...where.values)
 }
