@@ -70,6 +70,9 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     ['type', 'status', 'createTime'],
     ['user', 'status', 'createTime'],
     ['name', 'status', 'createTime'],
+    // beside a tag, a resource or a plug
+    ['status', 'createTime'],
+    ['template', 'createTime'],
     // walked newest first where none of the others leads to few
     ['createTime', 'status', 'name', 'template'],
   ],

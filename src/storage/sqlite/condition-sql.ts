@@ -9,7 +9,7 @@ export interface Sql {
   readonly values: readonly SqlValue[]
 }
 
-type FieldCondition = Exclude<Condition, { readonly any: unknown }>
+export type FieldCondition = Exclude<Condition, { readonly any: unknown }>
 type OfField = { readonly field: FormField | 'id'; readonly column: string; readonly lower: string }
 
 const NOTHING: Sql = { text: 'FALSE', values: [] }
@@ -162,6 +162,13 @@ export function nextPrefix(prefix: string): string | undefined {
     return String.fromCodePoint(...points, next)
   }
   return undefined
+}
+
+/** As `conditionSql`, or a range that begins as a pattern does: at least as many rows, counted in half the time. */
+export function rangeSql(form: CollectionForm, condition: FieldCondition): Sql {
+  if (condition.op !== 'like') return conditionSql(form, condition)
+  const [start = ''] = condition.pattern.split('*')
+  return prefixSql(fieldOf(form, condition.field).column, start)
 }
 
 function likeSql(column: string, pattern: string): Sql {

@@ -7,31 +7,20 @@
  * K2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is told
  */
 import type { Condition } from '../contract.ts'
-import { rowFilter, type RowFilter, type SearchedRow } from '../row-filter.ts'
+import { rowFilter } from '../row-filter.ts'
 import type { KnownSpec } from '../spec.ts'
+import { equalsOf, ReckonedCounts, type Change, type Reckonable } from './reckoned-counts.ts'
+
+export type { Change } from './reckoned-counts.ts'
 
 const MOST_COUNTS = 500
 /** characters of a question; longer ones are not asked twice */
 const MOST_CHARACTERS = 2_000
-/** counts of one collection that are reckoned on with: each costs every write */
-const MOST_RECKONED = 32
-/** so many changes without a question, and a count is not worth it any more */
-const MOST_CHANGES = 1_000
-
-/** A document that changed: what could be searched of it before and after; undefined when it was or is not there. */
-export interface Change {
-  readonly before: SearchedRow | undefined
-  readonly after: SearchedRow | undefined
-}
-
-interface Kept {
+interface Kept extends Reckonable {
   readonly place: Place
   readonly question: string
   readonly generation: number
-  readonly holds: RowFilter
-  count: Promise<number>
-  /** changes since it was asked for */
-  changes: number
+  readonly count: Promise<number>
 }
 
 /** A collection of a tenant. */
@@ -41,7 +30,7 @@ interface Place {
   /** writes handed over, and those that were answered */
   begun: number
   ended: number
-  readonly reckoned: Map<Kept, number>
+  readonly reckoned: ReckonedCounts<Kept>
 }
 
 export class CountMemory {
@@ -61,7 +50,7 @@ export class CountMemory {
     place.ended += 1
     if (changes === undefined || changes.length > 0) place.generation += 1
     if (changes === undefined) place.reckoned.clear()
-    else for (const change of changes) reckon(place, change)
+    else for (const change of changes) place.reckoned.reckon(change)
   }
 
   count(tenant: string, known: KnownSpec, where: readonly Condition[], ask: () => Promise<number>): Promise<number> {
@@ -76,13 +65,14 @@ export class CountMemory {
       if (before.generation === place.generation) return before.count
     }
     const { generation } = place
-    const kept = { place, question, generation, holds: rowFilter(known, where), count: ask(), changes: 0 }
+    const [holds, equals] = [rowFilter(known, where), equalsOf(known, where)]
+    const kept = { place, question, generation, holds, equals, count: ask(), changes: 0 }
     this.#keep(kept, before)
     const { begun, ended } = place
     kept.count.then(
       (count) => {
         if (begun !== ended || place.begun !== begun || this.#counts.get(question) !== kept) return
-        if (place.reckoned.size < MOST_RECKONED) place.reckoned.set(kept, count)
+        place.reckoned.add(kept, count)
       },
       () => {
         if (this.#counts.get(question) === kept) this.#counts.delete(question)
@@ -107,19 +97,9 @@ export class CountMemory {
     const name = `${collection} ${tenant}`
     let place = this.#places.get(name)
     if (place === undefined) {
-      place = { generation: 0, begun: 0, ended: 0, reckoned: new Map() }
+      place = { generation: 0, begun: 0, ended: 0, reckoned: new ReckonedCounts() }
       this.#places.set(name, place)
     }
     return place
-  }
-}
-
-function reckon({ reckoned }: Place, { before, after }: Change): void {
-  for (const [kept, count] of reckoned) {
-    kept.changes += 1
-    const had = before !== undefined && kept.holds(before)
-    const has = after !== undefined && kept.holds(after)
-    if (kept.changes > MOST_CHANGES) reckoned.delete(kept)
-    else if (had !== has) reckoned.set(kept, count + (has ? 1 : -1))
   }
 }

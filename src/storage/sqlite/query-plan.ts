@@ -5,19 +5,17 @@
  * all fields are scanned. Fields that are asked about together have an index in which nothing need be asked: it leads to what
  * is sought, in order; and one that has all fields of a question answers it without a look at any row.
  */
-import type { Condition } from '../contract.ts'
 import {
   fieldsTable,
   idsIndexOf,
   indexOf,
-  textsTable,
   togetherIndexOf,
   wideTable,
   type CollectionForm,
   type FormField,
 } from './collection-form.ts'
-import { allSql, conditionSql, entriesSql, fieldOf, type Sql } from './condition-sql.ts'
-import type { Database } from './database.ts'
+import { allSql, fieldOf, rangeSql, type FieldCondition, type Sql } from './condition-sql.ts'
+import { ANSWERED, driversOf, indexed, togetherDriversOf, type Driver, type Planned } from './query-drivers.ts'
 
 /** Rows that are fetched and sorted rather than met on a walk: 2 to 3 ms. */
 const FEW = 5_000
@@ -25,8 +23,6 @@ const FEW = 5_000
 const MOST_LOOKED_UP = 20_000
 /** Pages that reach further are sorted out of a scan: on the way there the index of the order leads to too many rows. */
 const DEEP = 2_000
-/** Conditions that are asked about; the others only filter. */
-const MOST_ASKED = 6
 
 /** What comes after FROM. */
 export interface Source {
@@ -34,29 +30,6 @@ export interface Source {
   readonly where: Sql
   /** what stands for the first field of the order */
   readonly first?: string
-}
-
-interface Driver {
-  readonly from: string
-  /** what the index answers */
-  readonly part: Sql
-  /** the places of the conditions that `part` stands for, and the text that replaces them, when another drives better */
-  readonly places: ReadonlySet<number>
-  /** rows that can be counted in place of its own; at least as many */
-  readonly counted?: { readonly from: string; readonly where: Sql }
-  /** its rows come in the order of the collection's rank */
-  readonly ranked?: boolean
-  /** nothing says where in its index to begin */
-  readonly endless?: boolean
-}
-
-export interface Planned {
-  readonly db: Database
-  readonly form: CollectionForm
-  readonly tenant: string
-  readonly where: readonly Condition[]
-  /** a column `w` of what is wide is read too, by a condition or beside them */
-  readonly wide: boolean
 }
 
 export type FirstOrder = { readonly field: string; readonly descending: boolean } | undefined
@@ -79,6 +52,8 @@ export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number)
     FEW,
   )
   if (driver !== undefined) return { ...driven(planned, driver), ...ranked(driver) }
+  const sifted = isRanked ? siftedOf(planned, depth) : undefined
+  if (sifted !== undefined) return sifted
   if (where.length > 0 && depth > DEEP) return scanned(planned)
   const walked = drivers.find(({ ranked: follows = false }) => isRanked && follows)
   if (walked !== undefined) return { ...driven(planned, walked), ...ranked(walked) }
@@ -100,12 +75,10 @@ export function sourceOfCount(planned: Planned): Source {
   }
   const [rows = 0] = db.row<[number | null]>(`SELECT max(key) FROM ${fieldsTable(form)}`) ?? []
   const bound = Math.min(Math.max(FEW, (rows ?? 0) / 5), MOST_LOOKED_UP)
-  const driver = fewest(planned, drivers, bound) ?? drivers.find(({ counted }) => counted !== undefined)
-  return driver === undefined ? scanned(planned) : driven(planned, driver)
-}
-
-function indexed(form: CollectionForm, index: string | undefined): string {
-  return `${fieldsTable(form)} AS f ${index === undefined ? 'NOT INDEXED' : `INDEXED BY ${index}`}`
+  const driver = fewest(planned, drivers, bound)
+  if (driver !== undefined) return driven(planned, driver)
+  const entries = drivers.find(({ counted }) => counted !== undefined)
+  return entries === undefined ? scanned(planned) : driven(planned, { ...entries, ...entries.rows })
 }
 
 /** With what is wide of each row, where that is asked for. */
@@ -146,6 +119,43 @@ function coveringOf({ form, where }: Planned, begins?: string): string | undefin
   return place === undefined ? undefined : togetherIndexOf(form, place)
 }
 
+/**
+ * A range in an index that has all fields of the question and the rank: looked through twice, first for the rank at which the
+ * page ends, so that only what is on the page is sorted and looked up. From its end on, since what is later in a range is
+ * often newer: names have numbers.
+ */
+function siftedOf(planned: Planned, depth: number): Source | undefined {
+  const { form, tenant, where, wide } = planned
+  const known = where.filter((condition): condition is FieldCondition => 'field' in condition)
+  if (form.rank === undefined || wide || known.length < where.length) return undefined
+  const place = form.together.findIndex(
+    (list) =>
+      list.at(-1)?.name === form.rank?.name &&
+      known.every(({ field }) => list.some(({ name }) => name === field)) &&
+      known.some((condition) => condition.field === list[0]?.name && isRange(condition)),
+  )
+  const [first] = form.together[place] ?? []
+  if (first === undefined) return undefined
+  const from = indexed(form, togetherIndexOf(form, place))
+  const ranges = known.filter(({ field }) => field === first.name).map((condition) => rangeSql(form, condition))
+  const range = {
+    text: ranges.map(({ text }) => `(${text})`).join(' AND '),
+    values: ranges.flatMap((one) => one.values),
+  }
+  if (fewest(planned, [{ from, part: range, places: new Set() }], MOST_LOOKED_UP) === undefined) return undefined
+  const all = allSql(form, where)
+  const rank = `coalesce(f.${form.rank.column}, -9e999)`
+  const ranks = `SELECT ${rank} AS rank FROM ${from} WHERE f.tenant = ? AND ${all.text} ORDER BY f.${first.column} DESC LIMIT -1`
+  const least = `SELECT rank FROM (${ranks}) ORDER BY rank DESC LIMIT 1 OFFSET ?`
+  return {
+    from,
+    where: {
+      text: `${all.text} AND ${rank} >= coalesce((${least}), -9e999)`,
+      values: [...all.values, tenant, ...all.values, depth - 1],
+    },
+  }
+}
+
 function driven(planned: Planned, { from, part, places }: Driver): Source {
   const { form, where } = planned
   const others = allSql(
@@ -158,87 +168,8 @@ function driven(planned: Planned, { from, part, places }: Driver): Source {
   }
 }
 
-interface TogetherDriver extends Driver {
-  /** the field in whose order the index has what is left */
-  readonly next: string | undefined
-}
-
-/** Lists of fields of which at least so many of the first are asked to be equal to something; the longest first. */
-function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
-  const placeOf = new Map<string, number>()
-  for (const [place, condition] of where.entries()) {
-    if (!('any' in condition) && condition.op === 'eq') placeOf.set(condition.field, place)
-  }
-  const drivers = form.together.flatMap((list, at): readonly TogetherDriver[] => {
-    const missing = list.findIndex(({ name }) => !placeOf.has(name))
-    const asked = missing < 0 ? list : list.slice(0, missing)
-    if (asked.length < least) return []
-    const places = asked.flatMap(({ name }) => placeOf.get(name) ?? [])
-    const parts = places.flatMap((place) => where[place] ?? []).map((condition) => conditionSql(form, condition))
-    const part = {
-      text: parts.map(({ text }) => text).join(' AND '),
-      values: parts.flatMap(({ values }) => values),
-    }
-    const from = indexed(form, togetherIndexOf(form, at))
-    return [{ from, part, places: new Set(places), next: list[asked.length]?.name }]
-  })
-  return drivers.sort((a, b) => b.places.size - a.places.size)
-}
-
-/** Conditions that an index can answer, those of one field together. */
-function driversOf(planned: Planned): readonly Driver[] {
-  const { form, tenant, where } = planned
-  const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
-  const drivers: Driver[] = []
-  for (const [place, condition] of where.entries()) {
-    if ('any' in condition || !ANSWERED.has(condition.op)) continue
-    const entries = entriesSql(form, tenant, condition)
-    if (entries !== undefined) {
-      drivers.push(entriesDriver(form, place, entries))
-      continue
-    }
-    const known = byField.get(condition.field)
-    if (known === undefined) byField.set(condition.field, { conditions: [condition], places: new Set([place]) })
-    else {
-      known.conditions.push(condition)
-      known.places.add(place)
-    }
-  }
-  for (const [name, { conditions, places }] of byField) {
-    const { field } = fieldOf(form, name)
-    if (field !== 'id' && field.unindexed) continue
-    const index = field === 'id' ? idsIndexOf(form) : indexOf(form, field)
-    const parts = conditions.map((condition) => conditionSql(form, condition))
-    const part = {
-      text: parts.map(({ text }) => `(${text})`).join(' AND '),
-      values: parts.flatMap((one) => one.values),
-    }
-    drivers.push({ from: indexed(form, index), part, places, endless: conditions.every(isEndless) })
-  }
-  // one field alone has an index of its own
-  return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MOST_ASKED)
-}
-
-/** A text's entries lead to rows by their keys; with several texts a row may have more than one entry. */
-function entriesDriver(
-  form: CollectionForm,
-  place: number,
-  { text, values, single }: Sql & { single: boolean },
-): Driver {
-  const table = `${textsTable(form)} AS t`
-  const own = { places: new Set([place]), counted: { from: table, where: { text, values } } }
-  if (single) {
-    const from = `${table} CROSS JOIN ${indexed(form, undefined)}`
-    return { ...own, from, part: { text: `${text} AND f.key = t.key`, values }, ranked: true }
-  }
-  const keys = { text: `f.key IN (SELECT t.key FROM ${table} WHERE ${text})`, values }
-  return { ...own, from: indexed(form, undefined), part: keys }
-}
-
-const ANSWERED: ReadonlySet<string> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'startsWith', 'like', 'box'])
-
-function isEndless(condition: Condition): boolean {
-  return 'op' in condition && condition.op === 'like' && condition.pattern.startsWith('*')
+function isRange({ op }: FieldCondition): boolean {
+  return op !== 'eq' && ANSWERED.has(op)
 }
 
 /** The driver that leaves the fewest rows; undefined when all leave `bound` or more. */

@@ -1,0 +1,153 @@
+/** What an index can answer of a question: where its rows come from, and which conditions need not be asked any more. */
+import type { Condition } from '../contract.ts'
+import {
+  fieldsTable,
+  idsIndexOf,
+  indexOf,
+  textsTable,
+  togetherIndexOf,
+  type CollectionForm,
+} from './collection-form.ts'
+import { conditionSql, entriesSql, fieldOf, type Sql } from './condition-sql.ts'
+import type { Database } from './database.ts'
+
+/** Conditions that are asked about; the others only filter. */
+const MOST_ASKED = 6
+
+export interface Planned {
+  readonly db: Database
+  readonly form: CollectionForm
+  readonly tenant: string
+  readonly where: readonly Condition[]
+  /** a column `w` of what is wide is read too, by a condition or beside them */
+  readonly wide: boolean
+}
+
+export interface Driver {
+  readonly from: string
+  /** what the index answers */
+  readonly part: Sql
+  /** the places of the conditions that `part` stands for, and the text that replaces them, when another drives better */
+  readonly places: ReadonlySet<number>
+  /** rows that can be counted in place of its own; at least as many */
+  readonly counted?: { readonly from: string; readonly where: Sql }
+  /** the same by looking up each row: less work when they are very many and lie everywhere anyway */
+  readonly rows?: Pick<Driver, 'from' | 'part'>
+  /** its rows come in the order of the collection's rank */
+  readonly ranked?: boolean
+  /** nothing says where in its index to begin */
+  readonly endless?: boolean
+}
+
+export function indexed(form: CollectionForm, index: string | undefined): string {
+  return `${fieldsTable(form)} AS f ${index === undefined ? 'NOT INDEXED' : `INDEXED BY ${index}`}`
+}
+
+interface TogetherDriver extends Driver {
+  /** the field in whose order the index has what is left */
+  readonly next: string | undefined
+}
+
+/** Lists of fields of which at least so many of the first are asked to be equal to something; the longest first. */
+export function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
+  const placeOf = new Map<string, number>()
+  for (const [place, condition] of where.entries()) {
+    if (!('any' in condition) && condition.op === 'eq') placeOf.set(condition.field, place)
+  }
+  const drivers = form.together.flatMap((list, at): readonly TogetherDriver[] => {
+    const missing = list.findIndex(({ name }) => !placeOf.has(name))
+    const asked = missing < 0 ? list : list.slice(0, missing)
+    if (asked.length < least) return []
+    const places = asked.flatMap(({ name }) => placeOf.get(name) ?? [])
+    const parts = places.flatMap((place) => where[place] ?? []).map((condition) => conditionSql(form, condition))
+    const part = {
+      text: parts.map(({ text }) => text).join(' AND '),
+      values: parts.flatMap(({ values }) => values),
+    }
+    const from = indexed(form, togetherIndexOf(form, at))
+    return [{ from, part, places: new Set(places), next: list[asked.length]?.name }]
+  })
+  return drivers.sort((a, b) => b.places.size - a.places.size)
+}
+
+/** Conditions that an index can answer, those of one field together. */
+export function driversOf(planned: Planned): readonly Driver[] {
+  const { form, tenant, where } = planned
+  const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
+  const drivers: Driver[] = []
+  for (const [place, condition] of where.entries()) {
+    if ('any' in condition || !ANSWERED.has(condition.op)) continue
+    const entries = entriesSql(form, tenant, condition)
+    if (entries !== undefined) {
+      drivers.push(entriesDriver(planned, place, entries))
+      continue
+    }
+    const known = byField.get(condition.field)
+    if (known === undefined) byField.set(condition.field, { conditions: [condition], places: new Set([place]) })
+    else {
+      known.conditions.push(condition)
+      known.places.add(place)
+    }
+  }
+  for (const [name, { conditions, places }] of byField) {
+    const { field } = fieldOf(form, name)
+    if (field !== 'id' && field.unindexed) continue
+    const index = field === 'id' ? idsIndexOf(form) : indexOf(form, field)
+    const parts = conditions.map((condition) => conditionSql(form, condition))
+    const part = {
+      text: parts.map(({ text }) => `(${text})`).join(' AND '),
+      values: parts.flatMap((one) => one.values),
+    }
+    drivers.push({ from: indexed(form, index), part, places, endless: conditions.every(isEndless) })
+  }
+  // one field alone has an index of its own
+  return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MOST_ASKED)
+}
+
+/** A text's entries lead to rows by their keys; with several texts a row may have more than one entry. */
+function entriesDriver(planned: Planned, place: number, { text, values, single }: Sql & { single: boolean }): Driver {
+  const { form } = planned
+  const table = `${textsTable(form)} AS t`
+  const own = { places: new Set([place]), counted: { from: table, where: { text, values } } }
+  if (single) {
+    const part = { text: `${text} AND f.key = t.key`, values }
+    const rows = { from: `${table} CROSS JOIN ${indexed(form, undefined)}`, part }
+    const beside = besideOf(planned)
+    if (beside === undefined) return { ...own, ...rows, ranked: true }
+    const from = `${table} CROSS JOIN ${indexed(form, beside)}`
+    const same = `${part.text} AND f.${form.rank?.column} IS nullif(t.rank, -9e999)`
+    return { ...own, from, part: { text: same, values }, rows, ranked: true }
+  }
+  const keys = { text: `f.key IN (SELECT t.key FROM ${table} WHERE ${text})`, values }
+  return { ...own, from: indexed(form, undefined), part: keys }
+}
+
+/**
+ * An index in which other fields are asked to be equal to something, in the order that a text's entries have: both lie close
+ * together, while the rows that they lead to lie all over the file, and after a commit a reader reads each page anew.
+ */
+function besideOf({ form, where }: Planned): string | undefined {
+  const equal = new Set(where.map((one) => ('any' in one || one.op !== 'eq' ? undefined : one.field)))
+  let best = -1
+  for (const [place, list] of form.together.entries()) {
+    const fits = list.at(-1)?.name === form.rank?.name && list.slice(0, -1).every(({ name }) => equal.has(name))
+    if (fits && list.length > (form.together[best]?.length ?? 0)) best = place
+  }
+  return best < 0 ? undefined : togetherIndexOf(form, best)
+}
+
+export const ANSWERED: ReadonlySet<string> = new Set([
+  'eq',
+  'in',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'startsWith',
+  'like',
+  'box',
+])
+
+function isEndless(condition: Condition): boolean {
+  return 'op' in condition && condition.op === 'like' && condition.pattern.startsWith('*')
+}
