@@ -3,13 +3,11 @@
  * posts come by the clock. How many come is a share of what the same host takes from clients that wait for answers:
  * of messages that tasks hear and that fire nothing, as in the measurement of posts. Each message that is timed fires.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { withFolder } from '../host/folder.ts'
+import { startClient } from './client-process.ts'
 import { waitedForCore } from './core-waits.ts'
 import { NotedCalls } from './noted-calls.ts'
 import { servicesWith } from './noting-rules.ts'
@@ -17,7 +15,6 @@ import { openHost } from './open-host.ts'
 import type { PacedClientArguments } from './paced-client.ts'
 import type { PostClientArguments } from './post-client.ts'
 import { listen } from './tasks.ts'
-import { until } from './until.ts'
 
 /** ms */
 export interface Delays {
@@ -91,35 +88,28 @@ async function mostPerSecond({ server }: FastifyInstance, port: number): Promise
   const count = (): void => void posts++
   server.on('request', count)
   const given: PostClientArguments = [port, CONNECTIONS, 1]
-  const client = start('post-client.ts', given)
+  const client = startClient('post-client.ts', given)
   try {
-    await until(() => posts >= FIRST_POSTS)
+    await client.until(() => posts >= FIRST_POSTS)
     const [first, began] = [posts, performance.now()]
-    await until(() => performance.now() - began >= MOST_MS)
+    await client.until(() => performance.now() - began >= MOST_MS)
     return ((posts - first) * 1_000) / (performance.now() - began)
   } finally {
-    client.kill()
-    await once(client, 'exit')
+    await client.stop()
     server.off('request', count)
   }
 }
 
 async function paced(given: PacedClientArguments, calls: NotedCalls): Promise<void> {
   const [, , perSecond, count] = given
-  const client = start('paced-client.ts', given)
+  const client = startClient('paced-client.ts', given)
   const latest = performance.now() + (count * 1_000) / perSecond + PATIENCE
   try {
-    await until(() => calls.calls === count || performance.now() > latest || client.exitCode !== null)
+    await client.until(() => calls.calls === count || performance.now() > latest)
     if (calls.calls < count) throw new Error(`${calls.calls} of ${count} messages reached their actuator`)
   } finally {
-    client.kill()
-    if (client.exitCode === null) await once(client, 'exit')
+    await client.stop()
   }
-}
-
-function start(client: string, given: readonly number[]) {
-  const args = [join(import.meta.dirname, client), ...given.map(String)]
-  return spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
 function watchCollector(): () => number {

@@ -2,16 +2,14 @@
  * One sample: what a post costs, by the clock and by CPU time of the main thread. The same bodies go to a bare fastify
  * route that parses them, and to the broker of a whole host on SQLite; arrays also into series alone, without HTTP.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from '../host/folder.ts'
 import { cpuMs } from '../spent.ts'
 import { pointsOf } from './bodies.ts'
+import { startClient } from './client-process.ts'
 import { openHost } from './open-host.ts'
 import type { PostClientArguments } from './post-client.ts'
 import { listen, LOG } from './tasks.ts'
@@ -53,14 +51,12 @@ async function driven(app: FastifyInstance, points: number): Promise<BrokerPosts
   let posts = 0
   app.server.on('request', () => posts++)
   const given: PostClientArguments = [port, CONNECTIONS, points]
-  const args = [join(import.meta.dirname, 'post-client.ts'), ...given.map(String)]
-  const client = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const client = startClient('post-client.ts', given)
   try {
-    await until(() => posts >= (points === 1 ? 20_000 : 300))
+    await client.until(() => posts >= (points === 1 ? 20_000 : 300))
     return await measured(() => posts)
   } finally {
-    client.kill()
-    await once(client, 'exit')
+    await client.stop()
     app.server.closeAllConnections()
     await app.close()
   }

@@ -1,0 +1,29 @@
+/** A client in a process of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { until } from './until.ts'
+
+export interface ClientProcess {
+  /** Looks again and again; rejects when the client ends before. */
+  until(done: () => boolean): Promise<void>
+  stop(): Promise<void>
+}
+
+/** `file`: in this folder. What it says goes where this process says things. */
+export function startClient(file: string, given: readonly number[]): ClientProcess {
+  const args = [join(import.meta.dirname, file), ...given.map(String)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const gone = once(child, 'exit')
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
+  return {
+    async until(done) {
+      await until(() => done() || hasEnded())
+      if (!done()) throw new Error(`${file} ended before all was measured`)
+    },
+    async stop() {
+      child.kill()
+      await gone
+    },
+  }
+}
