@@ -61,6 +61,25 @@ describe('specifications', () => {
     ])
   })
 
+  it('keep no order of a text that is only looked through, so no list of fields names it', async () => {
+    const note = { type: 'text', of: (thing: Thing) => thing.name, only: 'contains' } as const
+    const spec = { ...THINGS, fields: { ...THINGS.fields, note } }
+    expect(new Specs().know(spec).fields.map(({ unindexed }) => unindexed)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
+      true,
+    ])
+    const failure = await failureOf(() => new Specs().know({ ...spec, together: [['status', 'note']] }))
+    expect(failure.issues.map((issue) => issue.path)).toEqual(['/together/0/1'])
+    const specs = new Specs()
+    specs.know(spec)
+    const other = { ...THINGS.fields, note: { type: 'text', of: note.of } as const }
+    expect((await failureOf(() => specs.know({ ...THINGS, fields: other }))).message).toMatch(/two specifications/)
+  })
+
   it('that differ in those lists are two', async () => {
     const specs = new Specs()
     specs.know(THINGS)

@@ -174,8 +174,10 @@ export function rangeSql(form: CollectionForm, condition: FieldCondition): Sql {
 function likeSql(column: string, pattern: string): Sql {
   const [start = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return { text: `${column} = ?`, values: [start] }
-  const glob = pattern.replace(/[?[]/g, '[$&]')
   const range = prefixSql(column, start)
+  // With nothing but a star after it, the range is the answer.
+  if (rest.length === 1 && rest[0] === '') return range
+  const glob = pattern.replace(/[?[]/g, '[$&]')
   // The + keeps SQLite from preparing the statement anew for each pattern; the range before it uses the index.
   return { text: `${range.text} AND +${column} GLOB ?`, values: [...range.values, glob] }
 }

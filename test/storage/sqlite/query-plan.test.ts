@@ -28,6 +28,22 @@ const JOBS: CollectionSpec<Job> = {
 /** The same documents with lists of fields that are asked about together. */
 const TOGETHER: CollectionSpec<Job> = { ...JOBS, name: 'jobs_together', together: [['status', 'kind', 'rank']] }
 
+/** The same, mostly listed by rank: lists of texts and ranges of kinds follow that order. */
+const RANKED: CollectionSpec<Job> = {
+  ...JOBS,
+  name: 'jobs_ranked',
+  fields: { ...JOBS.fields, note: { type: 'text', of: noteOf, only: 'contains' } },
+  together: [
+    ['status', 'rank'],
+    ['kind', 'status', 'rank'],
+    ['rank', 'status', 'kind'],
+  ],
+}
+
+function noteOf({ status, kind }: Job): string | undefined {
+  return kind === undefined ? undefined : `${status} is the ${kind.toUpperCase()}`
+}
+
 /** Enough that a half, a third and a quarter of them are more than the planner counts. */
 const COUNT = 22_000
 const jobs = new Map(
@@ -46,15 +62,18 @@ let folder = ''
 let storage: Storage
 let collection: Collection<Job>
 let together: Collection<Job>
+let ranked: Collection<Job>
 beforeAll(async () => {
   folder = temporaryFolder()
   storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
   const store = storage.tenant('acme')
   collection = store.collection(JOBS)
   together = store.collection(TOGETHER)
-  const writes = [...jobs].flatMap(([id, job]) => [collection.putting(id, job), together.putting(id, job)])
+  ranked = store.collection(RANKED)
+  const collections = [collection, together, ranked]
+  const writes = [...jobs].flatMap(([id, job]) => collections.map((one) => one.putting(id, job)))
   for (let i = 0; i < writes.length; i += 2_000) await store.commit(writes.slice(i, i + 2_000))
-  for (const spec of [JOBS, TOGETHER]) {
+  for (const spec of [JOBS, TOGETHER, RANKED]) {
     await storage
       .tenant('other')
       .collection(spec)
@@ -136,6 +155,50 @@ const FILTERS: readonly (readonly [string, readonly Condition[], Filter])[] = [
     ],
     () => false,
   ],
+  [
+    'a range of many and what most are',
+    [
+      { field: 'status', op: 'eq', value: 'running' },
+      { field: 'kind', op: 'like', pattern: 'kind-1*' },
+    ],
+    (job) => job.status === 'running' && job.kind === 'kind-1',
+  ],
+  [
+    'a range in which few are sought',
+    [
+      { field: 'status', op: 'ne', value: 'running' },
+      { field: 'kind', op: 'like', pattern: 'kind-*2' },
+      { field: 'rank', op: 'gt', value: 985 },
+    ],
+    (job) => job.status !== 'running' && job.kind === 'kind-2' && (job.rank ?? 0) > 985,
+  ],
+  [
+    'a part in the middle',
+    [
+      { field: 'kind', op: 'like', pattern: '*d-1*' },
+      { field: 'status', op: 'eq', value: 'stopped' },
+    ],
+    (job) => job.kind === 'kind-1' && job.status === 'stopped',
+  ],
+  [
+    'a list of many and what many are',
+    [
+      { field: 'tags', op: 'eq', value: 'some' },
+      { field: 'kind', op: 'eq', value: 'kind-2' },
+    ],
+    (job) => job.tags.includes('some') && job.kind === 'kind-2',
+  ],
+  [
+    'two lists of many and two states',
+    [
+      { field: 'tags', op: 'eq', value: 'all' },
+      { field: 'tags', op: 'eq', value: 'some' },
+      { field: 'kind', op: 'eq', value: 'kind-0' },
+      { field: 'status', op: 'eq', value: 'running' },
+    ],
+    (job) => job.tags.includes('some') && job.kind === 'kind-0' && job.status === 'running',
+  ],
+  ['no list at all', [{ field: 'tags', op: 'exists', value: false }], () => false],
   ['anything but one', [{ field: 'kind', op: 'ne', value: 'kind-0' }], (job) => job.kind !== 'kind-0'],
 ]
 
@@ -169,6 +232,7 @@ describe('a query of a large collection', () => {
     const expected = plain(filter, [])
     expect(await collection.count(where)).toBe(expected.length)
     expect(await together.count(where)).toBe(expected.length)
+    expect(await ranked.count(where)).toBe(expected.length)
     const running = expected.filter((id) => jobs.get(id)?.status === 'running').length
     const counts = new Map([
       ['running', running],
@@ -177,6 +241,18 @@ describe('a query of a large collection', () => {
     for (const [status, count] of counts) if (count === 0) counts.delete(status)
     expect(await collection.countBy('status', where)).toEqual(counts)
     expect(await together.countBy('status', where)).toEqual(counts)
+    expect(await ranked.countBy('status', where)).toEqual(counts)
+  })
+
+  it.each(FILTERS)('looks through what has no index, among %s', async (_, others, filter) => {
+    const where: readonly Condition[] = [...others, { field: 'note', op: 'contains', value: 'the kind-1' }]
+    const expected = plain((job, id) => filter(job, id) && job.kind === 'kind-1', [{ field: 'rank', descending: true }])
+    const sort = [{ field: 'rank', descending: true }]
+    expect(await ranked.count(where)).toBe(expected.length)
+    expect(await ranked.ids({ where, sort, offset: 10, limit: 20 })).toEqual(expected.slice(10, 30))
+    expect([...(await ranked.countBy('note', where)).values()].reduce((sum, count) => sum + count, 0)).toBe(
+      expected.length,
+    )
   })
 
   for (const [order, sort] of ORDERS) {
@@ -188,7 +264,7 @@ describe('a query of a large collection', () => {
         [3_000, 50],
         [Math.max(0, expected.length - 3), 10],
       ] as const) {
-        for (const one of [collection, together]) {
+        for (const one of [collection, together, ranked]) {
           const page = await one.ids({ where, sort, offset, limit })
           expect([one.spec.name, offset, page]).toEqual([one.spec.name, offset, expected.slice(offset, offset + limit)])
         }
