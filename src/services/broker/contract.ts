@@ -170,6 +170,21 @@ export interface Forwarding {
     messages: readonly (BrokerMessage & { readonly resource: string })[],
     options: { readonly writes: readonly Write[]; readonly hops?: number },
   ): Promise<{ readonly taken: boolean; readonly results: readonly number[] }>
+  /**
+   * As `receive` for each of the posts, in their order, with one commit for all of them and the writes: none of it is
+   * done when it rejects. Gives what the commit gives for the writes. Absent: each post is given by itself.
+   */
+  receiveAll?(
+    tenant: string,
+    posts: readonly ForwardedPost[],
+    writes: readonly Write[],
+  ): Promise<{ readonly results: readonly number[] }>
+}
+
+/** What one poster sent: one invocation of each task that takes it. */
+export interface ForwardedPost {
+  readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
+  readonly hops?: number
 }
 
 /** What the broker asks of the resources. */

@@ -128,6 +128,18 @@ export interface DataIntake {
    * caller's writes by their places, `TOO_LARGE`, `CLOSED`.
    */
   receive(tenant: string, messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
+  /**
+   * As `receive` for each of the posts, in their order, with one commit for all of them and the writes. Gives the results
+   * of the writes. When it rejects, nothing was written of any.
+   */
+  receiveAll(tenant: string, posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]>
+}
+
+/** What one poster gives on the channel of broker data: one invocation. */
+export interface IntakePost {
+  readonly messages: Message | readonly Message[]
+  /** how many rules in a row led to them; default 0 */
+  readonly hops?: number
 }
 
 export interface IntakeOptions {

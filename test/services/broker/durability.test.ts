@@ -1,10 +1,12 @@
 /** What was acknowledged is there, whatever happens between the log and the series (B1, B2). */
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { Forwarding } from '../../../src/services/broker/contract.ts'
 import { entriesOf } from '../../../src/services/broker/posting/log-entry.ts'
 import { readPost } from '../../../src/services/broker/posting/read-post.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
+import { brokerBench, NOON, TakingEngine, type BrokerBench } from './support/bench-of-broker.ts'
 import { diskFull, failingStorage, poisoned } from './support/failing-storage.ts'
 
 async function values(broker: BrokerBench, resource = 'a'): Promise<readonly unknown[]> {
@@ -161,6 +163,46 @@ describe('a post', () => {
     await broker.api.posting.events('a', at(2))
     expect(await values(broker)).toEqual([2])
     expect(broker.reports).toEqual(["tenant acme: entry 1 of the broker's log is passed over: this cannot be kept"])
+  })
+
+  it('that stands in one entry with one that series refuse is readable, and the refused one is reported', async () => {
+    const storage = failingStorage(openMemory({ clock: () => NOON }))
+    await using broker = await brokerBench({ storage })
+    // the batch, the page of the log, the entry by itself, and the first of its messages
+    storage.fates.push(poisoned, poisoned, poisoned, poisoned)
+    const resources = ['a', 'b', 'c']
+    await Promise.all(resources.map((resource, n) => broker.api.posting.events(resource, at(n))))
+    expect((await storage.tenant('acme').log('broker').bounds(0)).last).toBe(1)
+    expect([await values(broker, 'a'), await values(broker, 'b'), await values(broker, 'c')]).toEqual([[], [1], [2]])
+    expect(broker.reports).toEqual(["tenant acme: entry 1 of the broker's log is passed over: a: this cannot be kept"])
+    expect(await storage.tenant('acme').series.applied('broker', 0)).toBe(1)
+  })
+
+  it('is refused for its own sake alone when it came with others', async () => {
+    const storage = openMemory({ clock: () => NOON })
+    const engine = new TakingEngine(storage)
+    const refusing: Forwarding = {
+      receive: async (tenant, messages, options) => {
+        if (messages[0]?.resource === 'b') throw new AppError('VALIDATION', 'not this one')
+        return engine.receive(tenant, messages, options)
+      },
+      receiveAll: async (tenant, posts, writes) => {
+        if (posts.some(({ messages }) => messages[0]?.resource === 'b'))
+          throw new AppError('VALIDATION', 'one is wrong')
+        return engine.receiveAll(tenant, posts, writes)
+      },
+    }
+    await using broker = await brokerBench({ storage, engine: () => refusing })
+    const posts = ['a', 'b', 'c'].map((resource, n) => broker.api.posting.events(resource, at(n)))
+    expect((await Promise.allSettled(posts)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(await values(broker, 'a')).toEqual([0])
+    expect(await values(broker, 'b')).toEqual([])
+    expect(await values(broker, 'c')).toEqual([2])
+    expect(engine.messages.map(({ resource }) => resource)).toEqual(['a', 'c'])
   })
 
   it('behind entries of another host is applied after those', async () => {

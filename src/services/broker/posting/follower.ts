@@ -71,10 +71,9 @@ export class Follower {
 
   add(logged: readonly Logged[]): void {
     if (logged.length === 0) return
+    this.#count(logged, 1)
     for (const one of logged) {
       this.#waiting.push(one)
-      this.#posts++
-      this.#characters += one.size
       this.#acknowledged = Math.max(this.#acknowledged, one.last)
     }
     if (this.#isEnough) this.#endRest?.()
@@ -180,12 +179,17 @@ export class Follower {
   #forget(batch: readonly Logged[], hadFailed: boolean): void {
     if (hadFailed) {
       // those of the attempts that failed are applied too; only what came meanwhile still waits
-      this.#posts = this.#waiting.length
-      this.#characters = this.#waiting.reduce((sum, { size }) => sum + size, 0)
-      return
+      this.#posts = 0
+      this.#characters = 0
+      this.#count(this.#waiting, 1)
+    } else this.#count(batch, -1)
+  }
+
+  #count(logged: readonly Logged[], sign: 1 | -1): void {
+    for (const { posts, size } of logged) {
+      this.#posts += sign * posts.length
+      this.#characters += sign * size
     }
-    this.#posts -= batch.length
-    for (const { size } of batch) this.#characters -= size
   }
 }
 

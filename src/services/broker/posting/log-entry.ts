@@ -59,6 +59,30 @@ export function entriesOf(post: Post): readonly Json[] {
   return entries
 }
 
+/** Single messages of several posts of one channel, and by the place of the post which of the entries has it. */
+export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[]; places: readonly number[] } {
+  const entries: Json[] = []
+  const places: number[] = []
+  let m: string[] = []
+  let bytes = 0
+  let before: number | undefined
+  for (const { channel: k, arrivals, expires } of posts) {
+    for (const { resource, text } of arrivals) {
+      const size = (resource.length + text.length) * 3
+      if (m.length === 0 || expires !== before || bytes + size > MOST_BYTES) {
+        m = []
+        bytes = 0
+        before = expires
+        entries.push({ k, m, ...(expires !== undefined && { x: expires }) } satisfies MessageEntry)
+      }
+      m.push(resource, text)
+      bytes += size
+    }
+    places.push(entries.length - 1)
+  }
+  return { entries, places }
+}
+
 /** What series get of a part of the log. */
 export interface Projected {
   readonly samples: Sample[]
@@ -100,6 +124,21 @@ export function projectEntry(body: Json, into: Projected): boolean {
     project(k, rest.m[i] ?? '', JSON.parse(rest.m[i + 1] ?? '') as BrokerMessage, x, into)
   }
   return true
+}
+
+/** What series get of each message of an entry; one part for a bulk. Throws as `projectEntry` does. */
+export function partsOf(body: Json): readonly Projected[] {
+  const whole = nothing()
+  projectEntry(body, whole)
+  if (whole.messages.length < 2) return [whole]
+  const parts: Projected[] = []
+  const { k, m, x } = body as unknown as MessageEntry
+  for (let i = 0; i + 1 < m.length; i += 2) {
+    const part = nothing()
+    project(k, m[i] ?? '', JSON.parse(m[i + 1] ?? '') as BrokerMessage, x, part)
+    parts.push(part)
+  }
+  return parts
 }
 
 /** As far as a log can be trusted to have what was put into it. */

@@ -1,20 +1,21 @@
 /**
- * The posts of one tenant on their way, in the order in which they came. Commits go on side by side, as storage and
- * engine group them; what is durable goes on in the order of arrival: past discovery, to subscribers, and is then
- * acknowledged. Series follow behind.
+ * The posts of one tenant on their way, in the order in which they came. What comes in one turn of the loop, and while
+ * the posts before are committed, is committed in groups; what is durable goes on in the order of arrival: past
+ * discovery, to subscribers, and is then acknowledged. Series follow behind.
  *
  * L1  a post is acknowledged after its commit, never before
  * L2  subscribers hear of posts in the order in which they are acknowledged
  * L3  what waits is bounded: beyond it posts are refused, and nothing of them was done
  * L4  series are told of a post before its poster and its subscribers are
+ * L5  a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
 import { AppError } from '../../../kernel/errors.ts'
-import type { Json } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
-import type { Forwarding } from '../contract.ts'
+import type { ForwardedPost, Forwarding } from '../contract.ts'
 import { toldOf, type Post } from './arrival.ts'
-import { entriesOf, LOG, PARTITION } from './log-entry.ts'
 import type { Follower } from './follower.ts'
+import { LOG, PARTITION } from './log-entry.ts'
+import { apart, groupsOf, type Group, type Grouped } from './post-group.ts'
 import type { Logged } from './projection.ts'
 
 /** values and characters of posts that wait, in one tenant */
@@ -38,18 +39,14 @@ export interface LineParts {
   readonly told: (post: Post) => void
 }
 
-interface Ticket {
-  readonly post: Post
-  readonly size: number
-  /** entries of the log */
-  readonly entries: number
+interface Ticket extends Grouped {
   outcome: Outcome | undefined
   resolve(): void
   reject(error: unknown): void
 }
 
-/** How a commit ended. `last`: position of the last entry. */
-type Outcome = { readonly last: number } | { readonly error: unknown }
+/** How a commit ended: positions of the first and the last entry, 0 without any. */
+type Outcome = { readonly first: number; readonly last: number } | { readonly error: unknown }
 
 interface Results {
   readonly results: readonly number[]
@@ -61,11 +58,13 @@ const MOST_AT_ONCE = 2_000
 export class PostLine {
   readonly #parts: LineParts
   #line: Ticket[] = []
+  /** whose commits have ended */
+  #settled: Ticket[] = []
   #underWay = 0
   #characters = 0
-  #running: Promise<void> | undefined
-  /** when the commit of the first in the line has ended */
-  #headSettled: (() => void) | undefined
+  #committing: Promise<void> | undefined
+  #isAcknowledging = false
+  #acknowledging: Promise<void> | undefined
   /** posts that came so far, and those that were answered: they are in one order */
   #came = 0
   #answered = 0
@@ -88,17 +87,10 @@ export class PostLine {
     const refusal = this.#refusal(post, size)
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
-      const entries = post.store ? entriesOf(post) : NO_ENTRIES
-      const ticket: Ticket = { post, size, entries: entries.length, outcome: undefined, resolve, reject }
-      this.#line.push(ticket)
+      this.#line.push({ post, size, writes, outcome: undefined, resolve, reject })
       this.#came++
       this.#characters += size
-      // begins at once, so that commits have the order of the calls
-      this.#begin(post, writes, entries).then(
-        ({ results }) => this.#settle(ticket, { last: results.at(-1) ?? 0 }),
-        (error: unknown) => this.#settle(ticket, { error }),
-      )
-      this.#running ??= this.#run()
+      this.#committing ??= this.#commitAll()
     })
   }
 
@@ -111,7 +103,10 @@ export class PostLine {
 
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+    while (this.#committing !== undefined || this.#isAcknowledging) {
+      await this.#committing
+      await this.#acknowledging
+    }
   }
 
   #refusal(post: Post, size: number): AppError | undefined {
@@ -124,55 +119,79 @@ export class PostLine {
     return new AppError('STORE', `Nothing more is taken until series can be written: ${follower.failure.message}`)
   }
 
-  #begin(post: Post, writes: readonly Write[], entries: readonly Json[]): Promise<Results> {
+  async #commitAll(): Promise<void> {
+    // what comes in with this turn goes along
+    await nextTurn()
+    while (this.#line.length > 0) {
+      const tickets = this.#line.splice(0, MOST_AT_ONCE)
+      this.#underWay += tickets.length
+      // all begin at once, so that they share a commit of the medium
+      await Promise.all(groupsOf(tickets).map((group) => this.#commit(group)))
+      this.#settled.push(...tickets)
+      if (!this.#isAcknowledging) this.#acknowledging = this.#acknowledgeAll()
+    }
+    this.#committing = undefined
+  }
+
+  /** Never rejects. */
+  async #commit(group: Group<Ticket>): Promise<void> {
+    const { posts, entries, places } = group
+    if (posts.length > 1 && !this.#takesGroup(group)) {
+      await Promise.all(apart(group).map((one) => this.#commit(one)))
+      return
+    }
     try {
-      return this.#commit(post, writes, entries)
+      const before = ((await this.#write(group)).results.at(-1) ?? 0) - entries.length + 1
+      for (const [i, ticket] of posts.entries()) {
+        const place = places[i]
+        ticket.outcome = place === undefined ? NOWHERE : { first: before + place[0], last: before + place[1] }
+      }
     } catch (error) {
-      return Promise.reject(error)
+      if (posts.length > 1 && isRefusal(error)) {
+        for (const one of apart(group)) await this.#commit(one)
+      } else for (const ticket of posts) ticket.outcome = { error }
     }
   }
 
-  #commit(post: Post, own: readonly Write[], bodies: readonly Json[]): Promise<Results> {
-    const { tenant, store, engine: engineNow } = this.#parts
+  #takesGroup(group: Group<Ticket>): boolean {
+    const engine = this.#engineOf(group)
+    return engine === undefined || engine.receiveAll !== undefined
+  }
+
+  /** Absent when tasks are not to get it: posts of one group are alike in that. */
+  #engineOf({ posts: [first] }: Group<Ticket>): Forwarding | undefined {
+    return first?.post.forward === true ? this.#parts.engine() : undefined
+  }
+
+  /** Not async: what is called in one turn reaches engine and store in its order. */
+  #write(group: Group<Ticket>): Promise<Results> {
+    const { tenant, store } = this.#parts
+    const { posts, entries: bodies } = group
+    const [first] = posts
+    const own = first?.writes ?? NO_WRITES
     const log: readonly Write[] =
       bodies.length === 0 ? NO_WRITES : [{ kind: 'append', log: LOG, partition: PARTITION, bodies }]
     const writes = own.length === 0 ? log : [...own, ...log]
-    const engine = post.forward ? engineNow() : undefined
-    if (engine !== undefined) {
-      const { hops } = post
-      return engine.receive(tenant, post.arrivals.map(toldOf), hops > 0 ? { writes, hops } : { writes })
+    const engine = this.#engineOf(group)
+    if (engine === undefined || first === undefined) return writes.length === 0 ? NOTHING : store.commit(writes)
+    if (posts.length > 1 && engine.receiveAll !== undefined) {
+      return engine.receiveAll(tenant, posts.map(forwarded), writes)
     }
-    return writes.length === 0 ? NOTHING : store.commit(writes)
+    const { messages, hops } = forwarded(first)
+    return engine.receive(tenant, messages, hops === undefined ? { writes } : { writes, hops })
   }
 
-  #settle(ticket: Ticket, outcome: Outcome): void {
-    ticket.outcome = outcome
-    if (ticket !== this.#line[0]) return
-    this.#headSettled?.()
-    this.#headSettled = undefined
-  }
-
-  async #run(): Promise<void> {
-    for (let [head] = this.#line; head !== undefined; [head] = this.#line) {
-      if (head.outcome === undefined) await new Promise<void>((go) => (this.#headSettled = go))
-      // what was committed with it settles in this turn
-      await nextTurn()
+  async #acknowledgeAll(): Promise<void> {
+    this.#isAcknowledging = true
+    while (this.#settled.length > 0) {
       if (this.#parts.follower.isFull) await this.#parts.follower.room()
-      const tickets = this.#takeSettled()
+      const tickets = this.#settled
+      this.#settled = []
       const waited = this.#parts.arrived(durableOf(tickets))
       if (waited !== undefined) await waited
       this.#acknowledge(tickets)
     }
-    this.#running = undefined
-  }
-
-  #takeSettled(): readonly Ticket[] {
-    const waiting = this.#line.findIndex(({ outcome }) => outcome === undefined)
-    const count = Math.min(waiting < 0 ? this.#line.length : waiting, MOST_AT_ONCE)
-    const settled = this.#line.slice(0, count)
-    this.#line = this.#line.slice(count)
-    this.#underWay = count
-    return settled
+    this.#isAcknowledging = false
   }
 
   #acknowledge(tickets: readonly Ticket[]): void {
@@ -195,7 +214,7 @@ export class PostLine {
 }
 
 const NO_WRITES: readonly Write[] = []
-const NO_ENTRIES: readonly Json[] = []
+const NOWHERE: Outcome = { first: 0, last: 0 }
 const NOTHING: Promise<Results> = Promise.resolve({ results: [] })
 
 function sizeOf({ bulk, arrivals }: Post): number {
@@ -205,20 +224,40 @@ function sizeOf({ bulk, arrivals }: Post): number {
   return size
 }
 
+interface SharedEntries extends Logged {
+  readonly posts: Post[]
+  size: number
+}
+
+/** Posts that share an entry are applied together. */
+function loggedOf(tickets: readonly Ticket[]): readonly Logged[] {
+  const logged: SharedEntries[] = []
+  let newest: SharedEntries | undefined
+  for (const { post, outcome, size } of tickets) {
+    if (outcome === undefined || 'error' in outcome || outcome.last === 0) continue
+    const { first, last } = outcome
+    if (newest?.last === last) {
+      newest.posts.push(post)
+      newest.size += size
+    } else logged.push((newest = { posts: [post], first, last, size }))
+  }
+  return logged
+}
+
 function durableOf(tickets: readonly Ticket[]): readonly Post[] {
   const posts: Post[] = []
   for (const { post, outcome } of tickets) if (outcome !== undefined && 'last' in outcome) posts.push(post)
   return posts
 }
 
-function loggedOf(tickets: readonly Ticket[]): readonly Logged[] {
-  const logged: Logged[] = []
-  for (const { post, outcome, entries, size } of tickets) {
-    if (entries === 0 || outcome === undefined || 'error' in outcome) continue
-    const { last } = outcome
-    logged.push({ post, first: last - entries + 1, last, size })
-  }
-  return logged
+function forwarded({ post: { arrivals, hops } }: Ticket): ForwardedPost {
+  const messages = arrivals.map(toldOf)
+  return hops > 0 ? { messages, hops } : { messages }
+}
+
+/** Nothing was written, because of what was to be written. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500
 }
 
 /** When everything that came in with this turn of the loop has had its turn. */

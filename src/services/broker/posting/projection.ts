@@ -13,15 +13,16 @@ import {
   LOG,
   nothing,
   PARTITION,
+  partsOf,
   projectEntry,
   projectPost,
   type Projected,
   type SeriesOf,
 } from './log-entry.ts'
 
-/** A post with the positions that it has in the log. */
+/** Posts that share entries of the log, and the positions of those. */
 export interface Logged {
-  readonly post: Post
+  readonly posts: readonly Post[]
   readonly first: number
   readonly last: number
   /** characters, about */
@@ -65,7 +66,7 @@ export class Projection {
   }
 
   /** When it rejects, the next call begins where series are. */
-  async apply(posts: readonly Logged[]): Promise<void> {
+  async apply(logged: readonly Logged[]): Promise<void> {
     let projected = nothing()
     let position = 0
     const flush = async (): Promise<void> => {
@@ -74,14 +75,14 @@ export class Projection {
       projected = nothing()
       position = 0
     }
-    for (const { post, first, last } of posts.toSorted((one, other) => one.first - other.first)) {
+    for (const { posts, first, last } of logged.toSorted((one, other) => one.first - other.first)) {
       if (first !== (position || (this.#applied ?? Number.NaN)) + 1) {
         await flush()
         await this.#catchUp(first - 1)
       } else if (isFull(projected)) await flush()
       // another host has seen to it
       if (last <= this.applied) continue
-      projectPost(post, projected)
+      for (const post of posts) projectPost(post, projected)
       position = last
     }
     await flush()
@@ -143,8 +144,22 @@ export class Projection {
         await this.#append(projected, entry.position)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error
-        this.#parts.refused(entry.position, messageOf(error))
+        await this.#partByPart(entry, messageOf(error))
         await this.#append(nothing(), entry.position)
+      }
+    }
+  }
+
+  /** Posts of others may stand in the same entry. */
+  async #partByPart({ position, body }: LogEntry, reason: string): Promise<void> {
+    const parts = partsOf(body)
+    if (parts.length === 1) return this.#parts.refused(position, reason)
+    for (const part of parts) {
+      try {
+        await this.#parts.series.append(part)
+      } catch (error) {
+        if (!(error instanceof AppError) || error.status >= 500) throw error
+        this.#parts.refused(position, `${part.messages[0]?.resource}: ${messageOf(error)}`)
       }
     }
   }

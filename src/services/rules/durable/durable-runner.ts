@@ -145,6 +145,7 @@ class Runner implements DurableRunner {
 
   readonly intake: TaskRunner['intake'] = {
     receive: async (tenant, messages, options) => (await this.#tenant(tenant)).receive(messages, options),
+    receiveAll: async (tenant, posts, writes) => (await this.#tenant(tenant)).receiveAll(posts, writes),
   }
 
   close(): Promise<void> {

@@ -11,21 +11,21 @@ import { nextTurn, Turns } from './turns.ts'
 
 interface Queued {
   readonly at: number
-  /** absent: there is nothing but writes */
-  readonly input: Input | undefined
+  /** none: there is nothing but writes */
+  readonly inputs: readonly Input[]
   readonly writes: readonly Write[]
   resolve(taken: Applied): void
   reject(error: unknown): void
 }
 
 export interface Applied {
-  /** what applying the input gave */
-  readonly given: unknown
+  /** what applying each of the inputs gave */
+  readonly given: readonly unknown[]
   /** of the sender's own writes, in their order: positions and versions as a commit gives them */
   readonly results: readonly number[]
 }
 
-const NONE: readonly number[] = []
+const NONE: readonly never[] = []
 
 export interface QueueHooks {
   /** Does what the input says; what it gives or throws goes to who sent the input. */
@@ -71,18 +71,23 @@ export class InputQueue {
 
   /** Whether an input of that kind is on its way; one that was applied is not. */
   has(kind: Input['k']): boolean {
-    for (let i = this.#done; i < this.#current.length; i++) if (this.#current[i]?.input?.k === kind) return true
-    return this.#waiting.some(({ input }) => input?.k === kind)
+    for (let i = this.#done; i < this.#current.length; i++) if (hasKind(this.#current[i], kind)) return true
+    return this.#waiting.some((one) => hasKind(one, kind))
   }
 
   /** Settles with what applying it gives, after it is durable. Rejects with the store's error when it is not. */
   add(input: Input, writes: readonly Write[] = []): Promise<Applied> {
-    return this.#enqueue(input.at, input, writes)
+    return this.#enqueue(input.at, [input], writes)
+  }
+
+  /** Inputs of one moment, one after the other: all of them are committed with the writes, or none is. */
+  addAll(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
+    return this.#enqueue(at, inputs, writes)
   }
 
   /** Writes without an input, which take their turn among the inputs. */
   addWrites(at: number, writes: readonly Write[]): Promise<Applied> {
-    return this.#enqueue(at, undefined, writes)
+    return this.#enqueue(at, NONE, writes)
   }
 
   /** Resolves when nothing is on its way. */
@@ -90,12 +95,12 @@ export class InputQueue {
     while (this.#running !== undefined) await this.#running
   }
 
-  #enqueue(at: number, input: Input | undefined, writes: readonly Write[]): Promise<Applied> {
+  #enqueue(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
     if (this.size >= MOST_WAITING) {
       return Promise.reject(new AppError('TOO_LARGE', `${MOST_WAITING} inputs wait to be stored; send less at once`))
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ at, input, writes, resolve, reject })
+      this.#waiting.push({ at, inputs, writes, resolve, reject })
       this.#running ??= this.#run()
     })
   }
@@ -117,10 +122,12 @@ export class InputQueue {
   /** How many of those that wait one commit can take; at least one, which then has to fit by itself. */
   #fitting(): number {
     let writes = 1
+    let inputs = 0
     const most = Math.min(MOST_AT_ONCE, this.#waiting.length)
     for (let i = 0; i < most; i++) {
       writes += this.#waiting[i]?.writes.length ?? 0
-      if (writes > MOST_WRITES) return Math.max(1, i)
+      inputs += this.#waiting[i]?.inputs.length ?? 0
+      if (writes > MOST_WRITES || inputs > MOST_AT_ONCE) return Math.max(1, i)
     }
     return most
   }
@@ -145,7 +152,7 @@ export class InputQueue {
 
   /** The log comes last, so that the places in an error about writes are those of their sender. */
   async #commit(batch: readonly Queued[]): Promise<readonly number[]> {
-    const bodies = batch.flatMap(({ input }) => (input === undefined ? [] : [input as unknown as Json]))
+    const bodies = batch.flatMap(({ inputs }) => inputs as unknown as readonly Json[])
     const writes = batch.flatMap((one) => one.writes)
     if (bodies.length > 0) writes.push(this.#log.appending(PARTITION, bodies))
     return (await this.#store.commit(writes)).results
@@ -153,29 +160,40 @@ export class InputQueue {
 
   async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
     const turns = new Turns()
-    let inputs = 0
+    let count = 0
     let place = 0
-    const own = batch.map(({ input, writes, resolve }) => {
+    const own = batch.map(({ inputs, writes, resolve }) => {
       const ownResults = writes.length === 0 ? NONE : results.slice(place, (place += writes.length))
-      if (input !== undefined) inputs++
+      count += inputs.length
       // nothing is to be applied: who sent writes alone does not wait until others were
-      else resolve({ given: undefined, results: ownResults })
+      if (inputs.length === 0) resolve({ given: NONE, results: ownResults })
       return ownResults
     })
-    let position = (results.at(-1) ?? 0) - inputs
-    for (const [i, { input, resolve, reject }] of batch.entries()) {
-      if (input !== undefined) {
+    let position = (results.at(-1) ?? 0) - count
+    for (const [i, { inputs, resolve, reject }] of batch.entries()) {
+      const given: unknown[] = []
+      let failure: { readonly error: unknown } | undefined
+      for (const input of inputs) {
+        if (given.length > 0 && turns.isLong) await turns.rest()
         try {
-          const given = this.#hooks.apply(input, ++position)
-          resolve({ given: given instanceof Promise ? await given : given, results: own[i] ?? NONE })
+          const one = this.#hooks.apply(input, ++position)
+          given.push(one instanceof Promise ? await one : one)
         } catch (error) {
-          reject(error)
+          // those after it are in the log too
+          given.push(undefined)
+          failure ??= { error }
         }
       }
+      if (failure !== undefined) reject(failure.error)
+      else if (inputs.length > 0) resolve({ given, results: own[i] ?? NONE })
       this.#done++
       if (turns.isLong) await turns.rest()
     }
   }
+}
+
+function hasKind(queued: Queued | undefined, kind: Input['k']): boolean {
+  return queued?.inputs.some(({ k }) => k === kind) === true
 }
 
 function isRefusal(error: unknown): boolean {

@@ -68,3 +68,13 @@ export const PARTITION = 0
 export function messagesOf(one: Message | readonly Message[]): readonly Message[] {
   return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
 }
+
+type Data = Untimed<Extract<Input, { k: 'data' }>>
+
+/** Messages as an input: what is as always is left out. */
+export function dataOf(
+  m: Message | readonly Message[],
+  { channel, hops = 0 }: { readonly channel?: string; readonly hops?: number },
+): Data {
+  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...(hops > 0 && { h: hops }) }
+}

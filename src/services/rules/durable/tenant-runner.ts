@@ -15,9 +15,9 @@ import type { Message } from '../../../core/task/origin.ts'
 import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
-import type { Intake, IntakeOptions, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { messagesOf, type Input, type Untimed } from './input.ts'
+import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { DELIVERIES, deliveryId, MOST_DELIVERIES, STATES, type StateRecord } from './records.ts'
@@ -168,17 +168,30 @@ export class TenantRunner {
   }
 
   async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
-    const { writes = [], channel, hops = 0 } = options
+    const { writes = [] } = options
     const all = messagesOf(messages)
     requireMessages(all, options)
-    this.#allResumed()
-    if (!all.some(({ resource }) => this.#isHeard(resource, channel)) && !this.#queue.has('begin')) {
-      return { taken: false, results: await this.#write(writes) }
+    if (!this.#takes(all, options.channel)) return { taken: false, results: await this.#write(writes) }
+    const { given, results } = await this.#take(dataOf(messages, options), writes)
+    const taken = given[0] === true
+    if (taken) this.inputs += all.length
+    return { taken, results }
+  }
+
+  async receiveAll(posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]> {
+    const heard: IntakePost[] = []
+    for (const post of posts) {
+      const all = messagesOf(post.messages)
+      requireMessages(all, post)
+      if (this.#takes(all, undefined)) heard.push(post)
     }
-    const input = { k: 'data', m: messages, ...(channel !== undefined && { c: channel }), ...(hops > 0 && { h: hops }) }
-    const { given, results } = await this.#take(input as Untimed<Extract<Input, { k: 'data' }>>, writes)
-    if (given === true) this.inputs += all.length
-    return { taken: given === true, results }
+    if (heard.length === 0) return this.#write(writes)
+    if (this.#isClosed) throw closed()
+    const at = this.#arriving()
+    const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
+    const { given, results } = await this.#queue.addAll(at, inputs, writes)
+    for (const [i, { messages }] of heard.entries()) if (given[i] === true) this.inputs += messagesOf(messages).length
+    return results
   }
 
   /** Brings the tasks to the present. */
@@ -203,6 +216,11 @@ export class TenantRunner {
     return now - (this.stage.nextAt ?? now) > SLEPT_MS
   }
 
+  #takes(messages: readonly Message[], channel: string | undefined): boolean {
+    this.#allResumed()
+    return messages.some(({ resource }) => this.#isHeard(resource, channel)) || this.#queue.has('begin')
+  }
+
   #isHeard(resource: string, channel: string | undefined): boolean {
     for (const _task of this.stage.engine.listenersOf(resource, channel)) return true
     return false
@@ -221,10 +239,15 @@ export class TenantRunner {
 
   #take(input: Untimed, writes: readonly Write[] = []): Promise<Applied> {
     if (this.#isClosed) return Promise.reject(closed())
+    return this.#queue.add({ ...input, at: this.#arriving() }, writes)
+  }
+
+  /** The moment of what arrives now; what was slept through comes before it. */
+  #arriving(): number {
     const at = this.#present
     // Who plays this again has to have slept at the same place.
     if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at }).catch(() => undefined)
-    return this.#queue.add({ ...input, at }, writes)
+    return at
   }
 
   #apply(input: Input): unknown {

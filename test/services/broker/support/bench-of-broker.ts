@@ -1,7 +1,7 @@
 /** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { BrokerApi, BrokerService, Forwarding } from '../../../../src/services/broker/contract.ts'
+import type { BrokerApi, BrokerService, ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
 import { brokerRoutes } from '../../../../src/services/broker/routes.ts'
 import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
@@ -35,6 +35,12 @@ export class TakingEngine implements Forwarding {
     const { results } = await (this.#last = this.#commit(this.#last, tenant, writes))
     this.taken.push({ tenant, messages, hops })
     return { taken: true, results }
+  }
+
+  async receiveAll(tenant: string, posts: readonly ForwardedPost[], writes: readonly Write[]) {
+    const { results } = await (this.#last = this.#commit(this.#last, tenant, writes))
+    for (const { messages, hops = 0 } of posts) this.taken.push({ tenant, messages, hops })
+    return { results }
   }
 
   async #commit(before: Promise<unknown>, tenant: string, writes: readonly Write[]) {

@@ -71,6 +71,27 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
+  it('of several posts are one commit, and each post is an invocation of its own', async () => {
+    const life = await begun(new Ground())
+    const before = life.commits
+    const post = (resource: string, level: number) => ({ messages: { resource, level } })
+    const writes = [log(life).appending(0, [{ level: 1 }, { level: 2 }])]
+    const posts = [post('boiler', 1), post('pump', 2), post('boiler', 3)]
+    const all = await Promise.all([
+      life.runner.intake.receiveAll(TENANT, posts, writes),
+      life.runner.intake.receiveAll(TENANT, [post('pump', 4)], writesOf(life, 3)),
+      life.runner.intake.receiveAll(TENANT, [], []),
+    ])
+    expect(all).toEqual([[2], [3, 1], []])
+    expect(life.commits - before).toBe(1)
+    expect(seen(life)).toEqual({ seen: 2 })
+    await expect(
+      life.runner.intake.receiveAll(TENANT, [post('boiler', 5), post('boiler', 6)], writesOf(life, 5, 'absent')),
+    ).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(seen(life), 'none of the posts was taken').toEqual({ seen: 2 })
+    await life.close()
+  })
+
   it('are committed when there is no task at all, and time goes on afterwards', async () => {
     const ground = new Ground()
     const life = ground.open()

@@ -99,6 +99,10 @@ export class BareRunner implements TaskRunner {
       const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
       return { taken: this.#engine(tenant).receive(messages, sent), results: [] }
     },
+    receiveAll: async (tenant, posts) => {
+      for (const { messages, hops = 0 } of posts) this.#engine(tenant).receive(messages, { hops })
+      return []
+    },
   }
 
   async close(): Promise<void> {
