@@ -6,7 +6,7 @@
  * used again), `f_x` one narrow row of fields per document with an index per field and per list of fields that are asked
  * about together, `w_x` what would make that row wide (lists, and texts that are only looked through), and `t_x` the entries
  * of `texts`, each in the order in which the collection is mostly listed. All are by the key that a document has in `c_x`:
- * a whole number finds its row in a quarter of the time that tenant and id take, and in an index it takes three bytes.
+ * a whole number finds its row in a fraction of the time that tenant and id take, and needs three bytes in an index.
  */
 import { foldCase } from '../order.ts'
 import type { FieldType, FieldValue, KnownField, KnownSpec } from '../spec.ts'
