@@ -3,29 +3,41 @@ import type { Database, SqlValue } from './database.ts'
 
 /** rows of one statement, the largest first */
 const SIZES = [64, 16, 4, 1] as const
+export const MOST_ROWS = SIZES[0]
+
+interface Insert {
+  readonly rows: number
+  readonly sql: string
+  /** of all its rows, one row after the other; the list is used again and again */
+  readonly values: SqlValue[]
+}
 
 export class InsertRows {
   readonly #db: Database
   readonly #width: number
-  readonly #statements: readonly (readonly [rows: number, sql: string])[]
+  readonly #inserts: readonly Insert[]
 
   /** `insert`: the statement up to `VALUES`; `width`: its columns; `rest`: what follows its rows. */
   constructor(db: Database, insert: string, width: number, rest = '') {
     const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
     this.#db = db
     this.#width = width
-    this.#statements = SIZES.map((rows) => {
+    this.#inserts = SIZES.map((rows) => {
       const list = Array.from({ length: rows }, () => row).join(', ')
-      return [rows, `${insert} ${list} ${rest}`]
+      return { rows, sql: `${insert} ${list} ${rest}`, values: Array.from({ length: rows * width }, () => null) }
     })
   }
 
-  /** `values`: those of all rows, one row after the other. They are written in that order. */
-  run(values: readonly SqlValue[]): void {
-    let at = 0
-    for (const [rows, sql] of this.#statements) {
-      const step = rows * this.#width
-      for (; at + step <= values.length; at += step) this.#db.run(sql, ...values.slice(at, at + step))
+  /** `fill` puts the values of a row into `values`, from `at`. Rows are written in their order. */
+  run(count: number, fill: (row: number, values: SqlValue[], at: number) => void): void {
+    let row = 0
+    for (const { rows, sql, values } of this.#inserts) {
+      for (; row + rows <= count; row += rows) {
+        for (let i = 0; i < rows; i += 1) fill(row + i, values, i * this.#width)
+        this.#db.run(sql, ...values)
+      }
+      // Texts may be long, and are not wanted any more.
+      values.fill(null)
     }
   }
 }

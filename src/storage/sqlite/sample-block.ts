@@ -24,17 +24,23 @@ export const codeOf = (series: number, kind: number): number => series * KINDS +
 export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
 export const kindOfCode = (code: number): number => code % KINDS
 
-/** The values of a row of the sample at a place, but for its series and time. */
-export function storedAt({ samples, words }: SampleBlock, place: number): readonly [SqlValue, SqlValue, SqlValue] {
-  const at = place * SAMPLE
-  const kind = kindOfCode(samples[at + CODE] ?? 0)
-  const value = samples[at + VALUE] ?? 0
-  const until = samples[at + EXPIRES] ?? Number.NaN
-  const expires = Number.isNaN(until) ? null : until
-  if (kind === NUMBER) return [value, null, expires]
+/** Puts the sample at a place into `row`, from `at`: series, time, value, other and expires, as `samples` has them. */
+export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {
+  const from = place * SAMPLE
+  const code = samples[from + CODE] ?? 0
+  const kind = kindOfCode(code)
+  const value = samples[from + VALUE] ?? 0
+  const expires = samples[from + EXPIRES] ?? Number.NaN
+  row[at] = seriesOfCode(code)
+  row[at + 1] = samples[from + TIME] ?? 0
+  row[at + 2] = kind === NUMBER ? value : null
   // A truth value as a whole number, which no other value in its column is.
-  return [null, kind === TRUTH ? BigInt(value) : (words[value] ?? ''), expires]
+  row[at + 3] = kind === NUMBER ? null : kind === TRUTH ? BigInt(value) : (words[value] ?? '')
+  row[at + 4] = Number.isNaN(expires) ? null : expires
 }
+
+/** columns that `putSample` fills */
+export const SAMPLE_COLUMNS = 5
 
 /** A block of series.db. Its words are read when they are first asked for: few readers need them. */
 export class StoredBlock implements SampleBlock {
@@ -46,7 +52,7 @@ export class StoredBlock implements SampleBlock {
   constructor(key: number, bytes: Uint8Array, json: string | null) {
     this.key = key
     // A copy begins where numbers can begin.
-    this.samples = new Float64Array(Uint8Array.from(bytes).buffer)
+    this.samples = new Float64Array(new Uint8Array(bytes).buffer)
     this.#json = json
   }
 

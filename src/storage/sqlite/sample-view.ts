@@ -3,9 +3,9 @@
  * into a table of the connection's own that is keyed as the folded ones are.
  */
 import type { SampleValue } from '../series.ts'
-import type { Database, SqlValue } from './database.ts'
+import type { Database } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
-import { CODE, SAMPLE, seriesOfCode, storedAt, storedBlocks, TIME } from './sample-block.ts'
+import { CODE, putSample, SAMPLE, SAMPLE_COLUMNS, seriesOfCode, storedBlocks, TIME } from './sample-block.ts'
 
 /** `other` is a text, or a truth value as 0 or 1. */
 export type StoredValue = readonly [value: number | null, other: string | number | null]
@@ -88,19 +88,20 @@ export class SampleView {
 /** In the order of arrival, so that the last of two at the same time stays. Gives how many. */
 function copyNewer(db: Database, asked: ReadonlySet<number>, from: number, until: number): number {
   if (asked.size === 0) return 0
-  const rows = new InsertRows(db, 'INSERT OR REPLACE INTO temp.newer VALUES', 5)
-  const values: SqlValue[] = []
+  const rows = new InsertRows(db, 'INSERT OR REPLACE INTO temp.newer VALUES', SAMPLE_COLUMNS)
+  let copied = 0
   for (const block of storedBlocks(db)) {
     const { samples } = block
+    const places: number[] = []
     for (let at = 0; at < samples.length; at += SAMPLE) {
       const time = samples[at + TIME] ?? 0
-      if (time < from || time > until) continue
-      const series = seriesOfCode(samples[at + CODE] ?? 0)
-      if (asked.has(series)) values.push(series, time, ...storedAt(block, at / SAMPLE))
+      if (time < from || time > until || !asked.has(seriesOfCode(samples[at + CODE] ?? 0))) continue
+      places.push(at / SAMPLE)
     }
+    rows.run(places.length, (row, values, at) => putSample(block, places[row] ?? 0, values, at))
+    copied += places.length
   }
-  rows.run(values)
-  return values.length
+  return copied
 }
 
 const HIDDEN = 'EXISTS (SELECT 1 FROM temp.newer AS n WHERE n.series = s.series AND n.time = s.time)'

@@ -1,7 +1,7 @@
 /** Writes appended samples and messages. Works inside the transaction of its caller. */
 import { hash } from 'node:crypto'
-import type { Database, SqlValue } from './database.ts'
-import { InsertRows } from './insert-rows.ts'
+import type { Database } from './database.ts'
+import { InsertRows, MOST_ROWS } from './insert-rows.ts'
 import { CODE, codeOf, kindOfCode, SAMPLE, seriesOfCode, storeBlock } from './sample-block.ts'
 import type { Append, AppendOperation } from './series-jobs.ts'
 import { SeriesNames } from './series-names.ts'
@@ -12,12 +12,13 @@ export class SeriesAppends {
   readonly #streams: SeriesNames
   readonly #tenants: Set<string>
   readonly #messageRows: InsertRows
+  readonly #digests = Array.from({ length: MOST_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
 
   constructor(db: Database) {
     this.#db = db
     this.#series = new SeriesNames(db, 'series')
     this.#streams = new SeriesNames(db, 'streams')
-    this.#messageRows = new InsertRows(db, INSERT_MESSAGES, 5)
+    this.#messageRows = new InsertRows(db, INSERT_MESSAGES, MESSAGE_COLUMNS)
     this.#tenants = new Set(db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
@@ -77,14 +78,22 @@ export class SeriesAppends {
   }
 
   #messages({ texts, stamps }: AppendOperation, { tenant, messages }: Append, start: number): void {
-    const rows: SqlValue[] = []
-    for (let i = start; i < messages; i += 1) {
-      const [resource = '', stream = '', text = ''] = [texts[i * 3], texts[i * 3 + 1], texts[i * 3 + 2]]
-      const digest = hash('sha256', text, 'buffer').subarray(0, 16)
-      rows.push(this.#streams.key(tenant, resource, stream), stamps[i * 2] ?? 0, digest)
-      rows.push(text, expiryOf(stamps[i * 2 + 1]))
-    }
-    this.#messageRows.run(rows)
+    this.#messageRows.run(messages - start, (row, values, at) => {
+      const i = start + row
+      const text = texts[i * 3 + 2] ?? ''
+      values[at] = this.#streams.key(tenant, texts[i * 3] ?? '', texts[i * 3 + 1] ?? '')
+      values[at + 1] = stamps[i * 2] ?? 0
+      values[at + 2] = this.#digest(text, at / MESSAGE_COLUMNS)
+      values[at + 3] = text
+      values[at + 4] = expiryOf(stamps[i * 2 + 1])
+    })
+  }
+
+  /** Good until that place of a statement is filled again: a list of its own for each would cost more than its digest. */
+  #digest(text: string, place: number): Uint8Array {
+    const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
+    digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')
+    return digest
   }
 
   #tenant(tenant: string): void {
@@ -94,6 +103,8 @@ export class SeriesAppends {
   }
 }
 
+const MESSAGE_COLUMNS = 5
+const DIGEST_BYTES = 16
 const MOST_TENANTS = 10_000
 
 const expiryOf = (time: number | undefined): number | null => (time === undefined || Number.isNaN(time) ? null : time)

@@ -3,16 +3,14 @@
  * copies; only when all are copied are the originals deleted. Readers prefer the originals all the while, so they see no
  * difference, and a crash in between costs only that it begins again.
  */
-import type { Database, SqlValue } from './database.ts'
+import type { Database } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
-import { CODE, SAMPLE, seriesOfCode, storedAt, storedBlocks, TIME, type SampleBlock } from './sample-block.ts'
+import { putSample, SAMPLE, SAMPLE_COLUMNS, storedBlocks, type SampleBlock } from './sample-block.ts'
 import { sortSamples, type SortedSamples } from './sort-samples.ts'
 
 const SLICE_ROWS = 10_000
 /** samples of one fold, about: they are held in memory */
 const MOST_SAMPLES = 500_000
-/** rows that are handed to the database at once */
-const STRIDE = 64
 
 interface Fold extends SortedSamples {
   /** the last block that it has */
@@ -28,7 +26,7 @@ export class SeriesFold {
 
   constructor(db: Database) {
     this.#db = db
-    this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', 5, OVERWRITE)
+    this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
   /** True while a fold is under way. */
@@ -80,17 +78,8 @@ export class SeriesFold {
   }
 
   #copy(fold: Fold, from: number, until: number): void {
-    const { samples, order } = fold
-    for (let start = from; start < until; start += STRIDE) {
-      const values: SqlValue[] = []
-      for (let i = start; i < Math.min(start + STRIDE, until); i += 1) {
-        const place = order[i] ?? 0
-        const at = place * SAMPLE
-        const [value, other, expires] = storedAt(fold, place)
-        values.push(seriesOfCode(samples[at + CODE] ?? 0), samples[at + TIME] ?? 0, value, other, expires)
-      }
-      this.#rows.run(values)
-    }
+    const { order } = fold
+    this.#rows.run(until - from, (row, values, at) => putSample(fold, order[from + row] ?? 0, values, at))
   }
 
   #forget({ upTo }: Fold): void {

@@ -1,16 +1,8 @@
 /** Blocks of samples come into the order in which they are folded. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  codeOf,
-  NUMBER,
-  SAMPLE,
-  seriesOfCode,
-  storedAt,
-  TEXT,
-  TRUTH,
-  type SampleBlock,
-} from '../../../src/storage/sqlite/sample-block.ts'
+import type { SqlValue } from '../../../src/storage/sqlite/database.ts'
+import { codeOf, NUMBER, putSample, TEXT, TRUTH, type SampleBlock } from '../../../src/storage/sqlite/sample-block.ts'
 import { sortSamples } from '../../../src/storage/sqlite/sort-samples.ts'
 
 interface Given {
@@ -50,8 +42,9 @@ describe('sorted blocks', () => {
         const expected = [...last.values()].sort((a, b) => a.series - b.series || a.time - b.time)
         const sorted = sortSamples(blocks.map(blockOf))
         const rows = [...sorted.order].map((place) => {
-          const [code = 0, time] = sorted.samples.subarray(place * SAMPLE)
-          return [seriesOfCode(code), time, ...storedAt(sorted, place)]
+          const row: SqlValue[] = []
+          putSample(sorted, place, row, 0)
+          return row
         })
         expect(rows).toEqual(expected.map(rowOf))
       }),
