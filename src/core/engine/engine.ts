@@ -10,6 +10,7 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
 import { Quiet } from '../quiet/quiet.ts'
+import { NOT_TAKEN, TAKEN, type Taken } from '../quiet/evaluate.ts'
 import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
@@ -44,7 +45,7 @@ export class CoreEngine implements Engine {
   /** the present, in a cell that costs no box */
   readonly #clock = new Float64Array([Number.NEGATIVE_INFINITY])
   readonly #scheduler: SchedulerLike
-  readonly #router = new Router<LiveTask, QuietSource<LiveTask>>(() => this.#quiet.source())
+  readonly #router = new Router<LiveTask, QuietSource<LiveTask>>((resource) => this.#quiet.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
@@ -212,26 +213,31 @@ export class CoreEngine implements Engine {
   }
 
   #receiveOne(message: Message): boolean {
-    const source = this.#router.sourceOf(message.resource)
-    if (source === undefined) return false
-    if (this.#busy) {
-      this.#enqueue(this.#taking(source, message))
-      return true
-    }
+    if (this.#busy) return this.#receiveLater(message)
     this.#busy = true
-    let isSettled = false
+    let taken: Taken = NOT_TAKEN
     try {
-      isSettled = this.#takeQuietly(source, message)
-      if (!isSettled) this.#do(this.#taking(source, message))
-      if (!this.#waiting.isEmpty) {
-        isSettled = false
+      taken = this.#takeQuietly(message)
+      if (taken === NOT_TAKEN) {
+        const source = this.#router.sourceOf(message.resource)
+        if (source === undefined) return false
+        this.#do(this.#taking(source, message))
+      }
+      if (taken !== TAKEN && !this.#waiting.isEmpty) {
+        taken = NOT_TAKEN
         this.#doWaiting()
       }
     } finally {
       this.#busy = false
-      if (!isSettled || this.#quiet.mayHaveTimers()) this.#timers.arm()
+      if (taken !== TAKEN && (taken === NOT_TAKEN || this.#quiet.mayHaveTimers())) this.#timers.arm()
     }
     return true
+  }
+
+  #receiveLater(message: Message): boolean {
+    const source = this.#router.sourceOf(message.resource)
+    if (source !== undefined) this.#enqueue(this.#taking(source, message))
+    return source !== undefined
   }
 
   /** In a method of its own: what a function captures is allocated at each call of the one around it. */
@@ -240,12 +246,11 @@ export class CoreEngine implements Engine {
   }
 
   /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
-  #takeQuietly(source: QuietSource<LiveTask>, message: Message): boolean {
-    if (this.#host.listener !== null) return false
+  #takeQuietly(message: Message): Taken {
+    if (this.#host.listener !== null) return NOT_TAKEN
     const now = this.#now()
-    if (this.#timers.nextAt <= now) return false
-    this.#quiet.clock[0] = now
-    return source.takeHot(message)
+    if ((this.#timers.earliest[0] as number) <= now) return NOT_TAKEN
+    return this.#quiet.take(message, now)
   }
 
   /** Quietly while nobody listens. */
@@ -363,7 +368,7 @@ export class CoreEngine implements Engine {
   #do(work: Work): void {
     try {
       const now = this.#now()
-      if (this.#timers.nextAt <= now) this.#timers.run(now)
+      if ((this.#timers.earliest[0] as number) <= now) this.#timers.run(now)
       work(now)
     } catch (error) {
       this.#report('a piece of work failed', error)

@@ -17,9 +17,9 @@ interface Source<T> {
 export class Router<T, S extends Source<T>> {
   readonly #sources = new Map<string, S>()
   readonly #resourcesOf = new Map<T, readonly string[]>()
-  readonly #newSource: () => S
+  readonly #newSource: (resource: string) => S
 
-  constructor(newSource: () => S) {
+  constructor(newSource: (resource: string) => S) {
     this.#newSource = newSource
   }
 
@@ -32,7 +32,7 @@ export class Router<T, S extends Source<T>> {
     this.remove(listener)
     this.#resourcesOf.set(listener, resources)
     for (const resource of resources) {
-      const source = this.#sources.get(resource) ?? this.#newSource()
+      const source = this.#sources.get(resource) ?? this.#newSource(resource)
       this.#sources.set(resource, source)
       source.listeners.add(listener)
       source.changed()

@@ -24,6 +24,8 @@ export class TimerQueue {
   readonly #recheckMs: number
   readonly #restMs: number
   readonly #table = new TimerTable()
+  /** one number: when the next timer may be due; Infinity when there is none */
+  readonly earliest = this.#table.earliest
   #wake: Subscription | undefined
   #wakeAt = NEVER
   #wokenAt = Number.NEGATIVE_INFINITY
@@ -33,11 +35,6 @@ export class TimerQueue {
     this.#onWake = onWake
     this.#recheckMs = Math.min(MAX_DELAY, Math.max(1, recheckMs ?? MAX_DELAY))
     this.#restMs = Math.max(0, restMs ?? 0)
-  }
-
-  /** When the next timer may be due; Infinity when there is none. */
-  get nextAt(): number {
-    return this.#table.earliest
   }
 
   /** Asks for `owner.fire` at `at` (epoch ms); asking for the same thing again matters only when it is earlier. */
@@ -62,7 +59,7 @@ export class TimerQueue {
 
   /** Fires everything that is due, earliest first; `now` may not be behind an earlier call. */
   run(now: number): void {
-    while (this.#table.earliest <= now) {
+    while ((this.earliest[0] as number) <= now) {
       const timer = this.#table.take()
       if (timer === undefined) break
       try {
@@ -82,7 +79,7 @@ export class TimerQueue {
 
   /** Sees to it that the scheduler wakes us for the earliest timer. */
   arm(): void {
-    const next = this.nextAt
+    const next = this.earliest[0] as number
     if (next === this.#wakeAt) return
     this.#wake?.unsubscribe()
     this.#wake = undefined

@@ -43,6 +43,8 @@ const ARITY = 4
 const LARGE = 4096
 
 export class TimerTable {
+  /** when the earliest is due, Infinity without any: a cell, which is read without a call or a box */
+  readonly earliest = new Float64Array([Number.POSITIVE_INFINITY])
   #size = 0
   #capacity = 0
   #owners: (TimerOwner | undefined)[] = []
@@ -64,11 +66,6 @@ export class TimerTable {
 
   get size(): number {
     return this.#size
-  }
-
-  /** Infinity when there is none. */
-  get earliest(): number {
-    return this.#size === 0 ? Number.POSITIVE_INFINITY : num(this.#at, 0)
   }
 
   /** Adds the timer, or brings it forward; one that is set to the same or an earlier time stays. */
@@ -153,7 +150,7 @@ export class TimerTable {
     const hole = num(this.#position, row)
     const last = num(this.#heap, --this.#size)
     const lastAt = num(this.#at, this.#size)
-    this.#put(this.#size, row, 0)
+    this.#put(this.#size, row, Number.POSITIVE_INFINITY)
     if (last !== row) this.#move(hole, last, lastAt)
   }
 
@@ -208,6 +205,7 @@ export class TimerTable {
     this.#heap[position] = row
     this.#at[position] = at
     this.#position[row] = position
+    if (position === 0) this.earliest[0] = at
   }
 
   #find(owner: TimerOwner, rank: number, key: number): number {
@@ -260,7 +258,7 @@ export class TimerTable {
     this.#heap = resized(this.#heap, new Int32Array(capacity))
     this.#position = resized(this.#position, new Int32Array(capacity))
     this.#owners.length = Math.min(this.#owners.length, capacity)
-    for (let free = this.#capacity; free < capacity; free++) this.#put(free, free, 0)
+    for (let free = this.#capacity; free < capacity; free++) this.#put(free, free, Number.POSITIVE_INFINITY)
     this.#capacity = capacity
     const buckets = 2 ** Math.ceil(Math.log2((capacity * 4) / 3))
     if (buckets === this.#buckets.length) return

@@ -20,18 +20,21 @@ export function fieldNames(message: Message): readonly string[] {
   return Object.keys(message).filter((field) => message[field] !== undefined)
 }
 
-/** Source that leaves when `message` has other fields. */
-export function fieldsSource(names: readonly string[], leave: string): string {
+/** Source that leaves when `message` has more or fewer fields, or one of those named is missing. */
+export function fieldsSource(count: number, names: readonly string[], leave: string): string {
   const missing = names.map((name) => `message[${JSON.stringify(name)}] === undefined`)
   return [
     'let fields = 0',
     'for (const _ in message) fields++',
-    `if (${[`fields !== ${names.length}`, ...missing].join(' || ')}) ${leave}`,
+    `if (${[`fields !== ${count}`, ...missing].join(' || ')}) ${leave}`,
   ].join('\n')
 }
 
 function generated(names: readonly string[], generate: Generate): Fields['areThoseOf'] {
-  return generate(['message'], `${fieldsSource(names, 'return false')}\nreturn true`) as Fields['areThoseOf']
+  return generate(
+    ['message'],
+    `${fieldsSource(names.length, names, 'return false')}\nreturn true`,
+  ) as Fields['areThoseOf']
 }
 
 function interpreted(names: readonly string[]): Fields['areThoseOf'] {

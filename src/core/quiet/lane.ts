@@ -9,18 +9,35 @@
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
-import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Generate } from './generate.ts'
-import { rowCode, type RowCode, type RowEvents, type Values } from './evaluate.ts'
+import type { RowCode, RowEvents, Values } from './evaluate.ts'
 import type { Fields } from './fields.ts'
 import { toFill } from './fill.ts'
-import type { HotLane } from './hot-row.ts'
-import { AT_COUNT, COUNT, FIRED, FIRES, FIRES_BEFORE, FIRES_COUNT, HELD, HELD_BY } from './layout.ts'
+import { generatedRows } from './generated-rows.ts'
+import type { HotLane } from './hot-rows.ts'
+import { interpretedRows } from './interpreted-rows.ts'
+import {
+  AT_COUNT,
+  COUNT,
+  FIRED,
+  FIRED_BY,
+  FIRES,
+  FIRES_BEFORE,
+  FIRES_COUNT,
+  HELD,
+  HELD_BY,
+  LAST,
+  objectsAt,
+  PLUG,
+  PROPERTIES,
+  SEAT,
+} from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
 import type { QuietContext } from './quiet-context.ts'
@@ -45,12 +62,6 @@ export class QuietLane implements RowEvents, SeatLane {
   readonly #code: RowCode
   readonly #hot = new Map<Fields, HotLane>()
   readonly #calls: QuietCalls
-  readonly #seats: (Seat | undefined)[] = []
-  /** by row and actuator, or row and position of the sensor */
-  readonly #actuatorCalls: PlugCall[] = []
-  readonly #plugs: Plug[] = []
-  /** properties of actuators that need nothing else, next to each other: a fleet's calls are scattered in memory */
-  readonly #constants: (Readonly<Record<string, unknown>> | undefined)[] = []
   /** by position of the sensor: those of the row that was added last */
   readonly #lastCalls: SensorCall[] = []
   #context: QuietContext | undefined
@@ -66,7 +77,7 @@ export class QuietLane implements RowEvents, SeatLane {
     this.#counts = counts
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
-    this.#code = rowCode(shape, this.#rows.layout, generate)
+    this.#code = generate ? generatedRows(this.#rows, this, generate) : interpretedRows(this.#rows, this)
     this.#calls = calls
   }
 
@@ -75,13 +86,15 @@ export class QuietLane implements RowEvents, SeatLane {
     const rows = this.#rows
     const row = rows.add()
     const seat: Seat = { lane: this, row, task, fit, source, offset: source.total, rebuilt: 0, isAway: false }
-    this.#seats[row] = seat
+    const own = row * rows.layout.objects
+    rows.objects[own + LAST] = undefined
+    rows.objects[own + SEAT] = seat
     const { graph } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
-      const place = row * graph.actuators.length + i
-      this.#actuatorCalls[place] = call
-      this.#plugs[place] = call.plug
-      this.#constants[place] = call.prepared === undefined ? call.constant : undefined
+      const place = own + objectsAt(i)
+      rows.objects[place + FIRED_BY] = undefined
+      rows.objects[place + PLUG] = call.plug
+      rows.objects[place + PROPERTIES] = call.prepared === undefined ? call.constant : undefined
     }
     for (const [i, { slot, steps }] of rows.shape.sensors.entries()) {
       if (steps !== undefined) continue
@@ -104,7 +117,6 @@ export class QuietLane implements RowEvents, SeatLane {
 
   /** Gives a row away. What it knows and the full state does not is lost: rebuild first. */
   free({ row }: Seat): void {
-    this.#seats[row] = undefined
     this.#rows.free(row)
   }
 
@@ -124,7 +136,7 @@ export class QuietLane implements RowEvents, SeatLane {
   }
 
   receiveAll(list: readonly number[], from: number, message: Message): number {
-    return this.#code.takeAll(this.#rows, this, list, from, message)
+    return this.#code.takeAll(list, from, message)
   }
 
   countOf(row: number): number {
@@ -133,60 +145,62 @@ export class QuietLane implements RowEvents, SeatLane {
 
   /** Triggers hold: fires what its cool-down lets fire. */
   follow(row: number, what: number, message: Values): void {
-    const seat = this.#seats[row]
+    const rows = this.#rows
+    const { objects } = rows
+    const own = row * rows.layout.objects
+    const seat = objects[own + SEAT] as Seat | undefined
     if (seat === undefined) return
     this.current = message as Message
-    const rows = this.#rows
-    const d = row * rows.layout.size
-    const firesAt = d + rows.layout.fires
+    const d = rows.at(row)
+    const p = rows.pastAt(row)
     const now = rows.clock[0] as number
     let firings = 0
     let held = 0
     const list = rows.followings[what === NOT_LOOKED_UP ? rows.lookUp(row, seat.task.model) : what] as Following[]
     for (let i = 0; i < list.length; i++) {
       const { trigger, actuator, policyMs, block } = list[i] as Following
-      const { nums } = rows
-      const count = nums[d + COUNT] as number
-      const b = d + block
-      if (now < (nums[b + FIRED] as number) + policyMs) {
-        nums[b + HELD] = now
-        nums[b + HELD_BY] = trigger
+      const { past } = rows
+      const count = rows.nums[d + COUNT] as number
+      const b = p + block
+      if (now < (past[b + FIRED] as number) + policyMs) {
+        past[b + HELD] = now
+        past[b + HELD_BY] = trigger
         held++
         continue
       }
-      if (nums[firesAt + FIRES_COUNT] !== count) {
-        nums[firesAt + FIRES_COUNT] = count
-        nums[firesAt + FIRES_BEFORE] = nums[firesAt + FIRES] as number
+      if (past[p + FIRES_COUNT] !== count) {
+        past[p + FIRES_COUNT] = count
+        past[p + FIRES_BEFORE] = past[p + FIRES] as number
       }
-      if (nums[b + AT_COUNT] !== count) {
-        this.#code.keep(rows, row, block, count)
-        rows.firedBy[row * rows.layout.actuators + actuator] = message as Message
+      const place = own + objectsAt(actuator)
+      if (past[b + AT_COUNT] !== count) {
+        this.#code.keep(row, block, count)
+        objects[place + FIRED_BY] = message
       }
-      const earlier = (nums[firesAt + FIRES] as number) - (nums[firesAt + FIRES_BEFORE] as number)
-      nums[firesAt + FIRES] = (nums[firesAt + FIRES] as number) + 1
-      nums[b + FIRED] = now
-      nums[b + HELD] = -1
+      past[p + FIRES] = (past[p + FIRES] as number) + 1
+      past[b + FIRED] = now
+      past[b + HELD] = -1
       firings++
-      if (!this.#fire(row, seat, actuator, trigger, earlier)) return
-      if (this.#seats[row] !== seat) break
+      if (!this.#fire(place, seat, actuator, trigger)) return
+      if (objects[own + SEAT] !== seat) break
     }
     this.#firings += firings
     this.#held += held
   }
 
   /** False when the call went on in the fold, and with it what follows it. */
-  #fire(row: number, seat: Seat, actuator: number, trigger: number, earlier: number): boolean {
-    const place = row * this.#rows.layout.actuators + actuator
-    const plug = this.#plugs[place] as Plug
-    const constant = this.#constants[place]
-    const context = this.#calls.actuator(seat, actuator, trigger, earlier)
+  #fire(place: number, seat: Seat, actuator: number, trigger: number): boolean {
+    const { objects } = this.#rows
+    const plug = objects[place + PLUG] as Plug
+    const properties = objects[place + PROPERTIES] as Values | undefined
+    const context = this.#calls.actuator(seat, actuator, trigger)
     let given: unknown
     let refused: BadAnswer | undefined
     try {
-      if (constant === undefined) {
-        refused = fillProperties(this.#actuatorCalls[place] as PlugCall, context)
+      if (properties === undefined) {
+        refused = fillProperties((seat.task.model.graph.actuators[actuator] as ActuatorNode).call, context)
       } else {
-        context.properties = constant
+        context.properties = properties
         context.prepared = undefined
       }
       if (refused === undefined) given = plug.execute(context)
@@ -207,7 +221,7 @@ export class QuietLane implements RowEvents, SeatLane {
   }
 
   beginCalls(row: number, message: Values): RawData[] | null {
-    const seat = this.#seats[row]
+    const seat = this.#rows.objects[row * this.#rows.layout.objects + SEAT] as Seat | undefined
     if (seat === undefined) return null
     this.current = message as Message
     this.#context = this.#calls.sensors(seat)
@@ -289,6 +303,12 @@ export class QuietLane implements RowEvents, SeatLane {
     seat.rebuilt = this.#rows.count(row)
     seat.isAway = false
     this.#rows.fill(row, task.state, fit.constants, seat.rebuilt, this.#rows.time(row))
+  }
+
+  earlierFirings({ row }: Seat): number {
+    const { past } = this.#rows
+    const p = this.#rows.pastAt(row)
+    return (past[p + FIRES] as number) - (past[p + FIRES_BEFORE] as number) - 1
   }
 
   messageOf(seat: Seat): Message {

@@ -1,10 +1,15 @@
 /**
- * Where a row's numbers stand. The rows of a lane lie in one buffer, seen as whole numbers and as doubles, each row in
- * as few cache lines as can be: what every message touches comes first.
+ * Where a row's numbers stand. What every message touches lies in one buffer, what only firings touch in another, each
+ * seen as whole numbers and as doubles, each row in as few cache lines as can be.
  */
 import type { QuietShape } from './shape.ts'
 
-/** Whole numbers: state bits before the last message, and after it. They fill the first double. */
+/** Doubles before the first row. A large buffer begins 16 bytes after a page, and rows shall begin where lines do. */
+export const HEAD = 6
+/** One of them takes what is written to no row, so that nobody has to ask whether to write. */
+export const NOWHERE = 0
+
+/** Of a row. Whole numbers: state bits before the last message, and after it. They fill the first double. */
 export const BEFORE = 0
 export const AFTER = 1
 /** Doubles: count and time of the last message; then the constants, then since when each node had its state before it. */
@@ -12,7 +17,7 @@ export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
-/** From `fires` on: firings since the last rebuild, the same before the message `FIRES_COUNT`, and that one's count. */
+/** Of a row's past: firings since the last rebuild, the same before the message `FIRES_COUNT`, and that one's count. */
 export const FIRES = 0
 export const FIRES_BEFORE = 1
 export const FIRES_COUNT = 2
@@ -32,11 +37,24 @@ export const AT_EARLIER = 7
 /** ... then since when each node had its state before it, and when each actuator had fired */
 export const AT_SINCE = 8
 
+/** Objects of a row, next to each other in one list: its last message while it is hot, its seat ... */
+export const LAST = 0
+export const SEAT = 1
+const OWN_OBJECTS = 2
+/** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else */
+export const FIRED_BY = 0
+export const PLUG = 1
+export const PROPERTIES = 2
+const ACTUATOR_OBJECTS = 3
+
 const LINE = 8
 
 export interface Layout {
-  /** doubles per row */
+  /** doubles per row, and of its past */
   readonly size: number
+  readonly pastSize: number
+  /** objects per row */
+  readonly objects: number
   /** sensors and gates */
   readonly nodes: number
   readonly actuators: number
@@ -44,8 +62,6 @@ export interface Layout {
   readonly since: number
   /** with called sensors: state bits before the message before the last, and its time; else -1 */
   readonly earlier: number
-  readonly fires: number
-  readonly blocks: number
   readonly blockSize: number
 }
 
@@ -55,14 +71,23 @@ export function layoutOf(shape: QuietShape): Layout {
   const since = CONSTANTS + shape.constants
   const called = shape.sensors.some(({ steps }) => steps === undefined)
   const earlier = called ? since + nodes : -1
-  const fires = since + nodes + (called ? 2 : 0)
-  const blocks = fires + FIRES_NUMS
+  const size = lines(since + nodes + (called ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const size = Math.ceil((blocks + blockSize * actuators) / LINE) * LINE
-  return { size, nodes, actuators, constants: CONSTANTS, since, earlier, fires, blocks, blockSize }
+  const pastSize = lines(FIRES_NUMS + blockSize * actuators)
+  const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
+  return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, earlier, blockSize }
 }
 
-/** Place of an actuator's first number in a row. */
+function lines(doubles: number): number {
+  return Math.ceil(doubles / LINE) * LINE
+}
+
+/** Place of an actuator's first object in those of a row. */
+export function objectsAt(actuator: number): number {
+  return OWN_OBJECTS + ACTUATOR_OBJECTS * actuator
+}
+
+/** Place of an actuator's first number in the past of a row. */
 export function blockAt(layout: Layout, actuator: number): number {
-  return layout.blocks + layout.blockSize * actuator
+  return FIRES_NUMS + layout.blockSize * actuator
 }

@@ -15,7 +15,6 @@ export class QuietCalls implements ContextOwner {
   /** a call went on in the fold since somebody reset this: timers may have been asked for */
   hasOpened = false
   #isOn = false
-  #firings = 0
 
   constructor(globalSettings: Readonly<Record<string, unknown>>, hasLog: boolean) {
     this.globalSettings = globalSettings
@@ -29,19 +28,17 @@ export class QuietCalls implements ContextOwner {
     this.#context = context
     context.seat = seat
     context.isSensor = true
-    this.#firings = ALL_DONE
     this.#isOn = true
     return context
   }
 
-  /** An actuator's plug is called, after so many other firings of the message. */
-  actuator(seat: Seat, slot: number, trigger: number, firings: number): QuietContext {
+  /** An actuator's plug is called. */
+  actuator(seat: Seat, slot: number, trigger: number): QuietContext {
     const context = this.#context
     context.seat = seat
     context.isSensor = false
     context.nodeAt = slot
     context.triggerAt = trigger
-    this.#firings = firings
     this.#isOn = true
     return context
   }
@@ -66,8 +63,10 @@ export class QuietCalls implements ContextOwner {
     const context = this.#context
     if (context.opened !== null) return context.opened
     const seat = context.seat as Seat
-    const sensors = context.isSensor ? context.nodeAt : ALL_DONE
-    const execution = seat.lane.unfoldTo(seat, { sensors, firings: this.#firings }) as Execution
+    const progress = context.isSensor
+      ? { sensors: context.nodeAt, firings: ALL_DONE }
+      : { sensors: ALL_DONE, firings: seat.lane.earlierFirings(seat) }
+    const execution = seat.lane.unfoldTo(seat, progress) as Execution
     context.opened = { execution, view: seat.task.view(execution, seat.lane.timeOf(seat)) }
     return context.opened
   }

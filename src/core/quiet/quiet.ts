@@ -5,8 +5,10 @@ import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
+import type { Taken } from './evaluate.ts'
 import type { Generate } from './generate.ts'
 import { fieldNames, fieldsOf, type Fields } from './fields.ts'
+import { HotRows } from './hot-rows.ts'
 import { QuietLane } from './lane.ts'
 import type { QuietTask, Seat, SeatLane } from './seat.ts'
 import { QuietCalls } from './quiet-calls.ts'
@@ -23,6 +25,7 @@ const OPENED_SHARE = 1 / 8
 export class Quiet {
   /** epoch ms at which the message at hand is taken, whatever the clock says meanwhile; a cell passes it on without a box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY])
+  readonly hotRows = new HotRows()
   readonly #calls: QuietCalls
   readonly #generate: Generate | undefined
   readonly #lanes = new Map<string, QuietLane>()
@@ -43,6 +46,12 @@ export class Quiet {
     this.#counts = counts
   }
 
+  /** Into the one row that listens to the message's resource, if there is one. */
+  take(message: Message, now: number): Taken {
+    this.clock[0] = now
+    return this.hotRows.take(message)
+  }
+
   /** Together with what was done in rows. */
   counted({ steps, firings, held }: Counts): Counts {
     const all = { steps, firings, held }
@@ -54,8 +63,8 @@ export class Quiet {
     return all
   }
 
-  source<L extends Listener>(): QuietSource<L> {
-    return new QuietSource<L>(this)
+  source<L extends Listener>(resource: string): QuietSource<L> {
+    return new QuietSource<L>(resource, this)
   }
 
   /** Whether a quiet call went on in the fold since this was asked last. */

@@ -1,7 +1,6 @@
 /** The memory of a lane: its rows' numbers, and what follows from states as tables that all rows share. */
 import type { PlugCall, SensorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
-import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { attemptsOf, gateStates } from './attempts.ts'
@@ -12,11 +11,14 @@ import {
   blockAt,
   COUNT,
   FIRED,
+  FIRED_BY,
   FIRES,
   FIRES_BEFORE,
   FIRES_COUNT,
+  HEAD,
   HELD,
   layoutOf,
+  objectsAt,
   TIME,
   type Layout,
 } from './layout.ts'
@@ -51,26 +53,29 @@ export type RawData = Readonly<Record<string, unknown>> | undefined
 /** of rows without called sensors */
 const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
-const BYTES = 8
 
 export class RowStore {
   readonly shape: QuietShape
   readonly layout: Layout
   ints = new Int32Array(0)
   nums = new Float64Array(0)
+  /** what is kept of firings */
+  pastInts = new Int32Array(0)
+  past = new Float64Array(0)
   /** what follows, by key bits before and now: a place in a list of lists; 1: nothing */
   readonly table: Int32Array
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
   readonly followings: (readonly Following[])[] = [[], []]
-  /** by row and actuator: the message at which it fired last */
-  readonly firedBy: (Message | undefined)[] = []
+  /** by row, as the layout says: a fleet's own objects are scattered in memory */
+  readonly objects: (object | undefined)[] = []
   /** by row, then by position: what called sensors gave last */
   readonly rawData: RawData[][] = []
   /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
   readonly #free: number[] = []
   #used = 0
+  #room = 0
 
   /** epoch ms of the message at hand, in a cell that passes it on without a box */
   readonly clock: Float64Array
@@ -85,21 +90,29 @@ export class RowStore {
 
   add(): number {
     const row = this.#free.pop() ?? this.#used++
-    const { size } = this.layout
-    const room = this.nums.length / size
-    if (this.#used > room) {
-      const bytes = new ArrayBuffer(Math.max(FIRST_ROWS, 2 * room) * size * BYTES)
-      const nums = new Float64Array(bytes)
-      nums.set(this.nums)
-      this.nums = nums
-      this.ints = new Int32Array(bytes)
+    if (this.#used > this.#room) {
+      this.#room = Math.max(FIRST_ROWS, 2 * this.#room)
+      this.nums = grown(this.nums, this.#room * this.layout.size)
+      this.ints = new Int32Array(this.nums.buffer)
+      this.past = grown(this.past, this.#room * this.layout.pastSize)
+      this.pastInts = new Int32Array(this.past.buffer)
     }
     return row
   }
 
+  /** Place of a row's first number. */
+  at(row: number): number {
+    return HEAD + row * this.layout.size
+  }
+
+  /** The same of its past. */
+  pastAt(row: number): number {
+    return HEAD + row * this.layout.pastSize
+  }
+
   free(row: number): void {
-    const { actuators } = this.layout
-    for (let a = 0; a < actuators; a++) this.firedBy[row * actuators + a] = undefined
+    const { objects } = this.layout
+    this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
     this.#free.push(row)
   }
@@ -107,7 +120,7 @@ export class RowStore {
   /** Sets a row to a full state that has just seen the message `count`, at `now`. */
   fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
     const { nums, ints, layout } = this
-    const d = row * layout.size
+    const d = this.at(row)
     let bits = 0
     const isCalled = layout.earlier !== -1
     this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
@@ -120,39 +133,40 @@ export class RowStore {
     nums[d + TIME] = now
     for (const [i, constant] of constants.entries()) nums[d + layout.constants + i] = constant
     for (let n = 0; n < layout.nodes; n++) nums[d + layout.since + n] = state.observed[n]?.since ?? -1
-    for (const [a, { firedAt }] of state.actuators.entries()) nums[d + blockAt(layout, a) + FIRED] = firedAt
+    const p = this.pastAt(row)
+    for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
     this.forgetFirings(row)
   }
 
   /** What was kept for a rebuild is in the full state now. */
   forgetFirings(row: number): void {
-    const { nums, layout } = this
-    const d = row * layout.size
-    nums[d + layout.fires + FIRES] = 0
-    nums[d + layout.fires + FIRES_BEFORE] = 0
-    nums[d + layout.fires + FIRES_COUNT] = -1
+    const { past, layout } = this
+    const p = this.pastAt(row)
+    past[p + FIRES] = 0
+    past[p + FIRES_BEFORE] = 0
+    past[p + FIRES_COUNT] = -1
     for (let a = 0; a < layout.actuators; a++) {
-      const block = d + blockAt(layout, a)
-      nums[block + HELD] = -1
-      nums[block + AT_COUNT] = -1
-      this.firedBy[row * layout.actuators + a] = undefined
+      const block = p + blockAt(layout, a)
+      past[block + HELD] = -1
+      past[block + AT_COUNT] = -1
+      this.objects[row * layout.objects + objectsAt(a) + FIRED_BY] = undefined
     }
   }
 
   count(row: number): number {
-    return this.nums[row * this.layout.size + COUNT] ?? 0
+    return this.nums[this.at(row) + COUNT] ?? 0
   }
 
   time(row: number): number {
-    return this.nums[row * this.layout.size + TIME] ?? 0
+    return this.nums[this.at(row) + TIME] ?? 0
   }
 
   before(row: number): number {
-    return this.ints[2 * row * this.layout.size + BEFORE] ?? 0
+    return this.ints[2 * this.at(row) + BEFORE] ?? 0
   }
 
   after(row: number): number {
-    return this.ints[2 * row * this.layout.size + AFTER] ?? 0
+    return this.ints[2 * this.at(row) + AFTER] ?? 0
   }
 
   /** State indexes by slot. */
@@ -182,6 +196,13 @@ export class RowStore {
     this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
     return what
   }
+}
+
+/** A copy with more room. */
+function grown(old: Float64Array, rows: number): Float64Array<ArrayBuffer> {
+  const nums = new Float64Array(HEAD + rows)
+  nums.set(old)
+  return nums
 }
 
 function gateBitsOf(shape: QuietShape, { graph, settings }: TaskModel): Int32Array {

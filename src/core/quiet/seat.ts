@@ -8,7 +8,7 @@ import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { Fields } from './fields.ts'
-import type { HotLane } from './hot-row.ts'
+import type { HotLane } from './hot-rows.ts'
 import type { Progress } from './replay.ts'
 import type { QuietFit } from './shape.ts'
 
@@ -68,6 +68,8 @@ export interface SeatLane {
   free(seat: Seat): void
   unfoldTo(seat: Seat, progress: Progress): Execution | undefined
   comeBack(seat: Seat): void
+  /** firings of the message under way, before the one under way */
+  earlierFirings(seat: Seat): number
   /** the last message of a row, and when it came */
   messageOf(seat: Seat): Message
   timeOf(seat: Seat): number

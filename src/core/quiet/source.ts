@@ -6,7 +6,8 @@
  */
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
-import { HotRow } from './hot-row.ts'
+import type { HotLane, HotRows } from './hot-rows.ts'
+import { LAST } from './layout.ts'
 import { Listeners } from './listeners.ts'
 import type { Seat, SeatLane, TakenSource } from './seat.ts'
 
@@ -27,6 +28,7 @@ export interface Listener {
 export interface SharedByEngine {
   /** epoch ms at which the message at hand is taken */
   readonly clock: Float64Array
+  readonly hotRows: HotRows
   /** undefined for a message that no row takes */
   fieldsOf(message: Message): Fields | undefined
 }
@@ -42,10 +44,13 @@ const LONGEST_PAUSE = 1024
 /** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
 
-export class QuietSource<L extends Listener = Listener> extends HotRow implements TakenSource {
+export class QuietSource<L extends Listener = Listener> implements TakenSource {
   readonly listeners = new Listeners<L>()
   total = 0
+  readonly #resource: string
   readonly #shared: SharedByEngine
+  /** where messages go that pass by here */
+  #hot: { readonly lane: HotLane; readonly row: number } | null = null
   #isStale = true
   #fields: Fields | undefined
   #stretches: readonly Stretch[] = NO_STRETCHES
@@ -59,15 +64,20 @@ export class QuietSource<L extends Listener = Listener> extends HotRow implement
   #pause = 0
   #nextPause = 1
 
-  constructor(shared: SharedByEngine) {
-    super()
+  constructor(resource: string, shared: SharedByEngine) {
+    this.#resource = resource
     this.#shared = shared
   }
 
   messageOf(total: number): Message {
     // A hot row counts for itself.
-    const seat = this.isHot ? this.#onlySeat() : undefined
-    if (seat !== undefined) return this.hotMessage(total === seat.offset + seat.lane.countOf(seat.row))
+    if (this.#hot !== null) {
+      const { lane, row } = this.#hot
+      const seat = this.#onlySeat()
+      const isLast = seat !== undefined && total === seat.offset + seat.lane.countOf(row)
+      return ((isLast ? lane.lane.current : undefined) ??
+        lane.rows.objects[row * lane.rows.layout.objects + LAST]) as Message
+    }
     return (total === this.total ? this.#last : this.#before) as Message
   }
 
@@ -108,12 +118,14 @@ export class QuietSource<L extends Listener = Listener> extends HotRow implement
     if (this.#isStale) this.#arrange()
     const seat = this.#onlySeat()
     if (seat === undefined || this.#fields === undefined) return
-    this.warm(seat.lane.hot(this.#fields), seat.row, last)
+    const hot = { lane: seat.lane.hot(this.#fields), row: seat.row }
+    if (this.#shared.hotRows.warm(this.#resource, hot.lane, hot.row, last)) this.#hot = hot
   }
 
   #cool(): void {
-    if (!this.isHot) return
-    this.#last = this.cool()
+    if (this.#hot === null) return
+    this.#last = this.#shared.hotRows.cool(this.#resource, this.#hot.lane, this.#hot.row)
+    this.#hot = null
     const seat = this.#onlySeat()
     if (seat !== undefined) seat.offset = this.total - seat.lane.countOf(seat.row)
   }

@@ -19,11 +19,13 @@ import {
   blockAt,
   FIRED,
   FIRED_BEFORE,
+  FIRED_BY,
   FIRES,
   FIRES_BEFORE,
   FIRES_COUNT,
   HELD,
   HELD_BY,
+  objectsAt,
 } from './layout.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import type { RowStore } from './row-store.ts'
@@ -71,7 +73,7 @@ export function unfoldInto(
   const count = rows.count(row)
   if (until.sensors !== ALL.sensors && seat.rebuilt < count - 1) {
     // A sensor that is not done keeps what it had of the message before.
-    const at = row * rows.layout.size + rows.layout.earlier
+    const at = rows.at(row) + rows.layout.earlier
     const before = rows.nums[at] ?? 0
     unfoldTo(rows, seat, { count: count - 1, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
     rows.forgetFirings(row)
@@ -88,14 +90,13 @@ function unfoldTo(
   counts: FiringCounts | null = null,
 ): Execution | undefined {
   const { task, row, rebuilt } = seat
-  const { nums, layout } = rows
-  const d = row * layout.size
+  const { past, nums } = rows
+  const p = rows.pastAt(row)
   const message = seat.source.messageOf(seat.offset + count)
-  const firesAt = d + layout.fires
   restoreFirings(rows, seat, count)
-  const firings = nums[firesAt + FIRES_COUNT] === count ? nums[firesAt + FIRES_BEFORE] : nums[firesAt + FIRES]
+  const firings = past[p + FIRES_COUNT] === count ? past[p + FIRES_BEFORE] : past[p + FIRES]
   addMessages(rows, task.state, count - 1 - rebuilt, firings ?? 0)
-  setNodes(rows, task.state, task.model, before, d + layout.since)
+  setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
   for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[slot]
     if (sensor === undefined) continue
@@ -118,27 +119,27 @@ function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
 
 /** Last firings and holds of actuators, as they were before the message `count`. */
 function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
-  const { nums, layout } = rows
+  const { past, layout } = rows
   const { state, model } = seat.task
   const replayed = new Map<number, TaskState>()
   // All of them first: what they are set to is counted from the state as it was rebuilt last.
-  const blocks = state.actuators.map((_, a) => seat.row * layout.size + blockAt(layout, a))
+  const blocks = state.actuators.map((_, a) => rows.pastAt(seat.row) + blockAt(layout, a))
   for (const [a, b] of blocks.entries()) {
-    const at = nums[b + AT_COUNT] ?? -1
+    const at = past[b + AT_COUNT] ?? -1
     if (at !== -1 && at !== count && !replayed.has(at)) replayed.set(at, stateAt(rows, seat, a, at))
   }
   for (const [a, actuator] of state.actuators.entries()) {
     const b = blocks[a] ?? 0
-    const at = nums[b + AT_COUNT] ?? -1
-    if (at !== -1) actuator.firedAt = (at === count ? nums[b + FIRED_BEFORE] : nums[b + FIRED]) ?? 0
+    const at = past[b + AT_COUNT] ?? -1
+    if (at !== -1) actuator.firedAt = (at === count ? past[b + FIRED_BEFORE] : past[b + FIRED]) ?? 0
     if (at !== -1 && at !== count) actuator.firing = replayed.get(at)?.actuators[a]?.firing ?? null
-    if (at !== -1 && (at !== count || nums[b + AT_EARLIER] === 1)) {
+    if (at !== -1 && (at !== count || past[b + AT_EARLIER] === 1)) {
       actuator.answer = { collectedTime: actuator.firedAt }
       actuator.error = null
       actuator.held = null
     }
-    const time = nums[b + HELD] ?? -1
-    const trigger = model.graph.triggers[nums[b + HELD_BY] ?? -1]
+    const time = past[b + HELD] ?? -1
+    const trigger = model.graph.triggers[past[b + HELD_BY] ?? -1]
     if (time !== -1 && trigger !== undefined) {
       actuator.held = { reason: 'invocationPolicy', time, until: actuator.firedAt + trigger.policyMs, trigger }
     }
@@ -147,17 +148,17 @@ function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
 
 /** The state after the message at which an actuator fired last. */
 function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number, count: number): TaskState {
-  const { nums, ints, layout } = rows
-  const b = row * layout.size + blockAt(layout, actuator)
+  const { past, pastInts, layout } = rows
+  const b = rows.pastAt(row) + blockAt(layout, actuator)
   const state = new TaskState(task.model.graph, 1)
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
-  addMessages(rows, state, count - 1 - rebuilt, nums[b + AT_FIRES] ?? 0)
-  setNodes(rows, state, task.model, ints[2 * (b + AT_BITS)] ?? 0, b + AT_SINCE)
-  for (const [a, other] of state.actuators.entries()) other.firedAt = nums[b + AT_SINCE + layout.nodes + a] ?? 0
-  const message = rows.firedBy[row * layout.actuators + actuator] as Message
-  const bits = ints[2 * (b + AT_BITS) + 1] ?? 0
-  replay({ model: task.model, state }, message, nums[b + FIRED] ?? 0, answers(rows, task, row, bits), ALL)
+  addMessages(rows, state, count - 1 - rebuilt, past[b + AT_FIRES] ?? 0)
+  setNodes(rows, state, task.model, pastInts[2 * (b + AT_BITS)] ?? 0, past, b + AT_SINCE)
+  for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + AT_SINCE + layout.nodes + a] ?? 0
+  const message = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_BY] as Message
+  const bits = pastInts[2 * (b + AT_BITS) + 1] ?? 0
+  replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits), ALL)
   return state
 }
 
@@ -169,12 +170,19 @@ function addMessages({ shape }: RowStore, state: TaskState, messages: number, fi
 }
 
 /** Node states before a message. What the message overwrites anyway is left as it is. */
-function setNodes(rows: RowStore, state: TaskState, model: TaskModel, bits: number, since: number): void {
+function setNodes(
+  rows: RowStore,
+  state: TaskState,
+  model: TaskModel,
+  bits: number,
+  nums: Float64Array,
+  since: number,
+): void {
   const sensors = rows.states(bits)
   const all = [...sensors, ...gateStates(model.graph, sensors, model.settings.gatesNeedFullObservation)]
   for (const [index, observed] of state.observed.entries()) {
     observed.state = all[index] ?? UNKNOWN
     observed.memory = observed.state
-    observed.since = rows.nums[since + index] ?? -1
+    observed.since = nums[since + index] ?? -1
   }
 }

@@ -1,0 +1,56 @@
+/**
+ * The shortest way of a message: a resource to which one task listens that has a seat. One lookup gives a number that
+ * says which lane and which row: a fleet's objects are scattered over memory, its rows are not.
+ */
+import type { Message } from '../task/origin.ts'
+import { NOT_TAKEN, type RowEvents, type Taken, type TakeOne } from './evaluate.ts'
+import { LAST } from './layout.ts'
+import type { RowStore } from './row-store.ts'
+
+/** What rows of one lane share whose messages have the same fields. */
+export interface HotLane {
+  readonly rows: RowStore
+  readonly lane: RowEvents
+  readonly takeOne: TakeOne
+}
+
+/** bits of the row in a number; the rest is the place of its lane */
+const ROW_BITS = 20
+const MAX_ROWS = 2 ** ROW_BITS
+const MAX_LANES = 2 ** 10
+
+export class HotRows {
+  /** lane and row by resource */
+  readonly #numbers = new Map<string, number>()
+  readonly #lanes: HotLane[] = []
+  /** by place of the lane */
+  readonly #takes: TakeOne[] = []
+
+  take(message: Message): Taken {
+    const number = this.#numbers.get(message.resource)
+    if (number === undefined) return NOT_TAKEN
+    return (this.#takes[number >> ROW_BITS] as TakeOne)(number & (MAX_ROWS - 1), message)
+  }
+
+  /** Messages of the resource go to a row, whose last one is given. False when there is no room for it. */
+  warm(resource: string, lane: HotLane, row: number, last: Message): boolean {
+    let place = this.#lanes.indexOf(lane)
+    if (place === -1 && this.#lanes.length < MAX_LANES) {
+      place = this.#lanes.push(lane) - 1
+      this.#takes.push(lane.takeOne)
+    }
+    if (place === -1 || row >= MAX_ROWS) return false
+    lane.rows.objects[row * lane.rows.layout.objects + LAST] = last
+    this.#numbers.set(resource, (place << ROW_BITS) | row)
+    return true
+  }
+
+  /** Messages go another way. Gives the last one. */
+  cool(resource: string, { rows }: HotLane, row: number): Message | undefined {
+    this.#numbers.delete(resource)
+    const place = row * rows.layout.objects + LAST
+    const last = rows.objects[place] as Message | undefined
+    rows.objects[place] = undefined
+    return last
+  }
+}

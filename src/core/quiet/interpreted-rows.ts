@@ -1,0 +1,128 @@
+/** What a page or process does that forbids generated code. */
+import type { Message } from '../task/origin.ts'
+import { FOLLOWED, NOT_TAKEN, parametersOf, TAKEN, type RowCode, type RowEvents, type Values } from './evaluate.ts'
+import {
+  AFTER,
+  AT_BITS,
+  AT_COUNT,
+  AT_EARLIER,
+  AT_FIRES,
+  AT_SINCE,
+  BEFORE,
+  blockAt,
+  COUNT,
+  FIRED,
+  FIRED_BEFORE,
+  FIRES_BEFORE,
+  LAST,
+  TIME,
+  type Layout,
+} from './layout.ts'
+import type { RowStore, SensorCall } from './row-store.ts'
+import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
+
+/** Rows without generated code. */
+export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
+  const { shape, layout } = rows
+  const parameters = parametersOf(shape)
+  const readers = shape.sensors.map(({ steps }) => (steps ? parameters.indexOf(steps.parameter) : -1))
+  const keyMask = 2 ** shape.keyBits - 1
+  const values: number[] = parameters.map(() => 0)
+  const isCalled = layout.earlier !== -1
+
+  const read = (message: Values): boolean => {
+    for (let i = 0; i < parameters.length; i++) {
+      const value = message[parameters[i] ?? '']
+      if (typeof value !== 'number' || !Number.isFinite(value)) return false
+      values[i] = value
+    }
+    return true
+  }
+  const take = (row: number, message: Values): boolean => {
+    const d = rows.at(row)
+    const before = rows.ints[2 * d + AFTER] ?? 0
+    if (layout.earlier !== -1) {
+      rows.nums[d + layout.earlier] = rows.ints[2 * d + BEFORE] ?? 0
+      rows.nums[d + layout.earlier + 1] = rows.nums[d + TIME] ?? 0
+    }
+    shift(rows, shape, layout, d)
+    const count = (rows.nums[d + COUNT] ?? 0) + 1
+    rows.nums[d + COUNT] = count
+    rows.nums[d + TIME] = rows.clock[0] ?? 0
+    let bits = 0
+    const rawData = isCalled ? lane.beginCalls(row, message) : []
+    if (rawData === null) return true
+    for (let p = 0; p < shape.sensors.length; p++) {
+      const { steps, shift: at } = shape.sensors[p] as QuietSensor
+      const state =
+        steps === undefined
+          ? lane.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
+          : stateOf(steps, values[readers[p] ?? 0] ?? 0, rows.nums, d + layout.constants + steps.constant)
+      if (state < 0) return true
+      bits |= state << at
+    }
+    if (isCalled) lane.endCalls()
+    rows.ints[2 * d + AFTER] = bits
+    const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
+    if (what !== 1) lane.follow(row, what, message)
+    return isCalled || what !== 1
+  }
+  return {
+    takeOne: (fields) => (row, message) => {
+      if (!fields.areThoseOf(message as Message) || !read(message)) return NOT_TAKEN
+      const hasFollowed = take(row, message)
+      rows.objects[row * layout.objects + LAST] = message
+      lane.taken++
+      lane.current = undefined
+      return hasFollowed ? FOLLOWED : TAKEN
+    },
+    takeAll(list, from, message) {
+      if (!read(message)) return from
+      for (let i = from; i < list.length; i++) take(list[i] ?? 0, message)
+      return list.length
+    },
+    keep(row, block, count) {
+      const { nums, past } = rows
+      const d = rows.at(row)
+      const p = rows.pastAt(row)
+      const b = p + block
+      past[b + FIRED_BEFORE] = past[b + FIRED] ?? 0
+      past[b + AT_EARLIER] = past[b + AT_COUNT] === -1 ? 0 : 1
+      past[b + AT_COUNT] = count
+      past[b + AT_FIRES] = past[p + FIRES_BEFORE] ?? 0
+      rows.pastInts[2 * (b + AT_BITS)] = rows.ints[2 * d + BEFORE] ?? 0
+      rows.pastInts[2 * (b + AT_BITS) + 1] = rows.ints[2 * d + AFTER] ?? 0
+      for (let n = 0; n < layout.nodes; n++) past[b + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
+      for (let a = 0; a < layout.actuators; a++) {
+        const other = p + blockAt(layout, a)
+        // One that fired earlier in this very message had fired before it when its own block says.
+        const fired = past[other + AT_COUNT] === count ? past[other + FIRED_BEFORE] : past[other + FIRED]
+        past[b + AT_SINCE + layout.nodes + a] = fired ?? 0
+      }
+    },
+  }
+}
+
+/** What a row showed becomes what it showed before; nodes that had changed have their state since the last message. */
+function shift({ ints, nums, gateBits }: RowStore, shape: QuietShape, layout: Layout, d: number): void {
+  const before = ints[2 * d + BEFORE] ?? 0
+  const after = ints[2 * d + AFTER] ?? 0
+  const changed = before ^ after
+  if (changed === 0) return
+  const last = nums[d + TIME] ?? 0
+  const since = d + layout.since
+  for (const { slot, shift: at, mask } of shape.sensors) if (changed & (mask << at)) nums[since + slot] = last
+  const keyMask = 2 ** shape.keyBits - 1
+  const gates = (gateBits[before & keyMask] ?? 0) ^ (gateBits[after & keyMask] ?? 0)
+  for (let g = 0; g < shape.gates; g++) if (gates & (1 << g)) nums[since + shape.sensors.length + g] = last
+  ints[2 * d + BEFORE] = after
+}
+
+function stateOf(steps: QuietSteps, value: number, nums: Float64Array, at: number): number {
+  for (let i = 0; i < steps.cuts; i++) {
+    const cut = nums[at + i] ?? 0
+    if (value < cut) return steps.states[2 * i] ?? 0
+    if (value === cut) return steps.states[2 * i + 1] ?? 0
+  }
+  return steps.states[2 * steps.cuts] ?? 0
+}
