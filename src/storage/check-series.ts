@@ -1,12 +1,13 @@
 /** Batches and questions of series, checked and copied before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
 import { isPlainObject } from '../kernel/json.ts'
-import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
+import { checkName, checkText, checkWhole, isStorable, kindOf } from './check-text.ts'
 import { jsonText } from './json-text.ts'
 import {
   DEFAULT_MESSAGES,
   DEFAULT_SAMPLES,
   MAX_BATCH,
   MAX_BUCKETS,
+  MAX_JSON_BYTES,
   MAX_LIMIT,
   MAX_NAME_BYTES,
   MAX_RESOURCES,
@@ -16,7 +17,7 @@ import {
 } from './limits.ts'
 import { checkPartition } from './prepare-writes.ts'
 import { Problems } from './problems.ts'
-import type { BucketQuery, RangeQuery, Sample, Series, StoredMessage, TimeRange } from './series.ts'
+import type { BucketQuery, NewMessage, RangeQuery, Sample, Series, StoredMessage, TimeRange } from './series.ts'
 
 type Batch = Parameters<Series['append']>[0]
 
@@ -75,9 +76,14 @@ export function prepareBatch(batch: Batch): PreparedBatch {
       problems.tooLarge(`/${name}`, `are ${list.length}`, `append at most ${MAX_BATCH} at once`)
   }
   problems.throwIfAny('The batch')
+  const names = new Names()
   const prepared = {
-    samples: samples.map((sample, i) => prepareSample(sample, `/samples/${i}`, problems)),
-    messages: messages.map((message, i) => prepareMessage(message, `/messages/${i}`, problems)),
+    samples: samples.map((sample, i) => {
+      return plainSample(sample, names) ?? prepareSample(sample, `/samples/${i}`, problems)
+    }),
+    messages: messages.map((message, i) => {
+      return plainMessage(message, names) ?? prepareMessage(message, `/messages/${i}`, problems)
+    }),
     applies: applies && { ...applies },
   }
   if (applies !== undefined) {
@@ -87,6 +93,48 @@ export function prepareBatch(batch: Batch): PreparedBatch {
   }
   problems.throwIfAny('The batch')
   return prepared
+}
+
+/** Names of one batch: they are few, and each is looked at once. */
+class Names {
+  readonly #good = new Set<string>()
+
+  isGood(name: string): boolean {
+    if (this.#good.has(name)) return true
+    if (!isStorable(name, MAX_NAME_BYTES)) return false
+    this.#good.add(name)
+    return true
+  }
+}
+
+/** Nearly every sample has nothing wrong: it needs no words about where it stands. */
+function plainSample({ resource, metric, time, value, expires }: Sample, names: Names): Sample | undefined {
+  const isPlain = names.isGood(resource) && names.isGood(metric) && areTimes(time, expires) && isPlainValue(value)
+  if (!isPlain) return undefined
+  const kept = typeof value === 'number' ? value + 0 : value
+  if (expires === undefined) return { resource, metric, time: time + 0, value: kept }
+  return { resource, metric, time: time + 0, value: kept, expires }
+}
+
+/** Of those that bring their text. */
+function plainMessage(
+  { resource, stream, time, text, expires }: NewMessage,
+  names: Names,
+): PreparedMessage | undefined {
+  if (text === undefined || text.length * 3 > MAX_JSON_BYTES) return undefined
+  if (!names.isGood(resource) || !names.isGood(stream) || !areTimes(time, expires)) return undefined
+  return expires === undefined
+    ? { resource, stream, time: time + 0, text }
+    : { resource, stream, time: time + 0, text, expires }
+}
+
+function areTimes(time: number, expires: number | undefined): boolean {
+  return isTime(time) && (expires === undefined || isTime(expires))
+}
+
+function isPlainValue(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return typeof value === 'boolean' || value === '' || isStorable(value, MAX_SAMPLE_BYTES)
 }
 
 function prepareSample(sample: Sample, path: string, problems: Problems): Sample {
@@ -237,8 +285,12 @@ function checkTimes(time: number, expires: number | undefined, path: string, pro
   if (expires !== undefined) checkTime(expires, `${path}/expires`, problems)
 }
 
+function isTime(time: unknown): boolean {
+  return typeof time === 'number' && Number.isInteger(time) && Math.abs(time) <= MAX_TIME
+}
+
 function checkTime(time: unknown, path: string, problems: Problems): void {
-  if (typeof time === 'number' && Number.isInteger(time) && Math.abs(time) <= MAX_TIME) return
+  if (isTime(time)) return
   const shown = typeof time === 'number' ? String(time) : kindOf(time)
   problems.wrong(path, `${shown} is no time`, 'give whole ms since 1970')
 }

@@ -18,7 +18,7 @@ import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 
 export type { Blobs } from './blobs.ts'
-export type { Bucket, Sample, SampleValue, Series, StoredMessage } from './series.ts'
+export type { Bucket, NewMessage, Sample, SampleValue, Series, StoredMessage } from './series.ts'
 
 /** One medium, opened. Two of them may be open in one process. */
 export interface Storage {

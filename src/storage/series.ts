@@ -29,6 +29,12 @@ export interface StoredMessage {
   readonly expires?: number
 }
 
+/** A message on its way in. */
+export interface NewMessage extends StoredMessage {
+  /** the body as JSON, by whoever made it plain JSON and has it at hand: then nobody walks the body again */
+  readonly text?: string
+}
+
 /** Both ends included; open where absent. */
 export interface TimeRange {
   readonly from?: number
@@ -71,7 +77,7 @@ export interface Series {
   /** Durable when it resolves. `applies`: the log position that these reflect, remembered in the same transaction. */
   append(batch: {
     readonly samples?: readonly Sample[]
-    readonly messages?: readonly StoredMessage[]
+    readonly messages?: readonly NewMessage[]
     readonly applies?: { readonly log: string; readonly partition: number; readonly position: number }
   }): Promise<void>
   /** The position that `append` remembered last; 0 at first. */

@@ -28,6 +28,19 @@ export function definesMessages(suite: Suite<Storage>): void {
     expect(numbers(await series.messages({ ...ask, from: 10, until: 15 }))).toEqual([3, 1])
   })
 
+  fact(
+    'a message that brings its text is the message without: whole, and the same when it comes again',
+    async ({ series }) => {
+      const body = { n: 1, deep: [{ a: null }] }
+      const given = [message(1, body, { expires: START + 86_400_000 }), message(2, body)]
+      await series.append({ messages: given.map((one) => ({ ...one, text: JSON.stringify(one.body) })) })
+      await series.append({ messages: given })
+      expect(await series.messages({ ...ask, descending: false })).toEqual(given)
+      const wrong = { ...message(3, body), stream: '', text: JSON.stringify(body) }
+      expect((await failureOf(() => series.append({ messages: [wrong] }))).issues).toHaveLength(1)
+    },
+  )
+
   fact('messages of one time go by arrival, and the other way round when newest come first', async ({ series }) => {
     await series.append({ messages: [message(1, { n: 1 }), message(1, { n: 2 })] })
     await series.append({ messages: [message(1, { n: 3 })] })
