@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { BrokerService } from './contract.ts'
+import { PublishedMessage } from './posting/answer.ts'
 import { postRoutes } from './routes/post-routes.ts'
 import { readRoutes } from './routes/read-routes.ts'
 import { TICK_MS } from './routes/streams/open-streams.ts'
@@ -27,7 +28,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
   await app.register(async (own) => {
     own.setValidatorCompiler(() => () => true)
     // the schemas of answers are for readers: nothing is left out because a schema does not know it
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    own.setSerializerCompiler(() => (data) => (data instanceof PublishedMessage ? data.json : JSON.stringify(data)))
     const streaming = streamingOf(life, frameBytes)
     const stop = every(TICK_MS, () => streaming.open.tick())
     own.addHook('onClose', async () => stop())

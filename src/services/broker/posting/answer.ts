@@ -1,6 +1,6 @@
 /** What a post is answered with (part 3, 4.1; texts as clients know them). */
-import type { Posted } from '../contract.ts'
-import { countOf, toldOf, type Post } from './arrival.ts'
+import type { BrokerMessage, Posted } from '../contract.ts'
+import { countOf, toldOf, type Arrival, type Post } from './arrival.ts'
 
 /** `resource`: of the path. `isList`: the body was an array. */
 export function answerTo(post: Post, resource: string | undefined, isList: boolean): Posted {
@@ -12,7 +12,26 @@ export function answerTo(post: Post, resource: string | undefined, isList: boole
     return { message, content: arrivals.map(toldOf) }
   }
   if (first === undefined) return batchAnswer(post)
-  return { message: published(first.resource), content: resource === undefined ? toldOf(first) : first.message }
+  const message = published(first.resource)
+  return resource === undefined ? { message, content: toldOf(first) } : new PublishedMessage(message, first)
+}
+
+/** An answer whose content has been JSON before. */
+export class PublishedMessage implements Posted {
+  readonly message: string
+  readonly content: BrokerMessage
+  readonly #text: string
+
+  constructor(message: string, { message: content, text }: Arrival) {
+    this.message = message
+    this.content = content
+    this.#text = text
+  }
+
+  /** As `JSON.stringify` gives it. */
+  get json(): string {
+    return `{"message":${JSON.stringify(this.message)},"content":${this.#text}}`
+  }
 }
 
 export function answerToCommand({ arrivals: [command] }: Post): Posted {

@@ -1,7 +1,7 @@
 /** What stands in the broker's log, from which series are made good after a crash. */
 import type { Json } from '../../../kernel/json.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
-import type { Sample, SampleValue, Series, StoredMessage } from '../../../storage/contract.ts'
+import type { NewMessage, Sample, SampleValue, Series } from '../../../storage/contract.ts'
 import type { BrokerMessage, Channel } from '../contract.ts'
 import type { Post } from './arrival.ts'
 
@@ -86,7 +86,7 @@ export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[
 /** What series get of a part of the log. */
 export interface Projected {
   readonly samples: Sample[]
-  readonly messages: StoredMessage[]
+  readonly messages: NewMessage[]
 }
 
 export function nothing(): Projected {
@@ -107,7 +107,7 @@ export function projectPost({ channel, bulk, expires, arrivals }: Post, into: Pr
       projectColumn([resource, metric, times, values], expires, into)
     }
   }
-  for (const { resource, message } of arrivals) project(channel, resource, message, expires, into)
+  for (const { resource, message, text } of arrivals) project(channel, resource, message, text, expires, into)
 }
 
 /** False for what this version cannot read. */
@@ -121,7 +121,7 @@ export function projectEntry(body: Json, into: Projected): boolean {
   }
   if (k === 'bulk' || !isList(rest.m)) return false
   for (let i = 0; i + 1 < rest.m.length; i += 2) {
-    project(k, rest.m[i] ?? '', JSON.parse(rest.m[i + 1] ?? '') as BrokerMessage, x, into)
+    projectText(k, rest.m[i] ?? '', rest.m[i + 1] ?? '', x, into)
   }
   return true
 }
@@ -135,7 +135,7 @@ export function partsOf(body: Json): readonly Projected[] {
   const { k, m, x } = body as unknown as MessageEntry
   for (let i = 0; i + 1 < m.length; i += 2) {
     const part = nothing()
-    project(k, m[i] ?? '', JSON.parse(m[i + 1] ?? '') as BrokerMessage, x, part)
+    projectText(k, m[i] ?? '', m[i + 1] ?? '', x, part)
     parts.push(part)
   }
   return parts
@@ -159,22 +159,36 @@ function projectColumn(column: WireColumn, expires: number | undefined, { sample
   }
 }
 
+function projectText(
+  channel: Channel,
+  resource: string,
+  text: string,
+  expires: number | undefined,
+  into: Projected,
+): void {
+  project(channel, resource, JSON.parse(text) as BrokerMessage, text, expires, into)
+}
+
 function project(
   channel: Channel,
   resource: string,
   message: BrokerMessage,
+  text: string,
   expires: number | undefined,
   { samples, messages }: Projected,
 ): void {
   const { timestamp: time } = message
-  const until = expires === undefined ? undefined : { expires }
   if (channel === 'events') {
     for (const metric of Object.keys(message)) {
       const value = message[metric]
-      if (metric !== 'timestamp' && isSample(value)) samples.push({ resource, metric, time, value, ...until })
+      if (metric === 'timestamp' || !isSample(value)) continue
+      samples.push(
+        expires === undefined ? { resource, metric, time, value } : { resource, metric, time, value, expires },
+      )
     }
   }
-  messages.push({ resource, stream: channel, time, body: message, ...until })
+  const stored = { resource, stream: channel, time, body: message, text }
+  messages.push(expires === undefined ? stored : { ...stored, expires })
 }
 
 export type SeriesOf = Pick<Series, 'append' | 'applied'>
