@@ -49,10 +49,9 @@ export class StoredBlock implements SampleBlock {
   readonly #json: string | null
   #words: readonly string[] | undefined
 
-  constructor(key: number, bytes: Uint8Array, json: string | null) {
+  constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null) {
     this.key = key
-    // A copy begins where numbers can begin.
-    this.samples = new Float64Array(new Uint8Array(bytes).buffer)
+    this.samples = numbersOf(bytes)
     this.#json = json
   }
 
@@ -62,10 +61,17 @@ export class StoredBlock implements SampleBlock {
   }
 }
 
+/** Where they stand, if numbers can begin there: a copy would cost more than the read. */
+function numbersOf(bytes: Uint8Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const isAligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0
+  const { buffer, byteOffset, byteLength } = isAligned ? bytes : new Uint8Array(bytes)
+  return new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT)
+}
+
 /** Blocks that are not folded, in the order of their arrival. */
 export function* storedBlocks(db: Database): Generator<StoredBlock> {
   const rows = db.statement(`SELECT key, samples, words FROM ${BLOCKS} ORDER BY key`).iterate()
-  for (const row of rows as unknown as Iterable<readonly [number, Uint8Array, string | null]>) {
+  for (const row of rows as unknown as Iterable<readonly [number, Uint8Array<ArrayBuffer>, string | null]>) {
     yield new StoredBlock(...row)
   }
 }

@@ -14,7 +14,7 @@ import { serveThread } from './serve-thread.ts'
 
 export interface SeriesWriterData {
   readonly file: string
-  /** so many samples in order of arrival begin a fold; each costs readers some 10 ns */
+  /** so many samples in order of arrival begin a fold; each costs readers some 20 ns */
   readonly foldAt: number
 }
 
