@@ -5,8 +5,9 @@ import { refuse } from '../kernel/refusal.ts'
 
 export class QueryReader {
   readonly #query: Readonly<Record<string, unknown>>
-  readonly #issues: Issue[] = []
-  readonly #read = new Set<string>()
+  /** made when there is something to remember: nearly every request has no query */
+  #issues: Issue[] | undefined
+  #read: Set<string> | undefined
 
   constructor(query: unknown) {
     this.#query = typeof query === 'object' && query !== null ? (query as Readonly<Record<string, unknown>>) : {}
@@ -18,11 +19,12 @@ export class QueryReader {
 
   /** what was found wrong so far */
   get problems(): readonly Issue[] {
-    return this.#issues
+    return this.#issues ?? []
   }
 
   /** Every value of a parameter that may repeat. */
   texts(name: string): readonly string[] {
+    this.#read ??= new Set()
     this.#read.add(name)
     const value = this.#query[name]
     if (value === undefined) return []
@@ -88,17 +90,18 @@ export class QueryReader {
 
   /** Refuses what nobody asked for; for requests that change whatever the query selects. */
   refuseOthers(): void {
-    for (const key of this.keys) if (!this.#read.has(key)) this.wrong(key, 'is no parameter of this request')
+    for (const key of this.keys) if (this.#read?.has(key) !== true) this.wrong(key, 'is no parameter of this request')
   }
 
   /** Throws `VALIDATION` with all problems, when there are any. */
   done(): void {
-    if (this.#issues.length > 0) throw refuse('the query', this.#issues)
+    if (this.#issues !== undefined) throw refuse('the query', this.#issues)
   }
 
   /** A problem that the service itself found in a parameter. */
   wrong(name: string, message: string, suggestion?: string): void {
     const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    this.#issues ??= []
     this.#issues.push({ type: 'QUERY', severity: 'ERROR', path, message, ...(suggestion && { suggestion }) })
   }
 }

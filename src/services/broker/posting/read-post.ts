@@ -118,6 +118,33 @@ class PostReader {
       return { resource: '', message: { timestamp: this.#now }, text: '' }
     }
     const resource = this.#resource ?? this.#named(value['resource'], place)
+    const read = this.#plain(value, place) ?? this.#message(value, place)
+    // what is wrong may be endless, or no JSON at all
+    if (this.#issues.length > 0) return { resource, message: read, text: '' }
+    const text = JSON.stringify(read)
+    if (isLongerThan(text, MOST_MESSAGE)) this.#tooLarge(text, place)
+    return { resource, message: read, text }
+  }
+
+  /** A message that has metrics alone is copied as it is, which costs less than key by key. */
+  #plain(value: Record<string, unknown>, place: string): BrokerMessage | undefined {
+    if (this.#issues.length > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
+      return undefined
+    const copy: Record<string, unknown> = { ...value, timestamp: this.#now }
+    const before = this.#values
+    for (const key of Object.keys(value)) {
+      const metric = copy[key]
+      if (metric !== undefined) this.#metric(key, metric, place)
+      if (metric !== undefined && this.#issues.length === 0) continue
+      // key by key tells all that is wrong
+      this.#values = before
+      this.#issues.length = 0
+      return undefined
+    }
+    return copy as BrokerMessage
+  }
+
+  #message(value: Record<string, unknown>, place: string): BrokerMessage {
     const message: Record<string, BrokerMessage[string]> = {}
     for (const key of Object.keys(value)) {
       if (key === 'resource' || key === 'timestamp') continue
@@ -126,13 +153,7 @@ class PostReader {
       this.#metric(key, metric, place)
       message[key] = metric as BrokerMessage[string]
     }
-    const timestamp = this.#time(value['timestamp'], place)
-    const read = Object.assign(message, { timestamp })
-    // what is wrong may be endless, or no JSON at all
-    if (this.#issues.length > 0) return { resource, message: read, text: '' }
-    const text = JSON.stringify(read)
-    if (isLongerThan(text, MOST_MESSAGE)) this.#tooLarge(text, place)
-    return { resource, message: read, text }
+    return Object.assign(message, { timestamp: this.#time(value['timestamp'], place) })
   }
 
   settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops'> {
