@@ -20,7 +20,7 @@ const body = fc
   .map((entries): object => Object.defineProperties({}, Object.fromEntries(entries.map(own))))
 
 function own([name, given]: readonly [string, unknown]): readonly [string, PropertyDescriptor] {
-  return [`${name}`, { value: given, enumerable: true, configurable: true, writable: true }]
+  return [name, { value: given, enumerable: true, configurable: true, writable: true }]
 }
 
 function read(given: object): unknown {
