@@ -108,6 +108,20 @@ describe('samples in large numbers', () => {
     await own.close()
   })
 
+  it('that come in very many small batches are folded before they are many', async () => {
+    const own = await openSqlite({ folder: join(folder, 'small'), blobs: openMemoryBlobs() })
+    const { series } = own.tenant('acme')
+    for (let time = 0; time < 1_200; time += 1) {
+      await series.append({ samples: [{ resource: 'r', metric: 'm', time, value: time }] })
+    }
+    const file = new DatabaseSync(join(folder, 'small', 'series.db'), { readOnly: true })
+    const { count } = file.prepare('SELECT count(*) AS count FROM arrivals').get() as { count: number }
+    file.close()
+    expect(count).toBeLessThan(1_000)
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toHaveLength(1_200)
+    await own.close()
+  })
+
   it.each([
     ['few', 4_000],
     ['as many as are asked for one by one', 3],
