@@ -14,8 +14,10 @@ export interface RowEvents {
   taken: number
   /** the message at hand, once something follows from it */
   current: Message | undefined
-  /** something follows from this row's new states */
-  follow(row: number, what: number, message: Values): void
+  /** Fires an actuator of the row. False when the call went on in the fold, and with it what follows it. */
+  fire(row: number, actuator: number, trigger: number): boolean
+  /** So many firings and holds are done with. */
+  followed(firings: number, held: number): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
   beginCalls(row: number, message: Values): RawData[] | null
   /**
@@ -41,8 +43,6 @@ export interface RowCode {
   takeOne(fields: Fields): TakeOne
   /** The same for a list of rows from a place on. Gives the first place that is not done, else its length. */
   takeAll(list: readonly number[], from: number, message: Values): number
-  /** Copies what a rebuild needs of the message at which the actuator of a block fires. */
-  keep(row: number, block: number, count: number): void
 }
 
 /** The fields that rows of a shape compare. */

@@ -15,18 +15,25 @@ import {
   AFTER,
   AT_BITS,
   AT_COUNT,
-  AT_EARLIER,
   AT_FIRES,
   AT_SINCE,
   BEFORE,
   blockAt,
   COUNT,
   FIRED,
-  FIRED_BEFORE,
-  FIRES_BEFORE,
+  FIRED_BY,
+  firedBeforeAt,
+  FIRES,
+  FLAG,
   HEAD,
+  HELD,
+  HELD_BY,
+  holdAt,
   LAST,
   NOWHERE,
+  objectsAt,
+  SEAT,
+  STATE_BITS,
   TIME,
   type Layout,
 } from './layout.ts'
@@ -36,15 +43,16 @@ import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
 /** Rows as generated code. What never changes is captured: then it is part of the machine's code, too. */
 export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout)
-  const { table, gateBits, clock } = rows
-  const made = (parameters: string, body: string): unknown => {
-    const outer = generate(['rows', 'lane', 'table', 'gateBits', 'clock'], `return (${parameters}) => {\n${body}\n}`)
-    return (outer as (...captured: unknown[]) => unknown)(rows, lane, table, gateBits, clock)
+  const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
+    const { table, gateBits, clock, objects, followings } = rows
+    const captured = { rows, lane, table, gateBits, clock, objects, followings, ...more }
+    const outer = generate(Object.keys(captured), `return (${parameters}) => {\n${body}\n}`)
+    return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
   }
+  const follow = made('row, what, message', source.follow())
   return {
-    takeOne: (fields) => made('row, message', source.takeOne(fields.names)) as TakeOne,
-    takeAll: made('list, from, message', source.takeAll()) as RowCode['takeAll'],
-    keep: made('row, block, count', source.keep()) as RowCode['keep'],
+    takeOne: (fields) => made('row, message', source.takeOne(fields.names), { follow }) as TakeOne,
+    takeAll: made('list, from, message', source.takeAll(), { follow }) as RowCode['takeAll'],
   }
 }
 
@@ -65,7 +73,7 @@ class SourceWriter {
   takeOne(fields: readonly string[]): string {
     const leave = `return ${NOT_TAKEN}`
     const end = (taken: Taken) => [
-      `rows.objects[row * ${this.#layout.objects} + ${LAST}] = message`,
+      `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
       'lane.taken++',
       ...(taken === FOLLOWED ? ['lane.current = undefined'] : []),
       `return ${taken}`,
@@ -97,28 +105,74 @@ class SourceWriter {
     ].join('\n')
   }
 
-  keep(): string {
-    const { size, pastSize, since, nodes, actuators } = this.#layout
-    const copy = (n: number) => `past[b + ${AT_SINCE + n}] = nums[d + ${since + n}]`
-    const other = (a: number) => {
-      const block = `p + ${blockAt(this.#layout, a)}`
-      const fired = `past[${block} + ${AT_COUNT}] === count ? past[${block} + ${FIRED_BEFORE}] : past[${block} + ${FIRED}]`
-      return `past[b + ${AT_SINCE + nodes + a}] = ${fired}`
-    }
+  /** `follow(row, what, message)`: fires what its cool-down lets fire. */
+  follow(): string {
+    const { size, pastSize, objects, actuators } = this.#layout
+    const only = actuators === 1
     return [
-      'const { ints, nums, past, pastInts } = rows',
+      `const own = row * ${objects}`,
+      `const seat = objects[own + ${SEAT}]`,
+      'if (seat === undefined) return',
+      'lane.current = message',
+      'const now = clock[0]',
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
-      'const b = p + block',
-      `past[b + ${FIRED_BEFORE}] = past[b + ${FIRED}]`,
-      `past[b + ${AT_EARLIER}] = past[b + ${AT_COUNT}] === -1 ? 0 : 1`,
-      `past[b + ${AT_COUNT}] = count`,
-      `past[b + ${AT_FIRES}] = past[p + ${FIRES_BEFORE}]`,
-      `pastInts[2 * b + ${2 * AT_BITS}] = ints[2 * d + ${BEFORE}]`,
-      `pastInts[2 * b + ${2 * AT_BITS + 1}] = ints[2 * d + ${AFTER}]`,
-      ...Array.from({ length: nodes }, (_, n) => copy(n)),
-      ...Array.from({ length: actuators }, (_, a) => other(a)),
+      'const list = followings[what > 1 ? what : rows.known(row, what)]',
+      'let firings = 0',
+      'let held = 0',
+      'for (let i = 0; i < list.length; i++) {',
+      'const { trigger, actuator, policyMs } = list[i]',
+      'const { nums, ints, past, pastInts } = rows',
+      `const count = nums[d + ${COUNT}]`,
+      `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
+      `if (now < past[b + ${FIRED}] + policyMs) {`,
+      `const hold = p + ${holdAt(this.#layout, 0)} + ${holdAt(this.#layout, 1) - holdAt(this.#layout, 0)} * actuator`,
+      `past[hold + ${HELD}] = now`,
+      `past[hold + ${HELD_BY}] = trigger`,
+      `pastInts[2 * b + ${2 * AT_BITS + 1}] |= ${FLAG}`,
+      'held++',
+      'continue',
+      '}',
+      `if (past[b + ${AT_COUNT}] === count) pastInts[2 * b + ${2 * AT_BITS + 1}] &= ${STATE_BITS}`,
+      'else {',
+      ...this.#keep(),
+      `objects[own + ${objectsAt(0) + FIRED_BY} + ${objectsAt(1) - objectsAt(0)} * actuator] = message`,
+      '}',
+      `objects[own + ${FIRES}]++`,
+      `past[b + ${FIRED}] = now`,
+      'firings++',
+      `if (!lane.fire(row, ${only ? 0 : 'actuator'}, trigger)) return`,
+      `if (objects[own + ${SEAT}] !== seat) break`,
+      '}',
+      'lane.followed(firings, held)',
     ].join('\n')
+  }
+
+  /** Copies what a rebuild needs of the message at which an actuator fires. */
+  #keep(): readonly string[] {
+    const { since, nodes, actuators } = this.#layout
+    const all = Array.from({ length: actuators }, (_, a) => ({
+      at: blockAt(this.#layout, a),
+      before: firedBeforeAt(this.#layout, a),
+    }))
+    const others = actuators === 1 ? [] : all
+    const copy = (n: number) => `past[b + ${AT_SINCE + n}] = nums[d + ${since + n}]`
+    // One that fired earlier in this very message had fired before it when its own block says.
+    const fires = others
+      .map(({ at }) => `past[p + ${at + AT_COUNT}] === count ? past[p + ${at + AT_FIRES}] : `)
+      .join('')
+    const fired = others.map(
+      ({ at, before }) =>
+        `past[b + ${before}] = past[p + ${at} + (past[p + ${at + AT_COUNT}] === count ? ${before} : ${FIRED})]`,
+    )
+    return [
+      `past[b + ${AT_FIRES}] = ${fires}objects[own + ${FIRES}]`,
+      ...(actuators === 1 ? [`past[b + ${firedBeforeAt(this.#layout, 0)}] = past[b + ${FIRED}]`] : fired),
+      `pastInts[2 * b + ${2 * AT_BITS}] = ints[2 * d + ${BEFORE}] | (past[b + ${AT_COUNT}] === -1 ? 0 : ${FLAG})`,
+      `pastInts[2 * b + ${2 * AT_BITS + 1}] = ints[2 * d + ${AFTER}]`,
+      `past[b + ${AT_COUNT}] = count`,
+      ...Array.from({ length: nodes }, (_, n) => copy(n)),
+    ]
   }
 
   #read(otherwise: string): readonly string[] {
@@ -155,7 +209,7 @@ class SourceWriter {
       `ints[2 * d + ${AFTER}] = bits`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       'if (what !== 1) {',
-      'lane.follow(row, what, message)',
+      'follow(row, what, message)',
       ...followed,
       '}',
     ]

@@ -41,7 +41,7 @@ export class HotRows {
     }
     if (place === -1 || row >= MAX_ROWS) return false
     lane.rows.objects[row * lane.rows.layout.objects + LAST] = last
-    this.#numbers.set(resource, (place << ROW_BITS) | row)
+    this.#numbers.set(interned(resource), (place << ROW_BITS) | row)
     return true
   }
 
@@ -53,4 +53,9 @@ export class HotRows {
     rows.objects[place] = undefined
     return last
   }
+}
+
+/** The same text as engines keep names of fields, and parsers short values: found without comparing letter by letter. */
+function interned(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text
 }

@@ -5,16 +5,23 @@ import {
   AFTER,
   AT_BITS,
   AT_COUNT,
-  AT_EARLIER,
   AT_FIRES,
   AT_SINCE,
   BEFORE,
   blockAt,
   COUNT,
   FIRED,
-  FIRED_BEFORE,
-  FIRES_BEFORE,
+  FIRED_BY,
+  firedBeforeAt,
+  FIRES,
+  FLAG,
+  HELD,
+  HELD_BY,
+  holdAt,
   LAST,
+  objectsAt,
+  SEAT,
+  STATE_BITS,
   TIME,
   type Layout,
 } from './layout.ts'
@@ -37,6 +44,42 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
       values[i] = value
     }
     return true
+  }
+  const follow = (row: number, what: number, message: Values): void => {
+    const { objects } = rows
+    const own = row * layout.objects
+    const seat = objects[own + SEAT]
+    if (seat === undefined) return
+    lane.current = message as Message
+    const now = rows.clock[0] ?? 0
+    let firings = 0
+    let held = 0
+    for (const { trigger, actuator, policyMs } of rows.followings[rows.known(row, what)] ?? []) {
+      const { past, pastInts } = rows
+      const count = rows.count(row)
+      const b = rows.pastAt(row) + blockAt(layout, actuator)
+      if (now < (past[b + FIRED] ?? 0) + policyMs) {
+        const hold = rows.pastAt(row) + holdAt(layout, actuator)
+        past[hold + HELD] = now
+        past[hold + HELD_BY] = trigger
+        pastInts[2 * (b + AT_BITS) + 1] = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) | FLAG
+        held++
+        continue
+      }
+      const place = own + objectsAt(actuator)
+      if (past[b + AT_COUNT] === count) {
+        pastInts[2 * (b + AT_BITS) + 1] = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) & STATE_BITS
+      } else {
+        keep(rows, row, actuator, count)
+        objects[place + FIRED_BY] = message
+      }
+      objects[own + FIRES] = rows.fires(row) + 1
+      past[b + FIRED] = now
+      firings++
+      if (!lane.fire(row, actuator, trigger)) return
+      if (objects[own + SEAT] !== seat) break
+    }
+    lane.followed(firings, held)
   }
   const take = (row: number, message: Values): boolean => {
     const d = rows.at(row)
@@ -64,7 +107,7 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
     if (isCalled) lane.endCalls()
     rows.ints[2 * d + AFTER] = bits
     const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
-    if (what !== 1) lane.follow(row, what, message)
+    if (what !== 1) follow(row, what, message)
     return isCalled || what !== 1
   }
   return {
@@ -81,26 +124,28 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
       for (let i = from; i < list.length; i++) take(list[i] ?? 0, message)
       return list.length
     },
-    keep(row, block, count) {
-      const { nums, past } = rows
-      const d = rows.at(row)
-      const p = rows.pastAt(row)
-      const b = p + block
-      past[b + FIRED_BEFORE] = past[b + FIRED] ?? 0
-      past[b + AT_EARLIER] = past[b + AT_COUNT] === -1 ? 0 : 1
-      past[b + AT_COUNT] = count
-      past[b + AT_FIRES] = past[p + FIRES_BEFORE] ?? 0
-      rows.pastInts[2 * (b + AT_BITS)] = rows.ints[2 * d + BEFORE] ?? 0
-      rows.pastInts[2 * (b + AT_BITS) + 1] = rows.ints[2 * d + AFTER] ?? 0
-      for (let n = 0; n < layout.nodes; n++) past[b + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
-      for (let a = 0; a < layout.actuators; a++) {
-        const other = p + blockAt(layout, a)
-        // One that fired earlier in this very message had fired before it when its own block says.
-        const fired = past[other + AT_COUNT] === count ? past[other + FIRED_BEFORE] : past[other + FIRED]
-        past[b + AT_SINCE + layout.nodes + a] = fired ?? 0
-      }
-    },
   }
+}
+
+/** Copies what a rebuild needs of the message at which an actuator fires. */
+function keep(rows: RowStore, row: number, actuator: number, count: number): void {
+  const { nums, ints, past, pastInts, layout } = rows
+  const d = rows.at(row)
+  const p = rows.pastAt(row)
+  const b = p + blockAt(layout, actuator)
+  const fires = rows.firesBefore(row, count)
+  for (let a = 0; a < layout.actuators; a++) {
+    const other = p + blockAt(layout, a)
+    // One that fired earlier in this very message had fired before it when its own block says.
+    const fired = past[other + AT_COUNT] === count ? firedBeforeAt(layout, a) : FIRED
+    past[b + firedBeforeAt(layout, a)] = past[other + fired] ?? 0
+  }
+  const hadFired = past[b + AT_COUNT] === -1 ? 0 : FLAG
+  past[b + AT_COUNT] = count
+  past[b + AT_FIRES] = fires
+  pastInts[2 * (b + AT_BITS)] = (ints[2 * d + BEFORE] ?? 0) | hadFired
+  pastInts[2 * (b + AT_BITS) + 1] = ints[2 * d + AFTER] ?? 0
+  for (let n = 0; n < layout.nodes; n++) past[b + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
 }
 
 /** What a row showed becomes what it showed before; nodes that had changed have their state since the last message. */

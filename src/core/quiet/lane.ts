@@ -22,26 +22,11 @@ import { toFill } from './fill.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { HotLane } from './hot-rows.ts'
 import { interpretedRows } from './interpreted-rows.ts'
-import {
-  AT_COUNT,
-  COUNT,
-  FIRED,
-  FIRED_BY,
-  FIRES,
-  FIRES_BEFORE,
-  FIRES_COUNT,
-  HELD,
-  HELD_BY,
-  LAST,
-  objectsAt,
-  PLUG,
-  PROPERTIES,
-  SEAT,
-} from './layout.ts'
+import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, SEAT } from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
 import type { QuietContext } from './quiet-context.ts'
-import { NOT_LOOKED_UP, RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
+import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
 import type { QuietFit, QuietShape } from './shape.ts'
 import { unfold, unfoldInto } from './unfold.ts'
@@ -143,54 +128,16 @@ export class QuietLane implements RowEvents, SeatLane {
     return this.#rows.count(row)
   }
 
-  /** Triggers hold: fires what its cool-down lets fire. */
-  follow(row: number, what: number, message: Values): void {
-    const rows = this.#rows
-    const { objects } = rows
-    const own = row * rows.layout.objects
-    const seat = objects[own + SEAT] as Seat | undefined
-    if (seat === undefined) return
-    this.current = message as Message
-    const d = rows.at(row)
-    const p = rows.pastAt(row)
-    const now = rows.clock[0] as number
-    let firings = 0
-    let held = 0
-    const list = rows.followings[what === NOT_LOOKED_UP ? rows.lookUp(row, seat.task.model) : what] as Following[]
-    for (let i = 0; i < list.length; i++) {
-      const { trigger, actuator, policyMs, block } = list[i] as Following
-      const { past } = rows
-      const count = rows.nums[d + COUNT] as number
-      const b = p + block
-      if (now < (past[b + FIRED] as number) + policyMs) {
-        past[b + HELD] = now
-        past[b + HELD_BY] = trigger
-        held++
-        continue
-      }
-      if (past[p + FIRES_COUNT] !== count) {
-        past[p + FIRES_COUNT] = count
-        past[p + FIRES_BEFORE] = past[p + FIRES] as number
-      }
-      const place = own + objectsAt(actuator)
-      if (past[b + AT_COUNT] !== count) {
-        this.#code.keep(row, block, count)
-        objects[place + FIRED_BY] = message
-      }
-      past[p + FIRES] = (past[p + FIRES] as number) + 1
-      past[b + FIRED] = now
-      past[b + HELD] = -1
-      firings++
-      if (!this.#fire(place, seat, actuator, trigger)) return
-      if (objects[own + SEAT] !== seat) break
-    }
+  followed(firings: number, held: number): void {
     this.#firings += firings
     this.#held += held
   }
 
-  /** False when the call went on in the fold, and with it what follows it. */
-  #fire(place: number, seat: Seat, actuator: number, trigger: number): boolean {
-    const { objects } = this.#rows
+  fire(row: number, actuator: number, trigger: number): boolean {
+    const { objects, layout } = this.#rows
+    const own = row * layout.objects
+    const place = own + objectsAt(actuator)
+    const seat = objects[own + SEAT] as Seat
     const plug = objects[place + PLUG] as Plug
     const properties = objects[place + PROPERTIES] as Values | undefined
     const context = this.#calls.actuator(seat, actuator, trigger)
@@ -306,9 +253,8 @@ export class QuietLane implements RowEvents, SeatLane {
   }
 
   earlierFirings({ row }: Seat): number {
-    const { past } = this.#rows
-    const p = this.#rows.pastAt(row)
-    return (past[p + FIRES] as number) - (past[p + FIRES_BEFORE] as number) - 1
+    const rows = this.#rows
+    return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
   }
 
   messageOf(seat: Seat): Message {

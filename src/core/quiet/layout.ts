@@ -17,30 +17,27 @@ export const COUNT = 1
 export const TIME = 2
 const CONSTANTS = 3
 
-/** Of a row's past: firings since the last rebuild, the same before the message `FIRES_COUNT`, and that one's count. */
-export const FIRES = 0
-export const FIRES_BEFORE = 1
-export const FIRES_COUNT = 2
-const FIRES_NUMS = 3
-
-/** For each actuator: last firing, the one before the present message, last hold (-1: none since it fired), its trigger */
+/** Of a row's past, for each actuator: its last firing ... */
 export const FIRED = 0
-export const FIRED_BEFORE = 1
-export const HELD = 2
-export const HELD_BY = 3
-/** of the message at which it fired last: its count (-1: none since the rebuild), firings before it, state bits ... */
-export const AT_COUNT = 4
-export const AT_FIRES = 5
-export const AT_BITS = 6
-/** ... whether the actuator had fired since the rebuild (1) ... */
-export const AT_EARLIER = 7
-/** ... then since when each node had its state before it, and when each actuator had fired */
-export const AT_SINCE = 8
+/** ... of that message: its count (-1: none since the rebuild), firings before it, state bits before and after it ... */
+export const AT_COUNT = 1
+export const AT_FIRES = 2
+export const AT_BITS = 3
+/** ... then since when each node had its state before it, and when each actuator had fired. */
+export const AT_SINCE = 4
+/** What the highest bit says beside the bits before: the actuator had fired since the rebuild; beside those after: it was held since. */
+export const FLAG = 1 << 30
+export const STATE_BITS = FLAG - 1
+/** Behind all of them, where only holds come by: for each actuator its last hold and the trigger that was held. */
+export const HELD = 0
+export const HELD_BY = 1
+const HOLD_NUMS = 2
 
-/** Objects of a row, next to each other in one list: its last message while it is hot, its seat ... */
+/** Objects of a row, next to each other in one list: its last message while it is hot, its seat, firings since the rebuild ... */
 export const LAST = 0
 export const SEAT = 1
-const OWN_OBJECTS = 2
+export const FIRES = 2
+const OWN_OBJECTS = 3
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else */
 export const FIRED_BY = 0
 export const PLUG = 1
@@ -73,7 +70,7 @@ export function layoutOf(shape: QuietShape): Layout {
   const earlier = called ? since + nodes : -1
   const size = lines(since + nodes + (called ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const pastSize = lines(FIRES_NUMS + blockSize * actuators)
+  const pastSize = lines((blockSize + HOLD_NUMS) * actuators)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
   return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, earlier, blockSize }
 }
@@ -89,5 +86,15 @@ export function objectsAt(actuator: number): number {
 
 /** Place of an actuator's first number in the past of a row. */
 export function blockAt(layout: Layout, actuator: number): number {
-  return FIRES_NUMS + layout.blockSize * actuator
+  return layout.blockSize * actuator
+}
+
+/** Place of what is known of its last hold. */
+export function holdAt(layout: Layout, actuator: number): number {
+  return layout.blockSize * layout.actuators + HOLD_NUMS * actuator
+}
+
+/** Place in a block of when an actuator had fired before. */
+export function firedBeforeAt(layout: Layout, actuator: number): number {
+  return AT_SINCE + layout.nodes + actuator
 }

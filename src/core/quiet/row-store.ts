@@ -6,19 +6,19 @@ import type { TaskState } from '../task/task-state.ts'
 import { attemptsOf, gateStates } from './attempts.ts'
 import {
   AFTER,
+  AT_BITS,
   AT_COUNT,
+  AT_FIRES,
   BEFORE,
   blockAt,
   COUNT,
   FIRED,
   FIRED_BY,
   FIRES,
-  FIRES_BEFORE,
-  FIRES_COUNT,
   HEAD,
-  HELD,
   layoutOf,
   objectsAt,
+  SEAT,
   TIME,
   type Layout,
 } from './layout.ts'
@@ -29,12 +29,10 @@ export interface Following {
   readonly trigger: number
   readonly actuator: number
   readonly policyMs: number
-  /** place of the actuator's numbers in a row */
-  readonly block: number
 }
 
 /** a table entry that is not known yet */
-export const NOT_LOOKED_UP = 0
+const NOT_LOOKED_UP = 0
 const NOTHING = 1
 
 /** What a call of a sensor's plug needs. */
@@ -48,6 +46,11 @@ export interface SensorCall {
   /** properties of which some move, to be filled for each call */
   toFill: Readonly<Record<string, unknown>>
 }
+/** What is asked of a seat here. */
+interface Seated {
+  readonly task: { readonly model: TaskModel }
+}
+
 export type RawData = Readonly<Record<string, unknown>> | undefined
 
 /** of rows without called sensors */
@@ -68,7 +71,7 @@ export class RowStore {
   readonly gateBits: Int32Array
   readonly followings: (readonly Following[])[] = [[], []]
   /** by row, as the layout says: a fleet's own objects are scattered in memory */
-  readonly objects: (object | undefined)[] = []
+  readonly objects: (object | number | undefined)[] = []
   /** by row, then by position: what called sensors gave last */
   readonly rawData: RawData[][] = []
   /** by row and position, of called sensors */
@@ -140,17 +143,31 @@ export class RowStore {
 
   /** What was kept for a rebuild is in the full state now. */
   forgetFirings(row: number): void {
-    const { past, layout } = this
+    const { past, pastInts, layout } = this
     const p = this.pastAt(row)
-    past[p + FIRES] = 0
-    past[p + FIRES_BEFORE] = 0
-    past[p + FIRES_COUNT] = -1
+    const own = row * layout.objects
+    this.objects[own + FIRES] = 0
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
-      past[block + HELD] = -1
       past[block + AT_COUNT] = -1
-      this.objects[row * layout.objects + objectsAt(a) + FIRED_BY] = undefined
+      pastInts[2 * (block + AT_BITS) + 1] = 0
+      this.objects[own + objectsAt(a) + FIRED_BY] = undefined
     }
+  }
+
+  /** Firings since the last rebuild. */
+  fires(row: number): number {
+    return this.objects[row * this.layout.objects + FIRES] as number
+  }
+
+  /** The same before the message `count`, the row's last. */
+  firesBefore(row: number, count: number): number {
+    const { past, layout } = this
+    for (let a = 0; a < layout.actuators; a++) {
+      const block = this.pastAt(row) + blockAt(layout, a)
+      if (past[block + AT_COUNT] === count) return past[block + AT_FIRES] ?? 0
+    }
+    return this.fires(row)
   }
 
   count(row: number): number {
@@ -176,20 +193,22 @@ export class RowStore {
     return states
   }
 
+  /** Place in `followings` of an entry of the table that was read, known or not. */
+  known(row: number, what: number): number {
+    if (what !== NOT_LOOKED_UP) return what
+    const { task } = this.objects[row * this.layout.objects + SEAT] as Seated
+    return this.#lookUp(row, task.model)
+  }
+
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
-  lookUp(row: number, { graph, settings }: TaskModel): number {
+  #lookUp(row: number, { graph, settings }: TaskModel): number {
     const before = this.before(row)
     const now = this.after(row)
     const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const needsAll = settings.gatesNeedFullObservation
     const list = attemptsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {
-      const actuator = trigger.destination.slot
-      return {
-        trigger: graph.triggers.indexOf(trigger),
-        actuator,
-        policyMs: trigger.policyMs,
-        block: blockAt(this.layout, actuator),
-      }
+      const { policyMs, destination } = trigger
+      return { trigger: graph.triggers.indexOf(trigger), actuator: destination.slot, policyMs }
     })
     const keyMask = 2 ** this.shape.keyBits - 1
     const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1

@@ -13,19 +13,18 @@ import { gateStates } from './attempts.ts'
 import {
   AT_BITS,
   AT_COUNT,
-  AT_EARLIER,
   AT_FIRES,
   AT_SINCE,
   blockAt,
   FIRED,
-  FIRED_BEFORE,
   FIRED_BY,
-  FIRES,
-  FIRES_BEFORE,
-  FIRES_COUNT,
+  firedBeforeAt,
+  FLAG,
   HELD,
   HELD_BY,
+  holdAt,
   objectsAt,
+  STATE_BITS,
 } from './layout.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import type { RowStore } from './row-store.ts'
@@ -90,12 +89,10 @@ function unfoldTo(
   counts: FiringCounts | null = null,
 ): Execution | undefined {
   const { task, row, rebuilt } = seat
-  const { past, nums } = rows
-  const p = rows.pastAt(row)
+  const { nums } = rows
   const message = seat.source.messageOf(seat.offset + count)
   restoreFirings(rows, seat, count)
-  const firings = past[p + FIRES_COUNT] === count ? past[p + FIRES_BEFORE] : past[p + FIRES]
-  addMessages(rows, task.state, count - 1 - rebuilt, firings ?? 0)
+  addMessages(rows, task.state, count - 1 - rebuilt, rows.firesBefore(row, count))
   setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
   for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[slot]
@@ -119,11 +116,12 @@ function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
 
 /** Last firings and holds of actuators, as they were before the message `count`. */
 function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
-  const { past, layout } = rows
+  const { past, pastInts, layout } = rows
   const { state, model } = seat.task
+  const p = rows.pastAt(seat.row)
   const replayed = new Map<number, TaskState>()
   // All of them first: what they are set to is counted from the state as it was rebuilt last.
-  const blocks = state.actuators.map((_, a) => rows.pastAt(seat.row) + blockAt(layout, a))
+  const blocks = state.actuators.map((_, a) => p + blockAt(layout, a))
   for (const [a, b] of blocks.entries()) {
     const at = past[b + AT_COUNT] ?? -1
     if (at !== -1 && at !== count && !replayed.has(at)) replayed.set(at, stateAt(rows, seat, a, at))
@@ -131,16 +129,18 @@ function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
   for (const [a, actuator] of state.actuators.entries()) {
     const b = blocks[a] ?? 0
     const at = past[b + AT_COUNT] ?? -1
-    if (at !== -1) actuator.firedAt = (at === count ? past[b + FIRED_BEFORE] : past[b + FIRED]) ?? 0
+    if (at !== -1) actuator.firedAt = past[b + (at === count ? firedBeforeAt(layout, a) : FIRED)] ?? 0
     if (at !== -1 && at !== count) actuator.firing = replayed.get(at)?.actuators[a]?.firing ?? null
-    if (at !== -1 && (at !== count || past[b + AT_EARLIER] === 1)) {
+    if (at !== -1 && (at !== count || ((pastInts[2 * (b + AT_BITS)] ?? 0) & FLAG) !== 0)) {
       actuator.answer = { collectedTime: actuator.firedAt }
       actuator.error = null
       actuator.held = null
     }
-    const time = past[b + HELD] ?? -1
-    const trigger = model.graph.triggers[past[b + HELD_BY] ?? -1]
-    if (time !== -1 && trigger !== undefined) {
+    if (((pastInts[2 * (b + AT_BITS) + 1] ?? 0) & FLAG) === 0) continue
+    const hold = p + holdAt(layout, a)
+    const time = past[hold + HELD] ?? 0
+    const trigger = model.graph.triggers[past[hold + HELD_BY] ?? -1]
+    if (trigger !== undefined) {
       actuator.held = { reason: 'invocationPolicy', time, until: actuator.firedAt + trigger.policyMs, trigger }
     }
   }
@@ -154,10 +154,10 @@ function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number,
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
   addMessages(rows, state, count - 1 - rebuilt, past[b + AT_FIRES] ?? 0)
-  setNodes(rows, state, task.model, pastInts[2 * (b + AT_BITS)] ?? 0, past, b + AT_SINCE)
-  for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + AT_SINCE + layout.nodes + a] ?? 0
+  setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
+  for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + firedBeforeAt(layout, a)] ?? 0
   const message = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_BY] as Message
-  const bits = pastInts[2 * (b + AT_BITS) + 1] ?? 0
+  const bits = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) & STATE_BITS
   replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits), ALL)
   return state
 }
