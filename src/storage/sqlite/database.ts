@@ -11,16 +11,18 @@ export interface WriterSettings {
   /** `FULL`: every commit reaches the disk; `NORMAL`: a power cut may undo the last ones, a killed process none */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheMb: number
+  /** so many written pages of 4 KiB are carried into the file at once, which holds up whoever syncs the same disk */
+  readonly checkpointPages: number
 }
 
 /** `STORE` when the file cannot be used. */
-export function openWriter(file: string, { synchronous, cacheMb }: WriterSettings): Database {
+export function openWriter(file: string, { synchronous, cacheMb, checkpointPages }: WriterSettings): Database {
   return open(file, false, (db) => {
     // The journal mode comes first: it fails where the folder cannot be written or the file is no database.
     db.exec('PRAGMA journal_mode = WAL')
     db.exec(`PRAGMA synchronous = ${synchronous}`)
     db.exec(`PRAGMA cache_size = -${cacheMb * 1024}`)
-    db.exec('PRAGMA wal_autocheckpoint = 4000')
+    db.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     db.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
     db.exec('PRAGMA temp_store = MEMORY')
   })

@@ -1,6 +1,6 @@
 /**
- * Gathers what is handed over in one turn of the event loop and while the batch before is written, and hands it to the
- * writer as one batch: one transaction, one sync of the disk, however many callers.
+ * Gathers what is handed over in one turn of the event loop, and hands it to the writer as one batch: one transaction,
+ * one sync of the disk, however many callers. While the writer has enough to do, what comes is gathered on.
  */
 import { performance } from 'node:perf_hooks'
 import { AppError } from '../../kernel/errors.ts'
@@ -31,6 +31,10 @@ interface Waiting<Job, Answer> {
 /** A batch ends when it has that many jobs or that much text, so that no commit takes long and others get their turn. */
 const MOST_JOBS = 4_096
 const MOST_WEIGHT = 8 * 1024 * 1024
+/** As much text leaves at once, in the middle of a turn: the writer works while the turn goes on. */
+const ENOUGH_WEIGHT = 3 * 1024
+/** While one is written, another waits at the writer, which then does not wait for us. */
+const MOST_BATCHES = 4
 
 /** The writer answers a batch with one answer per job, in order. */
 export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
@@ -38,7 +42,10 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
   readonly #pack: (jobs: readonly Job[]) => Packed<Wire>
   readonly #unpack: (answers: Answers) => readonly Answer[]
   #waiting: Waiting<Job, Answer>[] = []
-  #underWay: readonly Waiting<Job, Answer>[] = []
+  #weight = 0
+  /** jobs and batches that the writer has */
+  #underWay = 0
+  #batches = 0
   #scheduled = false
   #closed = false
   #commits = 0
@@ -61,13 +68,15 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is written any more'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, weight, since: performance.now(), resolve, reject })
-      this.#schedule()
+      this.#weight += weight
+      if (this.#weight >= ENOUGH_WEIGHT && this.#batches < MOST_BATCHES) void this.#write()
+      else this.#schedule()
     })
   }
 
   figures(): CommitFigures {
     return {
-      queued: this.#waiting.length + this.#underWay.length,
+      queued: this.#waiting.length + this.#underWay,
       commits: this.#commits,
       lastCommitMs: this.#lastCommitMs,
       lastCommitAt: this.#lastCommitAt,
@@ -77,24 +86,25 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
   /** Takes nothing more; resolves when all that was taken is answered. */
   async close(): Promise<void> {
     this.#closed = true
-    if (this.#waiting.length + this.#underWay.length > 0) {
+    if (this.#waiting.length + this.#underWay > 0) {
       await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
     }
   }
 
   /** The batch leaves when the loop has gone round to all that came in with this turn. */
   #schedule(): void {
-    if (this.#scheduled || this.#underWay.length > 0) return
+    if (this.#scheduled || this.#batches >= MOST_BATCHES) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      void this.#write()
+      if (this.#waiting.length > 0 && this.#batches < MOST_BATCHES) void this.#write()
     })
   }
 
   async #write(): Promise<void> {
     const batch = this.#take()
-    this.#underWay = batch
+    this.#underWay += batch.length
+    this.#batches++
     try {
       const { wire, transfer } = this.#pack(batch.map(({ job }) => job))
       const answers = this.#unpack(await this.#thread.ask(wire, transfer))
@@ -109,9 +119,10 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     } catch (error) {
       for (const one of batch) one.reject(error)
     }
-    this.#underWay = []
+    this.#underWay -= batch.length
+    this.#batches--
     if (this.#waiting.length > 0) this.#schedule()
-    else for (const idle of this.#whenIdle.splice(0)) idle()
+    else if (this.#batches === 0) for (const idle of this.#whenIdle.splice(0)) idle()
   }
 
   #take(): readonly Waiting<Job, Answer>[] {
@@ -122,6 +133,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
       weight += one.weight
       count += 1
     }
+    this.#weight -= weight
     const batch = this.#waiting.slice(0, count)
     this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count)
     return batch

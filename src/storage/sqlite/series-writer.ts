@@ -34,7 +34,7 @@ class SeriesWriter {
   #next: NodeJS.Immediate | undefined
 
   constructor({ file, foldAt }: SeriesWriterData, trouble: (message: string) => void) {
-    this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64 })
+    this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64, checkpointPages: 1_000 })
     migrate(this.#db, file, SERIES_MIGRATIONS)
     this.#appends = new SeriesAppends(this.#db)
     this.#fold = new SeriesFold(this.#db)

@@ -1,7 +1,7 @@
 /**
- * The posts of one tenant on their way, in the order in which they came. What comes in one turn of the loop, and while
- * the posts before are committed, is committed in groups; what is durable goes on in the order of arrival: past
- * discovery, to subscribers, and is then acknowledged. Series follow behind.
+ * The posts of one tenant on their way. Those that come in one turn of the loop are committed in groups, before it is
+ * over when there are enough of them, and some commits are under way at once; what is durable goes on in the order of
+ * arrival: past discovery, to subscribers, and is then acknowledged. Series follow behind.
  *
  * L1  a post is acknowledged after its commit, never before
  * L2  subscribers hear of posts in the order in which they are acknowledged
@@ -54,6 +54,10 @@ interface Results {
 
 /** posts that are acknowledged at once */
 const MOST_AT_ONCE = 2_000
+/** As many do not wait for the turn to end: the store works while the turn goes on. */
+const ENOUGH = 12
+/** commits that are under way at once */
+const MOST_COMMITS = 4
 
 export class PostLine {
   readonly #parts: LineParts
@@ -62,7 +66,10 @@ export class PostLine {
   #settled: Ticket[] = []
   #underWay = 0
   #characters = 0
-  #committing: Promise<void> | undefined
+  #commits = 0
+  #isWoken = false
+  /** when the commit that began last has ended, and all before it */
+  #committed: Promise<void> = Promise.resolve()
   #isAcknowledging = false
   #acknowledging: Promise<void> | undefined
   /** posts that came so far, and those that were answered: they are in one order */
@@ -90,7 +97,8 @@ export class PostLine {
       this.#line.push({ post, size, writes, outcome: undefined, resolve, reject })
       this.#came++
       this.#characters += size
-      this.#committing ??= this.#commitAll()
+      if (this.#line.length >= ENOUGH) this.#begin()
+      else this.#wake()
     })
   }
 
@@ -103,8 +111,9 @@ export class PostLine {
 
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
-    while (this.#committing !== undefined || this.#isAcknowledging) {
-      await this.#committing
+    while (this.#line.length > 0 || this.#commits > 0 || this.#isAcknowledging) {
+      this.#begin()
+      await this.#committed
       await this.#acknowledging
     }
   }
@@ -119,18 +128,33 @@ export class PostLine {
     return new AppError('STORE', `Nothing more is taken until series can be written: ${follower.failure.message}`)
   }
 
-  async #commitAll(): Promise<void> {
-    // what comes in with this turn goes along
-    await nextTurn()
-    while (this.#line.length > 0) {
-      const tickets = this.#line.splice(0, MOST_AT_ONCE)
-      this.#underWay += tickets.length
-      // all begin at once, so that they share a commit of the medium
-      await Promise.all(groupsOf(tickets).map((group) => this.#commit(group)))
-      this.#settled.push(...tickets)
-      if (!this.#isAcknowledging) this.#acknowledging = this.#acknowledgeAll()
-    }
-    this.#committing = undefined
+  /** Begins when what comes in with this turn of the loop has come. */
+  #wake(): void {
+    if (this.#isWoken || this.#commits >= MOST_COMMITS) return
+    this.#isWoken = true
+    setImmediate(() => {
+      this.#isWoken = false
+      this.#begin()
+    })
+  }
+
+  #begin(): void {
+    if (this.#line.length === 0 || this.#commits >= MOST_COMMITS) return
+    const tickets = this.#line.splice(0, MOST_AT_ONCE)
+    this.#commits++
+    this.#underWay += tickets.length
+    this.#committed = this.#commitAll(tickets, this.#committed)
+  }
+
+  /** Commits may end out of order; what follows is done in order. */
+  async #commitAll(tickets: readonly Ticket[], before: Promise<void>): Promise<void> {
+    // all groups begin at once, so that they share a commit of the medium
+    await Promise.all(groupsOf(tickets).map((group) => this.#commit(group)))
+    await before
+    this.#commits--
+    this.#settled.push(...tickets)
+    if (!this.#isAcknowledging) this.#acknowledging = this.#acknowledgeAll()
+    if (this.#line.length > 0) this.#wake()
   }
 
   /** Never rejects. */
@@ -258,9 +282,4 @@ function forwarded({ post: { arrivals, hops } }: Ticket): ForwardedPost {
 /** Nothing was written, because of what was to be written. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
-}
-
-/** When everything that came in with this turn of the loop has had its turn. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
