@@ -14,8 +14,8 @@ export interface RowEvents {
   taken: number
   /** the message at hand, once something follows from it */
   current: Message | undefined
-  /** Fires an actuator of the row. False when the call went on in the fold, and with it what follows it. */
-  fire(row: number, actuator: number, trigger: number): boolean
+  /** Fires an actuator, whose objects stand at `place`. False when the call went on in the fold, and with it what follows it. */
+  fire(row: number, place: number, actuator: number, trigger: number): boolean
   /** So many firings and holds are done with. */
   followed(firings: number, held: number): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */

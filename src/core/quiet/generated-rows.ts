@@ -40,13 +40,17 @@ import {
 import type { RowStore } from './row-store.ts'
 import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
 
-/** Rows as generated code. What never changes is captured: then it is part of the machine's code, too. */
+/**
+ * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
+ * then it is part of the machine's code, too.
+ */
 export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
-    const { table, gateBits, clock, objects, followings } = rows
-    const captured = { rows, lane, table, gateBits, clock, objects, followings, ...more }
-    const outer = generate(Object.keys(captured), `return (${parameters}) => {\n${body}\n}`)
+    const { nums, ints, past, pastInts, table, gateBits, clock, objects, followings, room } = rows
+    const captured = { rows, lane, nums, ints, past, pastInts, table, gateBits, clock, objects, followings, ...more }
+    // A text that was there before would share what is known of its calls, and with it what counts as constant.
+    const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
   }
   const follow = made('row, what, message', source.follow())
@@ -86,7 +90,7 @@ class SourceWriter {
         leave,
       ),
       ...this.#read(leave),
-      ...this.#arrays(),
+      'const now = clock[0]',
       ...this.#row(`{ ${end(FOLLOWED).join('; ')} }`, end(FOLLOWED)),
       ...end(this.#layout.earlier === -1 ? TAKEN : FOLLOWED),
     ].join('\n')
@@ -95,11 +99,11 @@ class SourceWriter {
   takeAll(): string {
     return [
       ...this.#read('return from'),
-      ...this.#arrays(),
+      'const now = clock[0]',
       'const to = list.length',
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
-      ...this.#row('continue', ['ints = rows.ints', 'nums = rows.nums']),
+      ...this.#row('continue', []),
       '}',
       'return to',
     ].join('\n')
@@ -118,14 +122,14 @@ class SourceWriter {
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
       'const list = followings[what > 1 ? what : rows.known(row, what)]',
+      'const { freed } = rows',
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
       'const { trigger, actuator, policyMs } = list[i]',
-      'const { nums, ints, past, pastInts } = rows',
       `const count = nums[d + ${COUNT}]`,
       `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
-      `if (now < past[b + ${FIRED}] + policyMs) {`,
+      `if (policyMs > 0 && now < past[b + ${FIRED}] + policyMs) {`,
       `const hold = p + ${holdAt(this.#layout, 0)} + ${holdAt(this.#layout, 1) - holdAt(this.#layout, 0)} * actuator`,
       `past[hold + ${HELD}] = now`,
       `past[hold + ${HELD_BY}] = trigger`,
@@ -133,16 +137,18 @@ class SourceWriter {
       'held++',
       'continue',
       '}',
-      `if (past[b + ${AT_COUNT}] === count) pastInts[2 * b + ${2 * AT_BITS + 1}] &= ${STATE_BITS}`,
+      `const place = own + ${objectsAt(0)}${only ? '' : ` + ${objectsAt(1) - objectsAt(0)} * actuator`}`,
+      `if (i > 0 && past[b + ${AT_COUNT}] === count) pastInts[2 * b + ${2 * AT_BITS + 1}] &= ${STATE_BITS}`,
       'else {',
       ...this.#keep(),
-      `objects[own + ${objectsAt(0) + FIRED_BY} + ${objectsAt(1) - objectsAt(0)} * actuator] = message`,
+      `objects[place + ${FIRED_BY}] = message`,
       '}',
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
       'firings++',
-      `if (!lane.fire(row, ${only ? 0 : 'actuator'}, trigger)) return`,
-      `if (objects[own + ${SEAT}] !== seat) break`,
+      `if (!lane.fire(row, place, ${only ? 0 : 'actuator'}, trigger)) return`,
+      // comparing seats touches their memory
+      `if (rows.freed !== freed && objects[own + ${SEAT}] !== seat) break`,
       '}',
       'lane.followed(firings, held)',
     ].join('\n')
@@ -168,7 +174,7 @@ class SourceWriter {
     return [
       `past[b + ${AT_FIRES}] = ${fires}objects[own + ${FIRES}]`,
       ...(actuators === 1 ? [`past[b + ${firedBeforeAt(this.#layout, 0)}] = past[b + ${FIRED}]`] : fired),
-      `pastInts[2 * b + ${2 * AT_BITS}] = ints[2 * d + ${BEFORE}] | (past[b + ${AT_COUNT}] === -1 ? 0 : ${FLAG})`,
+      `pastInts[2 * b + ${2 * AT_BITS}] = ints[2 * d + ${BEFORE}] | ((past[b + ${AT_COUNT}] !== -1 | 0) << 30)`,
       `pastInts[2 * b + ${2 * AT_BITS + 1}] = ints[2 * d + ${AFTER}]`,
       `past[b + ${AT_COUNT}] = count`,
       ...Array.from({ length: nodes }, (_, n) => copy(n)),
@@ -187,10 +193,6 @@ class SourceWriter {
       ...parameters.map((parameter, i) => `const v${i} = message[${JSON.stringify(parameter)}]`),
       `if (${others.join(' || ')}) ${otherwise}`,
     ]
-  }
-
-  #arrays(): readonly string[] {
-    return ['let { ints, nums } = rows', 'const now = clock[0]']
   }
 
   #row(leave: string, followed: readonly string[]): readonly string[] {
@@ -252,9 +254,6 @@ class SourceWriter {
       `const base = row * ${sensors.length}`,
       ...lines,
       'lane.endCalls()',
-      // a call may have made room for more rows
-      'ints = rows.ints',
-      'nums = rows.nums',
     ]
   }
 

@@ -11,7 +11,8 @@ import type { RowStore } from './row-store.ts'
 export interface HotLane {
   readonly rows: RowStore
   readonly lane: RowEvents
-  readonly takeOne: TakeOne
+  /** another one when the lane has got room for more rows */
+  takeOne: TakeOne
 }
 
 /** bits of the row in a number; the rest is the place of its lane */
@@ -23,22 +24,17 @@ export class HotRows {
   /** lane and row by resource */
   readonly #numbers = new Map<string, number>()
   readonly #lanes: HotLane[] = []
-  /** by place of the lane */
-  readonly #takes: TakeOne[] = []
 
   take(message: Message): Taken {
     const number = this.#numbers.get(message.resource)
     if (number === undefined) return NOT_TAKEN
-    return (this.#takes[number >> ROW_BITS] as TakeOne)(number & (MAX_ROWS - 1), message)
+    return (this.#lanes[number >> ROW_BITS] as HotLane).takeOne(number & (MAX_ROWS - 1), message)
   }
 
   /** Messages of the resource go to a row, whose last one is given. False when there is no room for it. */
   warm(resource: string, lane: HotLane, row: number, last: Message): boolean {
     let place = this.#lanes.indexOf(lane)
-    if (place === -1 && this.#lanes.length < MAX_LANES) {
-      place = this.#lanes.push(lane) - 1
-      this.#takes.push(lane.takeOne)
-    }
+    if (place === -1 && this.#lanes.length < MAX_LANES) place = this.#lanes.push(lane) - 1
     if (place === -1 || row >= MAX_ROWS) return false
     lane.rows.objects[row * lane.rows.layout.objects + LAST] = last
     this.#numbers.set(interned(resource), (place << ROW_BITS) | row)

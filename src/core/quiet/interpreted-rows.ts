@@ -76,7 +76,7 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
       objects[own + FIRES] = rows.fires(row) + 1
       past[b + FIRED] = now
       firings++
-      if (!lane.fire(row, actuator, trigger)) return
+      if (!lane.fire(row, place, actuator, trigger)) return
       if (objects[own + SEAT] !== seat) break
     }
     lane.followed(firings, held)

@@ -44,12 +44,15 @@ export class QuietLane implements RowEvents, SeatLane {
   readonly #inner: number
   readonly #counts: FiringCounts
   readonly #rows: RowStore
-  readonly #code: RowCode
+  #code: RowCode
+  readonly #generate: Generate | undefined
   readonly #hot = new Map<Fields, HotLane>()
   readonly #calls: QuietCalls
   /** by position of the sensor: those of the row that was added last */
   readonly #lastCalls: SensorCall[] = []
   #context: QuietContext | undefined
+  /** the last one that gave its row away: a plug may ask about a call that is long over */
+  #left: Seat | undefined
 
   constructor(
     shape: QuietShape,
@@ -62,14 +65,15 @@ export class QuietLane implements RowEvents, SeatLane {
     this.#counts = counts
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
-    this.#code = generate ? generatedRows(this.#rows, this, generate) : interpretedRows(this.#rows, this)
+    this.#generate = generate
+    this.#code = interpretedRows(this.#rows, this)
     this.#calls = calls
   }
 
   /** A seat for a task whose full state has just seen a message of its resource at `now`, and nothing is open in it. */
   sit(task: QuietTask, fit: QuietFit, source: TakenSource, now: number): Seat {
     const rows = this.#rows
-    const row = rows.add()
+    const row = this.#add()
     const seat: Seat = { lane: this, row, task, fit, source, offset: source.total, rebuilt: 0, isAway: false }
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
@@ -90,6 +94,18 @@ export class QuietLane implements RowEvents, SeatLane {
     return seat
   }
 
+  /** A row. Generated code is made anew whenever the rows move. */
+  #add(): number {
+    const rows = this.#rows
+    const { room } = rows
+    const row = rows.add()
+    if (rows.room > room && this.#generate !== undefined) {
+      this.#code = generatedRows(rows, this, this.#generate)
+      for (const [fields, hot] of this.#hot) hot.takeOne = this.#code.takeOne(fields)
+    }
+    return row
+  }
+
   /** Rows of one graph, which mostly sit down one after the other, share what their calls need. */
   #sensorCall(position: number, call: PlugCall): SensorCall {
     const known = this.#lastCalls[position]
@@ -100,8 +116,14 @@ export class QuietLane implements RowEvents, SeatLane {
     return made
   }
 
+  seatAt(row: number): Seat {
+    return (this.#rows.objects[row * this.#rows.layout.objects + SEAT] ?? this.#left) as Seat
+  }
+
   /** Gives a row away. What it knows and the full state does not is lost: rebuild first. */
-  free({ row }: Seat): void {
+  free(seat: Seat): void {
+    const { row } = seat
+    this.#left = seat
     this.#rows.free(row)
   }
 
@@ -133,19 +155,16 @@ export class QuietLane implements RowEvents, SeatLane {
     this.#held += held
   }
 
-  fire(row: number, actuator: number, trigger: number): boolean {
-    const { objects, layout } = this.#rows
-    const own = row * layout.objects
-    const place = own + objectsAt(actuator)
-    const seat = objects[own + SEAT] as Seat
+  fire(row: number, place: number, actuator: number, trigger: number): boolean {
+    const { objects } = this.#rows
     const plug = objects[place + PLUG] as Plug
     const properties = objects[place + PROPERTIES] as Values | undefined
-    const context = this.#calls.actuator(seat, actuator, trigger)
+    const context = this.#calls.actuator(this, row, actuator, trigger)
     let given: unknown
     let refused: BadAnswer | undefined
     try {
       if (properties === undefined) {
-        refused = fillProperties((seat.task.model.graph.actuators[actuator] as ActuatorNode).call, context)
+        refused = fillProperties((this.seatAt(row).task.model.graph.actuators[actuator] as ActuatorNode).call, context)
       } else {
         context.properties = properties
         context.prepared = undefined

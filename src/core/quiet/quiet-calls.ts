@@ -3,7 +3,7 @@ import { messageOf } from '../../kernel/errors.ts'
 import { isPromise, outcomeOf, settle, type Outcome } from '../engine/call-plug.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Execution } from '../task/state.ts'
-import type { Seat } from './seat.ts'
+import type { Seat, SeatLane } from './seat.ts'
 import { QuietContext, type ContextOwner, type Opened } from './quiet-context.ts'
 
 const ALL_DONE = Number.POSITIVE_INFINITY
@@ -26,16 +26,18 @@ export class QuietCalls implements ContextOwner {
   sensors(seat: Seat): QuietContext {
     const context = new QuietContext(this)
     this.#context = context
-    context.seat = seat
+    context.lane = seat.lane
+    context.row = seat.row
     context.isSensor = true
     this.#isOn = true
     return context
   }
 
   /** An actuator's plug is called. */
-  actuator(seat: Seat, slot: number, trigger: number): QuietContext {
+  actuator(lane: SeatLane, row: number, slot: number, trigger: number): QuietContext {
     const context = this.#context
-    context.seat = seat
+    context.lane = lane
+    context.row = row
     context.isSensor = false
     context.nodeAt = slot
     context.triggerAt = trigger
@@ -50,7 +52,7 @@ export class QuietCalls implements ContextOwner {
 
   /** Whether the call under way belongs to a seat. */
   isAt(seat: Seat): boolean {
-    return this.#isOn && this.#context.seat === seat
+    return this.#isOn && this.#context.lane === seat.lane && this.#context.row === seat.row
   }
 
   /** State bits as far as they are known: all of them when an actuator is called. */
@@ -62,7 +64,7 @@ export class QuietCalls implements ContextOwner {
   open(): Opened {
     const context = this.#context
     if (context.opened !== null) return context.opened
-    const seat = context.seat as Seat
+    const seat = context.seat()
     const progress = context.isSensor
       ? { sensors: context.nodeAt, firings: ALL_DONE }
       : { sensors: ALL_DONE, firings: seat.lane.earlierFirings(seat) }
@@ -88,7 +90,7 @@ export class QuietCalls implements ContextOwner {
   goOn(given: Outcome | Promise<Outcome>): void {
     this.hasOpened = true
     const context = this.#context
-    const seat = context.seat as Seat
+    const seat = context.seat()
     const message = seat.lane.messageOf(seat)
     const now = seat.lane.timeOf(seat)
     const { execution } = this.open()

@@ -10,7 +10,7 @@ import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
-import type { OpenView, Seat } from './seat.ts'
+import type { OpenView, Seat, SeatLane } from './seat.ts'
 
 /** A call that was opened in the fold. */
 export interface Opened {
@@ -37,7 +37,9 @@ export class QuietContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
   opened: Opened | null = null
-  seat: Seat | null = null
+  /** whose call it is: not the seat itself, whose memory a call need not touch */
+  lane: SeatLane | null = null
+  row = 0
   isSensor = false
   /** position of the sensor or slot of the actuator */
   nodeAt = 0
@@ -55,7 +57,7 @@ export class QuietContext implements PlugContext, Scope {
   }
 
   get now(): number {
-    return this.opened?.view.now ?? this.#seat().lane.timeOf(this.#seat())
+    return this.opened?.view.now ?? this.seat().lane.timeOf(this.seat())
   }
 
   get id(): string {
@@ -73,17 +75,17 @@ export class QuietContext implements PlugContext, Scope {
 
   get node(): PlugContext['node'] {
     if (this.opened !== null) return this.opened.view.node
-    const { lane, task } = this.#seat()
+    const { lane, task } = this.seat()
     const trigger = lane.triggerOf(task.model.graph, this.isSensor, this.nodeAt, this.triggerAt)
     return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: trigger?.source.label }
   }
 
   get taskId(): string {
-    return this.opened?.view.taskId ?? this.#seat().task.model.id
+    return this.opened?.view.taskId ?? this.seat().task.model.id
   }
 
   get taskResource(): string | undefined {
-    return this.opened === null ? this.#seat().task.model.resource : this.opened.view.taskResource
+    return this.opened === null ? this.seat().task.model.resource : this.opened.view.taskResource
   }
 
   get nodeName(): string {
@@ -93,7 +95,7 @@ export class QuietContext implements PlugContext, Scope {
   get nodeResource(): string | undefined {
     if (this.opened !== null) return this.opened.view.nodeResource
     const node = this.#node()
-    return node.kind === 'gate' || node.resource === -1 ? undefined : this.#seat().task.model.resources[0]
+    return node.kind === 'gate' || node.resource === -1 ? undefined : this.seat().task.model.resources[0]
   }
 
   get internalState(): unknown {
@@ -115,7 +117,7 @@ export class QuietContext implements PlugContext, Scope {
 
   random(): number {
     if (this.opened !== null) return this.opened.view.random()
-    const { state } = this.#seat().task
+    const { state } = this.seat().task
     state.seed = nextSeed(state.seed)
     return randomOf(state.seed)
   }
@@ -172,17 +174,17 @@ export class QuietContext implements PlugContext, Scope {
     return undefined
   }
 
-  #seat(): Seat {
-    return this.seat as Seat // begun before any call
+  seat(): Seat {
+    return (this.lane as SeatLane).seatAt(this.row) // begun before any call
   }
 
   #message(): Message {
-    const seat = this.#seat()
+    const seat = this.seat()
     return seat.lane.messageOf(seat)
   }
 
   #node(): GraphNode {
-    const { lane, task } = this.#seat()
+    const { lane, task } = this.seat()
     return lane.nodeOf(task.model.graph, this.isSensor, this.nodeAt)
   }
 }

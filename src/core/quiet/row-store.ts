@@ -76,9 +76,12 @@ export class RowStore {
   readonly rawData: RawData[][] = []
   /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
+  /** rows that there is memory for; it grows between messages, never within one */
+  room = 0
+  /** how often a row was given away */
+  freed = 0
   readonly #free: number[] = []
   #used = 0
-  #room = 0
 
   /** epoch ms of the message at hand, in a cell that passes it on without a box */
   readonly clock: Float64Array
@@ -93,11 +96,11 @@ export class RowStore {
 
   add(): number {
     const row = this.#free.pop() ?? this.#used++
-    if (this.#used > this.#room) {
-      this.#room = Math.max(FIRST_ROWS, 2 * this.#room)
-      this.nums = grown(this.nums, this.#room * this.layout.size)
+    if (this.#used > this.room) {
+      this.room = Math.max(FIRST_ROWS, 2 * this.room)
+      this.nums = grown(this.nums, this.room * this.layout.size)
       this.ints = new Int32Array(this.nums.buffer)
-      this.past = grown(this.past, this.#room * this.layout.pastSize)
+      this.past = grown(this.past, this.room * this.layout.pastSize)
       this.pastInts = new Int32Array(this.past.buffer)
     }
     return row
@@ -118,6 +121,7 @@ export class RowStore {
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
     this.#free.push(row)
+    this.freed++
   }
 
   /** Sets a row to a full state that has just seen the message `count`, at `now`. */

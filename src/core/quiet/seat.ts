@@ -64,6 +64,8 @@ export interface SeatLane {
   receiveAll(list: readonly number[], from: number, message: Message): number
   /** messages of a row so far */
   countOf(row: number): number
+  /** The one that has a row, or had it. */
+  seatAt(row: number): Seat
   rebuild(seat: Seat): void
   free(seat: Seat): void
   unfoldTo(seat: Seat, progress: Progress): Execution | undefined

@@ -213,3 +213,35 @@ describe('the time of a message', () => {
     expect(await saved(false)).toEqual(await saved(true))
   })
 })
+
+describe('rows move when there are more of them', () => {
+  /** Tasks come in waves, on one resource together or on one each; messages go to all between the waves. */
+  async function saved(listens: boolean, resourceOf: (n: number) => string): Promise<unknown> {
+    const clock = new VirtualClock(0)
+    const engine = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
+    if (listens) engine.events$.subscribe(() => undefined)
+    const values = [30, 3, 30, 30, 1]
+    let tasks = 0
+    for (const wave of [3, 20, 100]) {
+      for (const until = tasks + wave; tasks < until; tasks++) {
+        const limit = { threshold: 5 + (tasks % 7) }
+        const own = sensor('s0', { properties: { parameter: 'a', ...limit } })
+        await engine.start(rule({ sensors: [own] }), { id: `t${tasks}`, resource: resourceOf(tasks) })
+      }
+      const resources = new Set(Array.from({ length: tasks }, (_, n) => resourceOf(n)))
+      for (const [i, value] of values.entries()) {
+        clock.advanceTo(clock.now() + 100)
+        for (const [n, resource] of [...resources].entries()) engine.receive({ resource, a: value + ((n + i) % 6) })
+      }
+    }
+    if (!listens) expect([...engine.tasks.values()].every((task) => (task as LiveTask).seat !== undefined)).toBe(true)
+    return [...engine.tasks.values()].map((task) => task.save())
+  }
+
+  it.each([
+    ['of one resource', () => 'r'],
+    ['of a resource each', (n: number) => `r${n}`],
+  ])('and nothing of them is lost: tasks %s', async (_, resourceOf) => {
+    expect(await saved(false, resourceOf)).toEqual(await saved(true, resourceOf))
+  })
+})
