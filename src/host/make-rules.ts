@@ -3,12 +3,14 @@ import { createBuiltins } from '../../plugins/index.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
 import { generatorHere } from '../generate.ts'
+import type { Plug } from '../plug.ts'
 import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
 import { hostedRules } from './rules.ts'
-import type { MakeService } from './services.ts'
+import type { HostedService } from './service.ts'
+import type { MakeService, Parts } from './services.ts'
 import { timeOrderedId } from './time-ordered-id.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 
@@ -16,14 +18,19 @@ import { nodeTransport } from './transport/node-transport.ts'
 const REST_MS = 10
 
 /** The rules service over the durable runner, with all built-in plugs. */
-export const makeRules: MakeService = ({ storage, gauges, now, peers, logger }) => {
-  const plugs = perTenant((tenant) =>
-    createBuiltins({
+export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
+
+/** The same with more plugs. */
+export function makeRulesWith(more: readonly Plug[], parts: Parts): HostedService {
+  const { storage, gauges, now, peers, logger } = parts
+  const plugs = perTenant((tenant) => [
+    ...createBuiltins({
       clock: () => performance.now(),
       outbound: { transport: nodeTransport() },
       services: plugServices(tenant, peers),
     }),
-  )
+    ...more,
+  ])
   const ports = perTenant((tenant) => enginePorts(tenant, peers))
   const generate = generatorHere()
   const runner = openDurableRunner({

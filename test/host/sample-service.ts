@@ -91,7 +91,7 @@ export function sampleService(name = 'sample'): SampleService {
   }
 }
 
-/** Two lines, the second one a good while after the first. */
+/** Two lines, the second one longer after the first than the sample host gives an answer: one that has begun may last. */
 async function* slowly(): AsyncGenerator<string> {
   yield 'one\n'
   const end = performance.now() + 80

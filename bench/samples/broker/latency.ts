@@ -6,11 +6,13 @@
 import type { AddressInfo } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { makeRulesWith } from '../../../src/host/make-rules.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+import type { MakeService } from '../../../src/host/services.ts'
 import { withFolder } from '../host/folder.ts'
 import { startClient } from './client-process.ts'
 import { waitedForCore } from './core-waits.ts'
 import { NotedCalls } from './noted-calls.ts'
-import { servicesWith } from './noting-rules.ts'
 import { openHost } from './open-host.ts'
 import type { PacedClientArguments } from './paced-client.ts'
 import type { PostClientArguments } from './post-client.ts'
@@ -52,7 +54,8 @@ const PATIENCE = 10_000
 export function brokerLatencySample(share: number): Promise<BrokerLatencySample> {
   return withFolder(async (folder) => {
     const calls = new NotedCalls()
-    const app = await openHost(folder, servicesWith(calls.plug))
+    const rules: MakeService = (parts) => makeRulesWith([calls.plug], parts)
+    const app = await openHost(folder, new Map([...SERVICES, ['rules', rules]]))
     try {
       await listen(app, { resources: CONNECTIONS, threshold: 90, actuator: { name: 'note' } })
       await app.listen({ port: 0, host: '127.0.0.1' })

@@ -8,7 +8,7 @@ import {
   type RowEvents,
   type Taken,
   type TakeOne,
-} from './evaluate.ts'
+} from './row-code.ts'
 import { fieldsSource } from './fields.ts'
 import type { Generate } from './generate.ts'
 import {
@@ -37,7 +37,7 @@ import {
   TIME,
   type Layout,
 } from './layout.ts'
-import type { RowStore } from './row-store.ts'
+import { NOTHING, type RowStore } from './row-store.ts'
 import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
 
 /**
@@ -121,7 +121,7 @@ class SourceWriter {
       'const now = clock[0]',
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
-      'const list = followings[what > 1 ? what : rows.known(row, what)]',
+      `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
       'const { freed } = rows',
       'let firings = 0',
       'let held = 0',
@@ -210,7 +210,7 @@ class SourceWriter {
       ...this.#sensors(leave),
       `ints[2 * d + ${AFTER}] = bits`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
-      'if (what !== 1) {',
+      `if (what !== ${NOTHING}) {`,
       'follow(row, what, message)',
       ...followed,
       '}',

@@ -3,7 +3,7 @@
  * says which lane and which row: a fleet's objects are scattered over memory, its rows are not.
  */
 import type { Message } from '../task/origin.ts'
-import { NOT_TAKEN, type RowEvents, type Taken, type TakeOne } from './evaluate.ts'
+import { NOT_TAKEN, type RowEvents, type Taken, type TakeOne } from './row-code.ts'
 import { LAST } from './layout.ts'
 import type { RowStore } from './row-store.ts'
 
@@ -25,6 +25,7 @@ export class HotRows {
   readonly #numbers = new Map<string, number>()
   readonly #lanes: HotLane[] = []
 
+  /** Into the one row that listens to its resource, if there is one. */
   take(message: Message): Taken {
     const number = this.#numbers.get(message.resource)
     if (number === undefined) return NOT_TAKEN

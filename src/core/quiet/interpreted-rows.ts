@@ -1,6 +1,6 @@
-/** What a page or process does that forbids generated code. */
+/** What rows do in a page or process that forbids generated code. */
 import type { Message } from '../task/origin.ts'
-import { FOLLOWED, NOT_TAKEN, parametersOf, TAKEN, type RowCode, type RowEvents, type Values } from './evaluate.ts'
+import { FOLLOWED, NOT_TAKEN, parametersOf, TAKEN, type RowCode, type RowEvents, type Values } from './row-code.ts'
 import {
   AFTER,
   AT_BITS,
@@ -25,7 +25,7 @@ import {
   TIME,
   type Layout,
 } from './layout.ts'
-import type { RowStore, SensorCall } from './row-store.ts'
+import { NOTHING, type RowStore, type SensorCall } from './row-store.ts'
 import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
 
 /** Rows without generated code. */
@@ -107,8 +107,8 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
     if (isCalled) lane.endCalls()
     rows.ints[2 * d + AFTER] = bits
     const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
-    if (what !== 1) follow(row, what, message)
-    return isCalled || what !== 1
+    if (what !== NOTHING) follow(row, what, message)
+    return isCalled || what !== NOTHING
   }
   return {
     takeOne: (fields) => (row, message) => {

@@ -31,9 +31,9 @@ export interface Following {
   readonly policyMs: number
 }
 
-/** a table entry that is not known yet */
+/** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
-const NOTHING = 1
+export const NOTHING = 1
 
 /** What a call of a sensor's plug needs. */
 export interface SensorCall {

@@ -12,14 +12,16 @@ export const REMEMBERED_MS = 60_000
 /**
  * Credentials that were checked a moment ago, so that a request pays for a lookup and not for the check. They are kept by
  * a digest, with a salt of this process: it is compared without telling anything about the credentials. The few that
- * come again and again are kept as they came besides: a look-up compares them only with what has the very same hash, by
- * a seed of this process, so that the time it takes tells nothing either.
+ * come again and again are kept as they came besides, until all of those are forgotten together: a look-up compares them
+ * only with what has the very same hash, by a seed of this process, so that the time it takes tells nothing either.
  */
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
   /** by the credentials */
   readonly #asCame = new Map<string, CheckedCaller>()
+  /** epoch ms at which these are forgotten */
+  #asCameUntil = Number.NEGATIVE_INFINITY
   /** by digest: checks under way */
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
@@ -30,8 +32,13 @@ export class RememberedChecks {
   }
 
   get(credentials: string): CheckedCaller | undefined {
+    const now = this.#now()
+    if (now >= this.#asCameUntil) {
+      this.#asCame.clear()
+      this.#asCameUntil = now + REMEMBERED_MS
+    }
     const known = this.#asCame.get(credentials)
-    if (known !== undefined && known.until > this.#now()) return known
+    if (known !== undefined && known.until > now) return known
     return this.#byDigest(credentials)
   }
 
