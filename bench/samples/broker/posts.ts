@@ -90,14 +90,16 @@ async function host(folder: string, withTasks: boolean): Promise<FastifyInstance
   return app
 }
 
-/** The same points into series, as they are after reading. */
+/** The same points of the same devices into series, as they are after reading. */
 async function appends(folder: string, points: number): Promise<BrokerPostsSample> {
   const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
   const { series } = storage.tenant('bench')
   let count = 0
+  let next = 0
   const over = new AbortController()
-  const lane = async (device: number): Promise<void> => {
+  const lane = async (): Promise<void> => {
     while (!over.signal.aborted) {
+      const device = next++ % CONNECTIONS
       const samples = pointsOf(device, points).map(({ time, value }) => {
         return { resource: `boiler-${device}`, metric: 'temperature', time, value }
       })
@@ -105,7 +107,7 @@ async function appends(folder: string, points: number): Promise<BrokerPostsSampl
       count++
     }
   }
-  const lanes = Array.from({ length: IN_FLIGHT }, (_, device) => lane(device))
+  const lanes = Array.from({ length: IN_FLIGHT }, lane)
   await until(() => count >= 300)
   const sample = await measured(() => count)
   over.abort()
