@@ -1,6 +1,7 @@
 /** The broker of a whole host on SQLite, posted to and listened to over loopback; who asks shares the cores. */
 import { digits, median, megabytes, percent, rate } from '../figures.ts'
 import { measurement, type LinePlan } from '../measurement.ts'
+import { DISK_SECONDS, type BrokerDiskSample } from '../samples/broker/disk.ts'
 import type { BrokerMemorySample } from '../samples/broker/memory.ts'
 import type { BrokerPostsRequest, BrokerPostsSample } from '../samples/broker/posts.ts'
 
@@ -122,6 +123,35 @@ export const brokerMemory = measurement<'brokerMemory'>({
     ]
   },
 })
+
+export const brokerDisk = measurement<'brokerDisk'>({
+  name: 'broker-disk',
+  title: 'Broker: what ten devices have a host write to the disk, a message of five metrics at a time',
+  lines: () =>
+    [1, 10].flatMap((perSecond) =>
+      [false, true].map((hasTasks) => ({
+        name: `${perSecond}${hasTasks ? '-tasks' : ''}`,
+        title: `${perSecond} messages/s, ${hasTasks ? 'a task listens to each device' : 'nobody listens'}`,
+        request: { kind: 'brokerDisk', perSecond, hasTasks },
+        maxRounds: 1,
+      })),
+    ),
+  cost: writtenPerPost,
+  costUnit: 'B/message',
+  head: ['messages', 'KiB written per message', 'x its body', 'GiB a day'],
+  cells: ({ samples }) =>
+    samples
+      .slice(0, 1)
+      .flatMap((sample) => [
+        digits(writtenPerPost(sample) / 1_024),
+        digits(sample.written / sample.bodies),
+        digits((sample.written / DISK_SECONDS) * (86_400 / 1_073_741_824)),
+      ]),
+})
+
+function writtenPerPost({ written, posts: count }: BrokerDiskSample): number {
+  return written / count
+}
 
 /** bytes of heap since the second look: what every run fills at first is left out */
 function grown({ looks }: BrokerMemorySample): number {

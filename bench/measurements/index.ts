@@ -1,7 +1,7 @@
 /** The table of measurements, by the name that `--only` takes, in the order in which reports show them. */
 import type { Measurement } from '../measurement.ts'
 import { alarms } from './alarms.ts'
-import { brokerArrays, brokerFanOut, brokerLatency, brokerMemory, brokerPosts } from './broker.ts'
+import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, brokerPosts } from './broker.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
@@ -46,6 +46,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     brokerFanOut,
     brokerLatency,
     brokerMemory,
+    brokerDisk,
   ].map((one) => [one.name, one]),
 )
 
@@ -53,6 +54,6 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4']],
   ['host', ['host-create', 'host-list', 'host-start', 'host-batch', 'fleet', 'http']],
-  ['broker', ['broker-posts', 'broker-arrays', 'broker-fan-out', 'broker-latency', 'broker-memory']],
+  ['broker', ['broker-posts', 'broker-arrays', 'broker-fan-out', 'broker-latency', 'broker-memory', 'broker-disk']],
   ['no-codegen', [...measurements.keys()].filter((name) => name.endsWith('-no-codegen'))],
 ])

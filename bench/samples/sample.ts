@@ -1,5 +1,6 @@
 /** What one fresh process measures, as the parent asks for it, and what it answers. */
 import type { FanOutSample } from './broker/fan-out.ts'
+import type { BrokerDiskRequest, BrokerDiskSample } from './broker/disk.ts'
 import type { BrokerLatencySample } from './broker/latency.ts'
 import type { BrokerMemoryRequest, BrokerMemorySample } from './broker/memory.ts'
 import type { BrokerPostsRequest, BrokerPostsSample } from './broker/posts.ts'
@@ -48,6 +49,7 @@ export type SampleRequest =
   | { kind: 'brokerFanOut'; subscribers: number }
   | { kind: 'brokerLatency'; share: number }
   | ({ kind: 'brokerMemory' } & BrokerMemoryRequest)
+  | ({ kind: 'brokerDisk' } & BrokerDiskRequest)
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -77,6 +79,7 @@ export interface Samples {
   brokerFanOut: FanOutSample
   brokerLatency: BrokerLatencySample
   brokerMemory: BrokerMemorySample
+  brokerDisk: BrokerDiskSample
   wide: WideSample
 }
 
@@ -129,6 +132,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./broker/latency.ts')).brokerLatencySample(request.share)
     case 'brokerMemory':
       return (await import('./broker/memory.ts')).brokerMemorySample(request)
+    case 'brokerDisk':
+      return (await import('./broker/disk.ts')).brokerDiskSample(request)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

@@ -24,7 +24,7 @@ export class LogTables {
     this.#db = db
   }
 
-  /** Gives the position of the last. The counter moves in the transaction of the entries, so positions have no gaps. */
+  /** Gives the position of the last. What is counted here is forgotten with a transaction, so positions have no gaps. */
   append(tenant: string, log: string, partition: number, chunks: readonly LogChunk[]): number {
     const known = this.#partition(tenant, log, partition)
     this.#changed.add(known)
@@ -40,10 +40,7 @@ export class LogTables {
 
   /** Writes what is held: to be called before the transaction ends. */
   flush(): void {
-    for (const partition of this.#changed) {
-      this.#write(partition)
-      this.#db.run(ADVANCE, partition.last, partition.key)
-    }
+    for (const partition of this.#changed) this.#write(partition)
     this.#changed.clear()
     if (this.#known.size > MOST_KNOWN) this.#known.clear()
   }
@@ -56,9 +53,13 @@ export class LogTables {
 
   trim(tenant: string, log: string, partition: number, upTo: number): void {
     this.flush()
-    const [key, first] = this.#db.row<[number, number]>(KEEP, upTo, tenant, log, partition, upTo) ?? []
+    const [key, before] = this.#db.row<[number, number]>(KNOWN, tenant, log, partition) ?? []
+    if (key === undefined || before === undefined) return
+    // with its entries the position of the last would be forgotten
+    const last = lastOf(this.#db, key, before)
+    const [first] = this.#db.row<[number]>(KEEP, Math.min(upTo, last) + 1, last, key, upTo) ?? []
     // A row whose last entry is kept stays whole; readers skip those of its entries that are forgotten.
-    if (key !== undefined && first !== undefined) this.#db.run(FORGET, key, first)
+    if (first !== undefined) this.#db.run(FORGET, key, first)
   }
 
   #partition(tenant: string, log: string, partition: number): Partition {
@@ -66,8 +67,8 @@ export class LogTables {
     const name = `${partition} ${log} ${tenant}`
     const before = this.#known.get(name)
     if (before !== undefined) return before
-    const [key = 0, last = 0] = this.#db.row<[number, number]>(FIND, tenant, log, partition) ?? []
-    const known: Partition = { key, last, held: [], count: 0, characters: 0 }
+    const [key = 0, trimmed = 0] = this.#db.row<[number, number]>(FIND, tenant, log, partition) ?? []
+    const known: Partition = { key, last: lastOf(this.#db, key, trimmed), held: [], count: 0, characters: 0 }
     this.#known.set(name, known)
     return known
   }
@@ -82,15 +83,20 @@ export class LogTables {
   }
 }
 
+/** The position of the last entry of a partition; `trimmed`: as of when some of them were last forgotten. */
+export function lastOf(db: Database, key: number, trimmed: number): number {
+  const [last = trimmed] = db.row<[number]>(NEWEST, key) ?? []
+  return last
+}
+
 const MOST_KNOWN = 10_000
+const NEWEST = 'SELECT last FROM entries WHERE partition = ? ORDER BY last DESC LIMIT 1'
 
 /** An update that changes nothing, because only then the row that is there is returned. */
 const FIND = `
   INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, 0)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last RETURNING key, last`
-const ADVANCE = 'UPDATE partitions SET last = ? WHERE key = ?'
+const KNOWN = 'SELECT key, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
 const APPEND = 'INSERT INTO entries (partition, last, count, bodies) VALUES (?, ?, ?, ?)'
-const KEEP = `
-  UPDATE partitions SET first = min(?, last) + 1
-  WHERE tenant = ? AND log = ? AND partition = ? AND first <= ? RETURNING key, first`
+const KEEP = 'UPDATE partitions SET first = ?, last = ? WHERE key = ? AND first <= ? RETURNING first'
 const FORGET = 'DELETE FROM entries WHERE partition = ? AND last < ?'

@@ -1,5 +1,6 @@
 /** Reads of logs, on a reader's connection. Works inside the transaction of its caller. */
 import type { Database } from './database.ts'
+import { lastOf } from './log-tables.ts'
 
 export type LogRead = { readonly tenant: string; readonly log: string } & (
   | { readonly kind: 'entries'; readonly partition: number; readonly after: number; readonly limit: number }
@@ -24,8 +25,8 @@ export function readLog(db: Database, read: LogRead): unknown {
       return { from, rows: key === 0 ? [] : rowsFrom(db, key, from, read.limit) } satisfies LogRows
     }
     case 'bounds': {
-      const [, first, last] = partitionOf(db, read, read.partition)
-      return { first, last }
+      const [key, first, trimmed] = partitionOf(db, read, read.partition)
+      return { first, last: lastOf(db, key, trimmed) }
     }
     case 'partitions':
       return db
@@ -42,7 +43,7 @@ function partitionOf(
   db: Database,
   { tenant, log }: LogRead,
   partition: number,
-): readonly [key: number, first: number, last: number] {
+): readonly [key: number, first: number, trimmed: number] {
   const sql = 'SELECT key, first, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
   return db.row<[number, number, number]>(sql, tenant, log, partition) ?? [0, 1, 0]
 }

@@ -18,8 +18,8 @@ export interface SeriesWriterData {
   readonly foldAt: number
 }
 
-/** ms without a batch after which the rest is folded */
-const IDLE_MS = 100
+/** ms without a batch after which the rest is folded: a fold rewrites a page of each series, so it is no work for pauses */
+const IDLE_MS = 30_000
 /** so many blocks begin a fold too; each costs readers about a microsecond */
 const MOST_BLOCKS = 1_000
 

@@ -23,4 +23,10 @@ export const STATE_MIGRATIONS: Migrations = [
   -- Field tables have another layout: each is made anew from the documents, when its collection is first used
   UPDATE collections SET filled = 0;
   `,
+  `
+  -- An append does not touch its partition: "last" is the position of the last entry as of when entries were last
+  -- forgotten, since then it is that of the newest entry. Nothing changes in the file, but who does not know that
+  -- must not write it
+  SELECT 1;
+  `,
 ]

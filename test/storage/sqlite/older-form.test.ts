@@ -66,7 +66,7 @@ describe('a store that the first version wrote', () => {
       await second.close()
 
       const database = new DatabaseSync(file)
-      expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+      expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 })
       expect(database.prepare('SELECT name, filled FROM collections').all()).toEqual([{ name: 'things', filled: 1 }])
       database.close()
     } finally {

@@ -2,6 +2,10 @@
  * States of tasks that changed, stored with the position of the log that they reflect. A round takes every task that
  * changed since the last one, in slices between which the loop gets its turn; each state is that of one moment, and
  * when the round is through, the log is needed only from where the round began.
+ *
+ * Rounds are as rare as they may be, because each rewrites whole pages of the disk: what follows from inputs is in the
+ * log already. That a timer acted is nowhere else, and a restart that does not know it would have it act again; and
+ * a delivery that came to its end is listed for as long as its task is, whatever becomes of the run that made it.
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { Logger } from '../../../core/ports.ts'
@@ -25,8 +29,7 @@ export interface CheckpointParts {
   readonly store: Store
   readonly stage: Stage
   readonly scheduler: SchedulerLike
-  /** ms between the end of a round and the next */
-  readonly everyMs: number
+  readonly rests: CheckpointRests
   /** position of the last input that was applied */
   readonly position: () => number
   /** where a restart has to begin to read whatever the states reflect; undefined: nowhere */
@@ -36,9 +39,22 @@ export interface CheckpointParts {
   readonly logger: Logger | undefined
 }
 
+/** How long what changed may wait for its round, in ms. */
+export interface CheckpointRests {
+  /** by inputs; default 5,000 */
+  readonly inputMs: number
+  /** by a timer, and deliveries that ended; default 250 */
+  readonly soonMs: number
+}
+
+export const CHECKPOINT_RESTS: CheckpointRests = { inputMs: 5_000, soonMs: 250 }
+
 const MOST_PER_SLICE = 500
 /** A round begins early when so many inputs were applied since the last. */
 const MOST_INPUTS = 20_000
+/** Inputs that are not needed are forgotten when there are so many, or after so long: it is a commit of its own. */
+const WORTH_A_TRIM = 5_000
+const TRIM_MS = 60_000
 
 export class Checkpoints {
   readonly #parts: CheckpointParts
@@ -46,7 +62,13 @@ export class Checkpoints {
   readonly #resources = new Set<string>()
   readonly #gone = new Set<string>()
   #mark: Mark
+  /** something changed, since the last round began, that the log alone would not bring back */
+  #isUrgent = false
   #timer: Subscription | undefined
+  /** the round that is planned does not wait as long as inputs may */
+  #isSoon = false
+  #trimmed = 0
+  #trimmedAt = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #isClosed = false
 
@@ -55,9 +77,10 @@ export class Checkpoints {
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
   }
 
-  /** The task has changed. */
-  touched(id: string): void {
+  /** The task has changed. `byTimer`: no input follows that tells when. */
+  touched(id: string, byTimer: boolean): void {
     this.#tasks.add(id)
+    if (byTimer || this.#parts.stage.book.fresh.has(id)) this.#isUrgent = true
     this.#arm()
   }
 
@@ -81,8 +104,7 @@ export class Checkpoints {
 
   /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
   async flush(): Promise<void> {
-    this.#timer?.unsubscribe()
-    this.#timer = undefined
+    this.#disarm()
     this.#round ??= this.#store()
       .catch((error: unknown) => {
         this.#parts.logger?.error(`states of tasks were not stored: ${messageOf(error)}`)
@@ -96,6 +118,7 @@ export class Checkpoints {
 
   async close(): Promise<void> {
     await this.#round
+    this.#trimmedAt = Number.NEGATIVE_INFINITY
     await this.flush()
     this.drop()
   }
@@ -103,7 +126,7 @@ export class Checkpoints {
   /** Nothing is stored any more. */
   drop(): void {
     this.#isClosed = true
-    this.#timer?.unsubscribe()
+    this.#disarm()
   }
 
   get #isBehind(): boolean {
@@ -111,9 +134,17 @@ export class Checkpoints {
   }
 
   #arm(): void {
-    if (this.#timer !== undefined || this.#round !== undefined || this.#isClosed) return
-    const { scheduler, everyMs } = this.#parts
-    this.#timer = scheduler.schedule(() => void this.flush(), everyMs)
+    if (this.#round !== undefined || this.#isClosed) return
+    if (this.#timer !== undefined && (this.#isSoon || !this.#isUrgent)) return
+    this.#disarm()
+    this.#isSoon = this.#isUrgent
+    const { scheduler, rests } = this.#parts
+    this.#timer = scheduler.schedule(() => void this.flush(), this.#isSoon ? rests.soonMs : rests.inputMs)
+  }
+
+  #disarm(): void {
+    this.#timer?.unsubscribe()
+    this.#timer = undefined
   }
 
   async #store(): Promise<void> {
@@ -141,7 +172,7 @@ export class Checkpoints {
       }
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began))
       await this.#commit(slice.writes, { ...this.#mark, position: from }, slice)
-      await store.log(INPUT_LOG).trim(PARTITION, from)
+      await this.#trim(from)
     } catch (error) {
       for (const id of ids) this.#tasks.add(id)
       for (const id of gone) this.#gone.add(id)
@@ -149,8 +180,19 @@ export class Checkpoints {
     }
   }
 
+  async #trim(upTo: number): Promise<void> {
+    const { store, scheduler } = this.#parts
+    const now = scheduler.now()
+    const isWorthIt = upTo - this.#trimmed >= WORTH_A_TRIM || now - this.#trimmedAt >= TRIM_MS
+    if (!isWorthIt || upTo === this.#trimmed) return
+    await store.log(INPUT_LOG).trim(PARTITION, upTo)
+    this.#trimmed = upTo
+    this.#trimmedAt = now
+  }
+
   #take(): string[] {
     const { stage } = this.#parts
+    this.#isUrgent = false
     for (const resource of this.#resources) {
       for (const { id } of stage.engine.listenersOf(resource)) this.#tasks.add(id)
     }

@@ -28,6 +28,7 @@ import type {
   TaskRunner,
   TenantEvent,
 } from '../runner.ts'
+import { CHECKPOINT_RESTS, type CheckpointRests } from './checkpoints.ts'
 import { DELIVERIES, MOST_DELIVERIES } from './records.ts'
 import type { EndOfRun, EngineParts } from './stage.ts'
 import { laterPorts } from './later-ports.ts'
@@ -42,8 +43,8 @@ export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
   readonly store: (tenant: string) => Store
   /** real time: what it is, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
-  /** ms between two rounds in which states are stored; default 250 */
-  readonly checkpointMs?: number
+  /** how long states may wait to be stored, which a restart then makes up from the log */
+  readonly checkpoints?: Partial<CheckpointRests>
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
   readonly restMs?: number
 }
@@ -65,8 +66,6 @@ export interface RunnerCounts extends Counts {
 export function openDurableRunner(options: DurableOptions): DurableRunner {
   return new Runner(options)
 }
-
-const CHECKPOINT_MS = 250
 
 class Runner implements DurableRunner {
   readonly reports: RunReports
@@ -181,7 +180,7 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpointMs = CHECKPOINT_MS, restMs = 0, ...others } = this.#options
+    const { store, scheduler, checkpoints, restMs = 0, ...others } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({
@@ -189,7 +188,7 @@ class Runner implements DurableRunner {
       engine: { ...common, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(createRegistry(plugs)),
       scheduler,
-      checkpointMs,
+      checkpoints: { ...CHECKPOINT_RESTS, ...checkpoints },
       restMs,
       ended: (run) => this.#ended.next(endedRun(run)),
       rare: (event) => this.#rare.next({ tenant, event }),

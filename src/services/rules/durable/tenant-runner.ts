@@ -16,7 +16,7 @@ import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
-import { Checkpoints } from './checkpoints.ts'
+import { Checkpoints, type CheckpointRests } from './checkpoints.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
@@ -29,7 +29,7 @@ export interface TenantParts {
   readonly preparer: Preparer
   /** real time, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
-  readonly checkpointMs: number
+  readonly checkpoints: CheckpointRests
   readonly restMs: number
   ended(run: EndOfRun): void
   rare(event: RareEvent): void
@@ -55,16 +55,18 @@ export class TenantRunner {
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
+  /** timers act, and no input was the reason */
+  #isCatchingUp = false
   #isClosed = false
 
   private constructor(parts: TenantParts, recovery: Recovery) {
-    const { store, scheduler, checkpointMs, engine } = parts
+    const { store, scheduler, checkpoints, engine } = parts
     this.#parts = parts
     this.#recovery = recovery
     this.#position = recovery.position
     this.#later = new Set(recovery.mark?.later)
     const hooks = {
-      touched: (task: string) => this.#checkpoints.touched(task),
+      touched: (task: string) => this.#checkpoints.touched(task, this.#isCatchingUp),
       rare: (event: RareEvent) => parts.rare(event),
       opened: (plug: string) => this.#isLater(plug),
       answered: (task: string, epoch: number, execution: number, call: number, outcome: Outcome) =>
@@ -89,7 +91,7 @@ export class TenantRunner {
         store,
         scheduler,
         stage: this.stage,
-        everyMs: checkpointMs,
+        rests: checkpoints,
         position,
         floor,
         later: this.#later,
@@ -153,7 +155,7 @@ export class TenantRunner {
       const found = recovered.get(id)
       if (found === undefined || 'error' in found || !found.isPlayed) continue
       this.stage.book.addFresh(id, found.deliveries)
-      this.#checkpoints.touched(id)
+      this.#checkpoints.touched(id, false)
     }
     this.#resumedAll?.unsubscribe()
     this.#resumedAll = this.#parts.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
@@ -198,8 +200,11 @@ export class TenantRunner {
   catchUp(): void {
     const now = Math.min(this.#parts.scheduler.now(), this.#queue.horizon)
     if (this.#isClosed || now < this.stage.now) return
-    if (!this.#hasSlept(now)) this.stage.advanceTo(now)
-    else if (!this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at: now }).catch(() => undefined)
+    if (!this.#hasSlept(now)) {
+      this.#isCatchingUp = true
+      this.stage.advanceTo(now)
+      this.#isCatchingUp = false
+    } else if (!this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at: now }).catch(() => undefined)
     this.#afterwards()
   }
 

@@ -260,10 +260,10 @@ describe('what is stored', () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
     await life.begin(runnableOf('b', CALLS, { resource: 'other' }))
-    await life.to(1000)
+    await life.to(5000)
     expect((await states(life).get('a'))?.version).toBe(1)
     await life.send('other', { level: 1 })
-    await life.to(2000)
+    await life.to(10_000)
     expect((await states(life).get('a'))?.version).toBe(1)
     expect((await states(life).get('b'))?.version).toBe(2)
     const { commits } = life
@@ -273,9 +273,60 @@ describe('what is stored', () => {
 
   it('lets the log be trimmed behind it', async () => {
     const life = await begun(new Ground(), CALLS)
-    for (let i = 0; i < 20; i++) await life.send('boiler', { level: 1 })
-    await life.to(1000)
-    expect(await life.storage.tenant(TENANT).log('rule_inputs').bounds(0)).toEqual({ first: 22, last: 21 })
+    const send = async (times: number) => {
+      for (let i = 0; i < times; i++) await life.send('boiler', { level: 1 })
+    }
+    const bounds = () => life.storage.tenant(TENANT).log('rule_inputs').bounds(0)
+    await send(20)
+    await life.to(5000)
+    expect(await bounds()).toEqual({ first: 22, last: 21 })
+    // a commit of its own, which a few entries are not worth
+    await send(20)
+    await life.to(10_000)
+    expect(await bounds()).toEqual({ first: 22, last: 41 })
+    await send(5000)
+    await life.to(15_000)
+    expect(await bounds()).toEqual({ first: 5042, last: 5041 })
+    await send(1)
+    await life.to(80_000)
+    await send(1)
+    await life.to(85_000)
+    expect(await bounds()).toEqual({ first: 5044, last: 5043 })
+    await send(1)
+    await life.runner.close()
+    expect(await bounds()).toEqual({ first: 5045, last: 5044 })
+  })
+
+  it('waits as long as the log alone would bring it back, and no longer', async () => {
+    const life = await begun(new Ground(), CALLS)
+    const version = async () => (await states(life).get('a'))?.version
+    await life.send('boiler', { level: 1 })
+    await life.to(4999)
+    expect(await version()).toBeUndefined()
+    await life.to(5000)
+    expect(await version()).toBe(1)
+    const { commits } = life
+    for (let i = 0; i < 40; i++) {
+      await life.send('boiler', { level: 1 })
+      await life.to(5000 + i * 100)
+    }
+    expect(life.commits).toBe(commits + 40)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    await life.to(9149)
+    expect(await version()).toBe(1)
+    await life.to(9150)
+    expect(await deliveries(life)).toHaveLength(1)
+    expect(await version()).toBe(2)
+  })
+
+  it('is soon what a timer did', async () => {
+    const life = await begun(new Ground(), EVICTS)
+    await life.send('boiler', { level: 12 })
+    await life.to(60_249)
+    expect((await states(life).get('a'))?.version).toBe(1)
+    await life.to(60_250)
+    expect((await states(life).get('a'))?.version).toBe(2)
   })
 
   it('is kept in the log for tasks that are resumed later, also over another crash', async () => {

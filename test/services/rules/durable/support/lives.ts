@@ -187,7 +187,9 @@ export class Life {
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ports: () => options.ports ?? {},
-      ...(options.checkpointMs !== undefined && { checkpointMs: options.checkpointMs }),
+      ...(options.checkpointMs !== undefined && {
+        checkpoints: { inputMs: options.checkpointMs, soonMs: options.checkpointMs },
+      }),
     })
     this.runner.reports.ended$.subscribe((run) => this.ended.push(run))
   }

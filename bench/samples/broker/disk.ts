@@ -1,0 +1,68 @@
+/**
+ * One sample: what the medium gets to write when little comes, which is what wears out the cards of small machines. Ten
+ * devices post to a whole host on SQLite by the clock. Linux alone tells.
+ */
+import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { withFolder } from '../host/folder.ts'
+import { bodyOf } from './bodies.ts'
+import { openHost, PAIR } from './open-host.ts'
+import { listen, LOG } from './tasks.ts'
+
+export interface BrokerDiskRequest {
+  readonly perSecond: number
+  /** one task listens to each device */
+  readonly hasTasks: boolean
+}
+
+export interface BrokerDiskSample {
+  readonly posts: number
+  /** bytes of their bodies */
+  readonly bodies: number
+  /** bytes that the process had the kernel write */
+  readonly written: number
+}
+
+const DEVICES = 10
+export const DISK_SECONDS = 30
+/** ms for what begins with the first messages */
+const SETTLE_MS = 6_000
+
+export function brokerDiskSample({ perSecond, hasTasks }: BrokerDiskRequest): Promise<BrokerDiskSample> {
+  return withFolder(async (folder) => {
+    const app = await openHost(folder)
+    try {
+      if (hasTasks) await listen(app, { resources: DEVICES, threshold: 90, actuator: LOG })
+      const post = async (device: number): Promise<number> => {
+        const payload = bodyOf(device, 1)
+        const headers = { authorization: PAIR, 'content-type': 'application/json' }
+        const { statusCode, body } = await app.inject({
+          method: 'POST',
+          url: `/resources/boiler-${device}/events`,
+          headers,
+          payload,
+        })
+        if (statusCode >= 300) throw new Error(`a post was answered with ${statusCode}: ${body}`)
+        return payload.length
+      }
+      for (let device = 0; device < DEVICES; device++) await post(device)
+      await setTimeout(SETTLE_MS)
+      const before = written()
+      const start = performance.now()
+      let [posts, bodies] = [0, 0]
+      for (; posts < DISK_SECONDS * perSecond; posts++) {
+        bodies += await post(posts % DEVICES)
+        await setTimeout(Math.max(0, start + ((posts + 1) * 1_000) / perSecond - performance.now()))
+      }
+      return { posts, bodies, written: written() - before }
+    } finally {
+      await app.close()
+    }
+  })
+}
+
+function written(): number {
+  const [, bytes] = /^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? []
+  if (bytes === undefined) throw new Error('broker-disk: /proc/self/io does not tell what was written')
+  return Number(bytes)
+}

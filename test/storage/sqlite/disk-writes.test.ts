@@ -1,0 +1,58 @@
+/** What a commit has the disk write: whole pages, so that each page more is worn out with every message. */
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { temporaryFolder } from './sqlite-medium.ts'
+
+/** bytes of a page in the journal, with its head */
+const FRAME = 4_120
+/** so few that the journal is not begun anew meanwhile */
+const TIMES = 100
+
+let folder = ''
+beforeAll(() => {
+  folder = temporaryFolder()
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('a hundred appends one after the other', () => {
+  it.each([
+    ['of a log touch two pages each: the entry, and where it is found', 1, 2.5],
+    ['of two logs that are committed together, three', 2, 3.5],
+  ])('%s', async (_what, logs, most) => {
+    const data = join(folder, String(logs))
+    const storage = await openSqlite({ folder: data, blobs: openMemoryBlobs() })
+    const store = storage.tenant('acme')
+    const names = Array.from({ length: logs }, (_, i) => store.log(`calls${i}`))
+    const commit = () => store.commit(names.map((log) => log.appending(0, [{ temperature: 21.5, humidity: 60 }])))
+    // names and tables are there
+    await commit()
+    const journal = join(data, 'state.db-wal')
+    const before = statSync(journal).size
+    for (let i = 0; i < TIMES; i++) await commit()
+    expect((statSync(journal).size - before) / FRAME / TIMES).toBeLessThan(most)
+    expect(await names[0]?.bounds(0)).toEqual({ first: 1, last: TIMES + 1 })
+    await storage.close()
+  })
+})
+
+describe('samples that come one at a time', () => {
+  it('are not sorted in between: that would rewrite a page of each series', async () => {
+    const data = join(folder, 'samples')
+    const storage = await openSqlite({ folder: data, blobs: openMemoryBlobs() })
+    const { series } = storage.tenant('acme')
+    const append = (time: number) => {
+      const samples = Array.from({ length: 20 }, (_, i) => ({ resource: `r${i}`, metric: 'heat', time, value: i }))
+      return series.append({ samples })
+    }
+    await append(0)
+    const journal = join(data, 'series.db-wal')
+    const before = statSync(journal).size
+    for (let time = 1; time <= TIMES; time++) await append(time)
+    expect((statSync(journal).size - before) / FRAME / TIMES).toBeLessThan(2.5)
+    expect(await series.range({ resources: ['r7'], metric: 'heat' })).toHaveLength(TIMES + 1)
+    await storage.close()
+  })
+})
