@@ -151,14 +151,12 @@ export class Checkpoints {
     const { store, stage, position, floor } = this.#parts
     const began = position()
     const ids = this.#take()
-    const gone = [...this.#gone]
+    const gone = [...this.#gone].filter((id) => stage.task(id) === undefined)
     this.#gone.clear()
     const states = store.collection(STATES)
     try {
-      await this.#commit(
-        gone.filter((id) => stage.task(id) === undefined).map((id) => states.deleting(id)),
-        this.#mark,
-      )
+      const deletions = gone.map((id) => states.deleting(id))
+      if (deletions.length > 0) await this.#commit(deletions, this.#mark)
       let slice = this.#slice()
       const turns = new Turns()
       while (ids.length > 0) {

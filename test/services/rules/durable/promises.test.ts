@@ -303,9 +303,11 @@ describe('what is stored', () => {
     await life.send('boiler', { level: 1 })
     await life.to(4999)
     expect(await version()).toBeUndefined()
+    const before = life.commits
     await life.to(5000)
     expect(await version()).toBe(1)
     const { commits } = life
+    expect(commits).toBe(before + 1)
     for (let i = 0; i < 40; i++) {
       await life.send('boiler', { level: 1 })
       await life.to(5000 + i * 100)
