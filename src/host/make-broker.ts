@@ -8,8 +8,11 @@ import { withMqtt } from './mqtt.ts'
 import type { HostedService } from './service.ts'
 import type { MakeService } from './services.ts'
 
-/** ms until other hosts on the same database see in series what came here; a medium of our own has no other readers */
-const SHARED_REST_MS = 25
+/**
+ * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever
+ * reads here does not wait.
+ */
+const OWN_REST_MS = 30_000
 
 /** The broker over storage; tasks and resources as far as they are served too. */
 export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, checkPair, logger }) => {
@@ -20,7 +23,7 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, c
     engine: () => peers.runner && engineIntake(peers.runner.intake),
     resources: () => peers.resources,
     commands: () => peers.work?.outbox,
-    ...(config.store.medium === 'postgres' && { lag: { restMs: SHARED_REST_MS } }),
+    ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
     report: (what) => logger.warn(what),
   })
   peers.broker = service

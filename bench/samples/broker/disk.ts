@@ -24,9 +24,9 @@ export interface BrokerDiskSample {
 }
 
 const DEVICES = 10
-export const DISK_SECONDS = 30
+export const DISK_SECONDS = 60
 /** ms for what begins with the first messages */
-const SETTLE_MS = 6_000
+const SETTLE_MS = 2_000
 
 export function brokerDiskSample({ perSecond, hasTasks }: BrokerDiskRequest): Promise<BrokerDiskSample> {
   return withFolder(async (folder) => {

@@ -4,6 +4,8 @@ export interface Counts {
   readonly steps: number
   /** triggers that fired */
   readonly firings: number
+  /** those of them into actuators */
+  readonly calls: number
   /** triggers that held and were held back: by a cool-down, by work under way, by a full queue */
   readonly held: number
 }

@@ -53,7 +53,7 @@ export class CoreEngine implements Engine {
   #busy = false
   #order = 0
   readonly #open = new OpenCount()
-  readonly #counts: Counting = { steps: 0, firings: 0, held: 0 }
+  readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0 }
   readonly #watches = new Watches(
     (error) => this.#report('a watcher threw', error),
     (id, listener) => this.#watch(id, listener),

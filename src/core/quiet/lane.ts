@@ -130,7 +130,8 @@ export class QuietLane implements RowEvents, SeatLane {
   /** What was done in rows alone. */
   get counts(): Counts {
     const { taken } = this
-    return { steps: taken, firings: this.#firings + (taken - this.#inFold) * this.#inner, held: this.#held }
+    const calls = this.#firings
+    return { steps: taken, firings: calls + (taken - this.#inFold) * this.#inner, calls, held: this.#held }
   }
 
   hot(fields: Fields): HotLane {

@@ -53,11 +53,12 @@ export class Quiet {
   }
 
   /** Together with what was done in rows. */
-  counted({ steps, firings, held }: Counts): Counts {
-    const all = { steps, firings, held }
+  counted(own: Counts): Counts {
+    const all = { ...own }
     for (const { counts } of this.#lanes.values()) {
       all.steps += counts.steps
       all.firings += counts.firings
+      all.calls += counts.calls
       all.held += counts.held
     }
     return all

@@ -2,7 +2,7 @@
 import { ANY, UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
 import { begin, cancel } from './execution.ts'
 import type { Origin } from './origin.ts'
-import type { TaskRun } from './run.ts'
+import type { FiringCounts, TaskRun } from './run.ts'
 import {
   destinationState,
   observedState,
@@ -77,8 +77,13 @@ export function fire(
     via,
     seen: snapshot(run.state, trigger),
   }
-  if (run.sink.counts !== null) run.sink.counts.firings++
+  if (run.sink.counts !== null) count(run.sink.counts, trigger)
   traceFired(run, destination.firing)
+}
+
+function count(counts: FiringCounts, { destination }: TriggerEdge): void {
+  counts.firings++
+  if (destination.kind === 'actuator') counts.calls++
 }
 
 /** A node that only waits for time or a resume may start anew; one whose plug is at work may not. */

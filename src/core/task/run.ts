@@ -33,6 +33,7 @@ export interface TaskModel {
 
 export interface FiringCounts {
   firings: number
+  calls: number
   held: number
 }
 

@@ -4,8 +4,10 @@
  * when the round is through, the log is needed only from where the round began.
  *
  * Rounds are as rare as they may be, because each rewrites whole pages of the disk: what follows from inputs is in the
- * log already. That a timer acted is nowhere else, and a restart that does not know it would have it act again; and
- * a delivery that came to its end is listed for as long as its task is, whatever becomes of the run that made it.
+ * log already. A round comes soon after what the log alone would not bring back, or not without a second effect:
+ * - a timer acted: the log does not know how far time had gone
+ * - an actuator was called: one that answers at once is called again where its input is applied again
+ * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { Logger } from '../../../core/ports.ts'
@@ -41,13 +43,13 @@ export interface CheckpointParts {
 
 /** How long what changed may wait for its round, in ms. */
 export interface CheckpointRests {
-  /** by inputs; default 5,000 */
+  /** after inputs; default 30,000 */
   readonly inputMs: number
-  /** by a timer, and deliveries that ended; default 250 */
+  /** after what the log alone would not do for; default 250 */
   readonly soonMs: number
 }
 
-export const CHECKPOINT_RESTS: CheckpointRests = { inputMs: 5_000, soonMs: 250 }
+export const CHECKPOINT_RESTS: CheckpointRests = { inputMs: 30_000, soonMs: 250 }
 
 const MOST_PER_SLICE = 500
 /** A round begins early when so many inputs were applied since the last. */
@@ -62,8 +64,10 @@ export class Checkpoints {
   readonly #resources = new Set<string>()
   readonly #gone = new Set<string>()
   #mark: Mark
-  /** something changed, since the last round began, that the log alone would not bring back */
+  /** the log alone would not do for what changed since the last round began */
   #isUrgent = false
+  /** of actuators, when that was looked at last */
+  #calls = 0
   #timer: Subscription | undefined
   /** the round that is planned does not wait as long as inputs may */
   #isSoon = false
@@ -99,6 +103,12 @@ export class Checkpoints {
 
   /** After inputs. */
   settled(): void {
+    const { calls } = this.#parts.stage.engine.counts
+    if (calls !== this.#calls) {
+      this.#calls = calls
+      this.#isUrgent = true
+      this.#arm()
+    }
     if (this.#parts.position() - this.#mark.position > MOST_INPUTS && this.#isBehind) void this.flush()
   }
 

@@ -95,12 +95,13 @@ class Runner implements DurableRunner {
   }
 
   get counts(): RunnerCounts {
-    const all = { inputs: 0, steps: 0, firings: 0, held: 0 }
+    const all = { inputs: 0, steps: 0, firings: 0, calls: 0, held: 0 }
     for (const { inputs, stage } of this.#open.values()) {
-      const { steps, firings, held } = stage.engine.counts
+      const { steps, firings, calls, held } = stage.engine.counts
       all.inputs += inputs
       all.steps += steps
       all.firings += firings
+      all.calls += calls
       all.held += held
     }
     return all

@@ -1,6 +1,6 @@
 /** Each promise of the runner by itself. */
 import { describe, expect, it } from 'vitest'
-import type { Rule, TaskSettings } from '../../../../src/index.ts'
+import { definePlug, type Rule, type TaskSettings } from '../../../../src/index.ts'
 import { DELIVERIES, STATES } from '../../../../src/services/rules/durable/records.ts'
 import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
 
@@ -260,14 +260,14 @@ describe('what is stored', () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
     await life.begin(runnableOf('b', CALLS, { resource: 'other' }))
-    await life.to(5000)
+    await life.to(30_000)
     expect((await states(life).get('a'))?.version).toBe(1)
     await life.send('other', { level: 1 })
-    await life.to(10_000)
+    await life.to(60_000)
     expect((await states(life).get('a'))?.version).toBe(1)
     expect((await states(life).get('b'))?.version).toBe(2)
     const { commits } = life
-    await life.to(60_000)
+    await life.to(120_000)
     expect(life.commits).toBe(commits)
   })
 
@@ -278,19 +278,20 @@ describe('what is stored', () => {
     }
     const bounds = () => life.storage.tenant(TENANT).log('rule_inputs').bounds(0)
     await send(20)
-    await life.to(5000)
+    await life.to(30_000)
     expect(await bounds()).toEqual({ first: 22, last: 21 })
     // a commit of its own, which a few entries are not worth
     await send(20)
-    await life.to(10_000)
+    await life.to(60_000)
     expect(await bounds()).toEqual({ first: 22, last: 41 })
     await send(5000)
-    await life.to(15_000)
+    await life.to(89_000)
+    await life.to(90_000)
     expect(await bounds()).toEqual({ first: 5042, last: 5041 })
     await send(1)
-    await life.to(80_000)
+    await life.to(130_000)
     await send(1)
-    await life.to(85_000)
+    await life.to(160_000)
     expect(await bounds()).toEqual({ first: 5044, last: 5043 })
     await send(1)
     await life.runner.close()
@@ -301,25 +302,66 @@ describe('what is stored', () => {
     const life = await begun(new Ground(), CALLS)
     const version = async () => (await states(life).get('a'))?.version
     await life.send('boiler', { level: 1 })
-    await life.to(4999)
+    await life.to(29_999)
     expect(await version()).toBeUndefined()
     const before = life.commits
-    await life.to(5000)
+    await life.to(30_000)
     expect(await version()).toBe(1)
     const { commits } = life
     expect(commits).toBe(before + 1)
     for (let i = 0; i < 40; i++) {
       await life.send('boiler', { level: 1 })
-      await life.to(5000 + i * 100)
+      await life.to(30_000 + i * 100)
     }
     expect(life.commits).toBe(commits + 40)
     await life.send('boiler', { level: 12 })
     await life.rest()
-    await life.to(9149)
+    await life.to(34_149)
     expect(await version()).toBe(1)
-    await life.to(9150)
+    await life.to(34_150)
     expect(await deliveries(life)).toHaveLength(1)
     expect(await version()).toBe(2)
+  })
+
+  it.each([
+    ['the long way', false],
+    ['the short way', true],
+  ])('is soon that an actuator was called that answers at once, %s', async (_way, isQuiet) => {
+    const said: string[] = []
+    const say = definePlug({
+      name: 'say',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: ({ id }) => void said.push(id),
+    })
+    const rule: Rule = {
+      ...CALLS,
+      sensors: [{ label: 'level', name: 'bound', version: '1.0.0', resource: '$' }],
+      actuators: [{ label: 'send', name: 'say', version: '1.0.0' }],
+    }
+    const ground = new Ground()
+    const plugs = [...ground.outside.plugs, say]
+    const crashed = async (before: Life, at: number) => {
+      await before.crash()
+      const after = ground.open({ at, plugs })
+      await after.runner.resume([watch(rule)])
+      await after.rest()
+      return after
+    }
+    const first = ground.open({ plugs })
+    await first.begin(watch(rule))
+    if (isQuiet) for (let i = 0; i < 3; i++) await first.send('boiler', { level: 1 })
+    await first.send('boiler', { level: 12 })
+    await first.rest()
+    expect(said).toHaveLength(1)
+    await first.to(249)
+    const second = await crashed(first, 249)
+    expect(said).toHaveLength(2)
+    await second.send('boiler', { level: 12 })
+    await second.rest()
+    await second.to(499)
+    await (await crashed(second, 499)).close()
+    expect(said).toHaveLength(3)
   })
 
   it('is soon what a timer did', async () => {
