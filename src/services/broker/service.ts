@@ -21,7 +21,7 @@ export interface BrokerParts {
   /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<LineLimits>
-  /** what may be acknowledged before series have it, and for how long; default 8,000 posts, 16 Mi characters, 25 ms */
+  /** what may be acknowledged before series have it, and for how long; default 4,000 posts, 16 Mi characters, 25 ms */
   readonly lag?: Partial<LagLimits>
 }
 
@@ -29,7 +29,7 @@ export interface BrokerParts {
 export const SWEEP_MS = 30_000
 /** tenants that are brought up to their logs at once */
 const AT_ONCE = 8
-const LAG: LagLimits = { posts: 8_000, characters: 16 * 1024 * 1024, restMs: 25 }
+const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: LineLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
 export function createBrokerService(parts: BrokerParts): BrokerService {

@@ -51,16 +51,16 @@ type Aggregates = readonly [
 ]
 
 function askForEach(db: Database, view: SampleView, { from, until, width, now }: BucketsRead, found: Found): void {
-  const aggregates = `
+  const aggregates = (start: number, end: number): string => `
     SELECT count(*), count(value), sum(value), min(value), max(value), sum(value * value), min(time), max(time)
-    FROM (${view.sql})`
-  const edge = (direction: 'ASC' | 'DESC'): string =>
-    `SELECT value, other FROM (${view.sql}) ORDER BY place ${direction} LIMIT 1`
+    FROM (${view.sql(start, end)})`
+  const edge = (time: number, direction: 'ASC' | 'DESC'): string =>
+    `SELECT value, other FROM (${view.sql(time, time)}) ORDER BY place ${direction} LIMIT 1`
   const valueAt = (time: number, direction: 'ASC' | 'DESC'): SampleValue =>
-    valueOf(...(db.row<StoredValue>(edge(direction), time, time, now, view.firstPlace) ?? [null, null]))
+    valueOf(...(db.row<StoredValue>(edge(time, direction), time, time, now, view.firstPlace) ?? [null, null]))
   for (let start = from; start < until; start += width) {
     const end = Math.min(start + width, until) - 1
-    const row = db.row<Aggregates>(aggregates, start, end, now, view.firstPlace)
+    const row = db.row<Aggregates>(aggregates(start, end), start, end, now, view.firstPlace)
     if (row === undefined || row[0] === 0) continue
     const [count, numeric, sum, min, max, sumOfSquares, firstTime, lastTime] = row
     const [first, last] = [valueAt(firstTime, 'ASC'), valueAt(lastTime, 'DESC')]
@@ -72,7 +72,7 @@ type Row = readonly [time: number, ...stored: StoredValue]
 
 function passOver(db: Database, view: SampleView, { from, until, width, now }: BucketsRead, found: Found): void {
   const order = view.pooled ? 'time, place' : 'time'
-  const sql = `SELECT time, value, other FROM (${view.sql}) ORDER BY ${order}`
+  const sql = `SELECT time, value, other FROM (${view.sql(from, until - 1)}) ORDER BY ${order}`
   let bucket: Reckoning | undefined
   const rows = db.statement(sql).iterate(from, until - 1, now, view.firstPlace) as unknown as Iterable<Row>
   for (const [time, value, other] of rows) {

@@ -51,7 +51,7 @@ export function readRange(db: Database, read: RangeRead): SampleColumns {
   const direction = descending ? 'DESC' : 'ASC'
   // For one series the order of its table is enough; by place too, all of it would be sorted.
   const order = view.pooled ? `time ${direction}, place ${direction}` : `time ${direction}`
-  const sql = `SELECT time, place, value, other, expires FROM (${view.sql}) ORDER BY ${order} LIMIT ?5`
+  const sql = `SELECT time, place, value, other, expires FROM (${view.sql(from, until)}) ORDER BY ${order} LIMIT ?5`
   return columnsOf(db.rows<Row>(sql, from, until, now, view.firstPlace, limit), resources.length > 1)
 }
 

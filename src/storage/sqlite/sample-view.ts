@@ -41,17 +41,18 @@ export function prepareSampleViews(db: Database): void {
     CREATE TEMP TABLE asked (place INTEGER PRIMARY KEY, series INTEGER NOT NULL UNIQUE) STRICT;
     CREATE TEMP TABLE newer (
       series INTEGER NOT NULL, time INTEGER NOT NULL, value REAL, other ANY, expires INTEGER, PRIMARY KEY (series, time)
-    ) STRICT, WITHOUT ROWID;`)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TEMP TABLE span (first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;`)
 }
 
 /** The samples of some series in a range of time. Good until the caller's transaction ends or another view is opened. */
 export class SampleView {
-  readonly #merged: boolean
   readonly #asked: readonly AskedSeries[]
+  readonly #newer: Span | undefined
 
-  private constructor(asked: readonly AskedSeries[], merged: boolean) {
+  private constructor(asked: readonly AskedSeries[], newer: Span | undefined) {
     this.#asked = asked
-    this.#merged = merged
+    this.#newer = newer
   }
 
   /** Both ends are included. */
@@ -59,8 +60,7 @@ export class SampleView {
     db.run('DELETE FROM temp.asked')
     for (const { place, key } of asked) db.run('INSERT INTO temp.asked VALUES (?, ?)', place, key)
     db.run('DELETE FROM temp.newer')
-    const copied = copyNewer(db, new Set(asked.map(({ key }) => key)), from, until)
-    return new SampleView(asked, copied > 0)
+    return new SampleView(asked, copyNewer(db, new Set(asked.map(({ key }) => key)), from, until))
   }
 
   get pooled(): boolean {
@@ -71,25 +71,33 @@ export class SampleView {
    * A SELECT of time, place, value, other and expires. Its values: ?1 and ?2 the range of time, both included, ?3 now, ?4
    * what `firstPlace` gives.
    */
-  get sql(): string {
-    return this.pooled ? viewSql('>=', this.#merged) : this.oneSql
+  sql(from: number, until: number): string {
+    const newer = this.#newer
+    const isMerged = newer !== undefined && newer.first <= until && newer.last >= from
+    return viewSql(this.pooled ? '>=' : '=', isMerged)
   }
 
   get firstPlace(): number {
     return this.#asked[0]?.place ?? 0
   }
 
-  /** The same of the one series at the place ?4. It comes ordered by time out of its table, where several are sorted. */
+  /** The same at any time of the one series at the place ?4. It comes ordered by time out of its table, where several are sorted. */
   get oneSql(): string {
-    return viewSql('=', this.#merged)
+    return viewSql('=', this.#newer !== undefined)
   }
 }
 
-/** In the order of arrival, so that the last of two at the same time stays. Gives how many. */
-function copyNewer(db: Database, asked: ReadonlySet<number>, from: number, until: number): number {
-  if (asked.size === 0) return 0
+/** Both included. */
+interface Span {
+  first: number
+  last: number
+}
+
+/** In the order of arrival, so that the last of two at the same time stays. Gives their span of time. */
+function copyNewer(db: Database, asked: ReadonlySet<number>, from: number, until: number): Span | undefined {
+  if (asked.size === 0) return undefined
+  const span: Span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY }
   const rows = new InsertRows(db, 'INSERT OR REPLACE INTO temp.newer VALUES', SAMPLE_COLUMNS)
-  let copied = 0
   for (const block of storedBlocks(db)) {
     const { samples } = block
     const places: number[] = []
@@ -97,14 +105,21 @@ function copyNewer(db: Database, asked: ReadonlySet<number>, from: number, until
       const time = samples[at + TIME] ?? 0
       if (time < from || time > until || !asked.has(seriesOfCode(samples[at + CODE] ?? 0))) continue
       places.push(at / SAMPLE)
+      span.first = Math.min(span.first, time)
+      span.last = Math.max(span.last, time)
     }
     rows.run(places.length, (row, values, at) => putSample(block, places[row] ?? 0, values, at))
-    copied += places.length
   }
-  return copied
+  if (span.first > span.last) return undefined
+  db.run('DELETE FROM temp.span')
+  db.run('INSERT INTO temp.span VALUES (?, ?)', span.first, span.last)
+  return span
 }
 
-const HIDDEN = 'EXISTS (SELECT 1 FROM temp.newer AS n WHERE n.series = s.series AND n.time = s.time)'
+/** Newer ones mostly lie behind all others, which are then not looked for one by one. */
+const SHOWN = `(
+  s.time < (SELECT first FROM temp.span) OR s.time > (SELECT last FROM temp.span)
+  OR NOT EXISTS (SELECT 1 FROM temp.newer AS n WHERE n.series = s.series AND n.time = s.time))`
 
 function viewSql(places: '=' | '>=', merged: boolean): string {
   const part = (table: string, more: string): string => `
@@ -113,6 +128,6 @@ function viewSql(places: '=' | '>=', merged: boolean): string {
     WHERE a.place ${places} ?4 AND s.series = a.series AND s.time >= ?1 AND s.time <= ?2
       AND (s.expires IS NULL OR s.expires > ?3)${more}`
   return merged
-    ? `${part('main.samples', ` AND NOT ${HIDDEN}`)} UNION ALL ${part('temp.newer', '')}`
+    ? `${part('main.samples', ` AND ${SHOWN}`)} UNION ALL ${part('temp.newer', '')}`
     : part('main.samples', '')
 }

@@ -18,7 +18,9 @@ export interface SeriesWriterData {
   readonly foldAt: number
 }
 
-/** ms without a batch after which the rest is folded: a fold rewrites a page of each series, so it is no work for pauses */
+/** so many begin one when nothing came for a moment; fewer wait longer, because a fold rewrites a page of each series */
+const WORTH_A_PAUSE = 5_000
+const PAUSE_MS = 100
 const IDLE_MS = 30_000
 /** so many blocks begin a fold too; each costs readers about a microsecond */
 const MOST_BLOCKS = 1_000
@@ -139,9 +141,8 @@ class SeriesWriter {
       this.#next = setImmediate(() => this.#foldOn())
       return
     }
-    if (blocks === 0) return
-    if (this.#idle === undefined) this.#idle = setTimeout(() => this.#foldOn(), IDLE_MS)
-    else this.#idle.refresh()
+    clearTimeout(this.#idle)
+    if (blocks > 0) this.#idle = setTimeout(() => this.#foldOn(), samples >= WORTH_A_PAUSE ? PAUSE_MS : IDLE_MS)
   }
 
   #foldOn(): void {
