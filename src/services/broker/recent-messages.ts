@@ -1,4 +1,8 @@
-/** The last messages of a resource: read from series, and kept few by letting go of older ones in the background. */
+/**
+ * The last messages of a resource: read from series, and kept few by letting go of older ones in the background. Old
+ * messages of one resource stand among those of all others, a page of the disk each. So they go with those of many
+ * resources at a time, which stand in the same pages.
+ */
 import { AppError } from '../../kernel/errors.ts'
 import type { Series, StoredMessage } from '../../storage/contract.ts'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
@@ -13,6 +17,10 @@ const GROUPS = 8_192
 const LOOK_EVERY = 211
 /** resources that wait to be looked at; more are found by a later message */
 const MOST_WAITING = 10_000
+/** messages of all resources after which those that wait are looked at; else the next sweep does it */
+const WORTH_IT = 16_384
+/** resources that are looked at in one commit */
+const AT_ONCE = 64
 
 export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   readonly #series: Series
@@ -23,6 +31,8 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
    */
   #counts: Uint8Array | undefined
   readonly #waiting = new Map<string, { readonly resource: string; readonly stream: Channel }>()
+  /** messages since those that wait were looked at last */
+  #stored = 0
   #pruning: Promise<void> | undefined
 
   constructor(series: Series, report: (error: unknown) => void) {
@@ -45,14 +55,21 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   stored({ arrivals, channel, store }: Post): void {
     if (!store) return
     const counts = (this.#counts ??= new Uint8Array(GROUPS))
+    this.#stored += arrivals.length
     for (const { resource } of arrivals) {
       const group = groupOf(channel, resource)
       const count = (counts[group] ?? 0) + 1
       counts[group] = count >= LOOK_EVERY ? 0 : count
       if (count < LOOK_EVERY || this.#waiting.size >= MOST_WAITING) continue
       this.#waiting.set(`${channel} ${resource}`, { resource, stream: channel })
-      this.#pruning ??= this.#prune()
     }
+    if (this.#stored >= WORTH_IT && this.#waiting.size > 0) this.#pruning ??= this.#prune()
+  }
+
+  /** Lets go of what is due. */
+  async sweep(): Promise<void> {
+    if (this.#waiting.size > 0) this.#pruning ??= this.#prune()
+    await this.idle()
   }
 
   /** Resolves when nothing waits to be let go. */
@@ -61,13 +78,14 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   }
 
   async #prune(): Promise<void> {
-    for (const [key, { resource, stream }] of this.#waiting) {
-      this.#waiting.delete(key)
-      try {
-        await this.#series.remove({ resource, stream, keep: MOST_KEPT, only: 'messages' })
-      } catch (error) {
-        this.#report(error)
-      }
+    this.#stored = 0
+    const due = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (let i = 0; i < due.length; i += AT_ONCE) {
+      const looks = due.slice(i, i + AT_ONCE).map(async ({ resource, stream }) => {
+        await this.#series.remove({ resource, stream, keep: MOST_KEPT, only: 'messages' }).catch(this.#report)
+      })
+      await Promise.all(looks)
     }
     this.#pruning = undefined
   }

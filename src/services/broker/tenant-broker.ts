@@ -113,6 +113,7 @@ export class TenantBroker {
   async sweep(): Promise<void> {
     const now = this.#parts.now()
     await this.#follower.idle()
+    await this.#recent.sweep()
     await this.#trim.sweep(this.#projection.applied)
     await this.#keys.sweep(now)
     if (!this.#expiring) return
@@ -124,7 +125,7 @@ export class TenantBroker {
   async close(): Promise<void> {
     await this.#line.idle()
     await this.#follower.idle()
-    await this.#recent.idle()
+    await this.#recent.sweep()
     this.streams.end()
   }
 

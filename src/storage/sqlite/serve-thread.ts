@@ -1,5 +1,5 @@
-/** The worker's half of a thread: opens what it works on, then answers requests one by one, in the order they came. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** The worker's half of a thread: opens what it works on, then answers requests in the order they came. */
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { failureOf, type Failure } from './failure.ts'
 
 /** What a worker says: once `ready` or `refused`, then an answer or a failure for each request. */
@@ -7,6 +7,8 @@ export type Said<Answer> =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly failure: Failure }
   | { readonly kind: 'answer'; readonly answer: Answer }
+  /** to requests that waited together */
+  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
   | { readonly kind: 'failure'; readonly failure: Failure }
   /** of work that nobody asked for */
   | { readonly kind: 'trouble'; readonly message: string }
@@ -15,6 +17,8 @@ export type Asked<Request> = { readonly kind: 'request'; readonly request: Reque
 
 export interface Served<Request, Answer> {
   handle(request: Request): Answer
+  /** Those that wait together, when that costs less than one after the other; an answer for each. */
+  handleAll?(requests: readonly Request[]): readonly Answer[]
   /** buffers that are handed over with an answer instead of copied */
   transfer?(answer: Answer): readonly ArrayBuffer[]
   close(): void
@@ -35,18 +39,44 @@ export function serveThread<Request, Answer>(
     port.close()
     return
   }
-  port.on('message', (asked: Asked<Request>) => {
-    if (asked.kind === 'close') {
-      port.close()
-      served.close()
-      return
-    }
+  const close = (): void => {
+    port.close()
+    served.close()
+  }
+  const answer = (request: Request): void => {
     try {
-      const answer = served.handle(asked.request)
-      say({ kind: 'answer', answer }, served.transfer?.(answer))
+      const given = served.handle(request)
+      say({ kind: 'answer', answer: given }, served.transfer?.(given))
     } catch (error) {
       say({ kind: 'failure', failure: failureOf(error) })
     }
+  }
+  const answerAll = (requests: readonly Request[]): void => {
+    const [only] = requests
+    if (served.handleAll === undefined || requests.length < 2) {
+      if (only !== undefined) answer(only)
+      return
+    }
+    try {
+      say({ kind: 'answers', answers: served.handleAll(requests) })
+    } catch (error) {
+      for (const _request of requests) say({ kind: 'failure', failure: failureOf(error) })
+    }
+  }
+  port.on('message', (first: Asked<Request>) => {
+    const requests: Request[] = []
+    for (let asked: Asked<Request> | undefined = first; asked !== undefined; asked = next()) {
+      if (asked.kind === 'close') {
+        answerAll(requests)
+        return close()
+      }
+      requests.push(asked.request)
+    }
+    answerAll(requests)
   })
+  const next = (): Asked<Request> | undefined => {
+    if (served.handleAll === undefined) return undefined
+    return receiveMessageOnPort(port)?.message as Asked<Request> | undefined
+  }
   say({ kind: 'ready' })
 }

@@ -46,6 +46,14 @@ class StateWriter {
     return packAnswers(this.#written(unpackJobs(wire)))
   }
 
+  /** In one transaction: a sync of the disk costs more than most of what it makes durable. */
+  handleAll(wires: readonly StateWire[]): readonly StateAnswers[] {
+    const lists = wires.map(unpackJobs)
+    const answers = this.#written(lists.flat())
+    let end = 0
+    return lists.map(({ length }) => packAnswers(answers.slice(end, (end += length))))
+  }
+
   #written(jobs: readonly StateJob[]): readonly StateAnswer[] {
     try {
       return this.#whole(jobs)

@@ -80,11 +80,27 @@ export class Thread<Request, Answer> {
   }
 
   #hear(said: Said<Answer>): void {
-    if (said.kind === 'trouble') return this.#trouble(said.message)
+    switch (said.kind) {
+      case 'trouble':
+        return this.#trouble(said.message)
+      case 'answer':
+        return this.#next()?.resolve(said.answer)
+      case 'answers':
+        for (const answer of said.answers) this.#next()?.resolve(answer)
+        return
+      case 'failure':
+        return this.#next()?.reject(errorOf(said.failure))
+      case 'ready':
+      case 'refused':
+        // who started it has heard
+        return
+    }
+  }
+
+  #next(): Due<Answer> | undefined {
     const due = this.#due.shift()
     if (this.#due.length === 0) this.#worker.unref()
-    if (said.kind === 'answer') due?.resolve(said.answer)
-    else if (said.kind === 'failure') due?.reject(errorOf(said.failure))
+    return due
   }
 
   #die(text: string): void {

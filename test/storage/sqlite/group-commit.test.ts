@@ -84,6 +84,33 @@ describe('writes of one turn', () => {
     db.close()
   })
 
+  it('that fill several batches, which then wait together, have each its own answer', async () => {
+    const storage = await open()
+    const store = storage.tenant('waiting')
+    const log = store.log('inputs')
+    const things = store.collection(THINGS)
+    await things.put('there', { name: 'there' })
+    // each is a batch of its own
+    const long = 'x'.repeat(4_000)
+    for (let round = 0; round < 5; round++) {
+      const settled = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, i) =>
+          i % 3 === 1
+            ? store.commit([things.putting('there', { name: long }, 'absent')])
+            : store.commit([things.putting(`t${i}`, { name: long }), log.appending(0, [`${i} ${long}`])]),
+        ),
+      )
+      const taken = [0, 2, 3, 5, 6, 8, 9, 11]
+      const expected = Array.from({ length: 12 }, (_, i) =>
+        i % 3 === 1
+          ? { reason: { code: 'CONFLICT' } }
+          : { value: { results: [round + 1, round * taken.length + taken.indexOf(i) + 1] } },
+      )
+      expect(settled).toMatchObject(expected)
+    }
+    await storage.close()
+  })
+
   it('append to a log what was trimmed in between', async () => {
     const storage = await open()
     const log = storage.tenant('trimming').log('inputs')
