@@ -96,8 +96,8 @@ describe('writes of one turn', () => {
       const settled = await Promise.allSettled(
         Array.from({ length: 12 }, (_, i) =>
           i % 3 === 1
-            ? store.commit([things.putting('there', { name: long }, 'absent')])
-            : store.commit([things.putting(`t${i}`, { name: long }), log.appending(0, [`${i} ${long}`])]),
+            ? store.commit([log.appending(0, [long]), things.putting('there', { name: 'again' }, 'absent')])
+            : store.commit([things.putting(`t${i}`, { name: 'new' }), log.appending(0, [`${i} ${long}`])]),
         ),
       )
       const taken = [0, 2, 3, 5, 6, 8, 9, 11]
