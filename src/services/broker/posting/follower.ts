@@ -26,8 +26,8 @@ interface Reader {
   reject(error: unknown): void
 }
 
-/** that part of the limits is worth a batch at once */
-const ENOUGH = 1 / 4
+/** that part of the limits is worth a batch at once: one that is much larger holds up the posts that come meanwhile */
+const ENOUGH = 1 / 16
 
 export class Follower {
   readonly #projection: Pick<Projection, 'apply' | 'follow'>
