@@ -22,6 +22,11 @@ const WORTH_IT = 16_384
 /** resources that are looked at in one commit */
 const AT_ONCE = 64
 
+interface Stream {
+  readonly resource: string
+  readonly stream: Channel
+}
+
 export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   readonly #series: Series
   readonly #report: (error: unknown) => void
@@ -30,7 +35,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
    * stays the same for any number of resources, and each is looked at the more often the more it sends.
    */
   #counts: Uint8Array | undefined
-  readonly #waiting = new Map<string, { readonly resource: string; readonly stream: Channel }>()
+  readonly #waiting = new Map<string, Stream>()
   /** messages since those that wait were looked at last */
   #stored = 0
   #pruning: Promise<void> | undefined
@@ -82,12 +87,17 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     const due = [...this.#waiting.values()]
     this.#waiting.clear()
     for (let i = 0; i < due.length; i += AT_ONCE) {
-      const looks = due.slice(i, i + AT_ONCE).map(async ({ resource, stream }) => {
-        await this.#series.remove({ resource, stream, keep: MOST_KEPT, only: 'messages' }).catch(this.#report)
-      })
-      await Promise.all(looks)
+      await Promise.all(due.slice(i, i + AT_ONCE).map((one) => this.#letGo(one)))
     }
     this.#pruning = undefined
+  }
+
+  async #letGo({ resource, stream }: Stream): Promise<void> {
+    try {
+      await this.#series.remove({ resource, stream, keep: MOST_KEPT, only: 'messages' })
+    } catch (error) {
+      this.#report(error)
+    }
   }
 }
 
