@@ -59,6 +59,11 @@ export class InputQueue {
     return this.#waiting.length + this.#current.length - this.#done
   }
 
+  /** Nothing is on its way. */
+  get isIdle(): boolean {
+    return this.#running === undefined
+  }
+
   /** `at` of the first input that was not applied yet; time may not go beyond it. */
   get horizon(): number {
     return (this.#current[this.#done] ?? this.#waiting[0])?.at ?? Number.POSITIVE_INFINITY

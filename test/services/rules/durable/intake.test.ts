@@ -71,6 +71,22 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
+  it('do not wait for one another when no task takes the messages and none is on its way', async () => {
+    const life = await begun(new Ground())
+    await life.rest()
+    const nobody = (level: number) =>
+      life.runner.intake.receive(TENANT, { resource: 'pump', level }, { writes: writesOf(life, level) })
+    const before = life.commits
+    const all = [nobody(1), nobody(2)]
+    for (let i = 0; i < 10; i++) await Promise.resolve()
+    expect(life.commits - before, 'both are under way within one turn').toBe(2)
+    expect((await Promise.all(all)).map(({ results }) => results)).toEqual([
+      [1, 1],
+      [2, 2],
+    ])
+    await life.close()
+  })
+
   it('of several posts are one commit, and each post is an invocation of its own', async () => {
     const life = await begun(new Ground())
     const before = life.commits
