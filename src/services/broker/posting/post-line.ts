@@ -55,9 +55,9 @@ interface Results {
 /** posts that are acknowledged at once */
 const MOST_AT_ONCE = 2_000
 /** As many do not wait for the turn to end: the store works while the turn goes on. */
-const ENOUGH = 12
+const ENOUGH = 32
 /** commits that are under way at once */
-const MOST_COMMITS = 4
+const MOST_COMMITS = 2
 
 export class PostLine {
   readonly #parts: LineParts
