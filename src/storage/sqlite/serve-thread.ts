@@ -63,6 +63,11 @@ export function serveThread<Request, Answer>(
       for (const _request of requests) say({ kind: 'failure', failure: failureOf(error) })
     }
   }
+  /** Undefined when nothing waits, or each is to be answered by itself. */
+  const next = (): Asked<Request> | undefined => {
+    if (served.handleAll === undefined) return undefined
+    return receiveMessageOnPort(port)?.message as Asked<Request> | undefined
+  }
   port.on('message', (first: Asked<Request>) => {
     const requests: Request[] = []
     for (let asked: Asked<Request> | undefined = first; asked !== undefined; asked = next()) {
@@ -74,9 +79,5 @@ export function serveThread<Request, Answer>(
     }
     answerAll(requests)
   })
-  const next = (): Asked<Request> | undefined => {
-    if (served.handleAll === undefined) return undefined
-    return receiveMessageOnPort(port)?.message as Asked<Request> | undefined
-  }
   say({ kind: 'ready' })
 }

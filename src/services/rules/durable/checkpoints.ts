@@ -66,7 +66,7 @@ export class Checkpoints {
   #mark: Mark
   /** the log alone would not do for what changed since the last round began */
   #isUrgent = false
-  /** of actuators, when that was looked at last */
+  /** of actuators, when the last round began */
   #calls = 0
   #timer: Subscription | undefined
   /** the round that is planned does not wait as long as inputs may */
@@ -103,9 +103,7 @@ export class Checkpoints {
 
   /** After inputs. */
   settled(): void {
-    const { calls } = this.#parts.stage.engine.counts
-    if (calls !== this.#calls) {
-      this.#calls = calls
+    if (!this.#isUrgent && this.#parts.stage.engine.counts.calls !== this.#calls) {
       this.#isUrgent = true
       this.#arm()
     }
@@ -184,6 +182,8 @@ export class Checkpoints {
     } catch (error) {
       for (const id of ids) this.#tasks.add(id)
       for (const id of gone) this.#gone.add(id)
+      // whatever it was, it is tried again soon
+      this.#isUrgent = true
       throw error
     }
   }
@@ -201,6 +201,7 @@ export class Checkpoints {
   #take(): string[] {
     const { stage } = this.#parts
     this.#isUrgent = false
+    this.#calls = stage.engine.counts.calls
     for (const resource of this.#resources) {
       for (const { id } of stage.engine.listenersOf(resource)) this.#tasks.add(id)
     }

@@ -202,8 +202,11 @@ export class TenantRunner {
     if (this.#isClosed || now < this.stage.now) return
     if (!this.#hasSlept(now)) {
       this.#isCatchingUp = true
-      this.stage.advanceTo(now)
-      this.#isCatchingUp = false
+      try {
+        this.stage.advanceTo(now)
+      } finally {
+        this.#isCatchingUp = false
+      }
     } else if (!this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at: now }).catch(() => undefined)
     this.#afterwards()
   }

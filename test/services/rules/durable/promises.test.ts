@@ -1,8 +1,11 @@
 /** Each promise of the runner by itself. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Rule, type TaskSettings } from '../../../../src/index.ts'
+import { AppError } from '../../../../src/kernel/errors.ts'
 import { DELIVERIES, STATES } from '../../../../src/services/rules/durable/records.ts'
-import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+import type { Store } from '../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { Ground, Life, ref, runnableOf, TENANT } from './support/lives.ts'
 
 const HOUR = 3_600_000
 
@@ -362,6 +365,31 @@ describe('what is stored', () => {
     await second.to(499)
     await (await crashed(second, 499)).close()
     expect(said).toHaveLength(3)
+  })
+
+  it('is tried again soon when the store had no room', async () => {
+    let fails = false
+    const storage = openMemory()
+    const tenant = (id: string): Store => {
+      const store = storage.tenant(id)
+      const commit: Store['commit'] = (writes) =>
+        fails ? Promise.reject(new AppError('STORE', 'no room')) : store.commit(writes)
+      return {
+        collection: (spec) => store.collection(spec),
+        log: (name) => store.log(name),
+        series: store.series,
+        blobs: store.blobs,
+        commit,
+      }
+    }
+    const life = new Life({ ...storage, tenant }, new Ground().outside, {})
+    await life.begin(watch(CALLS))
+    fails = true
+    await life.to(30_000)
+    fails = false
+    expect((await states(life).get('a'))?.version).toBeUndefined()
+    await life.to(30_250)
+    expect((await states(life).get('a'))?.version).toBe(1)
   })
 
   it('is soon what a timer did', async () => {
