@@ -1,13 +1,15 @@
-/** A whole host on SQLite in this process, without its command line. */
+/** A whole host on SQLite in this process, as `serve` makes it, without its command line. */
 import type { FastifyInstance } from 'fastify'
 import { createApp } from '../../../src/host/app.ts'
 import { compose } from '../../../src/host/compose.ts'
 import { readConfig } from '../../../src/host/config.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
+import { keepHeapSteady } from '../../../src/host/steady-heap.ts'
 
 export const PAIR = `Basic ${Buffer.from('bench:bench').toString('base64')}`
 
 export async function openHost(folder: string, services = SERVICES): Promise<FastifyInstance> {
+  keepHeapSteady()
   const given = { data: folder, empty: true, rateLimit: 0, key: 'bench', secret: 'bench' }
   const composed = await compose(readConfig(given, {}, [...services.keys()]), { services, hashCost: 2 })
   await composed.keyPairs.add({ key: 'bench', secret: 'bench', tenant: 'default' })

@@ -2,6 +2,7 @@ import { readConfig, type Given } from '../config.ts'
 import { startHost, type RunningHost } from '../running-host.ts'
 import type { DemoRequest } from '../service.ts'
 import { SERVICES } from '../service-table.ts'
+import { keepHeapSteady } from '../steady-heap.ts'
 import type { Terminal } from './terminal.ts'
 
 /** ms from the signal to the end, whatever hangs */
@@ -9,6 +10,7 @@ const LAST_CALL = 9_500
 
 /** Serves until the process is told to stop. Throws `USAGE`, `LISTEN` or `STORE` when it cannot start. */
 export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
+  keepHeapSteady()
   const config = readConfig(given, process.env, [...SERVICES.keys()])
   const told = stopSignal().then(() => lastCall(terminal))
   const host = await startHost(config, { write: (line) => terminal.err(line) })

@@ -3,7 +3,7 @@
  * transaction share rows, whoever appended them: a row costs far more than an entry. So they are held until `flush`.
  */
 import type { Database } from './database.ts'
-import { MOST_CHARACTERS, MOST_ENTRIES, type LogChunk } from './state-jobs.ts'
+import { MOST_CHARACTERS, MOST_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
 
 /** This is the only writer, so what was read once stays true until a transaction fails. */
 interface Partition {
@@ -51,15 +51,17 @@ export class LogTables {
     this.#changed.clear()
   }
 
-  trim(tenant: string, log: string, partition: number, upTo: number): void {
+  /** Nobody reads the entries any more; of their rows at most `TRIM_ROWS` go. Gives how many went. */
+  trim(tenant: string, log: string, partition: number, upTo: number): number {
     this.flush()
-    const [key, before] = this.#db.row<[number, number]>(KNOWN, tenant, log, partition) ?? []
-    if (key === undefined || before === undefined) return
+    const [key, trimmed, before] = this.#db.row<[number, number, number]>(KNOWN, tenant, log, partition) ?? []
+    if (key === undefined || trimmed === undefined || before === undefined) return 0
     // with its entries the position of the last would be forgotten
     const last = lastOf(this.#db, key, before)
-    const [first] = this.#db.row<[number]>(KEEP, Math.min(upTo, last) + 1, last, key, upTo) ?? []
+    const first = Math.max(trimmed, Math.min(upTo, last) + 1)
+    if (first > trimmed) this.#db.run(KEEP, first, last, key)
     // A row whose last entry is kept stays whole; readers skip those of its entries that are forgotten.
-    if (first !== undefined) this.#db.run(FORGET, key, first)
+    return this.#db.run(FORGET, key, first, TRIM_ROWS)
   }
 
   #partition(tenant: string, log: string, partition: number): Partition {
@@ -96,7 +98,9 @@ const NEWEST = 'SELECT last FROM entries WHERE partition = ? ORDER BY last DESC 
 const FIND = `
   INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, 0)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last RETURNING key, last`
-const KNOWN = 'SELECT key, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
+const KNOWN = 'SELECT key, first, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
 const APPEND = 'INSERT INTO entries (partition, last, count, bodies) VALUES (?, ?, ?, ?)'
-const KEEP = 'UPDATE partitions SET first = ?, last = ? WHERE key = ? AND first <= ? RETURNING first'
-const FORGET = 'DELETE FROM entries WHERE partition = ? AND last < ?'
+const KEEP = 'UPDATE partitions SET first = ?, last = ? WHERE key = ?'
+const FORGET = `
+  DELETE FROM entries WHERE key IN (
+    SELECT key FROM entries WHERE partition = ? AND last < ? ORDER BY last LIMIT ?)`

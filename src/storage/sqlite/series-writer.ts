@@ -1,8 +1,9 @@
 /**
  * The thread that alone writes series.db. A batch is one transaction; between batches it folds what arrived, when much has
- * or when nothing comes for a while.
+ * or when nothing comes for a while. It works behind the others: what it writes is durable elsewhere when somebody waits.
  */
 import { messageOf } from '../../kernel/errors.ts'
+import { workInBackground } from './background.ts'
 import { openWriter, type Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { countBlocks } from './sample-block.ts'
@@ -177,6 +178,7 @@ const EXPIRE_MESSAGES = `
     SELECT e.key FROM messages AS e CROSS JOIN streams AS s ON s.key = e.stream
     WHERE e.expires <= ? AND s.tenant = ? LIMIT ?)`
 
+workInBackground()
 serveThread<readonly SeriesOperation[], readonly SeriesAnswer[]>(
   (data, trouble) => new SeriesWriter(data as SeriesWriterData, trouble),
 )

@@ -10,6 +10,7 @@ import type { Declarations, StateCommits } from './declarations.ts'
 import {
   MOST_CHARACTERS,
   MOST_ENTRIES,
+  TRIM_ROWS,
   type LogChunk,
   type Misfit,
   type StateAnswer,
@@ -83,8 +84,11 @@ export class StateCommit {
   }
 
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
-    const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)
-    if ('failure' in answer) throw notWritten(answer.failure)
+    for (let gone = TRIM_ROWS; gone === TRIM_ROWS;) {
+      const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)
+      if ('failure' in answer) throw notWritten(answer.failure)
+      gone = 'results' in answer ? (answer.results[0] ?? 0) : 0
+    }
   }
 
   #send(write: PreparedWrite, tenant: string, telling: Map<string, boolean>): StateWrite {

@@ -9,6 +9,7 @@ export type StateJob =
   | { readonly kind: 'declare'; readonly form: CollectionForm }
   /** fields that were read again after a change of form */
   | { readonly kind: 'fill'; readonly collection: string; readonly rows: readonly FilledRow[]; readonly last: boolean }
+  /** answered with the rows that are gone: fewer than `TRIM_ROWS` when none is left */
   | {
       readonly kind: 'trim'
       readonly tenant: string
@@ -40,6 +41,9 @@ export type StateWrite =
 /** Entries of one row of a log, at most: reading one of them reads them all. */
 export const MOST_ENTRIES = 256
 export const MOST_CHARACTERS = 64 * 1024
+
+/** Rows of entries that a trim forgets in one transaction: commits of others come in between. */
+export const TRIM_ROWS = 200
 
 /** Entries that stand in one row: their number, and their JSON with commas between. */
 export interface LogChunk {

@@ -94,8 +94,7 @@ class StateWriter {
         this.#fill(job.collection, job.rows, job.last)
         return DONE
       case 'trim':
-        this.#logs.trim(job.tenant, job.log, job.partition, job.upTo)
-        return DONE
+        return { ...DONE, results: [this.#logs.trim(job.tenant, job.log, job.partition, job.upTo)] }
     }
   }
 

@@ -31,6 +31,25 @@ function definesCommits(suite: Suite<Storage>): void {
     expect((await log.read(0, 0)).map((entry) => entry.body)).toEqual(['a', 'b', 'd'])
   })
 
+  fact('S6: units that are asked for one after the other are made and answered in that order', async (store) => {
+    const log = store.log('inputs')
+    const answered: number[] = []
+    const commit = async (n: number): Promise<void> => {
+      const { results } = await store.commit([log.appending(0, [n])])
+      expect(results).toEqual([n])
+      answered.push(n)
+    }
+    const all: Promise<void>[] = []
+    for (let n = 1; n <= 200; n++) {
+      all.push(commit(n))
+      // in bursts, some of which come while others are on their way
+      if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await Promise.all(all)
+    expect(answered).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
+    expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(answered)
+  })
+
   fact('nothing is a unit too', async (store) => {
     expect(await store.commit([])).toEqual({ results: [] })
   })

@@ -1,7 +1,9 @@
 /**
  * Inputs on their way: what arrives in one turn of the loop is committed together, and applied in the order of the log
- * when it is durable. Commits are made one after the other, so that all positions are known. Writes of a sender's own
- * are committed whole with its input, or by themselves, in the order in which all of these arrived.
+ * when it is durable. Commits follow one another without waiting for each other's end: the store makes them in the order
+ * in which it is asked (S6). Writes of a sender's own are committed whole with its input, or by themselves, in the order
+ * in which all of these arrived. A commit that may be refused for what it finds is under way alone, so that what is tried
+ * again comes before whatever arrived later.
  */
 import type { Json } from '../../../kernel/json.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -27,6 +29,9 @@ export interface Applied {
 
 const NONE: readonly never[] = []
 
+/** How a commit ended. */
+type Outcome = { readonly results: readonly number[] } | { readonly error: unknown }
+
 export interface QueueHooks {
   /** Does what the input says; what it gives or throws goes to who sent the input. */
   apply(input: Input, position: number): unknown
@@ -35,6 +40,8 @@ export interface QueueHooks {
 }
 
 const MOST_AT_ONCE = 2000
+/** commits that are under way at once */
+const MOST_COMMITS = 4
 /** As many writes a commit takes, whoever sent them; the input log's own among them. */
 const MOST_WRITES = 5000
 /** Above this many, what arrives is refused. */
@@ -45,9 +52,18 @@ export class InputQueue {
   readonly #log: Log
   readonly #hooks: QueueHooks
   #waiting: Queued[] = []
-  #current: readonly Queued[] = []
+  /** being committed or applied, oldest first */
+  #underWay: Queued[] = []
+  /** those of them that were applied or refused */
   #done = 0
-  #running: Promise<void> | undefined
+  #commits = 0
+  /** the commit that began last lets no other begin */
+  #isAlone = false
+  #isWoken = false
+  /** in this turn of the loop: it may still be refused for what its writes are, and another must not come before it */
+  #hasBegun = false
+  /** when the commit that began last is over, and all before it */
+  #over: Promise<void> = Promise.resolve()
 
   constructor(store: Store, hooks: QueueHooks) {
     this.#store = store
@@ -56,48 +72,55 @@ export class InputQueue {
   }
 
   get size(): number {
-    return this.#waiting.length + this.#current.length - this.#done
+    return this.#waiting.length + this.#underWay.length - this.#done
   }
 
   /** Nothing is on its way. */
   get isIdle(): boolean {
-    return this.#running === undefined
+    return this.#waiting.length === 0 && this.#commits === 0
   }
 
   /** `at` of the first input that was not applied yet; time may not go beyond it. */
   get horizon(): number {
-    return (this.#current[this.#done] ?? this.#waiting[0])?.at ?? Number.POSITIVE_INFINITY
+    return (this.#underWay[this.#done] ?? this.#waiting[0])?.at ?? Number.POSITIVE_INFINITY
   }
 
   /** `at` of the last input that waits. */
   get lastAt(): number {
-    return (this.#waiting.at(-1) ?? this.#current.at(-1))?.at ?? Number.NEGATIVE_INFINITY
+    return (this.#waiting.at(-1) ?? this.#underWay.at(-1))?.at ?? Number.NEGATIVE_INFINITY
   }
 
   /** Whether an input of that kind is on its way; one that was applied is not. */
   has(kind: Input['k']): boolean {
-    for (let i = this.#done; i < this.#current.length; i++) if (hasKind(this.#current[i], kind)) return true
+    for (let i = this.#done; i < this.#underWay.length; i++) if (hasKind(this.#underWay[i], kind)) return true
     return this.#waiting.some((one) => hasKind(one, kind))
   }
 
   /** Settles with what applying it gives, after it is durable. Rejects with the store's error when it is not. */
   add(input: Input, writes: readonly Write[] = []): Promise<Applied> {
+    this.#wake()
     return this.#enqueue(input.at, [input], writes)
   }
 
-  /** Inputs of one moment, one after the other: all of them are committed with the writes, or none is. */
+  /**
+   * Inputs of one moment, one after the other: all of them are committed with the writes, or none is. They do not wait
+   * for others of the turn: whoever sends several has gathered them.
+   */
   addAll(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
-    return this.#enqueue(at, inputs, writes)
+    const applied = this.#enqueue(at, inputs, writes)
+    this.#begin()
+    return applied
   }
 
   /** Writes without an input, which take their turn among the inputs. */
   addWrites(at: number, writes: readonly Write[]): Promise<Applied> {
+    this.#wake()
     return this.#enqueue(at, NONE, writes)
   }
 
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+    while (!this.isIdle) await (this.#commits > 0 ? this.#over : nextTurn())
   }
 
   #enqueue(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
@@ -106,22 +129,50 @@ export class InputQueue {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ at, inputs, writes, resolve, reject })
-      this.#running ??= this.#run()
     })
   }
 
-  async #run(): Promise<void> {
-    await nextTurn()
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#fitting())
-      this.#current = batch
-      this.#done = 0
-      await this.#take(batch)
-      this.#current = []
-      this.#done = 0
-      this.#hooks.settled()
-    }
-    this.#running = undefined
+  /** Begins when what arrives in this turn of the loop has arrived. */
+  #wake(): void {
+    if (this.#isWoken) return
+    this.#isWoken = true
+    setImmediate(() => {
+      this.#isWoken = false
+      this.#hasBegun = false
+      this.#begin()
+    })
+  }
+
+  #begin(): void {
+    if (this.#waiting.length === 0 || this.#commits >= MOST_COMMITS || this.#isAlone || this.#hasBegun) return
+    const fitting = this.#fitting()
+    const isAlone = this.#waiting.slice(0, fitting).some(mayBeRefused)
+    if (isAlone && this.#commits > 0) return
+    const batch = this.#waiting.splice(0, fitting)
+    this.#isAlone = isAlone
+    this.#commits++
+    this.#underWay.push(...batch)
+    this.#over = this.#see(batch, this.#over)
+    this.#hasBegun = true
+    this.#wake()
+  }
+
+  /** A batch until it is over; it is applied after those before it. Never rejects. */
+  async #see(batch: readonly Queued[], before: Promise<void>): Promise<void> {
+    const outcome = await this.#commit(batch)
+    // while no other has begun, what is tried again still comes before whatever arrived later
+    const isNewest = this.#underWay.at(-1) === batch.at(-1)
+    if (isNewest) this.#hasBegun = false
+    if ('error' in outcome && isNewest) this.#isAlone = true
+    const isAlone = this.#isAlone && isNewest
+    await before
+    await this.#take(batch, outcome, isAlone)
+    this.#underWay.splice(0, batch.length)
+    this.#done = 0
+    this.#commits--
+    if (isAlone) this.#isAlone = false
+    this.#hooks.settled()
+    this.#begin()
   }
 
   /** How many of those that wait one commit can take; at least one, which then has to fit by itself. */
@@ -137,30 +188,30 @@ export class InputQueue {
     return most
   }
 
-  async #take(batch: readonly Queued[]): Promise<void> {
-    let results: readonly number[]
-    try {
-      results = await this.#commit(batch)
-    } catch (error) {
-      if (batch.length > 1 && isRefusal(error)) {
-        // One of them cannot be stored: the others shall not suffer for it.
-        const half = Math.ceil(batch.length / 2)
-        await this.#take(batch.slice(0, half))
-        return this.#take(batch.slice(half))
+  async #take(batch: readonly Queued[], outcome: Outcome, mayTryAgain: boolean): Promise<void> {
+    if (!('error' in outcome)) return this.#applyAll(batch, outcome.results)
+    if (mayTryAgain && batch.length > 1 && isRefusal(outcome.error)) {
+      // One of them cannot be stored: the others shall not suffer for it.
+      const middle = Math.ceil(batch.length / 2)
+      for (const half of [batch.slice(0, middle), batch.slice(middle)]) {
+        await this.#take(half, await this.#commit(half), true)
       }
-      for (const { reject } of batch) reject(error)
-      this.#done += batch.length
       return
     }
-    await this.#applyAll(batch, results)
+    for (const { reject } of batch) reject(outcome.error)
+    this.#done += batch.length
   }
 
-  /** The log comes last, so that the places in an error about writes are those of their sender. */
-  async #commit(batch: readonly Queued[]): Promise<readonly number[]> {
+  /** Never rejects. The log comes last, so that the places in an error about writes are those of their sender. */
+  async #commit(batch: readonly Queued[]): Promise<Outcome> {
     const bodies = batch.flatMap(({ inputs }) => inputs as unknown as readonly Json[])
     const writes = batch.flatMap((one) => one.writes)
     if (bodies.length > 0) writes.push(this.#log.appending(PARTITION, bodies))
-    return (await this.#store.commit(writes)).results
+    try {
+      return { results: (await this.#store.commit(writes)).results }
+    } catch (error) {
+      return { error }
+    }
   }
 
   async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
@@ -199,6 +250,11 @@ export class InputQueue {
 
 function hasKind(queued: Queued | undefined, kind: Input['k']): boolean {
   return queued?.inputs.some(({ k }) => k === kind) === true
+}
+
+/** For what it finds in the store: an append finds nothing. */
+function mayBeRefused({ writes }: Queued): boolean {
+  return writes.some(({ kind }) => kind !== 'append')
 }
 
 function isRefusal(error: unknown): boolean {
