@@ -6,6 +6,7 @@ import { DELIVERIES, STATES } from '../../../../src/services/rules/durable/recor
 import type { Store } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { Ground, Life, ref, runnableOf, TENANT } from './support/lives.ts'
+import { withCommit } from './support/slow-store.ts'
 
 const HOUR = 3_600_000
 
@@ -372,15 +373,9 @@ describe('what is stored', () => {
     const storage = openMemory()
     const tenant = (id: string): Store => {
       const store = storage.tenant(id)
-      const commit: Store['commit'] = (writes) =>
-        fails ? Promise.reject(new AppError('STORE', 'no room')) : store.commit(writes)
-      return {
-        collection: (spec) => store.collection(spec),
-        log: (name) => store.log(name),
-        series: store.series,
-        blobs: store.blobs,
-        commit,
-      }
+      return withCommit(store, (writes) => {
+        return fails ? Promise.reject(new AppError('STORE', 'no room')) : store.commit(writes)
+      })
     }
     const life = new Life({ ...storage, tenant }, new Ground().outside, {})
     await life.begin(watch(CALLS))
