@@ -12,7 +12,8 @@
  * S3  positions of a log partition are 1, 2, 3 ... without gaps, in the order of commits
  * S4  what was answered is there after `kill -9`
  * S5  a reader sees its own writes as soon as they are answered
- * S6  commits of one store take effect, and are answered, in the order in which this process asked for them
+ * S6  commits of one store take effect, and are then answered, in the order in which this process asked for them; one
+ *     that is refused for what its writes say may be told so earlier
  */
 import type { Json } from '../kernel/json.ts'
 import type { Blobs } from './blobs.ts'

@@ -54,14 +54,15 @@ export class LogTables {
   /** Nobody reads the entries any more; of their rows at most `TRIM_ROWS` go. Gives how many went. */
   trim(tenant: string, log: string, partition: number, upTo: number): number {
     this.flush()
-    const [key, trimmed, before] = this.#db.row<[number, number, number]>(KNOWN, tenant, log, partition) ?? []
-    if (key === undefined || trimmed === undefined || before === undefined) return 0
+    const [key = 0, first = 1, trimmed = 0] =
+      this.#db.row<[number, number, number]>(KNOWN, tenant, log, partition) ?? []
+    if (key === 0) return 0
     // with its entries the position of the last would be forgotten
-    const last = lastOf(this.#db, key, before)
-    const first = Math.max(trimmed, Math.min(upTo, last) + 1)
-    if (first > trimmed) this.#db.run(KEEP, first, last, key)
+    const last = lastOf(this.#db, key, trimmed)
+    const kept = Math.max(first, Math.min(upTo, last) + 1)
+    if (kept > first) this.#db.run(KEEP, kept, last, key)
     // A row whose last entry is kept stays whole; readers skip those of its entries that are forgotten.
-    return this.#db.run(FORGET, key, first, TRIM_ROWS)
+    return this.#db.run(FORGET, key, kept, TRIM_ROWS)
   }
 
   #partition(tenant: string, log: string, partition: number): Partition {

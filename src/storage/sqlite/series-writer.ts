@@ -1,6 +1,6 @@
 /**
  * The thread that alone writes series.db. A batch is one transaction; between batches it folds what arrived, when much has
- * or when nothing comes for a while. It works behind the others: what it writes is durable elsewhere when somebody waits.
+ * or when nothing comes for a while. It works behind the others: who posts waits for the log, not for it.
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { workInBackground } from './background.ts'

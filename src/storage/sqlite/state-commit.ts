@@ -83,6 +83,7 @@ export class StateCommit {
     })
   }
 
+  /** Some rows at a time, so that commits of others come in between. */
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
     for (let gone = TRIM_ROWS; gone === TRIM_ROWS;) {
       const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)

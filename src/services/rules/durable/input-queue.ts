@@ -56,11 +56,12 @@ export class InputQueue {
   #underWay: Queued[] = []
   /** those of them that were applied or refused */
   #done = 0
+  /** under way */
   #commits = 0
   /** the commit that began last lets no other begin */
   #isAlone = false
   #isWoken = false
-  /** in this turn of the loop: it may still be refused for what its writes are, and another must not come before it */
+  /** a commit began that may yet be refused at once, for what its writes say: none may begin before it is tried again */
   #hasBegun = false
   /** when the commit that began last is over, and all before it */
   #over: Promise<void> = Promise.resolve()
@@ -152,13 +153,13 @@ export class InputQueue {
     this.#isAlone = isAlone
     this.#commits++
     this.#underWay.push(...batch)
-    this.#over = this.#see(batch, this.#over)
+    this.#over = this.#run(batch, this.#over)
     this.#hasBegun = true
     this.#wake()
   }
 
   /** A batch until it is over; it is applied after those before it. Never rejects. */
-  async #see(batch: readonly Queued[], before: Promise<void>): Promise<void> {
+  async #run(batch: readonly Queued[], before: Promise<void>): Promise<void> {
     const outcome = await this.#commit(batch)
     // while no other has begun, what is tried again still comes before whatever arrived later
     const isNewest = this.#underWay.at(-1) === batch.at(-1)
@@ -252,7 +253,7 @@ function hasKind(queued: Queued | undefined, kind: Input['k']): boolean {
   return queued?.inputs.some(({ k }) => k === kind) === true
 }
 
-/** For what it finds in the store: an append finds nothing. */
+/** For what it finds in the store: an append expects nothing. */
 function mayBeRefused({ writes }: Queued): boolean {
   return writes.some(({ kind }) => kind !== 'append')
 }
