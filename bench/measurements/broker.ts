@@ -74,6 +74,8 @@ export const brokerLatency = measurement<'brokerLatency'>({
     'max',
     'longest collection',
     'no core',
+    'machine stood',
+    'set aside, p99',
   ],
   cells({ samples }) {
     const delays = (since: 'arrived' | 'sent'): readonly string[] =>
@@ -84,6 +86,8 @@ export const brokerLatency = measurement<'brokerLatency'>({
       ...delays('sent'),
       digits(median(samples.map(({ gcMax }) => gcMax))),
       percent(median(samples.map(({ noCore }) => noCore)), 1),
+      `${digits(median(samples.map(({ stood }) => stood)))} ms`,
+      samples.flatMap(({ setAside }) => setAside.map(({ arrived }) => digits(arrived.p99))).join(', ') || 'none',
     ]
   },
 })

@@ -16,6 +16,7 @@ import { NotedCalls } from './noted-calls.ts'
 import { openHost } from './open-host.ts'
 import type { PacedClientArguments } from './paced-client.ts'
 import type { PostClientArguments } from './post-client.ts'
+import { watchStalls } from './stalls.ts'
 import { listen } from './tasks.ts'
 
 /** ms */
@@ -25,7 +26,7 @@ export interface Delays {
   readonly max: number
 }
 
-export interface BrokerLatencySample {
+export interface BrokerLatencyTry {
   /** posts per second of clients that wait for answers */
   readonly most: number
   /** that came by the clock, per second */
@@ -39,6 +40,13 @@ export interface BrokerLatencySample {
   readonly gcMax: number
   /** share of the time in which the host's main thread had work and no core: what others on the machine add to the delays */
   readonly noCore: number
+  /** ms in which cores of the machine stood still, where it can be told */
+  readonly stood: number
+}
+
+export interface BrokerLatencySample extends BrokerLatencyTry {
+  /** those before it, in which the machine stood still for longer than `MOST_STOOD` */
+  readonly setAside: readonly BrokerLatencyTry[]
 }
 
 const CONNECTIONS = 64
@@ -48,10 +56,23 @@ const MOST_MS = 3_000
 /** s by the clock */
 const WARM = 2
 const MEASURE = 8
+/** ms of about ten seconds; a quiet machine has less than half of it, one with a busy neighbour several times as much */
+const MOST_STOOD = 25
+const MOST_SET_ASIDE = 4
 /** ms in which the last message must have reached its actuator */
 const PATIENCE = 10_000
 
-export function brokerLatencySample(share: number): Promise<BrokerLatencySample> {
+/** Tries again when the machine stood still meanwhile: then the delays are its own. The last one counts, whatever it was. */
+export async function brokerLatencySample(share: number): Promise<BrokerLatencySample> {
+  const setAside: BrokerLatencyTry[] = []
+  for (;;) {
+    const latest = await tryOnce(share)
+    if (!(latest.stood > MOST_STOOD) || setAside.length === MOST_SET_ASIDE) return { ...latest, setAside }
+    setAside.push(latest)
+  }
+}
+
+function tryOnce(share: number): Promise<BrokerLatencyTry> {
   return withFolder(async (folder) => {
     const calls = new NotedCalls()
     const rules: MakeService = (parts) => makeRulesWith([calls.plug], parts)
@@ -67,6 +88,7 @@ export function brokerLatencySample(share: number): Promise<BrokerLatencySample>
       calls.expect(count)
       app.server.prependListener('request', calls.arrive)
       const gcMax = watchCollector()
+      const stood = await watchStalls()
       const [began, waited] = [performance.now(), waitedForCore()]
       await paced([port, CONNECTIONS, perSecond, count], calls)
       const noCore = (waitedForCore() - waited) / (performance.now() - began)
@@ -78,6 +100,7 @@ export function brokerLatencySample(share: number): Promise<BrokerLatencySample>
         sent: delaysOf(calls.waits('sent', warm)),
         gcMax: gcMax(),
         noCore,
+        stood: stood(),
       }
     } finally {
       app.server.closeAllConnections()
