@@ -12,23 +12,14 @@ const STEP_MS = 1
 /** what the timer and a switch of threads may cost; ms */
 const USUAL = 1
 
-const { words, core }: Watch = workerData
+const { words, core } = workerData as Watch
 
-/** False where it is not allowed, or the two commands (of util-linux) are not there. */
-function goesFirst(): boolean {
-  const [thread = ''] = readlinkSync('/proc/thread-self').split('/').slice(-1)
-  try {
-    execFileSync('taskset', ['--cpu-list', '--pid', String(core), thread], { stdio: 'ignore' })
-    execFileSync('chrt', ['--fifo', '--pid', '90', thread], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-const watches = goesFirst()
-parentPort?.postMessage(watches)
-for (let due = performance.now(); watches && Atomics.wait(words, WORD, 0, STEP_MS) === 'timed-out';) {
+// Where it is not allowed, or the two commands (of util-linux) are not there, this thread ends with their error.
+const [thread = ''] = readlinkSync('/proc/thread-self').split('/').slice(-1)
+execFileSync('taskset', ['--cpu-list', '--pid', String(core), thread], { stdio: 'ignore' })
+execFileSync('chrt', ['--fifo', '--pid', '90', thread], { stdio: 'ignore' })
+parentPort?.postMessage('watching', [])
+for (let due = performance.now(); Atomics.wait(words, WORD, 0, STEP_MS) === 'timed-out';) {
   const now = performance.now()
   const late = now - due - STEP_MS
   if (late > USUAL) Atomics.add(words, LOST, Math.round(late * 1_000))

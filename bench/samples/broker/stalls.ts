@@ -1,7 +1,6 @@
 /** Time in which the machine itself stood still: another one on the same hardware had a core, and no counter here shows it. */
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
 export interface Watch {
@@ -21,10 +20,14 @@ export async function watchStalls(): Promise<() => number> {
   if (process.platform !== 'linux') return () => Number.NaN
   const words = new Int32Array(new SharedArrayBuffer(8))
   const watching = await Promise.all(
-    Array.from({ length: availableParallelism() }, async (_, core) => {
-      const watcher = new Worker(join(import.meta.dirname, 'stall-watch.ts'), { workerData: { words, core } })
-      const [watches]: unknown[] = await once(watcher, 'message')
-      return watches === true
+    Array.from({ length: availableParallelism() }, (_, core) => {
+      const watcher = new Worker(new URL('./stall-watch.ts', import.meta.url), {
+        workerData: { words, core } satisfies Watch,
+      })
+      return once(watcher, 'message').then(
+        () => true,
+        () => false,
+      )
     }),
   )
   return () => {
