@@ -5,6 +5,8 @@ import {
   parametersOf,
   TAKEN,
   type RowCode,
+  type CrowdCode,
+  type CrowdCondition,
   type RowEvents,
   type Taken,
   type TakeOne,
@@ -60,6 +62,19 @@ export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generat
   }
 }
 
+/** How crowds of a shape take messages. */
+export function generatedCrowd(rows: RowStore, condition: CrowdCondition, generate: Generate): CrowdCode {
+  const source = new SourceWriter(rows.shape, rows.layout)
+  return {
+    sweep: generate(['limits', 'rows', 'firing', 'message', 'values', 'at'], source.sweep(condition)),
+    statesAt: generate(['limits', 'rows', 'row', 'values', 'at'], source.statesAt()),
+    lastChange: generate(
+      ['limits', 'rows', 'row', 'values', 'place', 'first', 'nodes', 'changes'],
+      source.lastChange(),
+    ),
+  } as unknown as CrowdCode
+}
+
 /** Nothing of a user's stands in it but names of parameters, as JSON texts. */
 class SourceWriter {
   readonly #shape: QuietShape
@@ -107,6 +122,63 @@ class SourceWriter {
       '}',
       'return to',
     ].join('\n')
+  }
+
+  /** Without a branch: whether a row fires is what a processor guesses worst. */
+  sweep({ allowed, isNegated }: CrowdCondition): string {
+    const all = this.#shape.sensors.flatMap(({ steps }, p) => (steps ? [this.#isAllowed(steps, allowed[p] ?? 0)] : []))
+    const fires = all.map((one) => `(${one})`).join(' & ')
+    return [
+      ...this.#read('return -1'),
+      ...this.#parameters.map((_, p) => `values[at + ${p}] = v${p}`),
+      'let count = 0',
+      'for (let row = 0; row < rows; row++) {',
+      'firing[count] = row',
+      `count += ${isNegated ? `1 - (${fires})` : fires}`,
+      '}',
+      'return count',
+    ].join('\n')
+  }
+
+  /** The state bits of one of a crowd's rows. */
+  statesAt(): string {
+    return [...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
+  }
+
+  lastChange(): string {
+    const { constants, bits } = this.#shape
+    const count = this.#parameters.length
+    return [
+      ...Array.from({ length: constants }, (_, c) => `const l${c} = ${limitOfRow(c)}`),
+      'let now = -1',
+      'for (let last = place; last >= first - 1; last--) {',
+      `const at = last * ${count}`,
+      ...this.#values('at'),
+      `const before = ${this.#bits((constant) => `l${constant}`)}`,
+      `if (now !== -1 && (changes[before << ${bits} | now] & nodes) !== 0) return last + 1`,
+      'now = before',
+      '}',
+      'return first - 1',
+    ].join('\n')
+  }
+
+  #values(at: string): readonly string[] {
+    return this.#parameters.map((_, p) => `const v${p} = values[${at} + ${p}]`)
+  }
+
+  #bits(limit: (constant: number) => string): string {
+    const bits = this.#shape.sensors.map(({ steps, shift }) =>
+      steps ? `(${this.#state(steps, limit)}) << ${shift}` : '0',
+    )
+    return bits.join(' | ')
+  }
+
+  /** 1 when the value is in one of the ranges, as bits. */
+  #isAllowed(steps: QuietSteps, ranges: number): string {
+    const value = `v${this.#parameters.indexOf(steps.parameter)}`
+    const comparison = COMPARISONS[ranges]
+    if (steps.cuts === 1 && comparison !== undefined) return `${value} ${comparison} ${limitOfRow(steps.constant)} | 0`
+    return `${ranges} >> (${this.#range(steps, limitOfRow)}) & 1`
   }
 
   /** `follow(row, what, message)`: fires what its cool-down lets fire. */
@@ -273,11 +345,25 @@ class SourceWriter {
    * The state index, by how many cuts the value reaches and exceeds: arithmetic, since whether a measured value exceeds
    * a limit is what a processor guesses worst.
    */
-  #state({ parameter, constant, cuts, states }: QuietSteps): string {
-    const value = `v${this.#parameters.indexOf(parameter)}`
-    const places = Array.from({ length: cuts }, (_, i) => `nums[d + ${this.#layout.constants + constant + i}]`)
-    const range = places.map((cut) => `(${value} >= ${cut} | 0) + (${value} > ${cut} | 0)`).join(' + ')
+  #state(steps: QuietSteps, limit = this.#limit): string {
+    const range = this.#range(steps, limit)
+    const { states } = steps
     if (states.every((state, i) => state === i)) return range
     return `${JSON.stringify(String.fromCharCode(...states))}.charCodeAt(${range})`
   }
+
+  /** How many cuts the value reaches and exceeds. */
+  #range({ parameter, constant, cuts }: QuietSteps, limit: (constant: number) => string): string {
+    const value = `v${this.#parameters.indexOf(parameter)}`
+    const places = Array.from({ length: cuts }, (_, i) => limit(constant + i))
+    return places.map((cut) => `(${value} >= ${cut} | 0) + (${value} > ${cut} | 0)`).join(' + ')
+  }
+
+  readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`
 }
+
+/** By the allowed ranges of one cut: below it is 1, equal 2, above 4. */
+const COMPARISONS: readonly (string | undefined)[] = [undefined, '<', '===', '<=', '>', '!==', '>=']
+
+/** Where limits stand by constant and row. */
+const limitOfRow = (constant: number): string => (constant === 0 ? 'limits[row]' : `limits[${constant} * rows + row]`)

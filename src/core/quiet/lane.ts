@@ -17,6 +17,8 @@ import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Generate } from './generate.ts'
 import type { RowCode, RowEvents, Values } from './row-code.ts'
+import { Crowd } from './crowd.ts'
+import { crowdPartsOf, type CrowdParts } from './crowd-parts.ts'
 import type { Fields } from './fields.ts'
 import { toFill } from './fill.ts'
 import { generatedRows } from './generated-rows.ts'
@@ -51,6 +53,10 @@ export class QuietLane implements RowEvents, SeatLane {
   /** by position of the sensor: those of the row that was added last */
   readonly #lastCalls: SensorCall[] = []
   #context: QuietContext | undefined
+  /** undefined: its rows cannot go in crowds; null: nobody asked yet */
+  #crowdParts: CrowdParts | undefined | null = null
+  /** by row: the crowd that it goes with */
+  readonly #crowds: (Crowd | undefined)[] = []
   /** the last one that gave its row away: a plug may ask about a call that is long over */
   #left: Seat | undefined
 
@@ -123,6 +129,7 @@ export class QuietLane implements RowEvents, SeatLane {
   /** Gives a row away. What it knows and the full state does not is lost: rebuild first. */
   free(seat: Seat): void {
     const { row } = seat
+    this.#apart(row)
     this.#left = seat
     this.#rows.free(row)
   }
@@ -147,11 +154,33 @@ export class QuietLane implements RowEvents, SeatLane {
     return this.#code.takeAll(list, from, message)
   }
 
+  gather(rows: readonly number[], last: Message): Crowd | undefined {
+    const [first = 0] = rows
+    if (this.#crowdParts === null && this.#generate !== undefined) {
+      this.#crowdParts = crowdPartsOf(this.#rows, first, this.seatAt(first).task.model, this.#generate)
+    }
+    const crowd = this.#crowdParts ? Crowd.of(rows, this.#crowdParts, this, last) : undefined
+    for (const row of crowd?.rows ?? []) this.#crowds[row] = crowd
+    return crowd
+  }
+
+  scatter(crowd: Crowd): void {
+    crowd.end()
+    for (const row of crowd.rows) this.#crowds[row] = undefined
+  }
+
+  /** The row's own numbers are up to date from here on. */
+  #apart(row: number): void {
+    const crowd = this.#crowds[row]
+    if (crowd !== undefined) this.scatter(crowd)
+  }
+
   countOf(row: number): number {
     return this.#rows.count(row)
   }
 
   followed(firings: number, held: number): void {
+    this.#calls.end()
     this.#firings += firings
     this.#held += held
   }
@@ -183,6 +212,27 @@ export class QuietLane implements RowEvents, SeatLane {
       this.#calls.end()
       return true
     }
+    this.#calls.answered(plug, given)
+    return false
+  }
+
+  beginFirings(trigger: number): void {
+    this.#context = this.#calls.actuator(this, 0, 0, trigger)
+    this.#context.prepared = undefined
+  }
+
+  fireNext(row: number, plug: Plug, properties: Values): boolean {
+    const context = this.#context as QuietContext
+    context.row = row
+    context.properties = properties
+    let given: unknown
+    try {
+      given = plug.execute(context)
+    } catch (error) {
+      this.#calls.failed(error)
+      return false
+    }
+    if (given === undefined && context.opened === null) return true
     this.#calls.answered(plug, given)
     return false
   }
@@ -250,6 +300,7 @@ export class QuietLane implements RowEvents, SeatLane {
       this.#calls.open()
       return
     }
+    this.#apart(seat.row)
     const count = this.#rows.count(seat.row)
     if (count === seat.rebuilt) return
     unfold(this.#rows, seat)
@@ -274,15 +325,16 @@ export class QuietLane implements RowEvents, SeatLane {
 
   earlierFirings({ row }: Seat): number {
     const rows = this.#rows
+    this.#apart(row)
     return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
   }
 
   messageOf(seat: Seat): Message {
-    return seat.source.messageOf(seat.offset + this.#rows.count(seat.row))
+    return this.#crowds[seat.row]?.message ?? seat.source.messageOf(seat.offset + this.#rows.count(seat.row))
   }
 
   timeOf(seat: Seat): number {
-    return this.#rows.time(seat.row)
+    return this.#crowds[seat.row]?.time ?? this.#rows.time(seat.row)
   }
 
   nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode {

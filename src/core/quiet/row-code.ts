@@ -3,6 +3,7 @@
  * source where code may be generated (generated-rows.ts), as closures where it may not (interpreted-rows.ts); both do
  * the same.
  */
+import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
 import type { RawData, SensorCall } from './row-store.ts'
@@ -16,6 +17,10 @@ export interface RowEvents {
   current: Message | undefined
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the fold, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
+  /** Rows of a crowd fire their only actuators, one after the other. */
+  beginFirings(trigger: number): void
+  /** One of them, whose properties need nothing else. False when the call went on in the fold: then the crowd is over. */
+  fireNext(row: number, plug: Plug, properties: Values): boolean
   /** So many firings and holds are done with. */
   followed(firings: number, held: number): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
@@ -38,6 +43,45 @@ export const FOLLOWED = 2
 
 /** Takes a message into one row, unless it has other fields, or no number where the row compares one. */
 export type TakeOne = (row: number, message: Values) => Taken
+
+/** How a crowd takes messages: its limits stand by constant and row, what messages showed by message and parameter. */
+export interface CrowdCode {
+  /**
+   * Keeps what the message shows in `values`, from `at` on. Gives how many rows fire, whose places then stand in
+   * `firing`; -1 when it has no number where rows compare one: then nothing is done.
+   */
+  sweep(
+    limits: Float64Array,
+    rows: number,
+    firing: Int32Array,
+    message: Values,
+    values: Float64Array,
+    at: number,
+  ): number
+  /** State bits of one row by what a message showed. */
+  statesAt(limits: Float64Array, rows: number, row: number, values: Float64Array, at: number): number
+  /**
+   * The last message, from the one at `place` back to the one at `first`, at which one of the nodes changes, by a table of
+   * which nodes change by state bits before and now. Below `first` when none does.
+   */
+  lastChange(
+    limits: Float64Array,
+    rows: number,
+    row: number,
+    values: Float64Array,
+    place: number,
+    first: number,
+    nodes: number,
+    changes: Int32Array,
+  ): number
+}
+
+/** Which rows of a crowd fire: those whose sensors are all in allowed ranges, or all others. */
+export interface CrowdCondition {
+  /** allowed ranges of each sensor, as bits in the order of `QuietSteps.states` */
+  readonly allowed: readonly number[]
+  readonly isNegated: boolean
+}
 
 export interface RowCode {
   takeOne(fields: Fields): TakeOne

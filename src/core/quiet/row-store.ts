@@ -198,16 +198,14 @@ export class RowStore {
   }
 
   /** Place in `followings` of an entry of the table that was read, known or not. */
-  known(row: number, what: number): number {
+  known(row: number, what: number, before = this.before(row), now = this.after(row)): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + SEAT] as Seated
-    return this.#lookUp(row, task.model)
+    return this.#lookUp(task.model, before, now)
   }
 
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
-  #lookUp(row: number, { graph, settings }: TaskModel): number {
-    const before = this.before(row)
-    const now = this.after(row)
+  #lookUp({ graph, settings }: TaskModel, before: number, now: number): number {
     const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const needsAll = settings.gatesNeedFullObservation
     const list = attemptsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {

@@ -7,6 +7,7 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
+import type { Crowd } from './crowd.ts'
 import type { Fields } from './fields.ts'
 import type { HotLane } from './hot-rows.ts'
 import type { Progress } from './replay.ts'
@@ -62,6 +63,10 @@ export interface SeatLane {
   hot(fields: Fields): HotLane
   /** Takes a message into a list of rows, from a place on; gives the first place that only the fold can do. */
   receiveAll(list: readonly number[], from: number, message: Message): number
+  /** A crowd of rows whose last message was `last`, and which go on together; undefined when they cannot. */
+  gather(rows: readonly number[], last: Message): Crowd | undefined
+  /** Its rows go on by themselves. */
+  scatter(crowd: Crowd): void
   /** messages of a row so far */
   countOf(row: number): number
   /** The one that has a row, or had it. */

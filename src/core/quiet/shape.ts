@@ -48,6 +48,8 @@ export interface QuietShape {
   readonly key: string
   /** in the order in which they run */
   readonly sensors: readonly QuietSensor[]
+  /** of all states together */
+  readonly bits: number
   /** the low bits, on which gates and triggers depend */
   readonly keyBits: number
   /** how many numbers a task has of its own */
@@ -136,7 +138,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): QuietFit | undefin
     return { slot: sensor.slot, shift, mask, steps: own, fill: undefined }
   })
   if (earliestAttempt(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
-  const shape = { sensors, keyBits, constants: constants.length, ...sizes(graph) }
+  const shape = { sensors, bits, keyBits, constants: constants.length, ...sizes(graph) }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
 }
 

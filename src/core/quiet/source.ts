@@ -8,6 +8,7 @@ import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
 import type { HotLane, HotRows } from './hot-rows.ts'
 import { LAST } from './layout.ts'
+import { LEAST_CROWD, type Crowd } from './crowd.ts'
 import { Listeners } from './listeners.ts'
 import type { Seat, SeatLane, TakenSource } from './seat.ts'
 
@@ -38,8 +39,14 @@ interface Stretch {
   readonly lane: SeatLane | null
   readonly rows: number[]
   readonly listeners: Listener[]
+  /** messages that its rows took one by one, with nothing in between */
+  calm: number
+  /** its rows, when they are many and it has been calm */
+  crowd: Crowd | undefined
 }
 
+/** messages after which rows may go in a crowd */
+const CALM = 32
 const LONGEST_PAUSE = 1024
 /** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
@@ -107,7 +114,7 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
     this.#last = message
     for (const stretch of this.#stretches) {
       if (stretch.lane === null) stretch.listeners[0]?.receive(now, [message])
-      else takeStretch(stretch, stretch.lane, message, now)
+      else takeStretch(stretch, stretch.lane, message, now, this.#before)
     }
     this.#before = undefined
     if (this.#standing > 0) this.#sitDown(message, now)
@@ -161,17 +168,18 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
   #arrange(): void {
     this.#isStale = false
     this.#standing = 0
+    for (const { lane, crowd } of this.#stretches) if (crowd !== undefined) lane?.scatter(crowd)
     const stretches: Stretch[] = []
     for (const listener of this.listeners) {
       const { seat } = listener
       const neighbours = stretches.at(-1)
       if (seat === undefined) {
         if (listener.canBeQuiet) this.#standing++
-        stretches.push({ lane: null, rows: [], listeners: [listener] })
+        stretches.push(stretchOf(null, [], listener))
       } else if (neighbours?.lane === seat.lane) {
         neighbours.rows.push(seat.row)
         neighbours.listeners.push(listener)
-      } else stretches.push({ lane: seat.lane, rows: [seat.row], listeners: [listener] })
+      } else stretches.push(stretchOf(seat.lane, [seat.row], listener))
     }
     this.#stretches = stretches
     this.#mayBeQuiet = this.#standing > 0 || stretches.some(({ lane }) => lane !== null)
@@ -186,12 +194,45 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
   }
 }
 
-function takeStretch({ rows, listeners }: Stretch, lane: SeatLane, message: Message, now: number): void {
+function stretchOf(lane: SeatLane | null, rows: number[], listener: Listener): Stretch {
+  return { lane, rows, listeners: [listener], calm: 0, crowd: undefined }
+}
+
+function takeStretch(
+  stretch: Stretch,
+  lane: SeatLane,
+  message: Message,
+  now: number,
+  before: Message | undefined,
+): void {
+  const { rows, listeners } = stretch
   lane.taken += rows.length
-  for (let i = lane.receiveAll(rows, 0, message); i < rows.length;) {
+  const done = takeInCrowd(stretch, lane, message, now, before)
+  for (let i = lane.receiveAll(rows, done, message); i < rows.length;) {
     // The message has no number where this task compares one: the fold knows what to do.
     lane.taken--
     listeners[i]?.receive(now, [message])
     i = lane.receiveAll(rows, i + 1, message)
   }
+}
+
+/** As far as a crowd takes it: the place of the first row that has to take it by itself. */
+function takeInCrowd(
+  stretch: Stretch,
+  lane: SeatLane,
+  message: Message,
+  now: number,
+  before: Message | undefined,
+): number {
+  if (stretch.rows.length < LEAST_CROWD) return 0
+  if (stretch.crowd?.isOver === true) stretch.crowd = undefined
+  if (stretch.crowd === undefined && before !== undefined && ++stretch.calm >= CALM) {
+    stretch.calm = 0
+    stretch.crowd = lane.gather(stretch.rows, before)
+  }
+  const { crowd } = stretch
+  if (crowd === undefined) return 0
+  const done = crowd.take(message, now)
+  if (crowd.isOver) lane.scatter(crowd)
+  return done
 }

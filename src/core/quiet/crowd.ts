@@ -1,0 +1,290 @@
+/**
+ * Many rows of one lane that hear the same resource. While nothing disturbs them, a message is one pass over their limits
+ * that finds who fires. A row's own numbers are brought up to date, from what the last messages showed, when somebody
+ * asks for one of the rows (then the crowd is over) or when no more messages can be kept.
+ *
+ *  C1 a crowd that is over leaves each row as if it had taken its messages by itself
+ *  C2 rows act in their order: those that are not reached when the crowd ends have not got the message
+ */
+import type { Plug } from '../plug/plug.ts'
+import type { Message } from '../task/origin.ts'
+import type { CrowdParts } from './crowd-parts.ts'
+import {
+  AFTER,
+  AT_BITS,
+  AT_COUNT,
+  AT_FIRES,
+  AT_SINCE,
+  BEFORE,
+  COUNT,
+  FIRED,
+  FIRED_BY,
+  firedBeforeAt,
+  FIRES,
+  FLAG,
+  objectsAt,
+  PLUG,
+  PROPERTIES,
+  SEAT,
+  TIME,
+} from './layout.ts'
+import type { RowEvents, Values } from './row-code.ts'
+import type { RowStore } from './row-store.ts'
+
+/** What is asked of a seat here. */
+interface Seated {
+  readonly isAway: boolean
+}
+
+/** so many rows are worth it */
+export const LEAST_CROWD = 8
+/** messages that rows may be behind, and the two before that they know themselves; firings among them fit into a byte */
+const KEPT = 256
+/** place of the first message that only the crowd knows */
+const FIRST = 2
+const ACTUATOR = objectsAt(0)
+
+export class Crowd {
+  readonly rows: readonly number[]
+  /** its rows are up to date again and go on by themselves */
+  isOver = false
+  readonly #parts: CrowdParts
+  readonly #store: RowStore
+  readonly #lane: RowEvents
+  /** by constant and row */
+  readonly #limits: Float64Array
+  /** numbers that rows compare, by message and parameter; the one before the first is not known */
+  readonly #values: Float64Array
+  /** the least of them by parameter, then the greatest */
+  readonly #bounds: Float64Array
+  readonly #times = new Float64Array(KEPT)
+  readonly #messages: (Message | undefined)[] = []
+  /** by row, a byte each: place of the message at which it fired last but one, and last; above them how often it fired */
+  readonly #fired: Uint32Array
+  /** by row: what it calls, and with what */
+  readonly #plugs: Plug[] = []
+  readonly #properties: Values[] = []
+  /** places of the rows that fire */
+  readonly #firing: Int32Array
+  /** how many of these fire at the newest message */
+  #toFire = 0
+  /** place of the newest message */
+  #newest = FIRST - 1
+  /** rows before this place have got it */
+  #reached: number
+
+  /**
+   * Undefined when the rows, whose last message was `last`, cannot go together: one has no seat, is ahead or behind, or
+   * has an actuator whose properties are found anew for each call.
+   */
+  static of(rows: readonly number[], parts: CrowdParts, lane: RowEvents, last: Message): Crowd | undefined {
+    const { store } = parts
+    const time = store.time(rows[0] ?? 0)
+    for (const row of rows) {
+      const seat = store.objects[row * store.layout.objects + SEAT] as Seated | undefined
+      const isSimple = store.objects[row * store.layout.objects + ACTUATOR + PROPERTIES] !== undefined
+      if (seat === undefined || seat.isAway || !isSimple || store.time(row) !== time) return undefined
+    }
+    const crowd = new Crowd(rows, parts, lane)
+    const fits = crowd.#begin(last) && rows.every((row, i) => crowd.#shown(i, FIRST - 1) === store.after(row))
+    return fits ? crowd : undefined
+  }
+
+  private constructor(rows: readonly number[], parts: CrowdParts, lane: RowEvents) {
+    const { store } = parts
+    const { length } = rows
+    const { constants } = store.shape
+    this.rows = rows
+    this.#parts = parts
+    this.#store = store
+    this.#lane = lane
+    this.#limits = new Float64Array(length * constants)
+    this.#values = new Float64Array(KEPT * parts.parameters)
+    this.#bounds = new Float64Array(2 * parts.parameters)
+    this.#fired = new Uint32Array(length)
+    this.#firing = new Int32Array(length)
+    this.#reached = length
+    for (const [i, row] of rows.entries()) {
+      const d = store.at(row) + store.layout.constants
+      const actuator = row * store.layout.objects + ACTUATOR
+      this.#plugs.push(store.objects[actuator + PLUG] as Plug)
+      this.#properties.push(store.objects[actuator + PROPERTIES] as Values)
+      for (let c = 0; c < constants; c++) this.#limits[c * length + i] = store.nums[d + c] ?? 0
+    }
+  }
+
+  /** Of the newest message. Who asks is a plug in its call: its row has got it. */
+  get time(): number {
+    return this.#times[this.#newest] ?? 0
+  }
+
+  get message(): Message | undefined {
+    return this.#messages[this.#newest]
+  }
+
+  /** Gives how many rows have got the message: when it is not all of them, the crowd is over. */
+  take(message: Message, now: number): number {
+    const { sweep, parameters } = this.#parts
+    const { length } = this.rows
+    if (this.#newest === KEPT - 1) {
+      const last = this.#messages[this.#newest]
+      this.#settle()
+      if (last !== undefined) this.#begin(last)
+    }
+    const place = this.#newest + 1
+    const count = sweep(this.#limits, length, this.#firing, message, this.#values, place * parameters)
+    if (count === -1) {
+      this.end()
+      return 0
+    }
+    this.#newest = place
+    this.#times[place] = now
+    this.#messages[place] = message
+    this.#widen(place)
+    return count === 0 ? length : this.#fire(count, message)
+  }
+
+  /** Brings the rows up to date. */
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#toFire = 0
+    this.#settle()
+  }
+
+  #fire(count: number, message: Message): number {
+    const lane = this.#lane
+    const { trigger } = this.#parts
+    const { length } = this.rows
+    const newest = this.#newest
+    lane.current = message
+    lane.beginFirings(trigger)
+    let firings = 0
+    this.#toFire = count
+    // None are left when a call ends the crowd.
+    for (let k = 0; k < this.#toFire; k++) {
+      const i = this.#firing[k] ?? 0
+      const row = this.rows[i] ?? 0
+      this.#reached = i + 1
+      const fired = this.#fired[i] ?? 0
+      this.#fired[i] = (((fired >>> 16) + 1) << 16) | (newest << 8) | ((fired >>> 8) & 0xff)
+      if (lane.fireNext(row, this.#plugs[i] as Plug, this.#properties[i] as Values)) firings++
+    }
+    lane.followed(firings, 0)
+    if (this.isOver) return this.#reached
+    this.#reached = length
+    return length
+  }
+
+  /** From rows that are up to date. False when their last message is not one for crowds. */
+  #begin(last: Message): boolean {
+    const { sweep, parameters } = this.#parts
+    this.#newest = FIRST - 1
+    this.#messages.length = 0
+    this.#times[this.#newest] = this.#store.time(this.rows[0] ?? 0)
+    this.#fired.fill(0)
+    this.#bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
+    if (sweep(this.#limits, 0, this.#firing, last, this.#values, this.#newest * parameters) === -1) return false
+    this.#widen(this.#newest)
+    return true
+  }
+
+  #widen(place: number): void {
+    const { parameters } = this.#parts
+    const bounds = this.#bounds
+    for (let p = 0; p < parameters; p++) {
+      const value = this.#values[place * parameters + p] ?? 0
+      if (value < (bounds[p] ?? 0)) bounds[p] = value
+      if (value > (bounds[parameters + p] ?? 0)) bounds[parameters + p] = value
+    }
+  }
+
+  #settle(): void {
+    for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < this.#reached ? this.#newest : this.#newest - 1)
+  }
+
+  /** `last`: the newest message that the row at place `i` has got. */
+  #settleRow(i: number, last: number): void {
+    if (last < FIRST) return
+    const { nums, ints, layout } = this.#store
+    const d = this.#store.at(this.rows[i] ?? 0)
+    const fired = this.#fired[i] ?? 0
+    if (fired !== 0) this.#settleFirings(i, fired >>> 16, (fired >>> 8) & 0xff, fired & 0xff)
+    this.#setSince(i, last - 1, nums, d + layout.since)
+    const before = this.#statesAt(i, last - 1)
+    ints[2 * d + AFTER] = this.#statesAt(i, last)
+    ints[2 * d + BEFORE] = before
+    nums[d + COUNT] = (nums[d + COUNT] ?? 0) + last - (FIRST - 1)
+    nums[d + TIME] = this.#times[last] ?? 0
+  }
+
+  /** What a row keeps of its last firing, while its own numbers are still the old ones. */
+  #settleFirings(i: number, fires: number, last: number, before: number): void {
+    const store = this.#store
+    const { nums, past, pastInts, layout, objects } = store
+    const row = this.rows[i] ?? 0
+    const p = store.pastAt(row)
+    const d = store.at(row)
+    const own = row * layout.objects
+    const hadFired = fires > 1 || past[p + AT_COUNT] !== -1
+    past[p + firedBeforeAt(layout, 0)] = (fires > 1 ? this.#times[before] : past[p + FIRED]) ?? 0
+    past[p + FIRED] = this.#times[last] ?? 0
+    past[p + AT_COUNT] = (nums[d + COUNT] ?? 0) + last - (FIRST - 1)
+    past[p + AT_FIRES] = store.fires(row) + fires - 1
+    pastInts[2 * (p + AT_BITS)] = this.#statesAt(i, last - 1) | (hadFired ? FLAG : 0)
+    pastInts[2 * (p + AT_BITS) + 1] = this.#statesAt(i, last)
+    for (let n = 0; n < layout.nodes; n++) past[p + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
+    this.#setSince(i, last - 1, past, p + AT_SINCE)
+    objects[own + FIRES] = store.fires(row) + fires
+    objects[own + ACTUATOR + FIRED_BY] = this.#messages[last]
+  }
+
+  /** Since when each node had its state, up to a message: what has not changed since the first ones stays. */
+  #setSince(i: number, place: number, target: Float64Array, at: number): void {
+    const { changes, lastChange } = this.#parts
+    const { bits } = this.#store.shape
+    const may = this.#mayHaveChanged(i)
+    let missing = may
+    for (let from = place; missing !== 0 && from >= FIRST; from--) {
+      from = lastChange(this.#limits, this.rows.length, i, this.#values, from, FIRST, missing, changes)
+      if (from < FIRST) break
+      const found = (changes[(this.#shown(i, from - 1) << bits) | this.#shown(i, from)] ?? 0) & missing
+      missing &= ~found
+      this.#setTimes(found, from, target, at)
+    }
+    const first = changes[(this.#statesAt(i, 0) << bits) | this.#statesAt(i, 1)] ?? 0
+    this.#setTimes(first & (missing | ~may), 1, target, at)
+  }
+
+  #setTimes(nodes: number, place: number, target: Float64Array, at: number): void {
+    for (let left = nodes; left !== 0;) {
+      const node = 31 - Math.clz32(left)
+      target[at + node] = this.#times[place] ?? 0
+      left &= ~(1 << node)
+    }
+  }
+
+  /** Nodes that may have changed since the first message. */
+  #mayHaveChanged(i: number): number {
+    const { statesAt, parameters, mayChange } = this.#parts
+    const { length } = this.rows
+    const least = statesAt(this.#limits, length, i, this.#bounds, 0)
+    const greatest = statesAt(this.#limits, length, i, this.#bounds, parameters)
+    return mayChange[(least << this.#store.shape.bits) | greatest] ?? 0
+  }
+
+  /** State bits after a message. */
+  #statesAt(i: number, place: number): number {
+    if (place < FIRST) {
+      const row = this.rows[i] ?? 0
+      return place === 0 ? this.#store.before(row) : this.#store.after(row)
+    }
+    return this.#shown(i, place)
+  }
+
+  /** The same by the numbers of a message. */
+  #shown(i: number, place: number): number {
+    const { statesAt, parameters } = this.#parts
+    return statesAt(this.#limits, this.rows.length, i, this.#values, place * parameters)
+  }
+}

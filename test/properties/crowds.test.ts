@@ -1,0 +1,260 @@
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
+import { CoreEngine } from '../../src/core/engine/engine.ts'
+import type { Plug } from '../../src/core/plug/plug.ts'
+import { Crowd, LEAST_CROWD } from '../../src/core/quiet/crowd.ts'
+import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
+import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
+import { runs } from '../support/arbitraries/runs.ts'
+import { promisesSettled } from '../support/live-engine.ts'
+
+/** What the actuator of one task does with a message; those of all others do nothing. */
+const DEEDS = ['throw', 'answer', 'later', 'log', 'read', 'chance', 'id', 'look at others', 'look at itself'] as const
+
+type Step =
+  | { kind: 'messages'; messages: readonly Message[]; wait: number }
+  | { kind: 'look'; task: number }
+  | { kind: 'push'; task: number }
+  | { kind: 'listen for one message'; message: Message }
+  | { kind: 'stop and start'; task: number }
+  | { kind: 'start another'; rule: number }
+
+interface Case {
+  rules: readonly Rule[]
+  calm: readonly Message[]
+  steps: readonly Step[]
+}
+
+const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
+const rarely = <T>(weight: number, usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
+  fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: odd })
+
+const calmMessage = fc.record({ a: level, b: level }).map((values): Message => {
+  return { resource: 'r', who: -1, deed: 'none', ...values }
+})
+const message: fc.Arbitrary<Message> = rarely(
+  2,
+  calmMessage,
+  fc
+    .record({
+      a: rarely<unknown>(15, level, fc.constantFrom('warm', null, Number.NaN)),
+      b: level,
+      who: fc.nat(LEAST_CROWD + 3),
+      deed: fc.constantFrom(...DEEDS),
+    })
+    .map((values): Message => ({ resource: 'r', ...values })),
+)
+const messages = rarely(
+  30,
+  fc.array(message, { minLength: 1, maxLength: 6 }),
+  // more than a crowd keeps
+  fc.array(calmMessage, { minLength: 3, maxLength: 5 }).map((few) => Array.from({ length: 80 }, () => few).flat()),
+)
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      kind: fc.constant('messages' as const),
+      messages,
+      wait: fc.constantFrom(0, 1, 5),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(LEAST_CROWD + 3) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('push' as const), task: fc.nat(LEAST_CROWD + 3) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('listen for one message' as const), message }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(LEAST_CROWD + 3) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('start another' as const), rule: fc.nat(LEAST_CROWD - 1) }) },
+)
+
+const STATES = {
+  compare: ['Below', 'Equal', 'Above'],
+  range: ['Below', 'In Range', 'Above'],
+  same: ['Other', 'Same'],
+  gate: ['TRUE', 'FALSE'],
+}
+
+/** Rules of one form, each with its own limits. */
+const rules: fc.Arbitrary<readonly Rule[]> = fc
+  .record({
+    sensors: fc.array(
+      fc.record({
+        plug: fc.constantFrom('compare' as const, 'compare' as const, 'range' as const, 'same' as const),
+        parameter: fc.constantFrom('a', 'b'),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    gate: fc.constantFrom('AND', 'AND', 'NAND', 'GENERAL', undefined),
+    wanted: fc.nat(1),
+    row: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
+    how: rarely(6, fc.constant('state'), fc.constantFrom('change', 'execution')),
+    policy: rarely(9, fc.constant(0), fc.constant(0.004)),
+    needsAll: fc.boolean(),
+    tells: rarely(5, fc.constant(false), fc.constant(true)),
+    limits: fc.array(fc.array(level, { minLength: 3, maxLength: 3 }), {
+      minLength: LEAST_CROWD,
+      maxLength: LEAST_CROWD + 4,
+    }),
+  })
+  .map(({ sensors, gate, wanted, row, how, policy, needsAll, tells, limits }) => {
+    const labels = sensors.map((_, i) => `s${i}`)
+    const states = sensors.map(({ plug }, i) => STATES[plug][(row[i] ?? 0) % STATES[plug].length] ?? '')
+    const source = gate === undefined ? `s${sensors.length - 1}` : 'g'
+    const all = gate === undefined ? STATES[sensors.at(-1)?.plug ?? 'compare'] : STATES.gate
+    const [state = '', other = ''] = [all[wanted % all.length], all[(wanted + 1) % all.length]]
+    return limits.map((own): Rule => ({
+      sensors: sensors.map(({ plug, parameter }, i): Sensor => {
+        const common = { label: `s${i}`, resource: 'r' }
+        if (plug === 'same') return { ...common, name: 'same', properties: { parameter, value: own[i] } }
+        return plug === 'compare'
+          ? { ...common, name: 'streamingDataSensor', properties: { parameter, threshold: own[i] } }
+          : { ...common, name: 'streamingRangeSensor', properties: { parameter, target: own[i], range: 5 } }
+      }),
+      relations: gate === undefined ? [] : [{ label: 'g', type: gate, parentLabels: labels, combinations: [states] }],
+      actuators: [{ label: 'a', name: 'act', ...(tells && { properties: { seen: '${streamdata.a}' } }) }],
+      triggers: [
+        {
+          sourceLabel: source,
+          destinationLabel: 'a',
+          invocationPolicy: policy,
+          ...(how === 'state' && { statesTrigger: [state] }),
+          ...(how === 'change' && { stateChangeTrigger: { stateFrom: other, stateTo: state } }),
+        },
+      ],
+      task: { gatesNeedFullObservation: needsAll },
+    }))
+  })
+
+const cases: fc.Arbitrary<Case> = fc.record({
+  rules,
+  calm: fc.array(calmMessage, { minLength: 36, maxLength: 44 }),
+  steps: fc.array(step, { minLength: 1, maxLength: 12 }),
+})
+
+/** Of a plug whose state is the same on both sides of its limit. */
+const same = definePlug({
+  name: 'same',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Other', 'Same'],
+  input: { parameter: { type: 'string', mandatory: true }, value: { type: 'double', mandatory: true } },
+  steps: ({ parameter, value }) => {
+    if (typeof parameter !== 'string' || typeof value !== 'number') return undefined
+    return { parameter, cuts: [value], states: ['Other', 'Same', 'Other'] }
+  },
+  execute: (context) => {
+    const { parameter, value } = context.properties
+    return context.streamValue(parameter) === value ? 'Same' : 'Other'
+  },
+})
+
+class Run {
+  readonly calls: string[] = []
+  readonly clock = new VirtualClock(1_000)
+  readonly engine: CoreEngine
+  readonly #open: (() => void)[] = []
+
+  constructor(listens: boolean) {
+    // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
+    const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
+    const onRare = (event: unknown) => void this.calls.push(JSON.stringify(event))
+    const common = { scheduler: this.clock, ids: () => 'unused', seed: 7, generate, onRare }
+    this.engine = new CoreEngine({ plugs: [...builtins, same, this.#act()], ...common })
+    if (listens) this.engine.events$.subscribe(() => undefined)
+  }
+
+  #act(): Plug {
+    return definePlug({
+      name: 'act',
+      version: '1.0.0',
+      kind: 'actuator',
+      input: { seen: { type: 'double' } },
+      execute: (context) => {
+        const { TASK_ID: id } = context.task
+        const does = id === `t${String(context.streamValue('who'))}` ? context.streamValue('deed') : 'none'
+        this.calls.push(JSON.stringify([id, context.now, does, context.properties]))
+        if (does === 'throw') throw new Error('broken')
+        if (does === 'answer') return { message: 'done' }
+        if (does === 'later') return new Promise<undefined>((resolve) => this.#open.push(() => resolve(undefined)))
+        if (does === 'log') context.log.warn('acted')
+        if (does === 'read') this.calls.push(JSON.stringify([context.rawData, context.streamData, context.node]))
+        if (does === 'chance') this.calls.push(String(context.random()))
+        if (does === 'id') this.calls.push(context.id)
+        if (does === 'look at others') this.look()
+        if (does === 'look at itself') this.calls.push(JSON.stringify(this.engine.tasks.get(id)?.info()))
+        return undefined
+      },
+    })
+  }
+
+  look(): void {
+    for (const task of this.engine.tasks.values()) this.calls.push(JSON.stringify(task.save()))
+  }
+
+  async do(step: Step, rules: readonly Rule[]): Promise<void> {
+    const ids = [...this.engine.tasks.keys()]
+    const task = 'task' in step ? this.engine.tasks.get(ids[step.task % ids.length] ?? '') : undefined
+    if (step.kind === 'messages') {
+      for (const one of step.messages) {
+        this.clock.advanceTo(this.clock.now() + step.wait)
+        this.engine.receive(one)
+      }
+    } else if (step.kind === 'look') {
+      this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a')]))
+    } else if (step.kind === 'push' && task?.status === 'running') {
+      task.push('s0', { rawData: { pushed: true } })
+    } else if (step.kind === 'listen for one message') {
+      const listening = this.engine.events$.subscribe(() => undefined)
+      this.engine.receive(step.message)
+      listening.unsubscribe()
+    } else if (step.kind === 'stop and start' && task !== undefined) {
+      await this.engine.stop(task.id)
+      await this.engine.start(task.id)
+    } else if (step.kind === 'start another') {
+      await this.engine.start(rules[step.rule] as Rule, { id: `t${ids.length}` })
+    }
+  }
+
+  async answerAll(): Promise<void> {
+    for (const answer of this.#open.splice(0)) answer()
+    await promisesSettled()
+  }
+}
+
+async function play(run: Run, given: Case): Promise<readonly string[]> {
+  for (const [i, rule] of given.rules.entries()) await run.engine.start(rule, { id: `t${i}` })
+  await run.do({ kind: 'messages', messages: given.calm, wait: 2 }, given.rules)
+  for (const one of given.steps) {
+    await run.do(one, given.rules)
+    await run.answerAll()
+  }
+  run.look()
+  const counts = JSON.stringify(run.engine.counts)
+  await run.engine.close()
+  return [...run.calls, counts]
+}
+
+describe('many tasks of one form that hear one resource', () => {
+  /** how many rows took each message of crowds */
+  const reached: number[] = []
+
+  it('do what each would do alone, in their order', async () => {
+    const take = vi.spyOn(Crowd.prototype, 'take')
+    await fc.assert(
+      fc.asyncProperty(cases, async (given) => {
+        expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
+      }),
+      runs(200),
+    )
+    reached.push(...take.mock.results.map(({ value }) => Number(value)))
+  })
+
+  it('went in crowds meanwhile, which were disturbed in the middle of a message', () => {
+    expect(reached.length).toBeGreaterThan(500)
+    expect(reached.filter((rows) => rows > 0 && rows < LEAST_CROWD).length).toBeGreaterThan(0)
+  })
+})
