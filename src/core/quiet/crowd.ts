@@ -28,7 +28,7 @@ import {
   SEAT,
   TIME,
 } from './layout.ts'
-import type { RowEvents, Values } from './row-code.ts'
+import type { Limits, RowEvents, Values } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 
 /** What is asked of a seat here. */
@@ -51,8 +51,7 @@ export class Crowd {
   readonly #parts: CrowdParts
   readonly #store: RowStore
   readonly #lane: RowEvents
-  /** by constant and row */
-  readonly #limits: Float64Array
+  readonly #limits: Limits
   /** numbers that rows compare, by message and parameter; the one before the first is not known */
   readonly #values: Float64Array
   /** the least of them by parameter, then the greatest */
@@ -98,18 +97,16 @@ export class Crowd {
     this.#parts = parts
     this.#store = store
     this.#lane = lane
-    this.#limits = new Float64Array(length * constants)
+    this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     this.#values = new Float64Array(KEPT * parts.parameters)
     this.#bounds = new Float64Array(2 * parts.parameters)
     this.#fired = new Uint32Array(length)
     this.#firing = new Int32Array(length)
     this.#reached = length
-    for (const [i, row] of rows.entries()) {
-      const d = store.at(row) + store.layout.constants
+    for (const row of rows) {
       const actuator = row * store.layout.objects + ACTUATOR
       this.#plugs.push(store.objects[actuator + PLUG] as Plug)
       this.#properties.push(store.objects[actuator + PROPERTIES] as Values)
-      for (let c = 0; c < constants; c++) this.#limits[c * length + i] = store.nums[d + c] ?? 0
     }
   }
 
@@ -124,16 +121,14 @@ export class Crowd {
 
   /** Gives how many rows have got the message: when it is not all of them, the crowd is over. */
   take(message: Message, now: number): number {
-    const { sweep, parameters } = this.#parts
-    const { length } = this.rows
+    const { read, sweep, parameters } = this.#parts
     if (this.#newest === KEPT - 1) {
       const last = this.#messages[this.#newest]
       this.#settle()
       if (last !== undefined) this.#begin(last)
     }
     const place = this.#newest + 1
-    const count = sweep(this.#limits, length, this.#firing, message, this.#values, place * parameters)
-    if (count === -1) {
+    if (!read(message, this.#values, place * parameters)) {
       this.end()
       return 0
     }
@@ -141,7 +136,8 @@ export class Crowd {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    return count === 0 ? length : this.#fire(count, message)
+    const count = sweep(this.#limits, this.#firing, this.#values, place * parameters)
+    return count === 0 ? this.rows.length : this.#fire(count, message)
   }
 
   /** Brings the rows up to date. */
@@ -170,7 +166,7 @@ export class Crowd {
       this.#fired[i] = (((fired >>> 16) + 1) << 16) | (newest << 8) | ((fired >>> 8) & 0xff)
       if (lane.fireNext(row, this.#plugs[i] as Plug, this.#properties[i] as Values)) firings++
     }
-    lane.followed(firings, 0)
+    lane.endFirings(firings)
     if (this.isOver) return this.#reached
     this.#reached = length
     return length
@@ -178,13 +174,13 @@ export class Crowd {
 
   /** From rows that are up to date. False when their last message is not one for crowds. */
   #begin(last: Message): boolean {
-    const { sweep, parameters } = this.#parts
+    const { read, parameters } = this.#parts
     this.#newest = FIRST - 1
     this.#messages.length = 0
     this.#times[this.#newest] = this.#store.time(this.rows[0] ?? 0)
     this.#fired.fill(0)
     this.#bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
-    if (sweep(this.#limits, 0, this.#firing, last, this.#values, this.#newest * parameters) === -1) return false
+    if (!read(last, this.#values, this.#newest * parameters)) return false
     this.#widen(this.#newest)
     return true
   }
@@ -246,7 +242,7 @@ export class Crowd {
     const may = this.#mayHaveChanged(i)
     let missing = may
     for (let from = place; missing !== 0 && from >= FIRST; from--) {
-      from = lastChange(this.#limits, this.rows.length, i, this.#values, from, FIRST, missing, changes)
+      from = lastChange(this.#limits, i, this.#values, from, FIRST, missing, changes)
       if (from < FIRST) break
       const found = (changes[(this.#shown(i, from - 1) << bits) | this.#shown(i, from)] ?? 0) & missing
       missing &= ~found
@@ -267,9 +263,8 @@ export class Crowd {
   /** Nodes that may have changed since the first message. */
   #mayHaveChanged(i: number): number {
     const { statesAt, parameters, mayChange } = this.#parts
-    const { length } = this.rows
-    const least = statesAt(this.#limits, length, i, this.#bounds, 0)
-    const greatest = statesAt(this.#limits, length, i, this.#bounds, parameters)
+    const least = statesAt(this.#limits, i, this.#bounds, 0)
+    const greatest = statesAt(this.#limits, i, this.#bounds, parameters)
     return mayChange[(least << this.#store.shape.bits) | greatest] ?? 0
   }
 
@@ -285,6 +280,13 @@ export class Crowd {
   /** The same by the numbers of a message. */
   #shown(i: number, place: number): number {
     const { statesAt, parameters } = this.#parts
-    return statesAt(this.#limits, this.rows.length, i, this.#values, place * parameters)
+    return statesAt(this.#limits, i, this.#values, place * parameters)
   }
+}
+
+/** In a list that holds doubles, whatever the limits are: then it needs no look at each. */
+function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
+  const limits = [0.5]
+  for (const [i, row] of rows.entries()) limits[i] = store.nums[store.at(row) + store.layout.constants + constant] ?? 0
+  return limits
 }

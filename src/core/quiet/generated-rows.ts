@@ -66,12 +66,10 @@ export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generat
 export function generatedCrowd(rows: RowStore, condition: CrowdCondition, generate: Generate): CrowdCode {
   const source = new SourceWriter(rows.shape, rows.layout)
   return {
-    sweep: generate(['limits', 'rows', 'firing', 'message', 'values', 'at'], source.sweep(condition)),
-    statesAt: generate(['limits', 'rows', 'row', 'values', 'at'], source.statesAt()),
-    lastChange: generate(
-      ['limits', 'rows', 'row', 'values', 'place', 'first', 'nodes', 'changes'],
-      source.lastChange(),
-    ),
+    read: generate(['message', 'values', 'at'], source.read()),
+    sweep: generate(['limits', 'firing', 'values', 'at'], source.sweep(condition)),
+    statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
+    lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as CrowdCode
 }
 
@@ -124,15 +122,21 @@ class SourceWriter {
     ].join('\n')
   }
 
+  /** Of a crowd: what a message shows. */
+  read(): string {
+    const kept = this.#parameters.map((_, p) => `values[at + ${p}] = v${p}`)
+    return [...this.#read('return false'), ...kept, 'return true'].join('\n')
+  }
+
   /** Without a branch: whether a row fires is what a processor guesses worst. */
   sweep({ allowed, isNegated }: CrowdCondition): string {
     const all = this.#shape.sensors.flatMap(({ steps }, p) => (steps ? [this.#isAllowed(steps, allowed[p] ?? 0)] : []))
     const fires = all.map((one) => `(${one})`).join(' & ')
     return [
-      ...this.#read('return -1'),
-      ...this.#parameters.map((_, p) => `values[at + ${p}] = v${p}`),
+      ...this.#limits(),
+      ...this.#values('at'),
       'let count = 0',
-      'for (let row = 0; row < rows; row++) {',
+      'for (let row = 0; row < l0.length; row++) {',
       'firing[count] = row',
       `count += ${isNegated ? `1 - (${fires})` : fires}`,
       '}',
@@ -142,24 +146,27 @@ class SourceWriter {
 
   /** The state bits of one of a crowd's rows. */
   statesAt(): string {
-    return [...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
+    return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
   }
 
   lastChange(): string {
     const { constants, bits } = this.#shape
-    const count = this.#parameters.length
     return [
-      ...Array.from({ length: constants }, (_, c) => `const l${c} = ${limitOfRow(c)}`),
+      ...Array.from({ length: constants }, (_, c) => `const own${c} = limits[${c}][row]`),
       'let now = -1',
       'for (let last = place; last >= first - 1; last--) {',
-      `const at = last * ${count}`,
+      `const at = last * ${this.#parameters.length}`,
       ...this.#values('at'),
-      `const before = ${this.#bits((constant) => `l${constant}`)}`,
+      `const before = ${this.#bits((constant) => `own${constant}`)}`,
       `if (now !== -1 && (changes[before << ${bits} | now] & nodes) !== 0) return last + 1`,
       'now = before',
       '}',
       'return first - 1',
     ].join('\n')
+  }
+
+  #limits(): readonly string[] {
+    return Array.from({ length: this.#shape.constants }, (_, c) => `const l${c} = limits[${c}]`)
   }
 
   #values(at: string): readonly string[] {
@@ -366,4 +373,4 @@ class SourceWriter {
 const COMPARISONS: readonly (string | undefined)[] = [undefined, '<', '===', '<=', '>', '!==', '>=']
 
 /** Where limits stand by constant and row. */
-const limitOfRow = (constant: number): string => (constant === 0 ? 'limits[row]' : `limits[${constant} * rows + row]`)
+const limitOfRow = (constant: number): string => `l${constant}[row]`

@@ -180,7 +180,6 @@ export class QuietLane implements RowEvents, SeatLane {
   }
 
   followed(firings: number, held: number): void {
-    this.#calls.end()
     this.#firings += firings
     this.#held += held
   }
@@ -219,6 +218,11 @@ export class QuietLane implements RowEvents, SeatLane {
   beginFirings(trigger: number): void {
     this.#context = this.#calls.actuator(this, 0, 0, trigger)
     this.#context.prepared = undefined
+  }
+
+  endFirings(firings: number): void {
+    this.#calls.end()
+    this.#firings += firings
   }
 
   fireNext(row: number, plug: Plug, properties: Values): boolean {

@@ -21,6 +21,8 @@ export interface RowEvents {
   beginFirings(trigger: number): void
   /** One of them, whose properties need nothing else. False when the call went on in the fold: then the crowd is over. */
   fireNext(row: number, plug: Plug, properties: Values): boolean
+  /** They are done, so many of them by themselves. */
+  endFirings(firings: number): void
   /** So many firings and holds are done with. */
   followed(firings: number, held: number): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
@@ -44,29 +46,23 @@ export const FOLLOWED = 2
 /** Takes a message into one row, unless it has other fields, or no number where the row compares one. */
 export type TakeOne = (row: number, message: Values) => Taken
 
-/** How a crowd takes messages: its limits stand by constant and row, what messages showed by message and parameter. */
+/** Limits of a crowd's rows: by constant, then by row. */
+export type Limits = readonly (readonly number[])[]
+
+/** How a crowd takes messages. `values`: what messages showed, by message and parameter. */
 export interface CrowdCode {
-  /**
-   * Keeps what the message shows in `values`, from `at` on. Gives how many rows fire, whose places then stand in
-   * `firing`; -1 when it has no number where rows compare one: then nothing is done.
-   */
-  sweep(
-    limits: Float64Array,
-    rows: number,
-    firing: Int32Array,
-    message: Values,
-    values: Float64Array,
-    at: number,
-  ): number
-  /** State bits of one row by what a message showed. */
-  statesAt(limits: Float64Array, rows: number, row: number, values: Float64Array, at: number): number
+  /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
+  read(message: Values, values: Float64Array, at: number): boolean
+  /** Gives how many rows fire by what stands at `at`; their places then stand in `firing`. */
+  sweep(limits: Limits, firing: Int32Array, values: Float64Array, at: number): number
+  /** State bits of a row by what stands at `at`. */
+  statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
   /**
    * The last message, from the one at `place` back to the one at `first`, at which one of the nodes changes, by a table of
    * which nodes change by state bits before and now. Below `first` when none does.
    */
   lastChange(
-    limits: Float64Array,
-    rows: number,
+    limits: Limits,
     row: number,
     values: Float64Array,
     place: number,
