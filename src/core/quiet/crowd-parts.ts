@@ -14,6 +14,8 @@ export interface CrowdParts extends CrowdCode {
   readonly changes: Int32Array
   /** those that may change while values go from some to others, by the state bits of the least (above) and the greatest */
   readonly mayChange: Int32Array
+  /** the nodes that change when firing begins or ends and at no other time, as bits by index */
+  readonly turning: number
   /** the only one that leads to the actuator */
   readonly trigger: number
 }
@@ -47,6 +49,7 @@ export function crowdPartsOf(
     return store.followings[store.known(row, store.table[place] ?? 0, before, now)]?.length ?? 0
   }
   const [first = 0] = all
+  let turning = 2 ** layout.nodes - 1
   const fires = new Uint8Array(2 ** bits)
   const changes = new Int32Array(2 ** (2 * bits))
   const mayChange = new Int32Array(2 ** (2 * bits))
@@ -62,11 +65,17 @@ export function crowdPartsOf(
       )
     }
   }
+  for (const before of all) {
+    for (const now of all) {
+      const nodes = changes[(before << bits) | now] ?? 0
+      turning &= fires[before] === fires[now] ? ~nodes : nodes
+    }
+  }
   const condition = conditionOf(shape, all, fires)
   if (condition === undefined) return undefined
   const parameters = new Set(sensors.map(({ steps }) => steps?.parameter)).size
   const code = generatedCrowd(store, condition, generate)
-  return { ...code, store, parameters, changes, mayChange, trigger: graph.triggers.indexOf(trigger) }
+  return { ...code, store, parameters, changes, mayChange, turning, trigger: graph.triggers.indexOf(trigger) }
 }
 
 function changed({ sensors, gates }: QuietShape, gateBits: Int32Array, before: number, now: number): number {

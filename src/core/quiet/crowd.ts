@@ -237,19 +237,39 @@ export class Crowd {
 
   /** Since when each node had its state, up to a message: what has not changed since the first ones stays. */
   #setSince(i: number, place: number, target: Float64Array, at: number): void {
-    const { changes, lastChange } = this.#parts
+    const { changes, lastChange, turning } = this.#parts
     const { bits } = this.#store.shape
-    const may = this.#mayHaveChanged(i)
-    let missing = may
+    let missing = this.#mayHaveChanged(i)
+    let found = 0
+    const turn = (missing & turning) === 0 ? undefined : this.#lastTurn(i, place)
+    if (turn !== undefined) {
+      if (turn >= FIRST) found = missing & turning
+      this.#setTimes(found, turn, target, at)
+      missing &= ~turning
+    }
     for (let from = place; missing !== 0 && from >= FIRST; from--) {
       from = lastChange(this.#limits, i, this.#values, from, FIRST, missing, changes)
       if (from < FIRST) break
-      const found = (changes[(this.#shown(i, from - 1) << bits) | this.#shown(i, from)] ?? 0) & missing
-      missing &= ~found
-      this.#setTimes(found, from, target, at)
+      const changed = (changes[(this.#shown(i, from - 1) << bits) | this.#shown(i, from)] ?? 0) & missing
+      found |= changed
+      missing &= ~changed
+      this.#setTimes(changed, from, target, at)
     }
     const first = changes[(this.#statesAt(i, 0) << bits) | this.#statesAt(i, 1)] ?? 0
-    this.#setTimes(first & (missing | ~may), 1, target, at)
+    this.#setTimes(first & ~found, 1, target, at)
+  }
+
+  /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
+  #lastTurn(i: number, place: number): number | undefined {
+    const fired = this.#fired[i] ?? 0
+    const last = (fired >>> 8) & 0xff
+    const firing = last <= place ? last : fired & 0xff
+    if (firing === place) return undefined
+    if (firing !== 0) return firing + 1
+    const { changes, turning } = this.#parts
+    const { bits } = this.#store.shape
+    const second = changes[(this.#shown(i, FIRST - 1) << bits) | this.#shown(i, FIRST)] ?? 0
+    return (second & turning) === 0 || place < FIRST ? 0 : FIRST
   }
 
   #setTimes(nodes: number, place: number, target: Float64Array, at: number): void {

@@ -1,8 +1,8 @@
 /**
  * The messages of one resource and the tasks that listen to it, in their order. Those that can take them quietly have a
- * seat in a lane; neighbours of one lane are taken in one go. Rows need each message to have the fields of the one
- * before (a value that is not repeated stays in reach for a while, which rows do not keep): when fields change, all
- * rise, and sit down again when it has become calm.
+ * seat in a lane; neighbours of one lane are taken in one go, and many of them in a crowd (crowd.ts). Rows need each
+ * message to have the fields of the one before (a value that is not repeated stays in reach for a while, which rows do
+ * not keep): when fields change, all rise, and sit down again when it has become calm.
  */
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
