@@ -1,10 +1,11 @@
 /** What the crowds of one lane share: which rows can go in crowds, when they fire, and which nodes change. */
+import type { Graph } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from './generate.ts'
 import { generatedCrowd } from './generated-rows.ts'
 import type { CrowdCode, CrowdCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
-import type { QuietShape } from './shape.ts'
+import type { QuietSensor, QuietShape } from './shape.ts'
 
 export interface CrowdParts extends CrowdCode {
   readonly store: RowStore
@@ -37,45 +38,85 @@ export function crowdPartsOf(
   const { shape, layout } = store
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
-  if (trigger === undefined || another !== undefined || trigger.policyMs > 0 || layout.actuators !== 1) return undefined
+  if (trigger === undefined || another !== undefined || layout.actuators !== 1) return undefined
+  if (trigger.change !== undefined || trigger.policyMs > 0) return undefined
   if (bits !== shape.keyBits || bits > MOST_BITS || layout.nodes > MOST_NODES) return undefined
   if (sensors.some(({ steps }) => steps === undefined)) return undefined
-  const counts = graph.sensors.map(({ states }) => states.length)
-  const all = Array.from({ length: 2 ** bits }, (_, states) => states).filter((states) => {
-    return sensors.every(({ slot, shift, mask }) => ((states >> shift) & mask) < (counts[slot] ?? 0))
-  })
-  const firesAfter = (before: number, now: number): number => {
-    const place = (before << bits) | now
-    return store.followings[store.known(row, store.table[place] ?? 0, before, now)]?.length ?? 0
+  const all = statesOf(shape, graph)
+  const fires = firesOf(store, row, all)
+  const condition = conditionOf(shape, all, fires)
+  if (condition === undefined) return undefined
+  const changes = changesOf(store, all)
+  return {
+    ...generatedCrowd(store, condition, generate),
+    store,
+    parameters: new Set(sensors.map(({ steps }) => steps?.parameter)).size,
+    changes,
+    mayChange: mayChangeOf(shape, all, changes),
+    turning: turningOf(store, all, fires, changes),
+    trigger: graph.triggers.indexOf(trigger),
   }
-  const [first = 0] = all
-  let turning = 2 ** layout.nodes - 1
-  const fires = new Uint8Array(2 ** bits)
-  const changes = new Int32Array(2 ** (2 * bits))
-  const mayChange = new Int32Array(2 ** (2 * bits))
+}
+
+/** All state bits that rows can have. */
+function statesOf({ sensors, bits }: QuietShape, graph: Graph): readonly number[] {
+  return Array.from({ length: 2 ** bits }, (_, states) => states).filter((states) =>
+    sensors.every(({ slot, shift, mask }) => ((states >> shift) & mask) < (graph.sensors[slot]?.states.length ?? 0)),
+  )
+}
+
+/** Whether the actuator fires, by state bits. Those before do not matter: its trigger is not about a change. */
+function firesOf(store: RowStore, row: number, all: readonly number[]): readonly boolean[] {
+  const [before = 0] = all
+  const fires: boolean[] = []
   for (const now of all) {
-    fires[now] = firesAfter(first, now)
-    if (all.some((before) => firesAfter(before, now) !== fires[now])) return undefined
-    for (const before of all) {
-      changes[(before << bits) | now] = changed(shape, store.gateBits, before, now)
-      const between = all.filter((states) => isBetween(shape, states, before, now))
-      mayChange[(before << bits) | now] = between.reduce(
-        (nodes, states) => nodes | changed(shape, store.gateBits, between[0] ?? 0, states),
-        0,
+    const known = store.known(row, store.table[(before << store.shape.bits) | now] ?? 0, before, now)
+    fires[now] = store.followings[known]?.length === 1
+  }
+  return fires
+}
+
+function changesOf({ shape, gateBits }: RowStore, all: readonly number[]): Int32Array {
+  const changes = new Int32Array(2 ** (2 * shape.bits))
+  for (const before of all) {
+    for (const now of all) changes[(before << shape.bits) | now] = changed(shape, gateBits, before, now)
+  }
+  return changes
+}
+
+function mayChangeOf({ sensors, bits }: QuietShape, all: readonly number[], changes: Int32Array): Int32Array {
+  const spans = sensors.map(spansOf)
+  const mayChange = new Int32Array(changes.length)
+  for (const least of all) {
+    for (const greatest of all) {
+      const between = all.filter((states) =>
+        sensors.every(({ shift, mask }, p) => {
+          const span = spans[p]?.[(least >> shift) & mask]?.[(greatest >> shift) & mask] ?? 0
+          return ((span >> ((states >> shift) & mask)) & 1) === 1
+        }),
       )
+      const [one = 0] = between
+      const nodes = between.reduce((union, states) => union | (changes[(one << bits) | states] ?? 0), 0)
+      mayChange[(least << bits) | greatest] = nodes
     }
   }
+  return mayChange
+}
+
+function turningOf(
+  { shape, layout }: RowStore,
+  all: readonly number[],
+  fires: readonly boolean[],
+  changes: Int32Array,
+): number {
+  let turning = 2 ** layout.nodes - 1
   for (const before of all) {
     for (const now of all) {
-      const nodes = changes[(before << bits) | now] ?? 0
+      const nodes = changes[(before << shape.bits) | now] ?? 0
       turning &= fires[before] === fires[now] ? ~nodes : nodes
     }
   }
-  const condition = conditionOf(shape, all, fires)
-  if (condition === undefined) return undefined
-  const parameters = new Set(sensors.map(({ steps }) => steps?.parameter)).size
-  const code = generatedCrowd(store, condition, generate)
-  return { ...code, store, parameters, changes, mayChange, turning, trigger: graph.triggers.indexOf(trigger) }
+  return turning
 }
 
 function changed({ sensors, gates }: QuietShape, gateBits: Int32Array, before: number, now: number): number {
@@ -86,20 +127,22 @@ function changed({ sensors, gates }: QuietShape, gateBits: Int32Array, before: n
   return nodes
 }
 
-/** Whether rows may show these states while their values go from where they show the first to where they show the last. */
-function isBetween({ sensors }: QuietShape, states: number, first: number, last: number): boolean {
-  return sensors.every(({ shift, mask, steps }) => {
-    const ranges = steps?.states ?? []
-    const from = ranges.indexOf((first >> shift) & mask)
-    const to = ranges.lastIndexOf((last >> shift) & mask)
-    return ranges.slice(from, to + 1).includes((states >> shift) & mask)
-  })
+/** By state of a sensor's least value (first) and its greatest: the states that values between may have, as bits. */
+function spansOf({ mask, steps }: QuietSensor): readonly (readonly number[])[] {
+  const ranges = steps?.states ?? []
+  const states = Array.from({ length: mask + 1 }, (_, state) => state)
+  return states.map((least) =>
+    states.map((greatest) => {
+      const between = ranges.slice(ranges.indexOf(least), ranges.lastIndexOf(greatest) + 1)
+      return between.reduce((bits, state) => bits | (1 << state), 0)
+    }),
+  )
 }
 
 /** Undefined when neither those that fire nor all others are told by their sensors one by one. */
-function conditionOf(shape: QuietShape, all: readonly number[], fires: Uint8Array): CrowdCondition | undefined {
-  const firing = all.filter((states) => fires[states] === 1)
-  const others = all.filter((states) => fires[states] === 0)
+function conditionOf(shape: QuietShape, all: readonly number[], fires: readonly boolean[]): CrowdCondition | undefined {
+  const firing = all.filter((states) => fires[states] === true)
+  const others = all.filter((states) => fires[states] === false)
   if (isProduct(shape, firing)) return { allowed: allowedRanges(shape, firing), isNegated: false }
   if (isProduct(shape, others)) return { allowed: allowedRanges(shape, others), isNegated: true }
   return undefined
