@@ -253,6 +253,24 @@ describe('many tasks of one form that hear one resource', () => {
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
   })
 
+  it('see their earlier firing when they first fire in a crowd', async () => {
+    const sent = (a: number, count: number, deed = 'none') =>
+      Array.from({ length: count }, (): Message => ({ resource: 'r', who: 3, deed, a, b: 0 }))
+    const rule: Rule = {
+      sensors: [
+        { label: 's', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 20 } },
+      ],
+      actuators: [{ label: 'a', name: 'act' }],
+      triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'] }],
+    }
+    const given: Case = {
+      rules: Array.from({ length: LEAST_CROWD }, () => rule),
+      calm: [...sent(40, 20), ...sent(0, 20)],
+      steps: [{ kind: 'messages', messages: sent(40, 1, 'look at others'), wait: 1 }],
+    }
+    expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
+  })
+
   it('went in crowds meanwhile, which were disturbed in the middle of a message', () => {
     expect(reached.length).toBeGreaterThan(500)
     expect(reached.filter((rows) => rows > 0 && rows < LEAST_CROWD).length).toBeGreaterThan(0)
