@@ -25,7 +25,11 @@ export async function watchStalls(): Promise<() => number> {
         workerData: { words, core } satisfies Watch,
       })
       return once(watcher, 'message').then(
-        () => true,
+        () => {
+          // who fails before the end shall not hang
+          watcher.unref()
+          return true
+        },
         () => false,
       )
     }),

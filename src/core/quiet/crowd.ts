@@ -38,7 +38,7 @@ interface Seated {
 
 /** so many rows are worth it */
 export const LEAST_CROWD = 8
-/** messages that rows may be behind, and the two before that they know themselves; firings among them fit into a byte */
+/** messages that rows may be behind, and the two before that they know themselves: their places fit into a byte */
 const KEPT = 256
 /** place of the first message that only the crowd knows */
 const FIRST = 2

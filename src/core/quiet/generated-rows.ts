@@ -66,7 +66,7 @@ export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generat
 export function generatedCrowd(rows: RowStore, condition: CrowdCondition, generate: Generate): CrowdCode {
   const source = new SourceWriter(rows.shape, rows.layout)
   return {
-    read: generate(['message', 'values', 'at'], source.read()),
+    read: generate(['message', 'values', 'at'], source.numbers()),
     sweep: generate(['limits', 'firing', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
@@ -122,8 +122,8 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Of a crowd: what a message shows. */
-  read(): string {
+  /** Of a crowd: keeps the numbers of a message. */
+  numbers(): string {
     const kept = this.#parameters.map((_, p) => `values[at + ${p}] = v${p}`)
     return [...this.#read('return false'), ...kept, 'return true'].join('\n')
   }

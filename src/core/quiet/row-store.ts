@@ -197,7 +197,7 @@ export class RowStore {
     return states
   }
 
-  /** Place in `followings` of an entry of the table that was read, known or not. */
+  /** Place in `followings` of an entry of the table that was read, known or not; by the row's states unless others are given. */
   known(row: number, what: number, before = this.before(row), now = this.after(row)): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + SEAT] as Seated

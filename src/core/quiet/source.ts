@@ -39,7 +39,7 @@ interface Stretch {
   readonly lane: SeatLane | null
   readonly rows: number[]
   readonly listeners: Listener[]
-  /** messages that its rows took one by one, with nothing in between */
+  /** messages that its rows took one by one since they were arranged, or since their last crowd */
   calm: number
   /** its rows, when they are many and it has been calm */
   crowd: Crowd | undefined
