@@ -22,12 +22,12 @@ export function filesUnder(folders: readonly string[], ending: string): readonly
     .sort()
 }
 
-/** Names that .gitignore leaves out, without a trailing slash. */
+/** Names that .gitignore leaves out, without slashes at their ends. */
 export function ignoredNames(): ReadonlySet<string> {
   return new Set(
     readText('.gitignore')
       .split('\n')
-      .map((line) => line.trim().replace(/\/$/, ''))
+      .map((line) => line.trim().replace(/^\/|\/$/g, ''))
       .filter((line) => line !== '' && !line.startsWith('#')),
   )
 }
