@@ -33,6 +33,7 @@ export type {
   PlugResult,
   PropertiesOf,
   PropertyProblem,
+  TouchContext,
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export type { AlarmPort, Cause, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'

@@ -85,6 +85,8 @@ function plugContext(
       call.message === undefined || (key !== undefined && ownValue(message, key) === undefined)
         ? undefined
         : (call.messageTime ?? call.now ?? 0),
+    isNew: (key) =>
+      (call.messageTime === undefined || call.messageTime === (call.now ?? 0)) && ownValue(message, key) !== undefined,
     streamData: { ...message },
     rawData: { ...nodes, GLOBAL: message },
     lookup: (path) => lookup({ streamdata: message, nodes: withRawData(nodes), variables: call.variables ?? {} }, path),

@@ -7,7 +7,7 @@ import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
-import { streamTime, streamValue, streamValues } from '../task/stream.ts'
+import { isNewValue, streamTime, streamValue, streamValues } from '../task/stream.ts'
 import { traceLog } from '../task/trace.ts'
 
 /** What does not belong to the task: fetched before the call, or the same for all calls. */
@@ -127,6 +127,10 @@ export class CallContext implements PlugContext, Scope {
 
   streamTime(key?: string): number | undefined {
     return streamTime(this.#run, this.#execution, key)
+  }
+
+  isNew(key: string): boolean {
+    return isNewValue(this.#run, this.#execution, key)
   }
 
   get streamData(): Readonly<Record<string, unknown>> {

@@ -47,6 +47,7 @@ function innerContext(
     internalState,
     streamValue: (key) => outer.streamValue(key),
     streamTime: (key) => outer.streamTime(key),
+    isNew: (key) => outer.isNew(key),
     lookup: (path) => outer.lookup(path),
     random: () => outer.random(),
     get streamData() {

@@ -9,10 +9,10 @@ import { problem, shown } from './problem.ts'
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 const MAX_STATES = 1000
-const TEXTS = ['description', 'category'] as const
-const FUNCTIONS = ['check', 'steps', 'prepare'] as const
+const TEXTS = ['description', 'category', 'compatible'] as const
+const FUNCTIONS = ['check', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts states input output openOutput check steps prepare execute'.split(
+  'name version kind description category channel acts parameters reads touches compatible states input output openOutput check steps prepare execute'.split(
     ' ',
   )
 
@@ -37,6 +37,8 @@ export function definePlug(definition: PlugDefinition): Plug {
   if (issues.length > 0) throw plugError(definition, issues)
   return Object.freeze({
     // Absent functions are written out, so that all plugs have one shape and calls stay fast.
+    parameters: undefined,
+    touches: undefined,
     check: undefined,
     steps: undefined,
     prepare: undefined,
@@ -50,7 +52,7 @@ export function definePlug(definition: PlugDefinition): Plug {
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput, acts } = definition
+  const { name, version, kind, execute, openOutput, acts, parameters, reads } = definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
@@ -72,6 +74,14 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
     issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))
   }
+  if (parameters !== undefined && typeof parameters !== 'function' && !isTextList(parameters)) {
+    issues.push(
+      problem('/parameters', `${shown(parameters)} is no list of names`, 'or make it a function of the properties'),
+    )
+  }
+  if (reads !== undefined && reads !== 'message') {
+    issues.push(problem('/reads', `${shown(reads)} is not "message"`, 'leave it out when a call reads anything else'))
+  }
   for (const key of TEXTS) {
     const value = definition[key]
     if (value !== undefined && typeof value !== 'string') issues.push(problem(`/${key}`, `${shown(value)} is not text`))
@@ -88,6 +98,10 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   issues.push(...channelProblems(kind, definition['channel']), ...stateProblems(kind, definition['states']))
   issues.push(...inputProblems(definition['input']), ...outputProblems(definition['output']))
   return issues
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 function channelProblems(kind: unknown, channel: unknown): Issue[] {

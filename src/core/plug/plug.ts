@@ -89,6 +89,8 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
    * engine's clock, undefined when none came. It tells a message that began this run from one that is still in reach
    */
   streamTime(key?: string): number | undefined
+  /** whether the message that began this run has that value itself; a value carried over from an earlier one is not new */
+  isNew(key: string): boolean
   /** the message in reach as a copy, empty on a tick without recent data */
   readonly streamData: Readonly<Record<string, unknown>>
   /** last raw data per node label, plus `GLOBAL` with the stream data */
@@ -153,6 +155,13 @@ export interface Steps<State extends string = string> {
   readonly states: readonly State[]
 }
 
+/** Where a call acts from, for `touches`. */
+export interface TouchContext {
+  readonly taskId: string
+  /** of the node, else of the task */
+  readonly resource: string | undefined
+}
+
 export interface PlugDefinition<
   Input extends Readonly<Record<string, InputField>> = Readonly<Record<string, InputField>>,
   State extends string = string,
@@ -176,6 +185,25 @@ export interface PlugDefinition<
    * sensors
    */
   acts?: boolean | ((properties: PropertiesOf<Input>) => boolean)
+  /**
+   * names of the values of the message that a call asks for by itself, beside its placeholders; a function when they
+   * depend on the constant properties, which gives undefined when they cannot be told. A root sensor that names some runs on messages
+   * with at least one of them. Default: cannot be told, so that every message runs it
+   */
+  parameters?: readonly string[] | ((properties: Partial<PropertiesOf<Input>>) => readonly string[] | undefined)
+  /**
+   * `message`: what a call gives follows from its properties and values of the message at hand alone, and it changes
+   * nothing: no memory, no other nodes, no chance, no effect. Such a call may begin while the task is at work on an
+   * earlier message; its answer still takes its turn
+   */
+  reads?: 'message'
+  /**
+   * what a call that acts touches, as texts such as `alarm:boiler-1/HOT`. Calls of one task that touch the same thing
+   * are made one after the other, in the order in which they fired. It must be pure. Default: the node itself
+   */
+  touches?(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
+  /** versions that rules may name for this plug, as `>=1.0.0 <3`; default: its own version alone */
+  compatible?: string
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input
@@ -204,13 +232,26 @@ export interface PlugDefinition<
 export type Plug = Readonly<
   Omit<
     PlugDefinition,
-    'acts' | 'states' | 'input' | 'output' | 'openOutput' | 'check' | 'steps' | 'prepare' | 'execute'
+    | 'acts'
+    | 'parameters'
+    | 'touches'
+    | 'states'
+    | 'input'
+    | 'output'
+    | 'openOutput'
+    | 'check'
+    | 'steps'
+    | 'prepare'
+    | 'execute'
   > & {
     acts: boolean | ((properties: Readonly<Record<string, unknown>>) => boolean)
     states: readonly string[]
     input: Readonly<Record<string, InputField>>
     output: Readonly<Record<string, OutputField>>
     openOutput: boolean
+    parameters:
+      readonly string[] | ((properties: Readonly<Record<string, unknown>>) => readonly string[] | undefined) | undefined
+    touches: ((properties: Readonly<Record<string, unknown>>, context: TouchContext) => readonly string[]) | undefined
     check: ((properties: Readonly<Record<string, unknown>>) => readonly PropertyProblem[]) | undefined
     steps: ((properties: Readonly<Record<string, unknown>>) => Steps | undefined) | undefined
     prepare: ((properties: Readonly<Record<string, unknown>>) => unknown) | undefined

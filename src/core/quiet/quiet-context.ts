@@ -134,6 +134,10 @@ export class QuietContext implements PlugContext, Scope {
     return this.#view().streamTime(key)
   }
 
+  isNew(key: string): boolean {
+    return this.opened === null ? this.streamValue(key) !== undefined : this.opened.view.isNew(key)
+  }
+
   get streamData(): Readonly<Record<string, unknown>> {
     return this.opened === null ? { ...this.#message() } : this.opened.view.streamData
   }

@@ -31,6 +31,7 @@ const plugNode = {
   loopDef: Type.Optional(Type.String({ description: 'JSON array of objects; the node runs once per object' })),
   pauseExecution: Type.Optional(Type.Boolean()),
   pauseExecutionTimeout: Type.Optional(Duration),
+  unordered: Type.Optional(Type.Boolean()),
   description: Type.Optional(Type.String()),
   iconURL: Type.Optional(Type.String()),
 }
@@ -141,6 +142,7 @@ const settings = {
   maxLateness: Type.Optional(Duration),
   maxMissed: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
   overlap: Type.Optional(Type.Enum(['skip', 'queue', 'cancelPrevious'])),
+  whenBusy: Type.Optional(Type.Enum(['queue', 'latest', 'skip'])),
   dst: Type.Optional(
     Type.Object(
       {

@@ -27,6 +27,8 @@ export interface PlugNode {
   pauseExecution?: boolean
   /** extension: ISO 8601, default PT1H */
   pauseExecutionTimeout?: string
+  /** extension, default false: calls that act need not wait for earlier ones that touch the same */
+  unordered?: boolean
   description?: string
   iconURL?: string
 }
@@ -144,6 +146,12 @@ export interface TaskSettings {
   maxMissed?: number
   /** extension: what a tick does when the last one still works */
   overlap?: 'skip' | 'queue' | 'cancelPrevious'
+  /**
+   * extension: what becomes of a message that comes while the task is at work on an earlier one. `queue`: it waits;
+   * `latest`: it waits, and one that waits is dropped when a newer one has all its values; `skip`: it is dropped.
+   * Default `queue`; messages on channels always wait
+   */
+  whenBusy?: 'queue' | 'latest' | 'skip'
   /** extension */
   dst?: DstPolicy
   tags?: JsonObject

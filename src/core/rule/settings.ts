@@ -26,6 +26,7 @@ export interface NormalSettings {
   /** how many missed ticks run at most */
   readonly maxMissed: number
   readonly overlap: 'skip' | 'queue' | 'cancelPrevious'
+  readonly whenBusy: 'queue' | 'latest' | 'skip'
   /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
   readonly dst: DstPolicy
   readonly tags: JsonObject
@@ -61,6 +62,7 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     maxLatenessMs: settings.maxLateness === undefined ? undefined : durationMs(settings.maxLateness),
     maxMissed: settings.maxMissed ?? 100,
     overlap: settings.overlap ?? 'skip',
+    whenBusy: settings.whenBusy ?? 'queue',
     dst: settings.dst ?? {},
     tags: settings.tags ?? {},
   }

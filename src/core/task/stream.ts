@@ -53,6 +53,14 @@ export function streamValue(run: TaskRun, execution: Execution, key: string): un
   return source === undefined ? undefined : valueAt(run, source, key)
 }
 
+/** Whether the message that began an execution has that value itself, and is for its node. */
+export function isNewValue(run: TaskRun, execution: Execution, key: string): boolean {
+  const { node, origin } = execution
+  if (!sees(execution)) return false
+  const isForNode = resourcePlaceOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
+  return isForNode && messageValue(origin.values ?? NOTHING, key) !== undefined
+}
+
 /** When the last message for an execution's node came, or the last with that value; undefined when there was none. */
 export function streamTime(run: TaskRun, execution: Execution, key?: string): number | undefined {
   const { node, origin } = execution
