@@ -7,7 +7,7 @@ import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { SavedState } from '../task/saved.ts'
-import type { TaskStatus } from '../task/state.ts'
+import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EngineEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
 
@@ -41,12 +41,17 @@ export interface EngineOptions {
   readonly timed?: () => () => void
   /** makes a function of source text that the engine wrote; absent where code may not be generated, at a cost of speed */
   readonly generate?: Generate
+  /** of a simulation: ms by which the answer of each call of a plug is held back */
+  readonly latency?: (execution: Execution) => number
   /** of a host that keeps tasks over restarts */
   readonly journal?: Journal
   /** ms that values of a message stay in reach of later executions; default 60,000 */
   readonly streamValidity?: number
-  /** executions that one task may have in flight; default 1,000. More are held with reason `queue` */
-  readonly maxInFlight?: number
+  /**
+   * inputs that may wait while a task is at work on an earlier one, and calls of actuators that may wait for earlier
+   * ones; default 1,000 each. When more come, the oldest message or call that waits is dropped, counted, and said in the log
+   */
+  readonly maxWaiting?: number
 }
 
 export interface Engine {

@@ -1,6 +1,6 @@
 /** What one call of a plug can see: the plug's own view (PlugContext) and that of placeholders (Scope), over one task. */
 import { ownValue } from '../../kernel/json.ts'
-import { nextSeed, randomOf } from '../../kernel/random.ts'
+import { nextSeed, randomOf, seedOf } from '../../kernel/random.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import type { Scope } from '../placeholders/scope.ts'
@@ -17,6 +17,8 @@ export interface CallSurroundings {
   readonly streamVariables: readonly string[]
   /** `call`: which call of the execution asks */
   signalOf(execution: Execution, call: number): AbortSignal
+  /** the task as it is now, for an execution that goes on while the task does */
+  frozen(run: TaskRun, execution: Execution): TaskRun
 }
 
 /** Answers of the ports, by what the node declared that it needs. */
@@ -35,12 +37,17 @@ type ActuatorData = { message?: string; rawData?: unknown; collectedTime: number
 export class CallContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
-  readonly #run: TaskRun
+  #run: TaskRun
   readonly #execution: Execution
   readonly #around: CallSurroundings
   readonly #fetched: Fetched
   readonly #now: number
   readonly #call: number
+  readonly #attempt: number
+  #seed: number | undefined
+  readonly #itemAt: number
+  /** while the properties of several items are made */
+  #item: { readonly item: unknown } | undefined
 
   constructor(run: TaskRun, execution: Execution, around: CallSurroundings, fetched: Fetched) {
     this.#run = run
@@ -49,6 +56,19 @@ export class CallContext implements PlugContext, Scope {
     this.#fetched = fetched
     this.#now = run.now
     this.#call = execution.calls
+    this.#attempt = execution.attempt
+    this.#itemAt = execution.item
+  }
+
+  /** From here on it shows the task as it is now, whatever the task does meanwhile. */
+  freeze(): void {
+    this.#run = this.#around.frozen(this.#run, this.#execution)
+  }
+
+  /** Does something with another item of the loop at hand. */
+  forItem<T>(item: unknown, evaluate: () => T): T {
+    this.#item = { item }
+    return evaluate()
   }
 
   get now(): number {
@@ -115,10 +135,11 @@ export class CallContext implements PlugContext, Scope {
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
 
+  /** Chance belongs to the execution, so that others' calls do not move it. */
   random(): number {
-    const { state } = this.#run
-    state.seed = nextSeed(state.seed)
-    return randomOf(state.seed)
+    const { id } = this.#execution
+    this.#seed = nextSeed(this.#seed ?? seedOf(`${this.#run.state.seed}/${id}/${this.#itemAt}/${this.#attempt}`))
+    return randomOf(this.#seed)
   }
 
   streamValue(key: string): unknown {
@@ -207,6 +228,6 @@ export class CallContext implements PlugContext, Scope {
   }
 
   loopItem(): unknown {
-    return this.#execution.items?.[this.#execution.item]
+    return this.#item === undefined ? this.#execution.items?.[this.#itemAt] : this.#item.item
   }
 }

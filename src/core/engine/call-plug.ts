@@ -13,11 +13,14 @@ import type { Ports } from '../ports.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { CallContext, NOTHING_FETCHED, type CallSurroundings, type Fetched } from './call-context.ts'
+import { withSecrets } from './secret-names.ts'
 
 export interface Caller extends CallSurroundings {
   readonly ports: Ports
   /** names of variables that the last stored value replaces */
   readonly dataVariables: readonly string[]
+  /** what a call that acts sees of its task: as it was when it fired; undefined: as it is */
+  seenBy(execution: Execution): TaskRun | undefined
 }
 
 /** A context whose properties are not known yet. */
@@ -29,17 +32,17 @@ const MAX_LOOP_ITEMS = 10_000
 
 export function callPlug(run: TaskRun, execution: Execution, caller: Caller): Outcome | Promise<Outcome> {
   try {
-    const fetched = fetch(run, execution, caller)
+    const { needs } = execution.node.call
+    const fetched = needs === undefined ? NOTHING_FETCHED : fetchNeeds(run, execution, caller, needs)
     if (isPromise(fetched)) return settle(fetched.then((data) => call(run, execution, caller, data)))
-    const outcome = call(run, execution, caller, fetched)
-    return isPromise(outcome) ? settle(outcome) : outcome
+    return call(run, execution, caller, fetched)
   } catch (error) {
     return { ok: false, error: messageOf(error) }
   }
 }
 
 /** A promise that never rejects. */
-export async function settle(outcome: PromiseLike<Outcome>): Promise<Outcome> {
+export async function settle<T extends { readonly ok: boolean }>(outcome: PromiseLike<T>): Promise<T | BadAnswer> {
   try {
     return await outcome
   } catch (error) {
@@ -47,32 +50,52 @@ export async function settle(outcome: PromiseLike<Outcome>): Promise<Outcome> {
   }
 }
 
-function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | PromiseLike<Outcome> {
+function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | Promise<Outcome> {
   const { plug, loop } = execution.node.call
-  const context = new CallContext(run, execution, caller, fetched)
+  const context = new CallContext(caller.seenBy(execution) ?? run, execution, caller, fetched)
   if (loop !== undefined && execution.items === null) {
     const items = loopItems(loop.evaluate(context))
     if (items.length === 0) return readAnswer(plug, undefined)
     execution.items = items
   }
-  const refused = fillProperties(execution.node.call, context)
-  return refused ?? outcomeOf(plug, plug.execute(context))
+  const refused = fillProperties(execution.node.call, context, renderedOf(execution, fetched))
+  if (refused !== undefined) return refused
+  const given = plug.execute(context)
+  if (isPromise(given) && execution.node.kind === 'actuator') context.freeze()
+  return outcomeOf(plug, given)
 }
 
-/** What `execute` gave, as an outcome. The promise of it may reject. */
-export function outcomeOf(plug: Plug, given: unknown): Outcome | PromiseLike<Outcome> {
-  return isPromise(given) ? given.then((answer) => readAnswer(plug, answer)) : readAnswer(plug, given)
+/** Properties that were made when the call fired; undefined: they are made now. */
+function renderedOf({ node, rendered, item }: Execution, { secrets }: Fetched): Record<string, unknown> | undefined {
+  const properties = rendered?.[item]
+  if (properties === undefined) return undefined
+  return secrets === undefined || secrets.size === 0
+    ? properties
+    : withSecrets(properties, secrets, node.call.properties.uses)
+}
+
+/** What `execute` gave, as an outcome; a promise of it never rejects. */
+export function outcomeOf(plug: Plug, given: unknown): Outcome | Promise<Outcome> {
+  if (!isPromise(given)) return readAnswer(plug, given)
+  const read = (answer: unknown): Outcome => readAnswer(plug, answer)
+  return given instanceof Promise
+    ? given.then(read, (error: unknown) => ({ ok: false, error: messageOf(error) }))
+    : settle(given.then(read))
 }
 
 /** Gives a call's context its properties; the outcome of the call when they cannot be used. */
-export function fillProperties(call: PlugCall, context: Fillable): BadAnswer | undefined {
+export function fillProperties(
+  call: PlugCall,
+  context: Fillable,
+  rendered?: Readonly<Record<string, unknown>>,
+): BadAnswer | undefined {
   const { plug, properties, constant, prepared, recent } = call
   if (constant !== undefined) {
     context.properties = constant
     context.prepared = prepared
     return undefined
   }
-  const finished = finishProperties(plug, properties.evaluate(context))
+  const finished = finishProperties(plug, rendered ?? properties.evaluate(context))
   if (finished.problems) {
     return { ok: false, error: finished.problems.map((one) => `${one.property}: ${one.message}`).join('; ') }
   }
@@ -81,7 +104,7 @@ export function fillProperties(call: PlugCall, context: Fillable): BadAnswer | u
   return undefined
 }
 
-function loopItems(value: unknown): readonly unknown[] {
+export function loopItems(value: unknown): readonly unknown[] {
   const items: unknown = typeof value === 'string' ? parseItems(value) : value
   if (!Array.isArray(items) || !items.every(isPlainObject)) {
     throw new TypeError('loopDef is not a JSON array of objects; write for example [{"id": 1}, {"id": 2}]')
@@ -104,9 +127,12 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
 }
 
 /** Asks the ports for what the node's placeholders read; a plain value when all of them answer at once. */
-function fetch(run: TaskRun, execution: Execution, caller: Caller): Fetched | PromiseLike<Fetched> {
-  const needs = execution.node.call.needs
-  if (needs === undefined) return NOTHING_FETCHED
+export function fetchNeeds(
+  run: TaskRun,
+  execution: Execution,
+  caller: Caller,
+  needs: Needs,
+): Fetched | PromiseLike<Fetched> {
   const wanted = questions(run, execution, caller, needs)
   if (wanted.length === 0) return NOTHING_FETCHED
   const answers = wanted.map(({ ask }) => ask())

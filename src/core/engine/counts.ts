@@ -6,8 +6,10 @@ export interface Counts {
   readonly firings: number
   /** those of them into actuators */
   readonly calls: number
-  /** triggers that held and were held back: by a cool-down, by work under way, by a full queue */
+  /** triggers that held and were held back, and ticks: by a cool-down, by work under way, by a full queue */
   readonly held: number
+  /** inputs and effects that were dropped because too many waited, or because their tasks want it so */
+  readonly dropped: number
 }
 
 export type Counting = { -readonly [K in keyof Counts]: Counts[K] }

@@ -53,7 +53,9 @@ export class CoreEngine implements Engine {
   #busy = false
   #order = 0
   readonly #open = new OpenCount()
-  readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0 }
+  /** inputs that wait for earlier ones of their tasks */
+  readonly #inputs = { count: 0 }
+  readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
   readonly #watches = new Watches(
     (error) => this.#report('a watcher threw', error),
     (id, listener) => this.#watch(id, listener),
@@ -88,6 +90,9 @@ export class CoreEngine implements Engine {
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
       opened: () => this.#open.opened(),
+      later: (ms, work) => void options.scheduler.schedule(work, ms),
+      latency: options.latency,
+      waiting: this.#inputs,
       ended: (task) => {
         this.#timers.forget(task)
         this.#router.remove(task)
@@ -261,6 +266,11 @@ export class CoreEngine implements Engine {
 
   explain(id: string, node: string): Explanation {
     return this.#task(id).explain(node)
+  }
+
+  /** how many messages wait for earlier ones of their tasks */
+  get waitingMessages(): number {
+    return this.#inputs.count
   }
 
   /** how many calls of asynchronous plugs are open */

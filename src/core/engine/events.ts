@@ -68,8 +68,10 @@ export interface WhyStep {
 export type HeldReason = 'invocationPolicy' | 'overlap' | 'queue'
 
 interface Base<Type extends string> {
-  /** epoch ms; virtual in a simulation */
+  /** epoch ms, virtual in a simulation: of the input that it follows from; never goes back in a task */
   time: number
+  /** epoch ms of the engine's clock, when that is ahead: the input waited, or a plug took its time */
+  at?: number
   /** task id */
   task: string
   /** number of the invocation, 0 before the first */

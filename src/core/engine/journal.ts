@@ -6,7 +6,11 @@
  * Not in here: messages to tasks that sit in quiet lanes. Who hands in a message knows whom it reaches.
  */
 import type { Outcome } from './call-plug.ts'
+import type { Rendered } from './render-call.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
+
+/** What comes back for a call: its answer, or before that the properties of one that acts. */
+export type Reply = Outcome | Rendered
 
 export interface JournaledTask {
   readonly id: string
@@ -23,6 +27,8 @@ export interface Journal {
   mayCall?(task: JournaledTask, execution: Execution): boolean
   /** The plug has not answered at once, or was not called. */
   opened(task: JournaledTask, execution: Execution): void
-  /** The plug has answered the call of that number, and somebody still waits for it. */
-  answered(task: JournaledTask, execution: Execution, call: number, outcome: Outcome): void
+  /** The plug has answered the call of that number, or its properties were made, and somebody still waits for it. */
+  answered(task: JournaledTask, execution: Execution, call: number, reply: Reply): void
+  /** A call that acts waits for earlier ones on the same thing. */
+  waits(task: JournaledTask, execution: Execution): void
 }

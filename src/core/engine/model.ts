@@ -15,11 +15,11 @@ const NO_SCHEDULES: ReadonlyMap<number, Schedule> = new Map()
 
 export interface ModelLimits {
   readonly streamValidity: number
-  readonly maxInFlight: number
+  readonly maxWaiting: number
 }
 
-export function limitsOf({ streamValidity = 60_000, maxInFlight = 1000 }: Partial<ModelLimits>): ModelLimits {
-  return { streamValidity, maxInFlight }
+export function limitsOf({ streamValidity = 60_000, maxWaiting = 1000 }: Partial<ModelLimits>): ModelLimits {
+  return { streamValidity, maxWaiting }
 }
 
 /** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
@@ -46,7 +46,7 @@ export function buildModel(
   clocks: Clocks,
 ): TaskModel {
   const { graph, settings } = prepared
-  const { streamValidity, maxInFlight } = limits
+  const { streamValidity, maxWaiting } = limits
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
   // Written out: an object that is spread into another takes more memory, and a fleet has one each.
   return {
@@ -61,7 +61,7 @@ export function buildModel(
     schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, start)),
     ownSchedules: ownSchedules(graph, settings, start, clocks),
     streamValidity,
-    maxInFlight,
+    maxWaiting,
   }
 }
 

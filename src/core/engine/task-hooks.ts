@@ -1,7 +1,8 @@
 /** What one task hands to the fold and to its plug calls. A class, not closures: a fleet has one per task. */
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
-import type { Sink } from '../task/run.ts'
+import { frozenRun } from '../task/frozen-run.ts'
+import type { Sink, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller } from './call-plug.ts'
 import type { Counting } from './counts.ts'
@@ -39,6 +40,8 @@ export class TaskHooks implements Sink, Caller {
   readonly #host: SharedHooks
   /** made with the first call that is not answered at once: most tasks never have one */
   #calls: OpenCalls | undefined
+  /** what calls that act and go on see of the task */
+  #frozen: WeakMap<Execution, TaskRun> | undefined
   /** while somebody watches this very task: tells that one, and who listens to all tasks */
   #watched: Listener | null = null
 
@@ -101,8 +104,8 @@ export class TaskHooks implements Sink, Caller {
       })
   }
 
-  timer(kind: TimerKind, at: number, key: number, place = key): void {
-    this.#host.timers.ask(this.#owner, kind, at, key, place)
+  timer(kind: TimerKind, at: number, key: number): void {
+    this.#host.timers.ask(this.#owner, kind, at, key)
   }
 
   cancelled(execution: Execution): void {
@@ -123,6 +126,17 @@ export class TaskHooks implements Sink, Caller {
 
   get dataVariables(): readonly string[] {
     return this.#owner.prepared.overrides.byData
+  }
+
+  seenBy(execution: Execution): TaskRun | undefined {
+    return this.#frozen?.get(execution)
+  }
+
+  frozen(run: TaskRun, execution: Execution): TaskRun {
+    this.#frozen ??= new WeakMap()
+    let seen = this.#frozen.get(execution)
+    if (seen === undefined) this.#frozen.set(execution, (seen = frozenRun(run)))
+    return seen
   }
 
   /** A call that is over has an aborted signal, also when the plug asks for it only then. */

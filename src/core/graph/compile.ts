@@ -152,6 +152,7 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
     prepared: constant === undefined ? undefined : plug.prepare?.(constant),
     recent: constant === undefined && plug.prepare ? new RecentPrepares(plug.prepare) : undefined,
     timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
+    unordered: node.unordered ?? false,
     retry: node.retryConfig && {
       maxRetries: node.retryConfig.maxRetries,
       minBackoffMs: durationMs(node.retryConfig.minBackoff ?? 'PT1S'),

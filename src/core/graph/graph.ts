@@ -29,6 +29,8 @@ export interface PlugCall {
   /** prepares properties that depend on the moment; undefined when there is nothing to prepare */
   readonly recent: RecentPrepares | undefined
   readonly timeoutMs: number
+  /** calls that act do not wait for earlier ones on the same thing */
+  readonly unordered: boolean
   readonly retry: Retry | undefined
   readonly loop: CompiledValue | undefined
   /** ms to wait for a resume; undefined: does not pause */

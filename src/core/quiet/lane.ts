@@ -138,7 +138,7 @@ export class QuietLane implements RowEvents, SeatLane {
   get counts(): Counts {
     const { taken } = this
     const calls = this.#firings
-    return { steps: taken, firings: calls + (taken - this.#inFold) * this.#inner, calls, held: this.#held }
+    return { steps: taken, firings: calls + (taken - this.#inFold) * this.#inner, calls, held: this.#held, dropped: 0 }
   }
 
   hot(fields: Fields): HotLane {

@@ -1,6 +1,6 @@
 /** The call of a plug that is under way in the quiet lanes of one engine: at most one at a time. */
 import { messageOf } from '../../kernel/errors.ts'
-import { isPromise, outcomeOf, settle, type Outcome } from '../engine/call-plug.ts'
+import { outcomeOf, type Outcome } from '../engine/call-plug.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Execution } from '../task/state.ts'
 import type { Seat, SeatLane } from './seat.ts'
@@ -76,8 +76,7 @@ export class QuietCalls implements ContextOwner {
   /** The plug gave more than a row can hold, or looked at its task. */
   answered(plug: Plug, given: unknown): void {
     try {
-      const outcome = outcomeOf(plug, given)
-      this.goOn(isPromise(outcome) ? settle(outcome) : outcome)
+      this.goOn(outcomeOf(plug, given))
     } catch (error) {
       this.failed(error)
     }
@@ -93,7 +92,8 @@ export class QuietCalls implements ContextOwner {
     const seat = context.seat()
     const message = seat.lane.messageOf(seat)
     const now = seat.lane.timeOf(seat)
-    const { execution } = this.open()
+    const { execution, view } = this.open()
+    if (given instanceof Promise && execution.node.kind === 'actuator') view.freeze()
     // The plug may keep its view: the next call gets another one.
     this.#context = new QuietContext(this)
     this.#isOn = false

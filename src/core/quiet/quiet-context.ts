@@ -2,7 +2,6 @@
  * What a plug sees during a quiet call. What the message and the rule say is at hand; for anything of the task's state
  * the call is opened in the fold first, and from then on this view passes everything on.
  */
-import { nextSeed, randomOf } from '../../kernel/random.ts'
 import type { GraphNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import { ownValue } from '../../kernel/json.ts'
@@ -116,10 +115,8 @@ export class QuietContext implements PlugContext, Scope {
   }
 
   random(): number {
-    if (this.opened !== null) return this.opened.view.random()
-    const { state } = this.seat().task
-    state.seed = nextSeed(state.seed)
-    return randomOf(state.seed)
+    // Chance belongs to the execution, which is there only once the call is open.
+    return this.#view().random()
   }
 
   streamValue(key: string): unknown {

@@ -60,6 +60,7 @@ export class Quiet {
       all.firings += counts.firings
       all.calls += counts.calls
       all.held += counts.held
+      all.dropped += counts.dropped
     }
     return all
   }
@@ -77,19 +78,11 @@ export class Quiet {
 
   /** How a task can run quietly; undefined when it cannot. */
   fit(model: TaskModel): QuietFit | undefined {
-    const { graph, settings, resources, maxInFlight } = model
+    const { graph, settings, resources } = model
     let bySettings = this.#fits.get(graph)
     if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, QuietFit | undefined>()))
     const { type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate } = settings
-    const key = [
-      type,
-      parallel,
-      resetObservations,
-      gatesNeedFullObservation,
-      pollingFixedRate,
-      resources.length,
-      maxInFlight,
-    ].join()
+    const key = [type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate, resources.length].join()
     if (!bySettings.has(key)) bySettings.set(key, fitOf(model))
     return bySettings.get(key)
   }
@@ -129,7 +122,7 @@ export class Quiet {
 /** Nothing is open, and each sensor has its state from this very message. */
 function isAtRest(state: TaskState, message: Message): boolean {
   const stream = state.streams[0]
-  if (state.status !== 'running' || state.inFlight.size > 0 || state.groups.length > 0) return false
+  if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
   if (state.waitingTicks.length > 0 || stream?.values !== message) return false
   if (stream.carried !== null && stream.carried.size > 0) return false
   return state.sensors.every((sensor) => {

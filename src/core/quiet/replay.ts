@@ -38,7 +38,7 @@ export function replay(
   counts: FiringCounts | null = null,
 ): Execution | undefined {
   const sink = counts === null ? SILENT : { ...SILENT, counts }
-  const silent: TaskRun = { model: run.model, state: run.state, sink, now }
+  const silent: TaskRun = { model: run.model, state: run.state, sink, now, at: now }
   step(silent, now, { kind: 'data', messages: [message] })
   let sensors = 0
   let firings = 0

@@ -51,7 +51,7 @@ export interface Seat {
 }
 
 /** The view of a call that is open in the fold. */
-export type OpenView = PlugContext & Scope
+export type OpenView = PlugContext & Scope & { freeze(): void }
 
 /** The lane that a seat is in. */
 export interface SeatLane {

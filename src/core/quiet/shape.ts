@@ -73,7 +73,6 @@ export function fitOf(model: TaskModel): QuietFit | undefined {
     model.schedule?.fixedDelay !== true &&
     model.ownSchedules.size === 0 &&
     model.resources.length === 1 &&
-    graph.sensors.length + graph.triggers.length < model.maxInFlight &&
     graph.actuators.length <= MAX_ACTUATORS &&
     graph.gates.length <= MAX_GATES &&
     [...graph.sensors, ...graph.actuators].every(({ call }) => isPlainCall(call)) &&

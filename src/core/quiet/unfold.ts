@@ -165,7 +165,7 @@ function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number,
 /** The counters of messages that were taken quietly. */
 function addMessages({ shape }: RowStore, state: TaskState, messages: number, firings: number): void {
   state.invocations += messages
-  state.inputs += messages * (1 + shape.sensors.length) + firings
+  state.inputs += messages * (1 + shape.sensors.length)
   state.executions += messages * shape.sensors.length + firings
 }
 

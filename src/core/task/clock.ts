@@ -1,9 +1,11 @@
 /**
  * The clocks of a task: its own tick and those of single sensors. What happens to ticks that came too late (`misfire`)
- * and to ticks that meet the work of an earlier one (`overlap`) is decided here, the same for both kinds.
+ * and to ticks that meet the work of an earlier one (`overlap`) is decided here, the same for both kinds. Clocks follow
+ * the engine's time; a tick then is an input of the task, which waits for its turn.
  *
  *  C1 every occurrence ticks at most once, or is counted as skipped.
- *  C2 an occurrence is missed when the engine was not there for it, or came more than a minute late.
+ *  C2 an occurrence is missed when the engine was not there for it, or came more than a minute late; one that waits
+ *     for its turn is not missed.
  *  C3 ticks that wait are bounded; what does not fit is held, with an event.
  */
 import type { SensorNode } from '../graph/graph.ts'
@@ -13,6 +15,7 @@ import type { Schedule } from '../schedule/schedule.ts'
 import type { Origin } from './origin.ts'
 import { runPlan, runSensor } from './invocation.ts'
 import { cancelAll } from './result.ts'
+import { isWork } from './execution.ts'
 import type { TaskRun } from './run.ts'
 import { sensorState, type WaitingTick } from './state.ts'
 import { traceHeld, traceLog } from './trace.ts'
@@ -29,6 +32,12 @@ export function startClocks(run: TaskRun): void {
     if (schedule !== undefined) plan(run, node, schedule.first(run.now))
   }
   plan(run, null, run.model.schedule?.first(run.now) ?? null)
+}
+
+/** A tick's turn has come. */
+export function takeTick(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
+  if (node === null) runPlan(run, run.model.graph.tickPlan, { kind: 'tick', time: run.now, scheduledAt })
+  else runSensor(run, node, { kind: 'ownTick', time: run.now, node: node.label, scheduledAt })
 }
 
 /** A clock is due: at most one occurrence ticks now, the rest waits or is skipped as `misfire` says. */
@@ -52,7 +61,7 @@ export function afterWork(run: TaskRun): void {
   const { state, model } = run
   if (state.waitingTicks.length > 0) takeWaiting(run)
   if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
-    plan(run, null, model.schedule.next(run.now))
+    plan(run, null, model.schedule.next(run.at))
   }
 }
 
@@ -61,7 +70,7 @@ function takeWaiting(run: TaskRun): void {
   for (const waiting of state.waitingTicks) {
     if (isBusy(run, waiting.node)) continue
     state.waitingTicks = state.waitingTicks.filter((one) => one !== waiting)
-    begin(run, waiting.node, waiting.at)
+    arrive(run, waiting.node, waiting.at)
   }
 }
 
@@ -78,7 +87,7 @@ interface DueTicks {
 }
 
 function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTicks {
-  const { now } = run
+  const now = run.at
   const { misfire, maxLatenessMs, maxMissed } = run.model.settings
   const isExact = true
   if (schedule.fixedDelay === true) {
@@ -104,7 +113,7 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
 }
 
 function isOnTime(run: TaskRun, scheduledAt: number): boolean {
-  return scheduledAt >= run.state.restoredAt && run.now - scheduledAt <= GRACE_MS
+  return scheduledAt >= run.state.restoredAt && run.at - scheduledAt <= GRACE_MS
 }
 
 function tick(run: TaskRun, node: SensorNode | null, at: number): void {
@@ -112,20 +121,36 @@ function tick(run: TaskRun, node: SensorNode | null, at: number): void {
   if (overlap === 'cancelPrevious') cancelAll(run, (origin) => isWorkOf(origin, node))
   else if (overlap === 'queue' && isBusy(run, node)) {
     if (run.state.waitingTicks.length < MAX_WAITING_TICKS) wait(run, { node, at })
-    else traceHeld(run, run.state.invocations, node?.label ?? run.model.id, 'queue', {})
+    else held(run, node, 'queue')
     return
-  }
-  begin(run, node, at)
+  } else if (overlap === 'skip' && isAtWork(run, node)) return held(run, node, 'overlap')
+  arrive(run, node, at)
 }
 
-function begin(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
-  if (node === null) runPlan(run, run.model.graph.tickPlan, { kind: 'tick', time: run.now, scheduledAt })
-  else runSensor(run, node, { kind: 'ownTick', time: run.now, node: node.label, scheduledAt })
+/** The tick is an input now. */
+function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
+  const { state } = run
+  const ticks = state.waiting.reduce((count, { input }) => count + (input.kind === 'tick' ? 1 : 0), 0)
+  if (ticks >= MAX_WAITING_TICKS) return held(run, node, 'queue')
+  state.wait(run.at, { kind: 'tick', node, scheduledAt })
 }
 
-/** Whether work that this clock began is in flight. */
+function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'): void {
+  if (run.sink.counts !== null) run.sink.counts.held++
+  traceHeld(run, run.state.invocations, node?.label ?? run.model.id, reason, {})
+}
+
+/** Whether something that this clock began is in flight, or waits for its turn. */
 function isBusy(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
+  return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.node === node)
+}
+
+/** Whether a sensor that this clock began is at work; waits end when it runs anew, and effects do not hold it. */
+function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
+  for (const execution of run.state.inFlight) {
+    if (isWork(execution) && isWorkOf(execution.origin, node)) return true
+  }
   return false
 }
 

@@ -73,6 +73,17 @@ export class CallQueue<T extends Queued<T>> {
     this.#last = execution
   }
 
+  /** Puts an execution before all others. */
+  unshift(execution: T): void {
+    execution.nextInQueue = this.#first
+    this.#first = execution
+    if (this.#last === null) this.#last = execution
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (let execution = this.#first; execution !== null; execution = execution.nextInQueue) yield execution
+  }
+
   shift(): T | null {
     const execution = this.#first
     if (execution === null) return null

@@ -32,6 +32,8 @@ export function begin(
     items: null,
     item: 0,
     resumed: false,
+    rendered: null,
+    touches: null,
     isInFlight: false,
     earlier: null,
     later: null,
@@ -56,17 +58,72 @@ export function enqueue(run: TaskRun, execution: Execution): void {
   else run.state.cascades.push(execution)
 }
 
-/** The next execution to call; undefined when all are called. Cascades go before the rest of a group. */
+/**
+ * The next execution to call; undefined when there is none, or when the lane waits for one. Effects whose turn has come
+ * go first: they wait for nothing else. Cascades go before the rest of a group.
+ */
 export function nextCall(run: TaskRun): Execution | undefined {
-  const { work } = run.state
+  const { state } = run
+  const { work } = state
+  if (work === null) return undefined
   for (;;) {
-    const execution = work?.cascades.shift() ?? work?.roots.shift() ?? null
+    const execution =
+      work.ready.shift() ?? (state.holder === null ? (work.cascades.shift() ?? work.roots.shift()) : null)
     if (execution === null) return undefined
     if (!execution.isInFlight) continue
     execution.phase = 'called'
     execution.calls++
+    if (execution.node.kind === 'sensor') state.holder = execution
     return execution
   }
+}
+
+/** Whether an execution keeps its task from the next input: it is to be called, or its plug is at work. Waits do not. */
+export function isWork({ node, phase }: Execution): boolean {
+  return node.kind === 'sensor' && phase !== 'holding' && phase !== 'paused'
+}
+
+/** The lane does not wait for this execution any more. */
+export function letGo(run: TaskRun, execution: Execution): void {
+  if (run.state.holder === execution) run.state.holder = null
+}
+
+/**
+ * Gives a call that acts its place, with its properties and what it touches. It begins when it may; true when that is
+ * now, or when its plug is at work already.
+ */
+export function place(
+  run: TaskRun,
+  execution: Execution,
+  rendered: Execution['rendered'],
+  touches: readonly string[],
+): boolean {
+  const { state } = run
+  const { effectQueues, ready } = state
+  execution.rendered = rendered
+  const mayBegin = effectQueues.place(execution, touches, run.model.maxWaiting)
+  if (execution.node.kind === 'actuator') letGo(run, execution)
+  else state.holder = execution
+  if (mayBegin && execution.phase === 'called') return true
+  execution.phase = mayBegin ? 'queued' : 'behind'
+  if (mayBegin) ready.push(execution)
+  return mayBegin
+}
+
+/** A retry or the next item of a call that has its place. */
+export function callAgain(run: TaskRun, execution: Execution): void {
+  execution.phase = 'queued'
+  execution.wakeAt = Number.POSITIVE_INFINITY
+  run.state.ready.push(execution)
+}
+
+/** Puts an execution before all others that wait for their call: the lane waited for it. */
+export function enqueueFirst(run: TaskRun, execution: Execution): void {
+  letGo(run, execution)
+  execution.phase = 'queued'
+  execution.wakeAt = Number.POSITIVE_INFINITY
+  if (execution.via === null) run.state.roots.unshift(execution)
+  else run.state.cascades.unshift(execution)
 }
 
 export function wakeAt(run: TaskRun, execution: Execution, at: number): void {
@@ -76,32 +133,58 @@ export function wakeAt(run: TaskRun, execution: Execution, at: number): void {
 
 /** Asks for the timer of an execution's wait. */
 export function askForWake(run: TaskRun, execution: Execution): void {
-  const { node } = execution
-  const place = node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
-  run.sink.timer('wake', execution.wakeAt, execution.id, place)
+  run.sink.timer('wake', execution.wakeAt, wakePlace(run, execution.node))
+}
+
+function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
+  return node.kind === 'sensor' ? node.slot : run.model.graph.sensors.length + node.slot
+}
+
+/** The execution of the node at that place that wakes first; undefined when none waits. */
+export function firstToWake(run: TaskRun, at: number): Execution | undefined {
+  const { work } = run.state
+  const sensor = work?.sensors[at]
+  if (sensor !== undefined)
+    return sensor.running !== null && isAwake(sensor.running) ? undefined : (sensor.running ?? undefined)
+  let first: Execution | undefined
+  for (const execution of work?.inFlight ?? []) {
+    if (execution.node.kind !== 'actuator' || wakePlace(run, execution.node) !== at || isAwake(execution)) continue
+    if (first === undefined || execution.wakeAt < first.wakeAt) first = execution
+  }
+  return first
+}
+
+function isAwake({ wakeAt: at }: Execution): boolean {
+  return at === Number.POSITIVE_INFINITY
 }
 
 /** Has an execution wait for a resume, but no longer than its limit. */
 export function pause(run: TaskRun, execution: Execution, limit: number): void {
+  letGo(run, execution)
   execution.phase = 'paused'
   wakeAt(run, execution, run.now + limit)
 }
 
-/** The plug has not answered at once: its time limit counts from now, or from before a restart. */
-export function armTimeout(run: TaskRun, execution: Execution): void {
+/** The plug has not answered at once: its time limit counts from now, or from when it was asked. */
+export function armTimeout(run: TaskRun, execution: Execution, since = run.at): void {
   if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
-  else wakeAt(run, execution, run.now + execution.node.call.timeoutMs)
+  else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
-/** The execution is over, whatever came of it; its group may go on. */
+/** The execution is over, whatever came of it; its group may go on, and effects that waited for it may begin. */
 export function end(run: TaskRun, execution: Execution): void {
-  run.state.inFlight.delete(execution)
+  const { state } = run
+  state.inFlight.delete(execution)
+  letGo(run, execution)
+  execution.wakeAt = Number.POSITIVE_INFINITY
   const { node, group } = execution
+  if (execution.touches !== null)
+    for (const next of state.effectQueues.release(execution, run.model.maxWaiting)) begins(run, next)
   if (node.kind === 'sensor') {
-    const sensor = sensorState(run.state, node)
+    const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
     if (!node.pollingFixedRate && node.pollingPeriod !== undefined && sensor.ownTickAt === Number.POSITIVE_INFINITY) {
-      sensor.ownTickAt = run.now + node.pollingPeriod
+      sensor.ownTickAt = run.at + node.pollingPeriod
       run.sink.timer('ownTick', sensor.ownTickAt, node.slot)
     }
   }
@@ -111,10 +194,21 @@ export function end(run: TaskRun, execution: Execution): void {
   }
 }
 
+function begins(run: TaskRun, execution: Execution): void {
+  execution.phase = 'queued'
+  run.state.ready.push(execution)
+}
+
 /** Drops an execution: nothing of it is applied any more. */
 export function cancel(run: TaskRun, execution: Execution): void {
   run.sink.cancelled(execution)
   end(run, execution)
+}
+
+/** Drops a wait, for a newer run of its node. What was to follow it in its invocation is dropped with it. */
+export function supersede(run: TaskRun, execution: Execution): void {
+  if (execution.group !== null) execution.group.position = execution.group.groups.length
+  cancel(run, execution)
 }
 
 /** Starts the groups of an invocation. A group's end starts the next; with one group there is nothing to remember. */
@@ -146,7 +240,7 @@ function advance(run: TaskRun, group: Group): void {
   }
 }
 
-/** Begins the sensors that are free; gives how many. */
+/** Begins the sensors, in the place of earlier executions of theirs that only wait; gives how many. */
 function startSensors(
   run: TaskRun,
   invocation: number,
@@ -156,9 +250,14 @@ function startSensors(
 ): number {
   let started = 0
   for (const sensor of sensors) {
-    if (sensorState(run.state, sensor).running !== null) {
-      traceHeld(run, invocation, sensor.label, 'overlap', {})
-      continue
+    const { running } = sensorState(run.state, sensor)
+    if (running !== null) {
+      // Something of this very input runs it already.
+      if (isWork(running)) {
+        traceHeld(run, invocation, sensor.label, 'overlap', {})
+        continue
+      }
+      supersede(run, running)
     }
     begin(run, sensor, invocation, originFor(run, sensor, origins), null, group)
     started++

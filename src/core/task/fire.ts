@@ -1,17 +1,9 @@
 /** When a trigger holds, and what firing it does. */
 import { ANY, UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
-import { begin, cancel } from './execution.ts'
+import { begin, isWork, supersede } from './execution.ts'
 import type { Origin } from './origin.ts'
 import type { FiringCounts, TaskRun } from './run.ts'
-import {
-  destinationState,
-  observedState,
-  sensorState,
-  type Execution,
-  type Held,
-  type Link,
-  type Observed,
-} from './state.ts'
+import { destinationState, observedState, sensorState, type Held, type Link, type Observed } from './state.ts'
 import { traceFired, traceHeld } from './trace.ts'
 import { snapshot } from './why.ts'
 
@@ -57,9 +49,9 @@ export function fire(
   if (run.now < coolUntil) return hold(run, trigger, invocation, 'invocationPolicy', coolUntil)
   const atWork = trigger.destination.kind === 'sensor' ? sensorState(run.state, trigger.destination).running : null
   if (atWork !== null) {
-    if (!isWaiting(atWork)) return hold(run, trigger, invocation, 'overlap')
-    cancel(run, atWork)
-  } else if (run.state.inFlight.size >= run.model.maxInFlight) return hold(run, trigger, invocation, 'queue')
+    if (isWork(atWork)) return hold(run, trigger, invocation, 'overlap')
+    supersede(run, atWork)
+  }
   const source = observedState(run.state, trigger.source)
   const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via }, null)
   destination.firedAt = run.now
@@ -84,11 +76,6 @@ export function fire(
 function count(counts: FiringCounts, { destination }: TriggerEdge): void {
   counts.firings++
   if (destination.kind === 'actuator') counts.calls++
-}
-
-/** A node that only waits for time or a resume may start anew; one whose plug is at work may not. */
-function isWaiting(execution: Execution): boolean {
-  return execution.phase === 'holding' || execution.phase === 'paused'
 }
 
 function hold(run: TaskRun, trigger: TriggerEdge, invocation: number, reason: Held['reason'], until?: number): void {

@@ -89,15 +89,10 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[]): void {
   run.state.invocations++
   run.state.lastExecutionTime = run.now
   for (const origin of origins) traceOrigin(run, origin)
-  if (run.model.settings.resetObservations) reset(run, resetPlan(run, plan))
-  startGroups(run, run.state.invocations, run.model.settings.parallel ? plan.groups : plan.serial, origins)
-}
-
-/** What is forgotten first: everything, or what this invocation renews. A sensor still at work is not renewed. */
-function resetPlan(run: TaskRun, plan: Plan): Plan {
-  if (run.model.settings.resetScope === 'task') return wipePlan(run.model.graph)
-  const isFree = (sensor: SensorNode) => sensorState(run.state, sensor).running === null
-  return plan.sensors.every(isFree) ? plan : makePlan(plan.sensors.filter(isFree))
+  const { resetObservations, resetScope, parallel } = run.model.settings
+  // What is forgotten first: everything, or what this invocation renews.
+  if (resetObservations) reset(run, resetScope === 'task' ? wipePlan(run.model.graph) : plan)
+  startGroups(run, run.state.invocations, parallel ? plan.groups : plan.serial, origins)
 }
 
 /** A state or raw data given from outside counts as an observation; nothing runs but what it triggers. */

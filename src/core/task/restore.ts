@@ -5,6 +5,7 @@ import type { Answer } from '../plug/result.ts'
 import { askForWake } from './execution.ts'
 import type { Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
+import type { WaitingInput } from './input.ts'
 import type { TaskRun } from './run.ts'
 import type {
   SavedAnswer,
@@ -12,6 +13,7 @@ import type {
   SavedExecution,
   SavedFiring,
   SavedGroup,
+  SavedInput,
   SavedObserved,
   SavedState,
 } from './saved.ts'
@@ -96,7 +98,50 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   const groups = new Map((saved.groups ?? []).map((one) => [one.id, restoreGroup(one, names)]))
   state.groups = [...groups.values()]
   for (const one of saved.executing ?? []) restoreExecution(run, one, groups, names)
+  requeue(run, saved.calls)
+  state.arrived = saved.arrived ?? 0
+  state.dropped = saved.dropped ?? 0
+  if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
+  run.now = saved.now ?? run.now
+  state.time = run.now
   askForTimers(run)
+}
+
+/** Queues what is to be called, what was being called too. States saved without an order have it oldest first. */
+function requeue(run: TaskRun, calls: readonly number[] | undefined): void {
+  const { state } = run
+  const wanted = [...(state.work?.inFlight ?? [])].filter(
+    ({ phase, touches }) => touches === null && (phase === 'queued' || phase === 'called' || phase === 'rendering'),
+  )
+  const place = new Map(calls?.map((id, i) => [id, i]))
+  for (const execution of wanted.toSorted((a, b) => (place.get(a.id) ?? a.id) - (place.get(b.id) ?? b.id))) {
+    if (execution.via === null) state.roots.push(execution)
+    else state.cascades.push(execution)
+  }
+}
+
+function restoreInput(saved: SavedInput, names: Names): WaitingInput {
+  const { time, number } = saved
+  switch (saved.kind) {
+    case 'data': {
+      const { messages = [], kept, channel, hops } = saved
+      const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
+      return { time, number, input: { kind: 'data', messages, sent }, kept }
+    }
+    case 'tick': {
+      const node = saved.node === undefined ? null : names.sensor(saved.node)
+      return { time, number, input: { kind: 'tick', node, scheduledAt: saved.scheduledAt } }
+    }
+    case 'push': {
+      const node = names.sensor(saved.node)
+      const state = names.state(node.states, saved.state)
+      return { time, number, input: { kind: 'push', node, state, rawData: saved.rawData } }
+    }
+    case 'run':
+      return { time, number, input: { kind: 'run', node: names.sensor(saved.node) } }
+    case 'resume':
+      return { time, number, input: { kind: 'resume', node: names.runnable(saved.node) } }
+  }
 }
 
 function askForTimers(run: TaskRun): void {
@@ -256,6 +301,8 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
     items: saved.items ?? null,
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
+    rendered: saved.rendered ?? null,
+    touches: null,
     isInFlight: false,
     earlier: null,
     later: null,
@@ -263,9 +310,21 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
   }
   run.state.inFlight.add(execution)
   if (node.kind === 'sensor') sensorState(run.state, node).running = execution
-  if (saved.phase !== 'queued' && saved.phase !== 'called') return
-  if (execution.via === null) run.state.roots.push(execution)
-  else run.state.cascades.push(execution)
+  if (saved.touches !== undefined) restorePlace(run, execution, saved.touches)
+  else if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
+}
+
+/** Calls that act keep their places; those whose turn it was are made again. */
+function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[]): void {
+  const { call } = execution.node
+  const { phase } = execution
+  const { effectQueues, ready } = run.state
+  if (call.constant !== undefined) execution.rendered = [call.constant]
+  if (execution.node.kind === 'sensor') run.state.holder = execution
+  const isFree = effectQueues.place(execution, touches, run.model.maxWaiting)
+  if (!isFree || (phase !== 'queued' && phase !== 'called')) return
+  execution.phase = 'queued'
+  ready.push(execution)
 }
 
 function restoreAnswer(node: SensorNode | ActuatorNode, saved: SavedAnswer, names: Names): Answer {

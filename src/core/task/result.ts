@@ -1,7 +1,7 @@
 /** What becomes of a plug's answer or failure. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { cancel, end, enqueue, pause, wakeAt } from './execution.ts'
+import { callAgain, cancel, end, enqueue, enqueueFirst, letGo, pause, wakeAt } from './execution.ts'
 import { fire } from './fire.ts'
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
@@ -11,8 +11,10 @@ import { traceError, traceLog, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
 
-/** A plug answered: now, or later when the answer says so. */
+/** A plug answered: now, or later when the answer says so, which lets go of the lane. */
 export function answer(run: TaskRun, execution: Execution, given: Answer): void {
+  letGo(run, execution)
+  execution.wakeAt = Number.POSITIVE_INFINITY
   if (given.after !== undefined && given.after > 0) {
     execution.phase = 'holding'
     execution.held = given
@@ -30,7 +32,7 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
     const actuator = actuatorState(run.state, execution.node)
     actuator.error = null
     actuator.answer = {
-      collectedTime: run.now,
+      collectedTime: timeOf(run, execution),
       ...(given.message !== undefined && { message: given.message }),
       ...(given.rawData !== undefined && { rawData: given.rawData }),
     }
@@ -39,6 +41,11 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
   }
   applyToSensor(run, execution.node, given, execution.invocation, execution.origin, execution.via)
   finish(run, execution)
+}
+
+/** The time of what a plug said: an actuator answers beside the inputs, a sensor for the one at hand. */
+function timeOf(run: TaskRun, { node }: Execution): number {
+  return node.kind === 'actuator' ? run.at : run.now
 }
 
 /** What follows a result, when its time has come. */
@@ -79,7 +86,7 @@ export function executed(run: TaskRun, node: SensorNode, invocation: number, ori
 /** A plug failed or took too long: again, another state, or an error that changes nothing. */
 export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
   const { node } = execution
-  destinationState(run.state, node).error = { time: run.now, message }
+  destinationState(run.state, node).error = { time: timeOf(run, execution), message }
   const { retry } = node.call
   const timeoutState = timedOut && node.kind === 'sensor' ? node.timeoutState : UNKNOWN
   if (timedOut) run.sink.cancelled(execution)
@@ -93,9 +100,13 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
       `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
       node.label,
     )
-    wakeAt(run, execution, run.now + delay)
+    // Back-off holds the lane: a later input would be taken before this one was.
+    if (node.kind === 'sensor') run.state.holder = execution
+    wakeAt(run, execution, run.at + delay)
     return
   }
+  letGo(run, execution)
+  execution.wakeAt = Number.POSITIVE_INFINITY
   countFailure(run, execution.invocation)
   traceError(run, execution, message)
   const instead = timeoutState !== UNKNOWN ? timeoutState : (retry?.errorState ?? UNKNOWN)
@@ -105,13 +116,25 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
   finish(run, execution)
 }
 
+/** A call that acts is dropped before its turn came, because too many wait. */
+export function dropEffect(run: TaskRun, execution: Execution): void {
+  const message = `dropped before its turn: ${run.model.maxWaiting} later calls wait for earlier ones on the same thing`
+  destinationState(run.state, execution.node).error = { time: run.at, message }
+  countFailure(run, execution.invocation)
+  traceError(run, execution, message)
+  end(run, execution)
+}
+
 /** The next item of a loop, or the end. A failed item does not stop the others. */
 function finish(run: TaskRun, execution: Execution): void {
   if (execution.items !== null && execution.item + 1 < execution.items.length) {
     execution.item++
     execution.attempt = 0
-    if (execution.node.kind === 'sensor') sensorState(run.state, execution.node).follow = null
-    enqueue(run, execution)
+    if (execution.touches !== null) callAgain(run, execution)
+    else enqueue(run, execution)
+    if (execution.node.kind !== 'sensor') return
+    sensorState(run.state, execution.node).follow = null
+    if (execution.touches !== null) run.state.holder = execution
     return
   }
   end(run, execution)
@@ -121,7 +144,8 @@ function finish(run: TaskRun, execution: Execution): void {
 export function wake(run: TaskRun, execution: Execution): void {
   if (execution.phase === 'holding' && execution.held !== null) apply(run, execution, execution.held)
   else if (execution.phase === 'retrying') retry(run, execution)
-  else if (execution.phase === 'called') failed(run, execution, timeLimitText(execution), true)
+  else if (execution.phase === 'called' || execution.phase === 'rendering')
+    failed(run, execution, timeLimitText(execution), true)
   else if (execution.phase === 'paused') failed(run, execution, 'nobody resumed the node within its pause limit', true)
 }
 
@@ -129,7 +153,8 @@ export function wake(run: TaskRun, execution: Execution): void {
 function retry(run: TaskRun, execution: Execution): void {
   const { pauseMs } = execution.node.call
   if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)
-  else enqueue(run, execution)
+  else if (execution.touches === null) enqueueFirst(run, execution)
+  else callAgain(run, execution)
 }
 
 function timeLimitText(execution: Execution): string {

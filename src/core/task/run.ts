@@ -28,13 +28,16 @@ export interface TaskModel {
   readonly ownSchedules: ReadonlyMap<number, Schedule>
   /** ms that a stream value stays in reach */
   readonly streamValidity: number
-  readonly maxInFlight: number
+  /** inputs that may wait for the one at hand, and effects for earlier ones */
+  readonly maxWaiting: number
 }
 
 export interface FiringCounts {
   firings: number
   calls: number
   held: number
+  /** inputs and effects that were dropped */
+  dropped: number
 }
 
 /** Who hears of what a task does. The driver gives it; the fold itself touches nothing outside. */
@@ -49,11 +52,8 @@ export interface Sink {
   readonly counts: FiringCounts | null
   /** whether `fired` carries its why */
   readonly why: boolean
-  /**
-   * Asks for a timer input at `at`. `key` is a node's slot, or an execution's id for `wake`; then `place` is its node's
-   * place among all nodes, which decides what is due together.
-   */
-  timer(kind: TimerKind, at: number, key: number, place?: number): void
+  /** Asks for a timer input at `at`. `key` is a sensor's slot; for `wake` the node's place, sensors first, then actuators. */
+  timer(kind: TimerKind, at: number, key: number): void
   /** an execution was superseded, timed out or stopped: its plug should give up */
   cancelled(execution: Execution): void
 }
@@ -62,8 +62,10 @@ export interface TaskRun {
   readonly model: TaskModel
   readonly state: TaskState
   readonly sink: Sink
-  /** epoch ms of the input at hand */
+  /** epoch ms of the input at hand: the rule's time */
   now: number
+  /** epoch ms of the engine's clock, never behind `now`: the time of limits, back-off and fixed delays */
+  at: number
 }
 
 /** The sensor's place in `model.resources`, -1 without a resource. */

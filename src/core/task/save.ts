@@ -1,6 +1,7 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
 import { UNKNOWN, type ObservableNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
+import type { WaitingInput } from './input.ts'
 import type { Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import type { TaskModel } from './run.ts'
@@ -22,6 +23,7 @@ import type {
   SavedDestination,
   SavedExecution,
   SavedFiring,
+  SavedInput,
   SavedLink,
   SavedObserved,
   SavedState,
@@ -109,9 +111,40 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     }),
     ...(work.inFlight.size > 0 && {
       executing: [...work.inFlight].map((execution) => saveExecution(execution, tables)),
+      calls: callOrder(state),
     }),
+    ...(!state.isFree && { now: state.time }),
+    ...(state.waiting.length > 0 && { waiting: state.waiting.map((one) => saveInput(one)) }),
+    ...(state.arrived > 0 && { arrived: state.arrived }),
+    ...(state.dropped > 0 && { dropped: state.dropped }),
   }
   return encodeNumbers(saved) as SavedState
+}
+
+/** What the lane waits for is called again before all others. */
+function callOrder({ holder, cascades, roots }: TaskState): number[] {
+  const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
+  const order = [...(isCalled ? [holder] : []), ...cascades, ...roots]
+  return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
+}
+
+function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
+  const at = { time, number }
+  switch (input.kind) {
+    case 'data': {
+      const { channel, hops } = input.sent ?? {}
+      const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
+      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent }
+    }
+    case 'tick':
+      return { ...at, kind: 'tick', ...(input.node && { node: input.node.label }), scheduledAt: input.scheduledAt }
+    case 'push': {
+      const { node, state, rawData } = input
+      return { ...at, kind: 'push', node: node.label, ...named('state', node, state), ...(rawData && { rawData }) }
+    }
+    default:
+      return { ...at, kind: input.kind, node: input.node.label }
+  }
 }
 
 /** Origins and links are shared by many; each is written once. */
@@ -228,6 +261,8 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.held && { held: saveAnswer(execution.node, execution.held) }),
     ...(execution.items && { items: [...execution.items], item: execution.item }),
     ...(execution.resumed && { resumed: true as const }),
+    ...(execution.rendered && execution.node.call.constant === undefined && { rendered: [...execution.rendered] }),
+    ...(execution.touches && { touches: [...execution.touches] }),
   }
 }
 

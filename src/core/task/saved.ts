@@ -1,6 +1,6 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
-import type { Origin } from './origin.ts'
+import type { Message, Origin } from './origin.ts'
 import type { Phase, TaskStatus } from './state.ts'
 
 export interface SavedState {
@@ -28,7 +28,30 @@ export interface SavedState {
   streams: Record<string, SavedStream>
   groups?: SavedGroup[]
   executing?: SavedExecution[]
+  /** ids of those that are to be called, in the order of their calls */
+  calls?: number[]
+  /** epoch ms of the input at hand, while it is at work or others wait for it */
+  now?: number
+  /** inputs that wait for the one at hand, oldest first */
+  waiting?: SavedInput[]
+  /** inputs that came to the task in this run, and those dropped */
+  arrived?: number
+  dropped?: number
 }
+
+export type SavedInput = { time: number; number: number } & (
+  | {
+      kind: 'data'
+      /** absent: the host keeps them */
+      messages?: Message[]
+      kept?: { position: number; places: readonly number[] }
+      channel?: string
+      hops?: number
+    }
+  | { kind: 'tick'; node?: string; scheduledAt: number }
+  | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
+  | { kind: 'run' | 'resume'; node: string }
+)
 
 export interface SavedLink {
   trigger: number
@@ -114,6 +137,9 @@ export interface SavedExecution {
   items?: unknown[]
   item?: number
   resumed?: true
+  /** properties of each item; absent: they are made by the call, or never change */
+  rendered?: Record<string, unknown>[]
+  touches?: string[]
 }
 
 /** An answer with the state by name; absent fields were not given. */

@@ -96,10 +96,11 @@ export interface Held {
 }
 
 /**
- * queued: waits for its call. called: the plug has it. holding: a result waits for its time.
- * retrying: waits for the next attempt. paused: waits for a resume.
+ * queued: waits for its call. rendering: its properties wait for what they need. behind: an earlier call touches the
+ * same. called: the plug has it. holding: a result waits for its time. retrying: waits for the next attempt.
+ * paused: waits for a resume.
  */
-export type Phase = 'queued' | 'called' | 'holding' | 'retrying' | 'paused'
+export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused'
 
 /** Its links belong to the lists that it is in. */
 export interface Execution extends Linked<Execution>, Queued<Execution> {
@@ -123,6 +124,10 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   items: readonly unknown[] | null
   item: number
   resumed: boolean
+  /** properties of each item, made when it fired; secrets stand in them by name. Null: they are made by the call */
+  rendered: readonly Readonly<Record<string, unknown>>[] | null
+  /** what its calls touch, once it has its place among the effects; null before */
+  touches: readonly string[] | null
 }
 
 /** Sequence groups of one invocation that are not done yet. */

@@ -1,6 +1,11 @@
 /**
  * The fold: one input in, a changed state, calls to make and timers to set out. It reads no clock, keeps no secret
- * state and calls no plug: the driver takes `nextCall`, calls the plug, and hands the answer back as the next input.
+ * state and calls no plug: the driver takes `nextCall`, calls the plug, and hands the answer back as an input.
+ *
+ * Inputs that begin something of their own are taken one after the other: the next when nothing of the one before is to
+ * be called or is at a sensor's plug (`state.isFree`). The rest serves work that is open: answers, time limits,
+ * back-off, and clocks, which only bring ticks. How long a plug takes therefore changes when things happen, never what.
+ *
  * The state is changed in place, because a copy per event would cost more than the event; save.ts and restore.ts give
  * it as plain JSON before and after any step.
  *
@@ -12,9 +17,12 @@
  *  I5 an execution ends exactly once: by a result, an error, a time limit, or by being superseded or stopped.
  *  I6 saving, restoring and going on is the same as going on.
  *  I7 a stopped task changes nothing but by start.
+ *  I8 states, firings and properties of calls are those of the run in which every answer comes at once.
+ *  I9 a task's time is that of the input at hand and never goes back; limits, back-off and fixed delays count on the clock.
  */
 import type { Input, TimerKind } from './input.ts'
-import { afterWork, clockIsDue, startClocks } from './clock.ts'
+import { askForWake, firstToWake } from './execution.ts'
+import { afterWork, clockIsDue, startClocks, takeTick } from './clock.ts'
 import { data, push, runSensor } from './invocation.ts'
 import { evict } from './observe.ts'
 import { answer, applyFollow, cancelAll, failed, resume, wake } from './result.ts'
@@ -22,21 +30,52 @@ import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
-/** Takes one input at `now` (epoch ms). Inputs that came too late to matter change nothing and are not counted. */
-export function step(run: TaskRun, now: number, input: Input): void {
+/**
+ * Takes one input of the time `now`, when the engine's clock says `at` (epoch ms). Inputs that came too late to matter
+ * change nothing and are not counted.
+ */
+export function step(run: TaskRun, now: number, input: Input, at = now): void {
   const { state } = run
-  run.now = now
+  if (at > run.at) run.at = at
+  // What serves open work leaves the time to the input at hand, if there is one.
+  if (!isBeside(run, input) || state.isFree) run.now = Math.max(run.now, now)
+  if (run.now > run.at) run.at = run.now
+  state.time = run.now
   if (input.kind === 'start') {
     if (state.status !== 'running') start(run)
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
-  state.inputs++
-  state.effects = 0
+  if (isCounted(run, input)) {
+    state.inputs++
+    state.effects = 0
+  }
   take(run, input)
   if (state.status !== 'running') return
   afterWork(run)
   finishOnetime(run)
+}
+
+/** Whether an input serves work that is open, and comes when it comes. */
+export function isBeside(run: TaskRun, input: Input): boolean {
+  if (input.kind === 'answer' || input.kind === 'error') return true
+  return input.kind === 'timer' && isClockTimer(run, input.timer, input.key)
+}
+
+/** Whether a timer follows the engine's clock; the others are inputs of the rule's own time. */
+export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
+  if (kind === 'tick' || kind === 'ownTick') return true
+  if (kind !== 'wake') return false
+  const phase = firstToWake(run, key)?.phase
+  return phase !== 'holding' && phase !== 'paused'
+}
+
+/** When an actuator answers is no part of what a task does: its numbers go on as if it had answered at once. */
+function isCounted(run: TaskRun, input: Input): boolean {
+  if (input.kind === 'answer' || input.kind === 'error') return input.execution.node.kind === 'sensor'
+  if (input.kind !== 'timer') return true
+  if (input.timer === 'wake') return input.key < run.model.graph.sensors.length
+  return input.timer !== 'tick' && input.timer !== 'ownTick'
 }
 
 function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
@@ -53,6 +92,8 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
       return push(run, input.node, input.state, input.rawData)
     case 'run':
       return runSensor(run, input.node, { kind: 'run', time: run.now, node: input.node.label })
+    case 'tick':
+      return takeTick(run, input.node, input.scheduledAt)
     case 'resume':
       return resume(run, input.node)
     case 'stop':
@@ -62,17 +103,18 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
 
 /** Timers are not taken back when plans change: one that no longer fits the state is dropped here. */
 function isDue(run: TaskRun, input: Input): boolean {
-  const { state, now } = run
+  const { state } = run
   if (input.kind === 'answer' || input.kind === 'error') return state.inFlight.has(input.execution)
   if (input.kind !== 'timer') return true
-  return dueAt(run, input.timer, input.key) <= now
+  const { timer, key } = input
+  return dueAt(run, timer, key) <= (isClockTimer(run, timer, key) ? run.at : run.now)
 }
 
 /** When the thing that a timer stands for is really due; Infinity when it is not awaited any more. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   if (kind === 'tick') return state.nextTickAt
-  if (kind === 'wake') return findExecution(run, key)?.wakeAt ?? Number.POSITIVE_INFINITY
+  if (kind === 'wake') return firstToWake(run, key)?.wakeAt ?? Number.POSITIVE_INFINITY
   const sensor = state.work?.sensors[key]
   if (sensor === undefined) return Number.POSITIVE_INFINITY
   if (kind === 'evict') return sensor.evictAt
@@ -80,16 +122,13 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   return sensor.follow?.at ?? Number.POSITIVE_INFINITY
 }
 
-function findExecution(run: TaskRun, id: number) {
-  for (const execution of run.state.inFlight) if (execution.id === id) return execution
-  return undefined
-}
-
 function timer(run: TaskRun, kind: TimerKind, key: number): void {
   if (kind === 'tick') return clockIsDue(run, null)
   if (kind === 'wake') {
-    const execution = findExecution(run, key)
+    const execution = firstToWake(run, key)
     if (execution) wake(run, execution)
+    const next = firstToWake(run, key)
+    if (next) askForWake(run, next)
     return
   }
   const node = run.model.graph.sensors[key]
@@ -119,6 +158,10 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   cancelAll(run, () => true)
   state.work?.cascades.clear()
   state.work?.roots.clear()
+  state.work?.ready.clear()
+  state.dropped += state.waiting.length
+  state.waiting = []
+  state.holder = null
   state.waitingTicks = []
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.work?.sensors ?? []) {
@@ -135,7 +178,7 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
 function finishOnetime(run: TaskRun): void {
   const { state, model } = run
   if (model.settings.type !== 'onetime' || (state.work?.inFlight.size ?? 0) > 0) return
-  if (state.nextTickAt !== Number.POSITIVE_INFINITY) return
+  if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.length > 0) return
   if (state.work?.sensors.some((sensor) => sensor.follow !== null) === true) return
   stop(run, 'finished')
 }

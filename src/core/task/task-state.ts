@@ -3,7 +3,9 @@
  * when it is first asked for: most of a large fleet waits for a message or a tick, and would hold it for nothing.
  */
 import { UNKNOWN, type Graph } from '../graph/graph.ts'
+import { EffectQueues } from './effect-queues.ts'
 import { CallQueue, InFlight } from './execution-lists.ts'
+import type { WaitingInput } from './input.ts'
 import type {
   ActuatorState,
   Execution,
@@ -25,10 +27,15 @@ export interface Work extends NodeStates {
   /** executions to call next: those of triggers before those of groups */
   readonly cascades: CallQueue<Execution>
   readonly roots: CallQueue<Execution>
+  /** calls that act and whose turn has come */
+  readonly ready: CallQueue<Execution>
+  /** calls that act and are not over, by what they touch */
+  readonly effectQueues: EffectQueues
 }
 
 /** Lists that are empty for most tasks are replaced when they change, so that the empty one is shared. */
 const NONE: readonly never[] = []
+const NO_INPUTS: WaitingInput[] = []
 
 export class TaskState implements Work {
   status: TaskStatus = 'stopped'
@@ -44,6 +51,16 @@ export class TaskState implements Work {
   lastExecutionTime = -1
   finishedTime = -1
   nextTickAt = Number.POSITIVE_INFINITY
+  /** the execution that the lane waits for: its plug is at work or will be asked again */
+  holder: Execution | null = null
+  /** inputs that came while the lane was held, oldest first; replaced when it changes, unless it is a list of its own */
+  waiting: WaitingInput[] = NO_INPUTS
+  /** inputs that came to the lane in this run */
+  arrived = 0
+  /** inputs and effects that were dropped in this run because too many waited, or because the task wants it so */
+  dropped = 0
+  /** epoch ms of the input at hand */
+  time = 0
   /** ticks that wait for the work of an earlier one */
   waitingTicks: readonly WaitingTick[] = NONE
   /** occurrences that were missed and left out */
@@ -107,6 +124,27 @@ export class TaskState implements Work {
     return this.#made().roots
   }
 
+  get ready(): CallQueue<Execution> {
+    return this.#made().ready
+  }
+
+  get effectQueues(): EffectQueues {
+    return this.#made().effectQueues
+  }
+
+  /** Nothing is at work and nothing waits: the next input is taken at once. */
+  get isFree(): boolean {
+    return this.holder === null && this.waiting.length === 0
+  }
+
+  /** Has an input wait behind those that wait already. */
+  wait(time: number, input: WaitingInput['input'], kept?: WaitingInput['kept']): WaitingInput {
+    const waiting: WaitingInput = { time, number: ++this.arrived, input, kept }
+    if (this.waiting === NO_INPUTS) this.waiting = [waiting]
+    else this.waiting.push(waiting)
+    return waiting
+  }
+
   /** Fresh node states: nothing observed, nothing fired, nothing in flight. Counters stay. */
   forgetNodes(): void {
     this.#work?.inFlight.clear()
@@ -114,6 +152,10 @@ export class TaskState implements Work {
     this.nextTickAt = Number.POSITIVE_INFINITY
     this.waitingTicks = NONE
     this.groups = NONE
+    this.holder = null
+    this.waiting = NO_INPUTS
+    this.arrived = 0
+    this.dropped = 0
   }
 
   #made(): Work {
@@ -139,6 +181,8 @@ function freshWork(graph: Graph, resourceCount: number): Work {
     inFlight: new InFlight(),
     cascades: new CallQueue(),
     roots: new CallQueue(),
+    ready: new CallQueue(),
+    effectQueues: new EffectQueues(),
   }
 }
 

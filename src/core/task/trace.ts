@@ -7,10 +7,14 @@ import { effectId, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
+/** When it happened and to whom; the clock only where it is ahead of the rule's time. */
+function moment({ now, at, model }: TaskRun): { time: number; at?: number; task: string } {
+  return at === now ? { time: now, task: model.id } : { time: now, at, task: model.id }
+}
+
 export function traceStarted(run: TaskRun): void {
   run.sink.rare?.({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation: run.state.invocations,
     type: 'started',
     run: run.state.run,
@@ -18,12 +22,12 @@ export function traceStarted(run: TaskRun): void {
 }
 
 export function traceStopped(run: TaskRun, reason: 'finished' | 'stopped'): void {
-  run.sink.rare?.({ time: run.now, task: run.model.id, invocation: run.state.invocations, type: 'stopped', reason })
+  run.sink.rare?.({ ...moment(run), invocation: run.state.invocations, type: 'stopped', reason })
 }
 
 export function traceOrigin(run: TaskRun, origin: Origin): void {
   if (!run.sink.detail) return
-  const base = { time: run.now, task: run.model.id, invocation: run.state.invocations }
+  const base = { ...moment(run), invocation: run.state.invocations }
   if (origin.kind === 'data') {
     const { resource = '', values = {}, channel } = origin
     run.sink.detail({ ...base, type: 'data', resource, ...(channel !== undefined && { channel }), values })
@@ -35,8 +39,7 @@ export function traceOrigin(run: TaskRun, origin: Origin): void {
 
 export function traceState(run: TaskRun, invocation: number, node: SensorNode, from: number, to: number): void {
   run.sink.detail?.({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation,
     type: 'state',
     node: node.label,
@@ -47,8 +50,7 @@ export function traceState(run: TaskRun, invocation: number, node: SensorNode, f
 
 export function traceGate(run: TaskRun, invocation: number, gate: GateNode, from: number, to: number): void {
   run.sink.detail?.({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation,
     type: 'gate',
     node: gate.label,
@@ -61,8 +63,7 @@ export function traceFired(run: TaskRun, firing: Firing): void {
   if (!run.sink.event) return
   const why = run.sink.why ? { why: buildWhy(firing) } : {}
   run.sink.event({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation: firing.invocation,
     type: 'fired',
     node: firing.trigger.destination.label,
@@ -79,15 +80,14 @@ export function traceHeld(
   reason: HeldReason,
   more: { source?: string; until?: number },
 ): void {
-  run.sink.event?.({ time: run.now, task: run.model.id, invocation, type: 'held', node, ...more, reason })
+  run.sink.event?.({ ...moment(run), invocation, type: 'held', node, ...more, reason })
 }
 
 export function traceResult(run: TaskRun, execution: Execution, answer: Answer): void {
   if (!run.sink.detail) return
   const node = execution.node
   run.sink.detail({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation: execution.invocation,
     type: 'result',
     node: node.label,
@@ -100,8 +100,7 @@ export function traceResult(run: TaskRun, execution: Execution, answer: Answer):
 
 export function traceError(run: TaskRun, execution: Execution, error: string): void {
   run.sink.rare?.({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation: execution.invocation,
     type: 'result',
     node: execution.node.label,
@@ -112,8 +111,7 @@ export function traceError(run: TaskRun, execution: Execution, error: string): v
 
 export function traceEvicted(run: TaskRun, node: SensorNode, from: number): void {
   run.sink.event?.({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation: run.state.invocations,
     type: 'evicted',
     node: node.label,
@@ -128,8 +126,7 @@ export function traceLog(
   node?: string,
 ): void {
   run.sink.rare?.({
-    time: run.now,
-    task: run.model.id,
+    ...moment(run),
     invocation: run.state.invocations,
     type: 'log',
     ...(node !== undefined && { node }),

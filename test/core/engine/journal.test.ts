@@ -1,4 +1,5 @@
 /** An engine whose host keeps its tasks: runs with a number, answers through the journal, calls that are withheld. */
+import { isRendered } from '../../../src/core/engine/render-call.ts'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../src/core/engine/call-plug.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
@@ -21,7 +22,10 @@ function journaled(mayCall?: () => boolean) {
     touched: ({ id }) => void touched.push(id),
     ...(mayCall && { mayCall: (_task, execution) => execution.node.kind === 'sensor' || mayCall() }),
     opened: (_task, execution) => void opened.push(execution.node.label),
-    answered: (_task, execution, call, outcome) => void answers.push({ execution: execution.id, call, outcome }),
+    answered: (_task, execution, call, reply) => {
+      if (!isRendered(reply)) answers.push({ execution: execution.id, call, outcome: reply })
+    },
+    waits: () => undefined,
   }
   const clock = new VirtualClock(10)
   const engine = new CoreEngine({ plugs: plugs.plugs, scheduler: clock, ids: () => '', seed: 1, journal })

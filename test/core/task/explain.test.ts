@@ -144,7 +144,7 @@ describe('the obstacle of a trigger', () => {
 
   it('queue: too much was in flight', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
-      maxInFlight: 1,
+      maxWaiting: 1,
       script: (plugs) => plugs.say('act', LATER),
     })
     t.task.push('s', { state: 'On' })

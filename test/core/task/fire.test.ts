@@ -148,7 +148,7 @@ describe('a destination at work', () => {
 describe('executions in flight', () => {
   it('beyond the limit of the engine are held with reason queue, and go on when there is room', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
-      maxInFlight: 2,
+      maxWaiting: 2,
       script: (plugs) => plugs.say('act', LATER),
     })
     for (let i = 0; i < 3; i++) t.task.push('s', { state: 'On' })

@@ -32,7 +32,7 @@ const deaf: Sink = {
 function newRun(): TaskRun {
   const prepared = new Preparer(createRegistry(new ScriptedPlugs().plugs)).prepare(RULE)
   const model = buildModel('t', prepared, ['r'], 0, limitsOf({}), new Clocks())
-  return { model, state: new TaskState(model.graph, model.resources.length), sink: deaf, now: 0 }
+  return { model, state: new TaskState(model.graph, model.resources.length), sink: deaf, now: 0, at: 0 }
 }
 
 function started(): TaskRun {

@@ -52,6 +52,25 @@ export class DeliveryBook {
     return [...(this.#pages.get(task)?.open.values() ?? [])]
   }
 
+  /** It waits for earlier calls on the same thing. */
+  waits(task: string, effect: string, { node, id: execution, item, items }: Execution, now: number): void {
+    if (node.kind !== 'actuator') return
+    const { name, version } = node.call.plug
+    const id = items === null ? effect : `${effect}#${item}`
+    const plug = `${name}:${version}`
+    const fresh = {
+      id,
+      node: node.label,
+      plug,
+      createTime: now,
+      execution,
+      item,
+      status: 'pending',
+      attempts: 0,
+    } as const
+    this.#page(task).open.set(id, fresh)
+  }
+
   /** `effect`: its id. `isAgain`: it was under way already, before a restart that is played again. */
   called(task: string, effect: string, execution: Execution, now: number, isAgain: boolean): void {
     const { node, item, items, attempt } = execution

@@ -95,14 +95,15 @@ class Runner implements DurableRunner {
   }
 
   get counts(): RunnerCounts {
-    const all = { inputs: 0, steps: 0, firings: 0, calls: 0, held: 0 }
+    const all = { inputs: 0, steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
     for (const { inputs, stage } of this.#open.values()) {
-      const { steps, firings, calls, held } = stage.engine.counts
+      const { steps, firings, calls, held, dropped } = stage.engine.counts
       all.inputs += inputs
       all.steps += steps
       all.firings += firings
       all.calls += calls
       all.held += held
+      all.dropped += dropped
     }
     return all
   }

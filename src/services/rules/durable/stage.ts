@@ -9,7 +9,8 @@
  */
 import type { SchedulerLike } from 'rxjs'
 import type { EngineOptions } from '../../../core/engine/api.ts'
-import type { Outcome } from '../../../core/engine/call-plug.ts'
+import type { Reply } from '../../../core/engine/journal.ts'
+import { isRendered } from '../../../core/engine/render-call.ts'
 import { CoreEngine } from '../../../core/engine/engine.ts'
 import type { RareEvent } from '../../../core/engine/events.ts'
 import type { LiveTask } from '../../../core/engine/live-task.ts'
@@ -28,7 +29,7 @@ import { Turns } from './turns.ts'
 /** What engines of all tenants have in common. */
 export type EngineParts = Pick<EngineOptions, 'plugs'> &
   Partial<
-    Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxInFlight' | 'streamValidity'>
+    Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxWaiting' | 'streamValidity'>
   >
 
 /** What becomes of calls, and who hears of changes. */
@@ -40,7 +41,7 @@ export interface StageHooks {
   rare?(event: RareEvent): void
   /** `kind`: as `laterKind` gives it */
   opened(kind: string): void
-  answered(task: string, epoch: number, execution: number, call: number, outcome: Outcome): void
+  answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   /** a task that ended without being told to, or could not go on */
   ended(run: EndOfRun): void
 }
@@ -95,8 +96,8 @@ export class Stage {
         touched: ({ id }) => this.#touched(id),
         ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
         opened: ({ id }, execution) => this.#opened(id, execution),
-        answered: ({ id }, execution, call, outcome) =>
-          hooks.answered(id, this.epochOf(id), execution.id, call, outcome),
+        answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
+        waits: ({ id }, execution) => this.#waits(id, execution),
       },
     })
   }
@@ -252,17 +253,25 @@ export class Stage {
   #answer({ t, e, x, c, o }: Extract<Input, { k: 'answer' }>): void {
     const task = this.engine.tasks.get(t)
     if (task === undefined || this.epochOf(t) !== e) return
-    const outcome = decodeNumbers(o) as Outcome
+    const reply = decodeNumbers(o) as Reply
     const execution = task.execution(x)
-    if (execution?.phase !== 'called' || execution.calls !== c) return
-    this.book.answered(t, x, outcome)
-    task.settle(x, c, outcome)
+    if (execution === undefined || !isAsked(execution) || execution.calls !== c) return
+    if (!isRendered(reply)) this.book.answered(t, x, reply)
+    task.settle(x, c, reply)
   }
 
   #opened(id: string, execution: Execution): void {
-    const effect = `${id}/${this.epochOf(id)}/${execution.input}/${execution.place}`
-    this.book.called(id, effect, execution, this.now, this.#restoring === id)
+    if (execution.phase === 'called')
+      this.book.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
     this.#hooks.opened(laterKind(execution))
+  }
+
+  #waits(id: string, execution: Execution): void {
+    this.book.waits(id, this.#effect(id, execution), execution, this.now)
+  }
+
+  #effect(id: string, { input, place }: Execution): string {
+    return `${id}/${this.epochOf(id)}/${input}/${place}`
   }
 
   #touched(id: string): void {
@@ -284,6 +293,10 @@ export class Stage {
   #failed(task: RunnableTask, error: unknown): void {
     this.#hooks.ended({ task, status: 'failed', time: this.now, error: messageOf(error) })
   }
+}
+
+function isAsked({ phase }: Execution): boolean {
+  return phase === 'called' || phase === 'rendering'
 }
 
 function sentOf({ c, h }: Extract<Input, { k: 'data' }>): Sent | undefined {

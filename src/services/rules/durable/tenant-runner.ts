@@ -6,7 +6,7 @@
  * L2 until every stored task was resumed, the log keeps all that they may need
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
-import type { Outcome } from '../../../core/engine/call-plug.ts'
+import type { Reply } from '../../../core/engine/journal.ts'
 import type { RareEvent } from '../../../core/engine/events.ts'
 import { resolveResources } from '../../../core/engine/model.ts'
 import { requireMessages } from '../../../core/engine/refusals.ts'
@@ -69,8 +69,8 @@ export class TenantRunner {
       touched: (task: string) => this.#checkpoints.touched(task, this.#isCatchingUp),
       rare: (event: RareEvent) => parts.rare(event),
       opened: (plug: string) => this.#isLater(plug),
-      answered: (task: string, epoch: number, execution: number, call: number, outcome: Outcome) =>
-        this.#answered(task, epoch, execution, call, outcome),
+      answered: (task: string, epoch: number, execution: number, call: number, reply: Reply) =>
+        this.#answered(task, epoch, execution, call, reply),
       ended: (run: EndOfRun) => void this.#ended.push(run),
     }
     this.stage = new Stage(engine, hooks, recovery.until ?? scheduler.now())
@@ -330,9 +330,9 @@ export class TenantRunner {
     return found
   }
 
-  #answered(task: string, epoch: number, execution: number, call: number, outcome: Outcome): void {
+  #answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void {
     if (this.#isClosed) return
-    void this.#take({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(outcome) }).catch(
+    void this.#take({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(reply) }).catch(
       (error: unknown) => {
         this.#parts.engine.logger?.error(`an answer for task ${task} was not stored: ${messageOf(error)}`)
       },
@@ -385,7 +385,7 @@ function closed(): AppError {
 }
 
 /** An outcome as the log can keep it. */
-function plain(outcome: Outcome): unknown {
+function plain(outcome: Reply): unknown {
   try {
     return JSON.parse(JSON.stringify(encodeNumbers(outcome)))
   } catch (error) {

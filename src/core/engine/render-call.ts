@@ -1,0 +1,72 @@
+/**
+ * The properties of a call that acts, made once when it fires, and what the call touches. Synchronous when the ports are.
+ * Never throws: every failure is a text.
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import { actsWith } from '../plug/acts-with.ts'
+import { finishProperties } from '../plug/properties.ts'
+import type { BadAnswer } from '../plug/result.ts'
+import type { TaskRun } from '../task/run.ts'
+import type { Execution } from '../task/state.ts'
+import { CallContext, type Fetched } from './call-context.ts'
+import { fetchNeeds, isPromise, loopItems, settle, type Caller } from './call-plug.ts'
+import { secretName } from './secret-names.ts'
+
+type Properties = Readonly<Record<string, unknown>>
+
+export interface Rendered {
+  readonly ok: true
+  /** of each item, or of the one call; none: the loop has no items */
+  readonly rendered: readonly Properties[]
+  readonly items?: readonly unknown[]
+  readonly touches: readonly string[]
+}
+
+/** What came back for a call: its answer, or before that its properties. */
+export function isRendered(reply: { readonly ok: boolean }): reply is Rendered {
+  return 'rendered' in reply
+}
+
+export function renderCall(
+  run: TaskRun,
+  execution: Execution,
+  caller: Caller,
+): Rendered | BadAnswer | Promise<Rendered | BadAnswer> {
+  try {
+    const { needs } = execution.node.call
+    const fetched = needs === undefined ? {} : fetchNeeds(run, execution, caller, { ...needs, secrets: [] })
+    if (isPromise(fetched)) return settle(fetched.then((data) => render(run, execution, caller, data)))
+    return render(run, execution, caller, fetched)
+  } catch (error) {
+    return { ok: false, error: messageOf(error) }
+  }
+}
+
+function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Rendered {
+  const { node } = execution
+  const { loop, needs, properties, constant } = node.call
+  const secrets = new Map(needs?.secrets.map((key) => [key, secretName(key)]))
+  const context = new CallContext(run, execution, caller, { ...fetched, secrets })
+  const items = loop === undefined ? undefined : loopItems(loop.evaluate(context))
+  const evaluate = (): Properties => constant ?? properties.evaluate(context)
+  const rendered = items === undefined ? [evaluate()] : items.map((item) => context.forItem(item, evaluate))
+  const touches = rendered.flatMap((one) => touchesOf(run, execution, one))
+  return { ok: true, rendered, ...(items && { items }), touches: [...new Set(touches)] }
+}
+
+function touchesOf({ model }: TaskRun, { node }: Execution, given: Properties): readonly string[] {
+  const { plug, unordered } = node.call
+  if (unordered) return []
+  const { properties } = finishProperties(plug, given)
+  if (properties !== undefined && node.kind === 'sensor' && !actsWith(plug, properties)) return []
+  const own = [`node:${node.label}`]
+  // Properties that cannot be used: the call will say so.
+  if (properties === undefined || plug.touches === undefined) return own
+  const place = node.resource === -1 ? undefined : model.resourcePlace[node.resource]
+  const resource = (place === undefined ? undefined : model.resources[place]) ?? model.resource
+  try {
+    return plug.touches(properties, { taskId: model.id, resource })
+  } catch {
+    return own
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Secrets in properties that are kept until a call is made: they stand there by name, and each attempt of the call puts
+ * their values in, so that no value is ever stored.
+ */
+import { isPlainObject } from '../../kernel/json.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { plainText } from '../placeholders/text.ts'
+import type { BindingUse } from '../placeholders/binding.ts'
+
+/** Letters of Unicode's private use, which no text of a rule or a message has a reason to hold. */
+const BEGIN = '\u{F0000}'
+const END = '\u{F0001}'
+const NAMED = new RegExp(`${BEGIN}([^${END}]*)${END}`, 'gu')
+
+/** What stands for a secret until its value is needed. */
+export function secretName(key: string): string {
+  return `${BEGIN}${key}${END}`
+}
+
+/** The properties with the values of their secrets. Throws `BINDING` when one is missing that is not optional. */
+export function withSecrets(
+  properties: Readonly<Record<string, unknown>>,
+  secrets: ReadonlyMap<string, unknown>,
+  uses: readonly BindingUse[],
+): Record<string, unknown> {
+  const filled: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(properties)) {
+    const given = fill(value, (key) => secretOf(key, secrets, uses))
+    if (given !== undefined) filled[name] = given
+  }
+  return filled
+}
+
+function secretOf(key: string, secrets: ReadonlyMap<string, unknown>, uses: readonly BindingUse[]): unknown {
+  const value = secrets.get(key)
+  const isWanted = uses.some(({ root, segments, optional }) => root === 'vault' && segments[0] === key && !optional)
+  if (value !== undefined || !isWanted) return value
+  throw new AppError('BINDING', `there is no secret "${key}"; store it, or make it optional: \${?vault.${key}}`)
+}
+
+function fill(value: unknown, secret: (key: string) => unknown): unknown {
+  if (typeof value === 'string') return fillText(value, secret)
+  if (Array.isArray(value)) return value.map((one: unknown) => fill(one, secret))
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fill(one, secret)]))
+}
+
+function fillText(text: string, secret: (key: string) => unknown): unknown {
+  if (!text.includes(BEGIN)) return text
+  const key = text.slice(BEGIN.length, -END.length)
+  if (text === secretName(key) && !key.includes(BEGIN)) return secret(key)
+  return text.replaceAll(NAMED, (_, name: string) => {
+    const value = secret(name)
+    return value === undefined ? '' : plainText(value)
+  })
+}

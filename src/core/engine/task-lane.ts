@@ -1,0 +1,373 @@
+/**
+ * The lane of one task: it takes inputs one after the other and calls plugs, one at a time. It decides when a step of
+ * the state machine is made; what the step does is in ../task.
+ *
+ * Not in here: what a task shows and what users ask of it (live-task.ts), which tasks hear a message (engine.ts).
+ *
+ *  N1 the next input is taken when nothing of the one before is to be called or is at a sensor's plug; back-off included.
+ *  N2 inputs are taken by time; at one time the rule's own timers first, then in the order in which they came.
+ *  N3 calls that act do not hold the lane; each begins when those before it on the same thing are over.
+ *  N4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
+ */
+import { earliestDue } from '../task/due-timer.ts'
+import { armTimeout, nextCall, place } from '../task/execution.ts'
+import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
+import type { Message, Sent } from '../task/origin.ts'
+import { dropEffect } from '../task/result.ts'
+import type { TaskModel, TaskRun } from '../task/run.ts'
+import type { Execution } from '../task/state.ts'
+import { isClockTimer, step } from '../task/step.ts'
+import type { TaskState } from '../task/task-state.ts'
+import { traceLog } from '../task/trace.ts'
+import { callPlug, type Outcome } from './call-plug.ts'
+import type { Counting } from './counts.ts'
+import type { Journal, JournaledTask, Reply } from './journal.ts'
+import { isRendered, renderCall, type Rendered } from './render-call.ts'
+import type { TaskHooks } from './task-hooks.ts'
+import { coveredBy } from './covered-messages.ts'
+
+/** What a lane needs of its engine. */
+export interface LaneHost {
+  /** takes its turn after what is running now */
+  enqueue(work: (now: number) => void): void
+  /** a plug's promise is open; call what comes back when it settles */
+  opened(): () => void
+  /** runs something after that many ms of the engine's clock */
+  later(ms: number, work: () => void): void
+  /** ms by which answers of a node's plug are held back, in a simulation */
+  readonly latency: ((execution: Execution) => number) | undefined
+  readonly journal: Journal | undefined
+  readonly timed: (() => () => void) | undefined
+  readonly counts: Counting
+  /** inputs that wait, in all tasks */
+  readonly waiting: { count: number }
+}
+
+/** The task that a lane belongs to. */
+export interface LaneOwner extends JournaledTask {
+  /** Whether this is still its lane: a task that began anew has another. */
+  isCurrent(lane: TaskLane): boolean
+  /** A mistake of the engine's own. */
+  mistake(error: unknown): void
+  /** After anything that was taken. */
+  after(): void
+}
+
+const NOTHING: Outcome = {
+  ok: true,
+  state: -1,
+  rawData: undefined,
+  internalState: undefined,
+  message: undefined,
+  after: undefined,
+  then: undefined,
+}
+
+export class TaskLane implements TaskRun {
+  readonly model: TaskModel
+  readonly state: TaskState
+  readonly sink: TaskHooks
+  now: number
+  at: number
+  readonly #owner: LaneOwner
+  readonly #host: LaneHost
+  /** a timer of the rule's own came while the lane was held */
+  #hasDue = false
+
+  constructor(owner: LaneOwner, host: LaneHost, parts: Pick<TaskLane, 'model' | 'state' | 'sink'>, now: number) {
+    this.#owner = owner
+    this.#host = host
+    this.model = parts.model
+    this.state = parts.state
+    this.sink = parts.sink
+    this.now = now
+    this.at = now
+  }
+
+  /** Takes an input now, whatever waits. */
+  take(now: number, input: Input): void {
+    this.#host.counts.steps++
+    try {
+      if (input.kind === 'stop') this.forgetWaiting()
+      step(this, now, input, now)
+      this.#goOn(now)
+    } catch (error) {
+      this.#owner.mistake(error)
+    }
+    this.#owner.after()
+  }
+
+  /** Takes an input when its turn comes. */
+  arrive(now: number, input: LaneInput): void {
+    if (this.state.isFree) this.take(now, input)
+    else if (this.state.status === 'running') {
+      this.#wait(now, input)
+      this.#owner.after()
+    }
+  }
+
+  /** Messages that came together and are one invocation. */
+  arriveData(now: number, messages: readonly Message[], sent: Sent | undefined): void {
+    this.arrive(now, { kind: 'data', messages, sent })
+  }
+
+  fire(kind: TimerKind, key: number, now: number): void {
+    if (this.state.isFree || isClockTimer(this, kind, key)) this.take(now, { kind: 'timer', timer: kind, key })
+    else this.#hasDue = true
+  }
+
+  /** Makes the calls of a restored task, and takes what waited. */
+  resume(now: number): void {
+    this.at = Math.max(this.at, now)
+    this.#hasDue = !this.state.isFree
+    this.#host.waiting.count += this.state.waiting.filter(isData).length
+    try {
+      this.#goOn(now)
+    } catch (error) {
+      this.#owner.mistake(error)
+    }
+    this.#owner.after()
+  }
+
+  /** A call that began elsewhere goes on here. */
+  goOnWith(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void {
+    this.now = now
+    this.at = now
+    try {
+      this.#given(execution, given)
+      this.#goOn(now)
+    } catch (error) {
+      this.#owner.mistake(error)
+    }
+    this.#owner.after()
+  }
+
+  /** What came back for the call of that number; nothing, when nobody waits for it any more. */
+  settle(id: number, call: number, reply: Reply): void {
+    this.#host.enqueue((now) => {
+      const execution = this.execution(id)
+      if (execution !== undefined && this.#isOpen(execution, call)) this.#replied(execution, reply, now)
+    })
+  }
+
+  /** What is in flight under that number. */
+  execution(id: number): Execution | undefined {
+    for (const execution of this.state.work?.inFlight ?? []) if (execution.id === id) return execution
+    return undefined
+  }
+
+  /** What waits is not counted among what waits in the engine any more. */
+  forgetWaiting(): void {
+    this.#host.waiting.count -= this.state.waiting.filter(isData).length
+  }
+
+  #forget(waiting: WaitingInput | undefined): void {
+    if (waiting !== undefined && isData(waiting)) this.#host.waiting.count--
+  }
+
+  #isOpen(execution: Execution, call: number): boolean {
+    const isAsked = execution.phase === 'called' || execution.phase === 'rendering'
+    return isAsked && execution.calls === call && execution.isInFlight && this.#owner.isCurrent(this)
+  }
+
+  #replied(execution: Execution, reply: Reply, now: number): void {
+    this.#host.counts.steps++
+    this.at = Math.max(this.at, now)
+    try {
+      this.#settle(execution, reply, now)
+      this.#goOn(now)
+    } catch (error) {
+      this.#owner.mistake(error)
+    }
+    this.#owner.after()
+  }
+
+  /** Calls what is to be called, and takes what waits, until the lane is held or nothing is left. */
+  #goOn(clock: number): void {
+    do this.#callAll()
+    while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
+  }
+
+  /** The next of what waits: an input, or a timer that was due before it. */
+  #takeNext(clock: number): boolean {
+    const { state } = this
+    const head = state.waiting[0]
+    if (head === undefined && this.now >= clock && !this.#hasDue) return false
+    const due = earliestDue(this, head?.time ?? clock)
+    if (due !== undefined) {
+      step(this, Math.max(due.at, this.now), { kind: 'timer', timer: due.kind, key: due.key }, clock)
+      return true
+    }
+    if (head === undefined) {
+      this.#hasDue = false
+      return false
+    }
+    state.waiting.shift()
+    this.#forget(head)
+    this.#host.counts.steps++
+    step(this, head.time, head.input, clock)
+    return true
+  }
+
+  #callAll(): void {
+    for (let next = nextCall(this); next !== undefined; next = nextCall(this)) {
+      if (this.#mustTakePlace(next)) this.#render(next)
+      else this.#call(next)
+    }
+  }
+
+  /** Whether a call that acts may have to wait for others, or needs its properties before it is known what it touches. */
+  #mustTakePlace({ node, touches }: Execution): boolean {
+    if (touches !== null) return false
+    const isAlone = this.state.effectQueues.size === 0
+    if (node.kind === 'sensor') return !isAlone && node.call.plug.acts !== false
+    return !isAlone || node.call.needs !== undefined || node.call.loop !== undefined
+  }
+
+  #mayCall(execution: Execution): boolean {
+    const { journal } = this.#host
+    return journal?.mayCall === undefined || journal.mayCall(this.#owner, execution)
+  }
+
+  #call(execution: Execution): void {
+    // Without an answer: it comes through `settle`.
+    this.#given(execution, this.#mayCall(execution) ? callPlug(this, execution, this.sink) : undefined)
+  }
+
+  #given(execution: Execution, given: Outcome | Promise<Outcome> | undefined): void {
+    const isOver = given !== undefined && !(given instanceof Promise) && isFinal(given)
+    if (execution.node.kind === 'actuator' && execution.touches === null && !isOver) this.#takePlace(execution)
+    const latency = this.#host.latency?.(execution) ?? 0
+    if (given === undefined || given instanceof Promise) this.#await(execution, given, latency)
+    else if (latency > 0) this.#await(execution, Promise.resolve(given), latency)
+    else this.#settle(execution, given, this.now)
+  }
+
+  /** Makes the properties of a call that acts; then it takes its place. */
+  #render(execution: Execution): void {
+    const rendered =
+      execution.node.call.needs === undefined || this.#mayCall(execution)
+        ? renderCall(this, execution, this.sink)
+        : undefined
+    if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
+    execution.phase = 'rendering'
+    this.state.holder = execution
+    this.#await(execution, rendered, 0)
+  }
+
+  /** A call that is under way, and did not come to its end at once, has its place from now on. */
+  #takePlace(execution: Execution): void {
+    const rendered = renderCall(this, execution, this.sink)
+    const own = [`node:${execution.node.label}`]
+    const known = rendered instanceof Promise || !rendered.ok ? { rendered: null, touches: own } : rendered
+    this.sink.frozen(this, execution)
+    place(this, execution, known.rendered, known.touches)
+  }
+
+  #placed(execution: Execution, { rendered, items, touches }: Rendered): void {
+    if (rendered.length === 0) return this.#settle(execution, NOTHING, this.now)
+    execution.items = items ?? null
+    execution.phase = 'queued'
+    execution.wakeAt = Number.POSITIVE_INFINITY
+    if (execution.node.kind === 'actuator') this.sink.frozen(this, execution)
+    if (place(this, execution, rendered, touches)) return
+    this.#host.journal?.waits(this.#owner, execution)
+    const { effectQueues } = this.state
+    while (effectQueues.behind > this.model.maxWaiting) {
+      const oldest = effectQueues.oldestBehind
+      if (oldest === undefined) break
+      this.#dropped('a call of an actuator that waits for an earlier one on the same thing')
+      dropEffect(this, oldest)
+    }
+  }
+
+  #await(execution: Execution, given: Promise<Reply> | undefined, latency: number): void {
+    armTimeout(this, execution)
+    const host = this.#host
+    const { calls } = execution
+    const { journal } = host
+    const close = host.opened()
+    const end = this.sink.opened(execution, close)
+    journal?.opened(this.#owner, execution)
+    const timed = given && host.timed?.()
+    const arrive = (reply: Reply): void =>
+      host.enqueue((now) => {
+        end()
+        if (this.#isOpen(execution, calls)) this.#replied(execution, reply, now)
+      })
+    // Promises of replies never reject. One for a call that is over has nothing to say any more.
+    void given?.then((reply) => {
+      timed?.()
+      if (latency > 0) {
+        close()
+        host.later(latency, () => arrive(reply))
+      } else if (journal !== undefined && this.#isOpen(execution, calls)) {
+        journal.answered(this.#owner, execution, calls, reply)
+      } else arrive(reply)
+    })
+  }
+
+  /** `now`: of the input at hand when the reply came at once, else of the clock. */
+  #settle(execution: Execution, reply: Reply, now: number): void {
+    this.sink.ended(execution)
+    if (!reply.ok) step(this, now, { kind: 'error', execution, message: reply.error }, this.at)
+    else if (isRendered(reply)) this.#placed(execution, reply)
+    else step(this, now, { kind: 'answer', execution, answer: reply }, this.at)
+  }
+
+  #wait(now: number, input: LaneInput): void {
+    const { state, model } = this
+    const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
+    const { whenBusy } = model.settings
+    if (isBrokerData && whenBusy === 'skip') return this.#dropped('a message that came while the task was at work')
+    if (isBrokerData && whenBusy === 'latest') this.#dropCovered(input.messages)
+    if (state.waiting.length >= model.maxWaiting) {
+      const oldest = state.waiting.findIndex((one) => one.input.kind === 'data')
+      this.#forget(state.waiting.splice(Math.max(0, oldest), 1)[0])
+      this.#dropped('the oldest message that waited')
+    }
+    const waiting = state.wait(now, input, keptPlaces(input))
+    if (isData(waiting)) this.#host.waiting.count++
+  }
+
+  #dropCovered(messages: readonly Message[]): void {
+    const { state } = this
+    const kept = state.waiting.filter(({ input }) => !coveredBy(input, messages))
+    const count = state.waiting.length - kept.length
+    if (count === 0) return
+    this.#host.waiting.count -= count
+    state.waiting = kept
+    for (let i = 0; i < count; i++) this.#dropped('a waiting message whose values a newer one has')
+  }
+
+  /** Counts what is dropped, and says so the first time and then ever more rarely. */
+  #dropped(what: string): void {
+    const { state, model } = this
+    state.dropped++
+    this.#host.counts.dropped++
+    if (!isRound(state.dropped)) return
+    const count = state.dropped === 1 ? 'this is the first' : `${state.dropped} so far`
+    const why = model.settings.whenBusy === 'queue' ? `; more than ${model.maxWaiting} waited` : ''
+    traceLog(this, 'WARN', `dropped ${what}${why}: ${count}. The task takes longer than its inputs leave`)
+  }
+}
+
+function isData({ input }: WaitingInput): boolean {
+  return input.kind === 'data'
+}
+
+/** 1, 10, 100 ... */
+function isRound(count: number): boolean {
+  return Number.isInteger(Math.log10(count))
+}
+
+/** An answer after which nothing of the call is left. */
+function isFinal(outcome: Outcome): boolean {
+  return outcome.ok && (outcome.after === undefined || outcome.after === 0)
+}
+
+function keptPlaces(input: LaneInput): WaitingInput['kept'] {
+  if (input.kind !== 'data' || input.sent?.kept === undefined) return undefined
+  const { position, messages } = input.sent.kept
+  return { position, places: input.messages.map((message) => messages.indexOf(message)) }
+}
