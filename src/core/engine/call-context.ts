@@ -54,7 +54,7 @@ export class CallContext implements PlugContext, Scope {
     this.#execution = execution
     this.#around = around
     this.#fetched = fetched
-    this.#now = run.now
+    this.#now = execution.touches === null ? run.now : execution.placedAt
     this.#call = execution.calls
     this.#attempt = execution.attempt
     this.#itemAt = execution.item

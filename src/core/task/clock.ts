@@ -17,7 +17,7 @@ import { runPlan, runSensor } from './invocation.ts'
 import { cancelAll } from './result.ts'
 import { isWork } from './execution.ts'
 import type { TaskRun } from './run.ts'
-import { sensorState, type WaitingTick } from './state.ts'
+import { sensorState } from './state.ts'
 import { traceHeld, traceLog } from './trace.ts'
 
 /** A tick that is this late was missed. */
@@ -52,30 +52,16 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
     traceLog(run, 'WARN', `${count} missed ${due.skipped === 1 ? 'tick was' : 'ticks were'} skipped`, node?.label)
   }
   const [first, ...later] = due.run
-  if (later.length > 0) wait(run, ...later.map((at) => ({ node, at })))
   if (first !== undefined) tick(run, node, first)
+  for (const at of later) arrive(run, node, at)
 }
 
-/** What the end of work sets off: a tick that waited, or the next tick of a clock that counts from the end. */
+/** What the end of work sets off: the next tick of a clock that counts from the end. */
 export function afterWork(run: TaskRun): void {
   const { state, model } = run
-  if (state.waitingTicks.length > 0) takeWaiting(run)
   if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
     plan(run, null, model.schedule.next(run.at))
   }
-}
-
-function takeWaiting(run: TaskRun): void {
-  const { state } = run
-  for (const waiting of state.waitingTicks) {
-    if (isBusy(run, waiting.node)) continue
-    state.waitingTicks = state.waitingTicks.filter((one) => one !== waiting)
-    arrive(run, waiting.node, waiting.at)
-  }
-}
-
-function wait({ state }: TaskRun, ...ticks: readonly WaitingTick[]): void {
-  state.waitingTicks = [...state.waitingTicks, ...ticks]
 }
 
 interface DueTicks {
@@ -119,15 +105,11 @@ function isOnTime(run: TaskRun, scheduledAt: number): boolean {
 function tick(run: TaskRun, node: SensorNode | null, at: number): void {
   const { overlap } = run.model.settings
   if (overlap === 'cancelPrevious') cancelAll(run, (origin) => isWorkOf(origin, node))
-  else if (overlap === 'queue' && isBusy(run, node)) {
-    if (run.state.waitingTicks.length < MAX_WAITING_TICKS) wait(run, { node, at })
-    else held(run, node, 'queue')
-    return
-  } else if (overlap === 'skip' && isAtWork(run, node)) return held(run, node, 'overlap')
+  else if (overlap === 'skip' && isAtWork(run, node)) return held(run, node, 'overlap')
   arrive(run, node, at)
 }
 
-/** The tick is an input now. */
+/** The tick is an input now, which waits for its turn. */
 function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
   const { state } = run
   const ticks = state.waiting.reduce((count, { input }) => count + (input.kind === 'tick' ? 1 : 0), 0)

@@ -34,6 +34,7 @@ export function begin(
     resumed: false,
     rendered: null,
     touches: null,
+    placedAt: 0,
     isInFlight: false,
     earlier: null,
     later: null,
@@ -101,6 +102,7 @@ export function place(
   const { state } = run
   const { effectQueues, ready } = state
   execution.rendered = rendered
+  execution.placedAt = run.now
   const mayBegin = effectQueues.place(execution, touches, run.model.maxWaiting)
   if (execution.node.kind === 'actuator') letGo(run, execution)
   else state.holder = execution

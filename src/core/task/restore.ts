@@ -47,10 +47,6 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   state.lastExecutionTime = saved.lastExecutionTime
   state.finishedTime = saved.finishedTime
   state.nextTickAt = saved.nextTickAt ?? Number.POSITIVE_INFINITY
-  state.waitingTicks = (saved.waitingTicks ?? []).map(({ node, at }) => ({
-    node: node === undefined ? null : names.sensor(node),
-    at,
-  }))
   state.skippedTicks = saved.skippedTicks ?? 0
   state.restoredAt = run.now
   state.seed = saved.seed
@@ -102,6 +98,9 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   state.arrived = saved.arrived ?? 0
   state.dropped = saved.dropped ?? 0
   if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
+  for (const { node, at } of saved.waitingTicks ?? []) {
+    state.wait(run.now, { kind: 'tick', node: node === undefined ? null : names.sensor(node), scheduledAt: at })
+  }
   run.now = saved.now ?? run.now
   state.time = run.now
   askForTimers(run)
@@ -303,6 +302,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
     resumed: saved.resumed ?? false,
     rendered: saved.rendered ?? null,
     touches: null,
+    placedAt: saved.placedAt ?? 0,
     isInFlight: false,
     earlier: null,
     later: null,

@@ -46,9 +46,6 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     lastExecutionTime: state.lastExecutionTime,
     finishedTime: state.finishedTime,
     ...finite('nextTickAt', state.nextTickAt),
-    ...(state.waitingTicks.length > 0 && {
-      waitingTicks: state.waitingTicks.map(({ node, at }) => ({ ...(node && { node: node.label }), at })),
-    }),
     ...(state.skippedTicks > 0 && { skippedTicks: state.skippedTicks }),
     seed: state.seed,
     ...(state.failures.length > 0 && { failures: [...state.failures] }),
@@ -262,7 +259,7 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.items && { items: [...execution.items], item: execution.item }),
     ...(execution.resumed && { resumed: true as const }),
     ...(execution.rendered && execution.node.call.constant === undefined && { rendered: [...execution.rendered] }),
-    ...(execution.touches && { touches: [...execution.touches] }),
+    ...(execution.touches && { touches: [...execution.touches], placedAt: execution.placedAt }),
   }
 }
 

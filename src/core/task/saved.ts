@@ -14,6 +14,7 @@ export interface SavedState {
   lastExecutionTime: number
   finishedTime: number
   nextTickAt?: number
+  /** of earlier versions: ticks that wait */
   waitingTicks?: { node?: string; at: number }[]
   skippedTicks?: number
   seed: number
@@ -140,6 +141,7 @@ export interface SavedExecution {
   /** properties of each item; absent: they are made by the call, or never change */
   rendered?: Record<string, unknown>[]
   touches?: string[]
+  placedAt?: number
 }
 
 /** An answer with the state by name; absent fields were not given. */

@@ -128,6 +128,8 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   rendered: readonly Readonly<Record<string, unknown>>[] | null
   /** what its calls touch, once it has its place among the effects; null before */
   touches: readonly string[] | null
+  /** epoch ms of the input at hand when it took its place */
+  placedAt: number
 }
 
 /** Sequence groups of one invocation that are not done yet. */
@@ -150,12 +152,6 @@ export interface Follow {
   readonly invocation: number
   readonly origin: Origin
   readonly via: Link | null
-}
-
-/** A tick that waits for earlier work; without a node it is the task's. */
-export interface WaitingTick {
-  readonly node: SensorNode | null
-  readonly at: number
 }
 
 /** Values of the messages of one resource. */

@@ -162,7 +162,6 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   state.dropped += state.waiting.length
   state.waiting = []
   state.holder = null
-  state.waitingTicks = []
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.work?.sensors ?? []) {
     sensor.ownTickAt = Number.POSITIVE_INFINITY

@@ -15,7 +15,6 @@ import type {
   SensorState,
   Stream,
   TaskStatus,
-  WaitingTick,
 } from './state.ts'
 
 /** What a task has that has had something to do. */
@@ -61,8 +60,6 @@ export class TaskState implements Work {
   dropped = 0
   /** epoch ms of the input at hand */
   time = 0
-  /** ticks that wait for the work of an earlier one */
-  waitingTicks: readonly WaitingTick[] = NONE
   /** occurrences that were missed and left out */
   skippedTicks = 0
   /** when this state was restored; occurrences before were missed. -Infinity: never */
@@ -150,7 +147,6 @@ export class TaskState implements Work {
     this.#work?.inFlight.clear()
     this.#work = null
     this.nextTickAt = Number.POSITIVE_INFINITY
-    this.waitingTicks = NONE
     this.groups = NONE
     this.holder = null
     this.waiting = NO_INPUTS
