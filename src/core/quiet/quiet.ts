@@ -123,7 +123,7 @@ export class Quiet {
 function isAtRest(state: TaskState, message: Message): boolean {
   const stream = state.streams[0]
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
-  if (state.waitingTicks.length > 0 || stream?.values !== message) return false
+  if (stream?.values !== message) return false
   if (stream.carried !== null && stream.carried.size > 0) return false
   return state.sensors.every((sensor) => {
     return sensor.state !== UNKNOWN && sensor.origin?.values === message && sensor.follow === null && !sensor.error
