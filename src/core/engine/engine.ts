@@ -90,9 +90,10 @@ export class CoreEngine implements Engine {
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
       opened: () => this.#open.opened(),
-      later: (ms, work) => void options.scheduler.schedule(work, ms),
+      delay: (ms, work) => void options.scheduler.schedule(work, ms),
       latency: options.latency,
       waiting: this.#inputs,
+      later: new WeakSet(),
       ended: (task) => {
         this.#timers.forget(task)
         this.#router.remove(task)

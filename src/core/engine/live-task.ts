@@ -131,7 +131,12 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     this.rise()
     const lane = this.#lane
     if (messages.length === 1) lane?.arriveData(now, messages, sent)
-    else for (const part of withoutRepeats(messages)) lane?.arriveData(now, part, sent)
+    else {
+      for (const part of withoutRepeats(messages)) {
+        lane?.arriveData(now, part, sent)
+        lane?.takeDue(now)
+      }
+    }
   }
 
   /** The same for an input that waits its turn. */
@@ -299,6 +304,11 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   /** What came back for the call of that number. Nothing, when nobody waits for it any more. */
   settle(id: number, call: number, reply: Reply): void {
     this.#lane?.settle(id, call, reply)
+  }
+
+  /** The same for a call that began before its turn: for the input of that number, to the sensor of that slot. */
+  settleAhead(input: number, slot: number, outcome: Outcome): void {
+    this.#lane?.settleAhead(input, slot, outcome)
   }
 
   /** What is in flight under that number. */

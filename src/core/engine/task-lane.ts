@@ -9,6 +9,7 @@
  *  N3 calls that act do not hold the lane; each begins when those before it on the same thing are over.
  *  N4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
  */
+import type { Plug } from '../plug/plug.ts'
 import { earliestDue } from '../task/due-timer.ts'
 import { armTimeout, nextCall, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
@@ -19,12 +20,13 @@ import type { Execution } from '../task/state.ts'
 import { isClockTimer, step } from '../task/step.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
+import { AheadCalls, type AheadCall } from './ahead-calls.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
 import type { Counting } from './counts.ts'
 import type { Journal, JournaledTask, Reply } from './journal.ts'
 import { isRendered, renderCall, type Rendered } from './render-call.ts'
 import type { TaskHooks } from './task-hooks.ts'
-import { coveredBy } from './covered-messages.ts'
+import { makeRoom } from './make-room.ts'
 
 /** What a lane needs of its engine. */
 export interface LaneHost {
@@ -33,12 +35,15 @@ export interface LaneHost {
   /** a plug's promise is open; call what comes back when it settles */
   opened(): () => void
   /** runs something after that many ms of the engine's clock */
-  later(ms: number, work: () => void): void
+  delay(ms: number, work: () => void): void
   /** ms by which answers of a node's plug are held back, in a simulation */
   readonly latency: ((execution: Execution) => number) | undefined
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
   readonly counts: Counting
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  /** plugs that did not answer at once */
+  readonly later: WeakSet<Plug>
   /** inputs that wait, in all tasks */
   readonly waiting: { count: number }
 }
@@ -73,6 +78,8 @@ export class TaskLane implements TaskRun {
   readonly #host: LaneHost
   /** a timer of the rule's own came while the lane was held */
   #hasDue = false
+  /** made when an input waits of which calls may begin ahead */
+  #ahead: AheadCalls | undefined
 
   constructor(owner: LaneOwner, host: LaneHost, parts: Pick<TaskLane, 'model' | 'state' | 'sink'>, now: number) {
     this.#owner = owner
@@ -99,8 +106,10 @@ export class TaskLane implements TaskRun {
 
   /** Takes an input when its turn comes. */
   arrive(now: number, input: LaneInput): void {
-    if (this.state.isFree) this.take(now, input)
-    else if (this.state.status === 'running') {
+    if (this.state.isFree) {
+      this.#begins(0)
+      this.take(now, input)
+    } else if (this.state.status === 'running') {
       this.#wait(now, input)
       this.#owner.after()
     }
@@ -114,6 +123,13 @@ export class TaskLane implements TaskRun {
   fire(kind: TimerKind, key: number, now: number): void {
     if (this.state.isFree || isClockTimer(this, kind, key)) this.take(now, { kind: 'timer', timer: kind, key })
     else this.#hasDue = true
+  }
+
+  /** What is due until now, before an input that came together with the one before. */
+  takeDue(now: number): void {
+    if (!this.state.isFree) return
+    this.#hasDue = true
+    this.#goOn(now)
   }
 
   /** Makes the calls of a restored task, and takes what waited. */
@@ -159,6 +175,7 @@ export class TaskLane implements TaskRun {
   /** What waits is not counted among what waits in the engine any more. */
   forgetWaiting(): void {
     this.#host.waiting.count -= this.state.waiting.filter(isData).length
+    this.#ahead?.dropAll()
   }
 
   #forget(waiting: WaitingInput | undefined): void {
@@ -205,8 +222,17 @@ export class TaskLane implements TaskRun {
     state.waiting.shift()
     this.#forget(head)
     this.#host.counts.steps++
+    this.#begins(head.number)
     step(this, head.time, head.input, clock)
+    if (state.waiting.length > 0) this.#callAhead(clock)
     return true
+  }
+
+  /** The input at hand is another one. */
+  #begins(number: number): void {
+    const { state } = this
+    if (state.current !== 0) this.#ahead?.drop(state.current)
+    state.current = number
   }
 
   #callAll(): void {
@@ -230,8 +256,45 @@ export class TaskLane implements TaskRun {
   }
 
   #call(execution: Execution): void {
+    const early = this.#early(execution)
+    if (early !== undefined) return this.#useEarly(execution, early)
     // Without an answer: it comes through `settle`.
     this.#given(execution, this.#mayCall(execution) ? callPlug(this, execution, this.sink) : undefined)
+  }
+
+  /** The first call of a root sensor may have begun before its turn. */
+  #early({ node, via, attempt, calls, items }: Execution): AheadCall | undefined {
+    if (this.#ahead === undefined || node.kind === 'actuator' || via !== null) return undefined
+    return attempt === 0 && calls === 1 && items === null ? this.#ahead.take(this.state.current, node.slot) : undefined
+  }
+
+  #useEarly(execution: Execution, { given, outcome, beganAt, lines }: AheadCall): void {
+    for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
+    if (outcome !== undefined) return this.#given(execution, outcome)
+    // Its answer comes when it is durable, where that matters.
+    this.#await(execution, this.#host.journal === undefined ? Promise.resolve(given) : undefined, 0, beganAt)
+  }
+
+  #callAhead(clock: number): void {
+    const { journal } = this.#host
+    // Who plays a log again has the answers.
+    if (journal?.mayCall !== undefined || !this.model.graph.sensors.some(({ call }) => call.ahead !== undefined)) return
+    this.#ahead ??= new AheadCalls(this.model, this.#host, this.#owner)
+    this.#ahead.begin(this.state.waiting, clock)
+  }
+
+  /** What a call that began before its turn gave: for the input of that number, to the sensor of that slot. */
+  settleAhead(number: number, slot: number, outcome: Outcome): void {
+    this.#host.enqueue((now) => {
+      const { state } = this
+      if (state.current !== number) {
+        if (!state.waiting.some((one) => one.number === number)) return
+        this.#ahead ??= new AheadCalls(this.model, this.#host, this.#owner)
+        return this.#ahead.answered(number, slot, outcome, now)
+      }
+      const execution = state.work?.sensors[slot]?.running
+      if (execution?.phase === 'called' && execution.via === null) this.#replied(execution, outcome, now)
+    })
   }
 
   #given(execution: Execution, given: Outcome | Promise<Outcome> | undefined): void {
@@ -276,19 +339,20 @@ export class TaskLane implements TaskRun {
     while (effectQueues.behind > this.model.maxWaiting) {
       const oldest = effectQueues.oldestBehind
       if (oldest === undefined) break
-      this.#dropped('a call of an actuator that waits for an earlier one on the same thing')
+      this.#dropped('a call of an actuator was dropped that waited for earlier ones on the same thing')
       dropEffect(this, oldest)
     }
   }
 
-  #await(execution: Execution, given: Promise<Reply> | undefined, latency: number): void {
-    armTimeout(this, execution)
+  #await(execution: Execution, given: Promise<Reply | undefined> | undefined, latency: number, since = this.at): void {
+    armTimeout(this, execution, since)
     const host = this.#host
     const { calls } = execution
     const { journal } = host
     const close = host.opened()
     const end = this.sink.opened(execution, close)
     journal?.opened(this.#owner, execution)
+    host.later.add(execution.node.call.plug)
     const timed = given && host.timed?.()
     const arrive = (reply: Reply): void =>
       host.enqueue((now) => {
@@ -298,9 +362,10 @@ export class TaskLane implements TaskRun {
     // Promises of replies never reject. One for a call that is over has nothing to say any more.
     void given?.then((reply) => {
       timed?.()
+      if (reply === undefined) return
       if (latency > 0) {
         close()
-        host.later(latency, () => arrive(reply))
+        host.delay(latency, () => arrive(reply))
       } else if (journal !== undefined && this.#isOpen(execution, calls)) {
         journal.answered(this.#owner, execution, calls, reply)
       } else arrive(reply)
@@ -317,48 +382,33 @@ export class TaskLane implements TaskRun {
 
   #wait(now: number, input: LaneInput): void {
     const { state, model } = this
-    const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
-    const { whenBusy } = model.settings
-    if (isBrokerData && whenBusy === 'skip') return this.#dropped('a message that came while the task was at work')
-    if (isBrokerData && whenBusy === 'latest') this.#dropCovered(input.messages)
-    if (state.waiting.length >= model.maxWaiting) {
-      const oldest = state.waiting.findIndex((one) => one.input.kind === 'data')
-      this.#forget(state.waiting.splice(Math.max(0, oldest), 1)[0])
-      this.#dropped('the oldest message that waited')
+    const { mayWait, dropped, why } = makeRoom(state, model, input)
+    for (const one of dropped) {
+      this.#forget(one)
+      this.#ahead?.drop(one.number)
     }
+    const count = dropped.length + (mayWait ? 0 : 1)
+    for (let i = 0; i < count; i++) this.#dropped(why)
+    if (!mayWait) return
     const waiting = state.wait(now, input, keptPlaces(input))
-    if (isData(waiting)) this.#host.waiting.count++
-  }
-
-  #dropCovered(messages: readonly Message[]): void {
-    const { state } = this
-    const kept = state.waiting.filter(({ input }) => !coveredBy(input, messages))
-    const count = state.waiting.length - kept.length
-    if (count === 0) return
-    this.#host.waiting.count -= count
-    state.waiting = kept
-    for (let i = 0; i < count; i++) this.#dropped('a waiting message whose values a newer one has')
+    if (!isData(waiting)) return
+    this.#host.waiting.count++
+    this.#callAhead(now)
   }
 
   /** Counts what is dropped, and says so the first time and then ever more rarely. */
-  #dropped(what: string): void {
-    const { state, model } = this
+  #dropped(why: string): void {
+    const { state } = this
     state.dropped++
     this.#host.counts.dropped++
-    if (!isRound(state.dropped)) return
-    const count = state.dropped === 1 ? 'this is the first' : `${state.dropped} so far`
-    const why = model.settings.whenBusy === 'queue' ? `; more than ${model.maxWaiting} waited` : ''
-    traceLog(this, 'WARN', `dropped ${what}${why}: ${count}. The task takes longer than its inputs leave`)
+    if (!Number.isInteger(Math.log10(state.dropped))) return
+    const count = state.dropped === 1 ? 'the first' : `${state.dropped} so far`
+    traceLog(this, 'WARN', `${why}, ${count}; the task takes longer than its inputs leave`)
   }
 }
 
 function isData({ input }: WaitingInput): boolean {
   return input.kind === 'data'
-}
-
-/** 1, 10, 100 ... */
-function isRound(count: number): boolean {
-  return Number.isInteger(Math.log10(count))
 }
 
 /** An answer after which nothing of the call is left. */

@@ -15,6 +15,7 @@ import { finishProperties } from '../plug/properties.ts'
 import { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
+import { readsOfMessage } from './reads-message.ts'
 import { parentsFirst } from './order.ts'
 import { channelPlans, makePlan } from './plan.ts'
 import {
@@ -140,14 +141,14 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   const properties = compileProperties(node.properties ?? {}, plug.input)
   const constant = properties.constant === undefined ? undefined : finishedConstant(node, plug, properties.constant)
   const loop = node.loopDef === undefined ? undefined : compileValue(node.loopDef)
+  const given = constant ?? node.properties ?? {}
+  const uses = [...properties.uses, ...(loop?.uses ?? []), ...unresolvedUses(plug, given)]
+  const mayBeAhead = loop === undefined && node.pauseExecution !== true
   return {
     plug,
     properties,
-    needs: needsIn([
-      ...properties.uses,
-      ...(loop?.uses ?? []),
-      ...unresolvedUses(plug, constant ?? node.properties ?? {}),
-    ]),
+    needs: needsIn(uses),
+    ahead: mayBeAhead ? readsOfMessage(plug, given, uses) : undefined,
     constant,
     prepared: constant === undefined ? undefined : plug.prepare?.(constant),
     recent: constant === undefined && plug.prepare ? new RecentPrepares(plug.prepare) : undefined,

@@ -29,6 +29,8 @@ export interface PlugCall {
   /** prepares properties that depend on the moment; undefined when there is nothing to prepare */
   readonly recent: RecentPrepares | undefined
   readonly timeoutMs: number
+  /** values of the message that a call reads, when it reads nothing else and may begin before its turn; else undefined */
+  readonly ahead: readonly string[] | undefined
   /** calls that act do not wait for earlier ones on the same thing */
   readonly unordered: boolean
   readonly retry: Retry | undefined

@@ -96,6 +96,7 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   for (const one of saved.executing ?? []) restoreExecution(run, one, groups, names)
   requeue(run, saved.calls)
   state.arrived = saved.arrived ?? 0
+  state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
   if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
   for (const { node, at } of saved.waitingTicks ?? []) {

@@ -113,6 +113,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...(!state.isFree && { now: state.time }),
     ...(state.waiting.length > 0 && { waiting: state.waiting.map((one) => saveInput(one)) }),
     ...(state.arrived > 0 && { arrived: state.arrived }),
+    ...(!state.isFree && state.current > 0 && { current: state.current }),
     ...(state.dropped > 0 && { dropped: state.dropped }),
   }
   return encodeNumbers(saved) as SavedState

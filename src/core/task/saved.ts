@@ -35,8 +35,9 @@ export interface SavedState {
   now?: number
   /** inputs that wait for the one at hand, oldest first */
   waiting?: SavedInput[]
-  /** inputs that came to the task in this run, and those dropped */
+  /** inputs that waited in this run, the one of them at hand, and those dropped */
   arrived?: number
+  current?: number
   dropped?: number
 }
 

@@ -54,6 +54,8 @@ export class TaskState implements Work {
   holder: Execution | null = null
   /** inputs that came while the lane was held, oldest first; replaced when it changes, unless it is a list of its own */
   waiting: WaitingInput[] = NO_INPUTS
+  /** number of the input at hand, when it waited; else 0 */
+  current = 0
   /** inputs that came to the lane in this run */
   arrived = 0
   /** inputs and effects that were dropped in this run because too many waited, or because the task wants it so */
@@ -151,6 +153,7 @@ export class TaskState implements Work {
     this.holder = null
     this.waiting = NO_INPUTS
     this.arrived = 0
+    this.current = 0
     this.dropped = 0
   }
 

@@ -25,6 +25,7 @@ function journaled(mayCall?: () => boolean) {
     answered: (_task, execution, call, reply) => {
       if (!isRendered(reply)) answers.push({ execution: execution.id, call, outcome: reply })
     },
+    answeredAhead: () => undefined,
     waits: () => undefined,
   }
   const clock = new VirtualClock(10)

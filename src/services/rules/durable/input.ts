@@ -43,6 +43,16 @@ export type Input =
       readonly c: number
       readonly o: unknown
     }
+  /** of a call that began before its turn: number of the input in its task, label of the sensor, what it gave */
+  | {
+      readonly k: 'ahead'
+      readonly at: number
+      readonly t: string
+      readonly e: number
+      readonly i: number
+      readonly n: string
+      readonly o: unknown
+    }
   /** The runner was opened again after it had been there up to `until`: no task is there until it is resumed. */
   | { readonly k: 'open'; readonly at: number; readonly until: number }
   /** Tasks go on where they were. */

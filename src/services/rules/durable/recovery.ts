@@ -158,6 +158,7 @@ export class Recovery {
       },
       opened: () => undefined,
       answered: () => undefined,
+      answeredAhead: () => undefined,
       ended: ({ task, status, error }) => {
         if (status === 'failed') fail(task.id, error ?? '')
       },

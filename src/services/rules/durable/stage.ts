@@ -9,6 +9,7 @@
  */
 import type { SchedulerLike } from 'rxjs'
 import type { EngineOptions } from '../../../core/engine/api.ts'
+import type { Outcome } from '../../../core/engine/call-plug.ts'
 import type { Reply } from '../../../core/engine/journal.ts'
 import { isRendered } from '../../../core/engine/render-call.ts'
 import { CoreEngine } from '../../../core/engine/engine.ts'
@@ -42,6 +43,8 @@ export interface StageHooks {
   /** `kind`: as `laterKind` gives it */
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
+  /** the same for a call that began before its turn */
+  answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
   /** a task that ended without being told to, or could not go on */
   ended(run: EndOfRun): void
 }
@@ -97,6 +100,10 @@ export class Stage {
         ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
         opened: ({ id }, execution) => this.#opened(id, execution),
         answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
+        answeredAhead: ({ id }, input, slot, outcome) => {
+          const node = this.engine.tasks.get(id)?.prepared.graph.sensors[slot]
+          if (node !== undefined) hooks.answeredAhead(id, this.epochOf(id), input, node.label, outcome)
+        },
         waits: ({ id }, execution) => this.#waits(id, execution),
       },
     })
@@ -145,6 +152,8 @@ export class Stage {
         return input.o === 'start' ? this.require(input.t).run(input.n) : this.require(input.t).resume(input.n)
       case 'answer':
         return this.#answer(input)
+      case 'ahead':
+        return this.#answerAhead(input)
       case 'begin':
         return this.#begin(input)
       case 'end':
@@ -258,6 +267,13 @@ export class Stage {
     if (execution === undefined || !isAsked(execution) || execution.calls !== c) return
     if (!isRendered(reply)) this.book.answered(t, x, reply)
     task.settle(x, c, reply)
+  }
+
+  #answerAhead({ t, e, i, n, o }: Extract<Input, { k: 'ahead' }>): void {
+    const task = this.engine.tasks.get(t)
+    const node = task?.prepared.graph.byLabel.get(n)
+    if (task === undefined || node?.kind !== 'sensor' || this.epochOf(t) !== e) return
+    task.settleAhead(i, node.slot, decodeNumbers(o) as Outcome)
   }
 
   #opened(id: string, execution: Execution): void {

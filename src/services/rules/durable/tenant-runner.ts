@@ -71,6 +71,8 @@ export class TenantRunner {
       opened: (plug: string) => this.#isLater(plug),
       answered: (task: string, epoch: number, execution: number, call: number, reply: Reply) =>
         this.#answered(task, epoch, execution, call, reply),
+      answeredAhead: (task: string, epoch: number, input: number, node: string, outcome: Reply) =>
+        this.#answeredAhead(task, epoch, input, node, outcome),
       ended: (run: EndOfRun) => void this.#ended.push(run),
     }
     this.stage = new Stage(engine, hooks, recovery.until ?? scheduler.now())
@@ -331,12 +333,18 @@ export class TenantRunner {
   }
 
   #answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void {
+    this.#takeAnswer({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(reply) })
+  }
+
+  #answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void {
+    this.#takeAnswer({ k: 'ahead', t: task, e: epoch, i: input, n: node, o: plain(outcome) })
+  }
+
+  #takeAnswer(input: Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>): void {
     if (this.#isClosed) return
-    void this.#take({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(reply) }).catch(
-      (error: unknown) => {
-        this.#parts.engine.logger?.error(`an answer for task ${task} was not stored: ${messageOf(error)}`)
-      },
-    )
+    void this.#take(input).catch((error: unknown) => {
+      this.#parts.engine.logger?.error(`an answer for task ${input.t} was not stored: ${messageOf(error)}`)
+    })
   }
 
   #isLater(plug: string): void {

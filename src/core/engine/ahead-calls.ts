@@ -1,0 +1,157 @@
+/**
+ * Calls that began before their turn: those of plugs that read nothing but a message that waits. What they gave is used
+ * when their turn comes, as if they had been called then.
+ *
+ * A1 a call begins ahead only when nothing that comes before can change what it sees
+ * A2 at most 16 of a task are ahead, so that a backlog does not become a flood
+ */
+import { messageOf } from '../../kernel/errors.ts'
+import { ownValue } from '../../kernel/json.ts'
+import type { SensorNode } from '../graph/graph.ts'
+import type { Plug } from '../plug/plug.ts'
+import type { WaitingInput } from '../task/input.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import { AheadContext, type AheadLine } from './ahead-context.ts'
+import { fillProperties, outcomeOf, type Outcome } from './call-plug.ts'
+import type { Journal, JournaledTask } from './journal.ts'
+
+const MAX_AHEAD = 16
+
+export interface AheadCall {
+  /** undefined: it was made elsewhere, and its answer is here */
+  readonly given: Outcome | Promise<Outcome> | undefined
+  /** what it gave, once it may be used */
+  outcome: Outcome | undefined
+  /** epoch ms */
+  readonly beganAt: number
+  /** what its plug logged so far */
+  readonly lines: readonly AheadLine[]
+  readonly abort: AbortController | undefined
+}
+
+export interface AheadHost {
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  /** plugs that did not answer at once */
+  readonly later: WeakSet<Plug>
+  readonly journal: Journal | undefined
+  readonly timed: (() => () => void) | undefined
+  opened(): () => void
+}
+
+export class AheadCalls {
+  readonly #model: TaskModel
+  readonly #host: AheadHost
+  readonly #task: JournaledTask
+  readonly #nodes: readonly SensorNode[]
+  /** by number of the input, then by slot */
+  readonly #calls = new Map<number, Map<number, AheadCall>>()
+  #size = 0
+  /** inputs up to that number were looked at */
+  #seen = 0
+
+  constructor(model: TaskModel, host: AheadHost, task: JournaledTask) {
+    this.#model = model
+    this.#host = host
+    this.#task = task
+    this.#nodes = model.graph.sensors.filter(({ call }) => call.ahead !== undefined)
+  }
+
+  /** Begins what may begin, for inputs that wait. */
+  begin(waiting: readonly WaitingInput[], clock: number): void {
+    for (const input of waiting) {
+      if (this.#size >= MAX_AHEAD) return
+      if (input.number <= this.#seen) continue
+      this.#seen = input.number
+      this.#beginFor(input, clock)
+    }
+  }
+
+  #beginFor({ number, time, input }: WaitingInput, clock: number): void {
+    if (input.kind !== 'data' || input.sent?.channel !== undefined) return
+    for (const message of input.messages) {
+      const place = this.#model.resources.indexOf(message.resource)
+      const sensors = this.#model.dataPlans[place]?.sensors
+      for (const node of this.#nodes) {
+        if (sensors?.includes(node) !== true || !this.#isLater(node.call.plug) || !hasAll(message, node)) continue
+        const call = this.#call(node, message, time, clock)
+        this.#keep(number, node.slot, call)
+        this.#began(number, node.slot, call)
+      }
+    }
+  }
+
+  #call(node: SensorNode, message: Message, time: number, clock: number): AheadCall {
+    const context = new AheadContext(this.#model, node, message, time, this.#host.globalSettings)
+    const { lines, abort } = context
+    return { given: made(node, context), outcome: undefined, beganAt: clock, lines, abort }
+  }
+
+  #isLater(plug: Plug): boolean {
+    return this.#host.later.has(plug) || plug.execute.constructor.name === 'AsyncFunction'
+  }
+
+  #began(number: number, slot: number, call: AheadCall): void {
+    const { journal, timed, opened } = this.#host
+    const close = opened()
+    const done = timed?.()
+    void Promise.resolve(call.given).then((outcome) => {
+      close()
+      done?.()
+      if (outcome === undefined || call.abort?.signal.aborted === true) return
+      // Where answers are kept, it comes back when it is durable.
+      if (journal === undefined) call.outcome = outcome
+      else journal.answeredAhead(this.#task, number, slot, outcome)
+    })
+  }
+
+  /** An answer that was given ahead, before a crash or by the call that is open. */
+  answered(number: number, slot: number, outcome: Outcome, clock: number): void {
+    const call = this.#calls.get(number)?.get(slot)
+    if (call !== undefined) call.outcome = outcome
+    else this.#keep(number, slot, { given: undefined, outcome, beganAt: clock, lines: [], abort: undefined })
+  }
+
+  #keep(number: number, slot: number, call: AheadCall): void {
+    let calls = this.#calls.get(number)
+    if (calls === undefined) this.#calls.set(number, (calls = new Map()))
+    calls.set(slot, call)
+    this.#size++
+  }
+
+  /** The call of a sensor for the input of that number; it is not ahead any more. */
+  take(number: number, slot: number): AheadCall | undefined {
+    const calls = this.#calls.get(number)
+    const call = calls?.get(slot)
+    if (call === undefined) return undefined
+    calls?.delete(slot)
+    this.#size--
+    return call
+  }
+
+  /** The input of that number is over, or was dropped: what is left of it is given up. */
+  drop(number: number): void {
+    for (const call of this.#calls.get(number)?.values() ?? []) {
+      call.abort?.abort()
+      this.#size--
+    }
+    this.#calls.delete(number)
+  }
+
+  dropAll(): void {
+    for (const number of [...this.#calls.keys()]) this.drop(number)
+  }
+}
+
+function made(node: SensorNode, context: AheadContext): Outcome | Promise<Outcome> {
+  const { call } = node
+  try {
+    return fillProperties(call, context) ?? outcomeOf(call.plug, call.plug.execute(context))
+  } catch (error) {
+    return { ok: false, error: messageOf(error) }
+  }
+}
+
+function hasAll(message: Message, { call }: SensorNode): boolean {
+  return call.ahead?.every((key) => ownValue(message, key) !== undefined) === true
+}

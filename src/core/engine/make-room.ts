@@ -1,0 +1,47 @@
+/** What becomes of inputs when one comes while its task is at work: who waits, and who is dropped. */
+import { ownValue } from '../../kernel/json.ts'
+import type { LaneInput, WaitingInput } from '../task/input.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { TaskState } from '../task/task-state.ts'
+
+interface Room {
+  /** the new input may wait */
+  readonly mayWait: boolean
+  /** these do not wait any more */
+  readonly dropped: readonly WaitingInput[]
+  readonly why: string
+}
+
+const ENOUGH: Room = { mayWait: true, dropped: [], why: '' }
+
+/** Takes out what goes for a new input, as `whenBusy` of the task says; and the oldest message, when too many wait. */
+export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, input: LaneInput): Room {
+  const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
+  if (isBrokerData && settings.whenBusy === 'skip') {
+    return { mayWait: false, dropped: [], why: 'a message was skipped that came while the task was at work' }
+  }
+  if (isBrokerData && settings.whenBusy === 'latest') {
+    const dropped = state.waiting.filter((one) => isCovered(one.input, input.messages))
+    if (dropped.length > 0) {
+      state.waiting = state.waiting.filter((one) => !dropped.includes(one))
+      return { mayWait: true, dropped, why: 'a message that waited was dropped for a newer one with all its values' }
+    }
+  }
+  if (state.waiting.length < maxWaiting) return ENOUGH
+  const oldest = state.waiting.findIndex((one) => one.input.kind === 'data')
+  const dropped = state.waiting.splice(Math.max(0, oldest), 1)
+  return { mayWait: true, dropped, why: `the oldest of ${maxWaiting} messages that waited was dropped` }
+}
+
+/** Whether newer messages of the same resources have all the values of broker data. */
+function isCovered(input: LaneInput, newer: readonly Message[]): boolean {
+  if (input.kind !== 'data' || input.sent?.channel !== undefined) return false
+  return input.messages.every((old) => newer.some((one) => one.resource === old.resource && hasAll(one, old)))
+}
+
+function hasAll(newer: Message, older: Message): boolean {
+  return Object.keys(older).every(
+    (key) => key === 'timestamp' || ownValue(older, key) === undefined || ownValue(newer, key) !== undefined,
+  )
+}

@@ -1,0 +1,22 @@
+import type { Path } from '../placeholders/scope.ts'
+import type { Plug } from '../plug/plug.ts'
+
+/** What stays the same whatever other nodes do. */
+const FIXED_ROOTS: ReadonlySet<Path['root']> = new Set(['streamdata', 'task', 'node'])
+
+/**
+ * The values of the message on which a call depends, when it depends on nothing else: then it may begin before its turn
+ * for a message that has all of them. Undefined: it has to wait.
+ */
+export function readsOfMessage(
+  plug: Plug,
+  properties: Readonly<Record<string, unknown>>,
+  uses: readonly Path[],
+): readonly string[] | undefined {
+  if (plug.reads !== 'message' || !uses.every(({ root }) => FIXED_ROOTS.has(root))) return undefined
+  const { parameters = [] } = plug
+  const own = typeof parameters === 'function' ? parameters(properties) : parameters
+  const bound = uses.filter(({ root }) => root === 'streamdata').map(({ segments }) => segments[0])
+  if (own === undefined || bound.includes(undefined)) return undefined
+  return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]
+}
