@@ -94,10 +94,10 @@ export class AheadCalls {
   #began(number: number, slot: number, call: AheadCall): void {
     const { journal, timed, opened } = this.#host
     const close = opened()
-    const done = timed?.()
+    const noted = timed?.()
     void Promise.resolve(call.given).then((outcome) => {
       close()
-      done?.()
+      noted?.()
       if (outcome === undefined || call.abort?.signal.aborted === true) return
       // Where answers are kept, it comes back when it is durable.
       if (journal === undefined) call.outcome = outcome
@@ -113,9 +113,9 @@ export class AheadCalls {
   }
 
   #keep(number: number, slot: number, call: AheadCall): void {
-    let calls = this.#calls.get(number)
-    if (calls === undefined) this.#calls.set(number, (calls = new Map()))
-    calls.set(slot, call)
+    const calls = this.#calls.get(number)
+    if (calls === undefined) this.#calls.set(number, new Map([[slot, call]]))
+    else calls.set(slot, call)
     this.#size++
   }
 
@@ -139,7 +139,7 @@ export class AheadCalls {
   }
 
   dropAll(): void {
-    for (const number of [...this.#calls.keys()]) this.drop(number)
+    for (const number of this.#calls.keys()) this.drop(number)
   }
 }
 
