@@ -1,4 +1,5 @@
 /** The only place that creates things: storage, services, and what lets people in. */
+import { AppError } from '../kernel/errors.ts'
 import type { Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
@@ -64,7 +65,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       doors: { keyPairs, tokens, now },
       metrics,
       limits: config.limits,
-      probe: () => records.get('-'),
+      async probe() {
+        await records.get('-')
+        const troubles = made.flatMap((one) => one.trouble?.() ?? [])
+        if (troubles.length > 0) throw new AppError('INTERNAL', troubles.join('; '))
+      },
       close: once(() =>
         closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),
       ),

@@ -27,6 +27,8 @@ export interface Work {
   readonly firings: number
   /** triggers that a cool-down, an overlap or a full queue held back */
   readonly held: number
+  /** messages and calls of actuators that were dropped because too many waited, or because their tasks want it so */
+  readonly dropped: number
 }
 
 /** How many of something there are, by the name of their status. */

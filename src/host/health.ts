@@ -13,7 +13,7 @@ export function healthRoute(app: FastifyInstance, probe: () => Promise<unknown>)
       await probe()
       return { status: 'ok' }
     } catch (error) {
-      request.log.error({ err: error }, 'the store does not answer')
+      request.log.error({ err: error }, 'the host is not well')
       return reply.code(503).send({ status: 'failing' })
     }
   })

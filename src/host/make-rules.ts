@@ -47,6 +47,7 @@ export function makeRulesWith(more: readonly Plug[], parts: Parts): HostedServic
     logger,
   })
   gauges.watchQueue('inputs', () => runner.queued)
+  gauges.watchQueue('task-inputs', () => runner.waiting)
   gauges.watchWork(() => runner.counts)
   const service = createRulesService({
     storage,

@@ -15,6 +15,8 @@ const COUNTED = {
   steps: 'Messages, timers, commands and late answers that tasks took, once for each task',
   firings: 'Triggers that fired',
   held: 'Triggers that were held back by a cool-down, an overlap or a full queue',
+  dropped:
+    'Messages and calls of actuators that were dropped because too many waited, or because their tasks want it so',
 } as const satisfies Record<keyof Work, string>
 
 /** The figures of one host, as Prometheus reads them. Two hosts of one process have figures of their own. */
@@ -109,7 +111,7 @@ function makeGauges(registry: Registry): Gauges {
 }
 
 function watchWork(registry: Registry, read: () => Work): void {
-  for (const name of ['inputs', 'steps', 'firings', 'held'] as const) {
+  for (const name of ['inputs', 'steps', 'firings', 'held', 'dropped'] as const) {
     registry.registerMetric(
       new Counter({
         name: `reflexarc_${name}_total`,

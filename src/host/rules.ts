@@ -9,6 +9,8 @@ import type { HostedService } from './service.ts'
 export interface RunningTasks {
   /** Finishes what is under way, and flushes. */
   close(): Promise<void>
+  /** why it is not as well as it should be; undefined: it is */
+  readonly trouble?: string | undefined
 }
 
 /** The rules service as the host serves it, with what runs its tasks. */
@@ -28,6 +30,7 @@ export function hostedRules(
     errorBody: rulesErrorBody,
     demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
     routes: (app) => rulesRoutes(app, { service, otherBatches }),
+    trouble: () => runner.trouble,
     start: (closing) => service.start(closing),
     async stop() {
       await service.stop()

@@ -20,6 +20,8 @@ export interface HostedService {
   routes(app: FastifyInstance): void | Promise<void>
   /** where it listens besides, once it has started; told when the host is ready */
   readonly address?: () => string | undefined
+  /** why it is not as well as it should be, for /health; undefined: it is */
+  readonly trouble?: () => string | undefined
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
   /**

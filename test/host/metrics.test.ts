@@ -12,7 +12,7 @@ describe('the figures', () => {
   it('are what services and the runner said', async () => {
     const metrics = new Metrics()
     const { gauges } = metrics
-    const work = { inputs: 5, steps: 7, firings: 2, held: 1 }
+    const work = { inputs: 5, steps: 7, firings: 2, held: 1, dropped: 3 }
     gauges.watchWork(() => work)
     gauges.plugTook(20)
     gauges.watchQueue('outbox', () => 4)
@@ -22,6 +22,7 @@ describe('the figures', () => {
     const seen = await figures(metrics)
     const expected = {
       reflexarc_inputs_total: 5,
+      reflexarc_dropped_total: 3,
       reflexarc_steps_total: 7,
       reflexarc_firings_total: 2,
       reflexarc_held_total: 1,

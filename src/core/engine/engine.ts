@@ -16,7 +16,7 @@ import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
-import type { BeginOptions, TaskOrigin } from './host-control.ts'
+import type { BeginOptions, KeptMessages, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { EventStream, guarded } from './event-stream.ts'
@@ -55,6 +55,8 @@ export class CoreEngine implements Engine {
   readonly #open = new OpenCount()
   /** inputs that wait for earlier ones of their tasks */
   readonly #inputs = { count: 0 }
+  /** of a host that keeps what it hands in; set around `receive` */
+  readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
   readonly #watches = new Watches(
     (error) => this.#report('a watcher threw', error),
@@ -93,6 +95,7 @@ export class CoreEngine implements Engine {
       delay: (ms, work) => void options.scheduler.schedule(work, ms),
       latency: options.latency,
       waiting: this.#inputs,
+      kept: this.kept,
       later: new WeakSet(),
       ended: (task) => {
         this.#timers.forget(task)

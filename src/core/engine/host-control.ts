@@ -1,4 +1,5 @@
 /** What a host hands in that stores tasks itself: what a task is made of, and which run of it begins. */
+import type { Message } from '../task/origin.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 
 export interface TaskOrigin {
@@ -14,4 +15,12 @@ export interface BeginOptions {
   readonly createTime: number
   /** the resolved resource of every resource text in the graph */
   readonly resources: readonly string[]
+}
+
+/** Where a host keeps the messages that it hands in: then they need not be saved with tasks for which they wait. */
+export interface KeptMessages {
+  /** the host's number for them */
+  position: number
+  /** undefined: it keeps none of those that come now */
+  messages: Message | readonly Message[] | undefined
 }

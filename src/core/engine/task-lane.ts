@@ -23,6 +23,7 @@ import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
 import type { Counting } from './counts.ts'
+import type { KeptMessages } from './host-control.ts'
 import type { Journal, JournaledTask, Reply } from './journal.ts'
 import { isRendered, renderCall, type Rendered } from './render-call.ts'
 import type { TaskHooks } from './task-hooks.ts'
@@ -44,6 +45,7 @@ export interface LaneHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
   /** plugs that did not answer at once */
   readonly later: WeakSet<Plug>
+  readonly kept: KeptMessages
   /** inputs that wait, in all tasks */
   readonly waiting: { count: number }
 }
@@ -390,7 +392,7 @@ export class TaskLane implements TaskRun {
     const count = dropped.length + (mayWait ? 0 : 1)
     for (let i = 0; i < count; i++) this.#dropped(why)
     if (!mayWait) return
-    const waiting = state.wait(now, input, keptPlaces(input))
+    const waiting = state.wait(now, input, keptPlaces(this.#host.kept, input))
     if (!isData(waiting)) return
     this.#host.waiting.count++
     this.#callAhead(now)
@@ -416,8 +418,12 @@ function isFinal(outcome: Outcome): boolean {
   return outcome.ok && (outcome.after === undefined || outcome.after === 0)
 }
 
-function keptPlaces(input: LaneInput): WaitingInput['kept'] {
-  if (input.kind !== 'data' || input.sent?.kept === undefined) return undefined
-  const { position, messages } = input.sent.kept
-  return { position, places: input.messages.map((message) => messages.indexOf(message)) }
+function keptPlaces({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
+  if (input.kind !== 'data' || messages === undefined) return undefined
+  const places = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))
+  return places.includes(-1) ? undefined : { position, places }
+}
+
+function listOf(messages: Message | readonly Message[]): readonly Message[] {
+  return Array.isArray(messages) ? (messages as readonly Message[]) : []
 }

@@ -15,14 +15,6 @@ export interface Sent {
   readonly channel?: string
   /** how many rules in a row led to them; absent: none */
   readonly hops?: number
-  /** where the host keeps them, so that they need not be saved with a task for which they wait */
-  readonly kept?: KeptIn
-}
-
-/** All messages that came together, and the host's number for them. */
-export interface KeptIn {
-  readonly position: number
-  readonly messages: readonly Message[]
 }
 
 /** What began an invocation; shared by all that follows from it. */

@@ -24,6 +24,7 @@ import {
   type Mark,
   type StateRecord,
 } from './records.ts'
+import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
 import type { Stage } from './stage.ts'
 import { nextTurn, Turns } from './turns.ts'
 
@@ -75,6 +76,14 @@ export class Checkpoints {
   #trimmedAt = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #isClosed = false
+  /** tasks whose states were cut, by how many parts they have */
+  readonly #cut = new Map<string, number>()
+  /** the oldest position of the log at which messages lie that wait for a task */
+  readonly #kept = new Map<string, number>()
+  /** the last position that the stored state reflects of a task whose state could not be stored */
+  readonly #held = new Map<string, number>()
+  /** why, by task */
+  readonly unstored = new Map<string, string>()
 
   constructor(parts: CheckpointParts, mark: Mark | undefined) {
     this.#parts = parts
@@ -99,6 +108,14 @@ export class Checkpoints {
     this.#tasks.delete(id)
     this.#gone.add(id)
     this.#arm()
+  }
+
+  /** A state was read that was stored before. */
+  known(id: string, record: StateRecord): void {
+    if (record.parts !== undefined) this.#cut.set(id, record.parts)
+    for (const position of keptPositions(record)) {
+      this.#kept.set(id, Math.min(position, this.#kept.get(id) ?? position))
+    }
   }
 
   /** After inputs. */
@@ -163,22 +180,27 @@ export class Checkpoints {
     this.#gone.clear()
     const states = store.collection(STATES)
     try {
-      const deletions = gone.map((id) => states.deleting(id))
-      if (deletions.length > 0) await this.#commit(deletions, this.#mark)
+      const deletions = gone.flatMap((id) => [
+        states.deleting(id),
+        ...withoutParts(store, id, 0, this.#cut.get(id) ?? 0),
+      ])
+      for (const id of gone) for (const known of [this.#cut, this.#kept, this.#held, this.unstored]) known.delete(id)
+      if (deletions.length > 0) await store.commit(deletions)
       let slice = this.#slice()
       const turns = new Turns()
       while (ids.length > 0) {
         const id = ids.pop()
-        if (id !== undefined) slice.add(id)
+        if (id !== undefined) this.#add(slice, id)
         if (!turns.isLong && slice.writes.length < MOST_PER_SLICE) continue
-        await this.#commit(slice.writes, this.#mark, slice)
+        await this.#commit(slice, this.#mark)
         slice = this.#slice()
         await nextTurn()
         await turns.rest()
       }
-      const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began))
-      await this.#commit(slice.writes, { ...this.#mark, position: from }, slice)
-      await this.#trim(from)
+      // The log is needed from where a state is that could not be stored.
+      const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))
+      await this.#commit(slice, { ...this.#mark, position: from })
+      await this.#trim(Math.min(from, ...[...this.#kept.values()].map((position) => position - 1)))
     } catch (error) {
       for (const id of ids) this.#tasks.add(id)
       for (const id of gone) this.#gone.add(id)
@@ -213,57 +235,117 @@ export class Checkpoints {
 
   #slice(): Slice {
     const { store, stage, position } = this.#parts
-    return new Slice(store, stage, position)
+    return new Slice(store, stage, position, this.#cut)
   }
 
   /** With the mark, so that what is stored and how far the runner has come are one. */
-  async #commit(writes: readonly Write[], mark: Mark, slice?: Slice): Promise<void> {
-    const { store, stage, later, logger } = this.#parts
+  async #commit(slice: Slice, mark: Mark): Promise<void> {
+    const { store, stage, later } = this.#parts
     const next: Mark = { position: mark.position, time: stage.now, later: [...later] }
     const marking = store.collection(MARKS).putting(MARK_ID, next)
     try {
-      await store.commit([...writes, marking])
+      await store.commit([...slice.writes, marking])
+      this.#stored(slice)
     } catch (error) {
-      if (!(error instanceof AppError) || error.status >= 500) {
-        for (const id of slice?.ids ?? []) this.#tasks.add(id)
+      if (!isRefusal(error)) {
+        for (const id of slice.ids) this.#tasks.add(id)
         throw error
       }
-      // One of them cannot be stored, as when its state is too large: the others shall not suffer for it.
-      for (const write of writes) {
-        await store.commit([write]).catch((problem: unknown) => {
-          const id = write.kind === 'append' ? '' : write.id
-          logger?.error(`the state of task ${id} cannot be stored: ${messageOf(problem)}`)
-        })
-      }
-      await store.commit([marking])
+      // One of them cannot be stored as it is: the others shall not suffer for it.
+      for (const id of slice.ids) await this.#storeAlone(id)
+      const held = Math.min(next.position, ...this.#held.values())
+      await store.commit([store.collection(MARKS).putting(MARK_ID, { ...next, position: held })])
     }
     this.#mark = next
-    slice?.stored()
   }
+
+  /** A state in parts, when one document cannot hold it. */
+  async #storeAlone(id: string): Promise<void> {
+    const { store } = this.#parts
+    for (const inParts of [false, true]) {
+      const alone = this.#slice()
+      try {
+        alone.add(id, inParts)
+        await store.commit(alone.writes)
+        return this.#stored(alone)
+      } catch (error) {
+        if (!isRefusal(error)) {
+          this.#tasks.add(id)
+          throw error
+        }
+        if (inParts) this.#hold(id, error)
+      }
+    }
+  }
+
+  #add(slice: Slice, id: string): void {
+    try {
+      slice.add(id)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      this.#hold(id, error)
+    }
+  }
+
+  /** Until a state can be stored again, the log is kept from where the stored one is. */
+  #hold(id: string, error: unknown): void {
+    if (!this.unstored.has(id)) {
+      const text = `the state of task ${id} cannot be stored, the log is kept for it: ${messageOf(error)}`
+      this.#parts.logger?.error(text)
+    }
+    this.unstored.set(id, messageOf(error))
+    if (!this.#held.has(id)) this.#held.set(id, this.#mark.position)
+  }
+
+  #stored(slice: Slice): void {
+    slice.stored()
+    for (const { id, parts, oldest } of slice.states) {
+      if (parts > 0) this.#cut.set(id, parts)
+      else this.#cut.delete(id)
+      if (oldest === undefined) this.#kept.delete(id)
+      else this.#kept.set(id, oldest)
+      this.#held.delete(id)
+      this.unstored.delete(id)
+    }
+  }
+}
+
+/** For what is to be written; the store itself works. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500
 }
 
 /** States and deliveries of one commit. */
 class Slice {
-  readonly ids: string[] = []
+  readonly states: { readonly id: string; readonly parts: number; readonly oldest: number | undefined }[] = []
   readonly writes: Write[] = []
   readonly #store: Store
   readonly #stage: Stage
   readonly #position: () => number
+  readonly #cut: ReadonlyMap<string, number>
   readonly #deliveries: { readonly list: DeliveryRecord[]; readonly count: number }[] = []
 
-  constructor(store: Store, stage: Stage, position: () => number) {
+  constructor(store: Store, stage: Stage, position: () => number, cut: ReadonlyMap<string, number>) {
     this.#store = store
     this.#stage = stage
     this.#position = position
+    this.#cut = cut
   }
 
-  add(id: string): void {
+  get ids(): readonly string[] {
+    return this.states.map(({ id }) => id)
+  }
+
+  /** Throws `TOO_LARGE` for a state that is too large even for parts. */
+  add(id: string, inParts = this.#cut.has(id)): void {
     const task = this.#stage.task(id)
     const saved = this.#stage.save(id)
     if (task === undefined || saved === undefined) return
-    const record: StateRecord = { epoch: task.epoch, position: this.#position(), time: this.#stage.now, ...saved }
-    this.ids.push(id)
-    this.writes.push(this.#store.collection(STATES).putting(id, record))
+    const now: StateRecord = { epoch: task.epoch, position: this.#position(), time: this.#stage.now, ...saved }
+    const { record, oldest } = withoutKept(now)
+    const { writes, parts } = (inParts ? stateInParts : wholeState)(this.#store, id, record, this.#cut.get(id) ?? 0)
+    this.states.push({ id, parts, oldest })
+    this.writes.push(...writes)
     const list = this.#stage.book.fresh.get(id)
     if (list === undefined) return
     this.#deliveries.push({ list, count: list.length })

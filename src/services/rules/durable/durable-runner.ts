@@ -52,6 +52,10 @@ export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
 export interface DurableRunner extends TaskRunner {
   /** inputs that wait to be stored and applied */
   readonly queued: number
+  /** messages that wait for tasks at work */
+  readonly waiting: number
+  /** why a restart would take long or lose something; undefined: all is well */
+  readonly trouble: string | undefined
   /** what all tasks did so far; put together when it is asked for */
   readonly counts: RunnerCounts
   /** Takes nothing any more, applies what is on its way and stores all states. Calls of plugs that are open are made again at the next start. Safe to call twice. */
@@ -62,6 +66,9 @@ export interface RunnerCounts extends Counts {
   /** messages and pushes that tasks took */
   readonly inputs: number
 }
+
+/** messages that wait in all tasks of a host; more are refused */
+const MAX_WAITING = 1_000_000
 
 export function openDurableRunner(options: DurableOptions): DurableRunner {
   return new Runner(options)
@@ -92,6 +99,25 @@ class Runner implements DurableRunner {
     let count = 0
     for (const runner of this.#open.values()) count += runner.queued
     return count
+  }
+
+  get waiting(): number {
+    let count = 0
+    for (const runner of this.#open.values()) count += runner.waiting
+    return count
+  }
+
+  get trouble(): string | undefined {
+    for (const [tenant, { unstored }] of this.#open) {
+      for (const [id, error] of unstored) return `the state of task ${id} of ${tenant} is not stored: ${error}`
+    }
+    return undefined
+  }
+
+  #requireRoom(): void {
+    if (this.#open.size === 0 || this.waiting < MAX_WAITING) return
+    const text = `${MAX_WAITING} messages wait for tasks whose plugs take longer than they come; send again later`
+    throw new AppError('RATE_LIMITED', text)
   }
 
   get counts(): RunnerCounts {
@@ -192,6 +218,7 @@ class Runner implements DurableRunner {
       scheduler,
       checkpoints: { ...CHECKPOINT_RESTS, ...checkpoints },
       restMs,
+      requireRoom: () => this.#requireRoom(),
       ended: (run) => this.#ended.next(endedRun(run)),
       rare: (event) => this.#rare.next({ tenant, event }),
     })

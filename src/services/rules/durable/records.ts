@@ -10,7 +10,10 @@ export interface StateRecord {
   readonly time: number
   /** resolved resources by place in the graph */
   readonly resources: readonly string[]
-  readonly state: SavedState
+  /** absent: it is in parts */
+  readonly state?: SavedState
+  /** into how many documents the state and what is under way are cut; absent: they stand here */
+  readonly parts?: number
   /** deliveries that came to an end, ever */
   readonly delivered: number
   readonly underWay?: readonly OpenDelivery[]

@@ -6,12 +6,14 @@
  * V1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is resumed
  * V2 nothing is written and nothing is reported
  */
+import type { SavedState } from '../../../core/task/saved.ts'
 import { messageOf } from '../../../kernel/errors.ts'
 import type { Store } from '../../../storage/contract.ts'
 import type { RunnableTask } from '../runner.ts'
 import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
 import { isLater } from './later-calls.ts'
 import { MARK_ID, MARKS, type DeliveryRecord, type Mark, type StateRecord } from './records.ts'
+import { keptPositions, messagesAt, withMessages } from './stored-states.ts'
 import { Stage, type EngineParts, type StageHooks, type WaitingTask } from './stage.ts'
 import { Turns } from './turns.ts'
 
@@ -31,6 +33,8 @@ export interface RecoveredState {
   readonly deliveries: readonly DeliveryRecord[]
 }
 
+type CompleteRecord = StateRecord & { readonly state: SavedState }
+
 const PORTION = 1000
 
 export class Recovery {
@@ -42,6 +46,7 @@ export class Recovery {
   readonly until: number | undefined
   readonly mark: Mark | undefined
   readonly #parts: EngineParts
+  readonly #store: Store
   readonly #later: Set<string>
   /** last position at which something was for a task or a resource */
   readonly #lastOfTask = new Map<string, number>()
@@ -49,8 +54,9 @@ export class Recovery {
   readonly #begins = new Map<string, number>()
   readonly #answers = new Set<string>()
 
-  private constructor(parts: EngineParts, mark: Mark | undefined, tail: readonly TailEntry[]) {
+  private constructor(parts: EngineParts, store: Store, mark: Mark | undefined, tail: readonly TailEntry[]) {
     this.#parts = parts
+    this.#store = store
     this.mark = mark
     this.tail = tail
     this.#later = new Set(mark?.later)
@@ -70,15 +76,16 @@ export class Recovery {
       const entries = await log.read(PARTITION, after, PORTION)
       for (const { position, body } of entries) tail.push({ position, input: body as unknown as Input })
       after = entries.at(-1)?.position ?? after
-      if (entries.length < PORTION) return new Recovery(parts, mark?.value, tail)
+      if (entries.length < PORTION) return new Recovery(parts, store, mark?.value, tail)
     }
   }
 
   /** Those that have no entry in the answer never ran in their epoch. `states`: as stored, by id. */
   async recover(
     tasks: readonly RunnableTask[],
-    states: ReadonlyMap<string, StateRecord>,
+    stored: ReadonlyMap<string, StateRecord>,
   ): Promise<ReadonlyMap<string, Recovered>> {
+    const states = await this.#complete(stored)
     const found = new Map<string, Recovered>()
     const played: RunnableTask[] = []
     for (const task of tasks) {
@@ -90,8 +97,20 @@ export class Recovery {
     return found
   }
 
+  /** States with the messages that wait for them. */
+  async #complete(stored: ReadonlyMap<string, StateRecord>): Promise<ReadonlyMap<string, CompleteRecord>> {
+    const positions = [...stored.values()].flatMap((record) => keptPositions(record))
+    const messages = await messagesAt(this.#store, positions)
+    const complete = new Map<string, CompleteRecord>()
+    for (const [id, record] of stored) {
+      const { state, ...rest } = withMessages(record, messages)
+      if (state !== undefined) complete.set(id, { ...rest, state })
+    }
+    return complete
+  }
+
   /** Whether anything happened to the task after its state was stored. */
-  #concerns(task: RunnableTask, record: StateRecord | undefined): boolean {
+  #concerns(task: RunnableTask, record: CompleteRecord | undefined): boolean {
     if (record === undefined) return this.#begins.get(task.id) === task.epoch
     const isLater = (position: number | undefined) => position !== undefined && position > record.position
     if (isLater(this.#lastOfTask.get(task.id))) return true
@@ -101,7 +120,7 @@ export class Recovery {
 
   async #play(
     tasks: readonly RunnableTask[],
-    states: ReadonlyMap<string, StateRecord>,
+    states: ReadonlyMap<string, CompleteRecord>,
     found: Map<string, Recovered>,
   ): Promise<void> {
     const arrivals = tasks
@@ -133,7 +152,7 @@ export class Recovery {
     for (const { position, input } of this.tail) {
       await arrive(position)
       try {
-        await stage.apply(input)
+        await stage.apply(input, position)
       } catch {
         // Who sent it was told then.
       }
@@ -176,16 +195,16 @@ export class Recovery {
   }
 }
 
-function stateOf(task: RunnableTask, states: ReadonlyMap<string, StateRecord>): StateRecord | undefined {
+function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>): CompleteRecord | undefined {
   const record = states.get(task.id)
   return record?.epoch === task.epoch ? record : undefined
 }
 
 /** A restored task makes its open calls again under the next number; here they are still the same calls. */
-function asCalled(task: RunnableTask, state: StateRecord['state'], withheld: Set<string>): StateRecord['state'] {
+function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {
-    if (one.phase !== 'called') return one
+    if (one.phase !== 'called' && one.phase !== 'rendering') return one
     const { calls = 1, ...rest } = one
     withheld.add(callKey(task.id, task.epoch, one.id, calls))
     return { ...rest, calls: calls - 1 }
@@ -198,7 +217,7 @@ function callKey(task: string, epoch: number, execution: number, call: number): 
 }
 
 /** The first moment at which the task does something by itself. */
-function firstTimer({ state }: StateRecord): number {
+function firstTimer({ state }: CompleteRecord): number {
   const times = [state.nextTickAt, ...(state.executing ?? []).map((one) => one.wakeAt)]
   for (const { evictAt, ownTickAt, follow } of Object.values(state.sensors)) times.push(evictAt, ownTickAt, follow?.at)
   return Math.min(...times.filter((time) => time !== undefined))

@@ -18,6 +18,7 @@ import type { LiveTask } from '../../../core/engine/live-task.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { Sent } from '../../../core/task/origin.ts'
+import type { SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { RunnableTask } from '../runner.ts'
@@ -59,7 +60,12 @@ export interface EndOfRun {
 /** A task that waits for its `resume`. */
 export interface WaitingTask {
   readonly task: RunnableTask
-  readonly record: Pick<StateRecord, 'resources' | 'state' | 'delivered' | 'underWay'>
+  readonly record: TaskStateRecord
+}
+
+/** What a task needs to go on. */
+export type TaskStateRecord = Pick<StateRecord, 'resources' | 'delivered' | 'underWay'> & {
+  readonly state: SavedState
 }
 
 interface Staged {
@@ -138,14 +144,14 @@ export class Stage {
   }
 
   /** What it gives or throws is for who sent the input; tasks take no harm from either. */
-  apply(input: Input): unknown {
+  apply(input: Input, position: number): unknown {
     if (input.k === 'jump') return this.#clock.jumpTo(input.at)
     if (input.k === 'open') return this.#leave(input.until)
     this.#clock.advanceTo(input.at)
     if (input.k === 'later') return
     switch (input.k) {
       case 'data':
-        return this.engine.receive(input.m, sentOf(input))
+        return this.#receive(input, position)
       case 'push':
         return this.require(input.t).push(input.n, input.v)
       case 'command':
@@ -162,6 +168,18 @@ export class Stage {
         return this.#forget(input.t)
       case 'resume':
         return this.#resume(input)
+    }
+  }
+
+  /** Messages that have to wait are known by their position in the log. */
+  #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
+    const { kept } = this.engine
+    kept.position = position
+    kept.messages = input.m
+    try {
+      return this.engine.receive(input.m, sentOf(input))
+    } finally {
+      kept.messages = undefined
     }
   }
 

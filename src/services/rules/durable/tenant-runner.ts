@@ -20,6 +20,7 @@ import { Checkpoints, type CheckpointRests } from './checkpoints.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
+import { joinedState, withoutParts } from './stored-states.ts'
 import { DELIVERIES, deliveryId, MOST_DELIVERIES, STATES, type StateRecord } from './records.ts'
 import { Stage, type EndOfRun, type EngineParts } from './stage.ts'
 
@@ -31,6 +32,8 @@ export interface TenantParts {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointRests
   readonly restMs: number
+  /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
+  requireRoom(): void
   ended(run: EndOfRun): void
   rare(event: RareEvent): void
 }
@@ -171,10 +174,21 @@ export class TenantRunner {
     if (input.k === 'push') this.inputs++
   }
 
+  /** Messages that wait for tasks at work, and are kept for them. */
+  get waiting(): number {
+    return this.stage.engine.waitingMessages
+  }
+
+  /** States that could not be stored, by task, with the reason: the log is kept for them. */
+  get unstored(): ReadonlyMap<string, string> {
+    return this.#checkpoints.unstored
+  }
+
   async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
     const { writes = [] } = options
     const all = messagesOf(messages)
     requireMessages(all, options)
+    this.#parts.requireRoom()
     if (!this.#takes(all, options.channel)) return { taken: false, results: await this.#write(writes) }
     const { given, results } = await this.#take(dataOf(messages, options), writes)
     const taken = given[0] === true
@@ -183,6 +197,7 @@ export class TenantRunner {
   }
 
   async receiveAll(posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]> {
+    this.#parts.requireRoom()
     const heard: IntakePost[] = []
     for (const post of posts) {
       const all = messagesOf(post.messages)
@@ -264,7 +279,7 @@ export class TenantRunner {
 
   #apply(input: Input): unknown {
     if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
-    return this.stage.apply(input)
+    return this.stage.apply(input, this.#position)
   }
 
   async #begin(
@@ -306,6 +321,7 @@ export class TenantRunner {
     const deliveries = store.collection(DELIVERIES)
     return [
       store.collection(STATES).deleting(id),
+      ...withoutParts(store, id, 0, (await store.collection(STATES).get(id))?.value.parts ?? 0),
       ...Array.from({ length: count }, (_, number) => deliveries.deleting(deliveryId(id, number))),
     ]
   }
@@ -327,7 +343,10 @@ export class TenantRunner {
     const states = this.#parts.store.collection(STATES)
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
-      for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) found.set(id, value)
+      for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
+        found.set(id, await joinedState(this.#parts.store, id, value))
+        this.#checkpoints.known(id, value)
+      }
     }
     return found
   }

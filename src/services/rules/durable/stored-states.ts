@@ -1,0 +1,125 @@
+/**
+ * How a task's state lies in the store: as one document, or cut into several when it is too large for one; and without
+ * the messages that wait for the task, as long as the log of inputs has them.
+ */
+import type { Message } from '../../../core/task/origin.ts'
+import type { SavedInput } from '../../../core/task/saved.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { CollectionSpec, Store, Write } from '../../../storage/contract.ts'
+import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
+import { STATES, type StateRecord } from './records.ts'
+
+/** A part of the JSON text of a state that is too large for one document. */
+interface StatePart {
+  readonly text: string
+}
+
+export const STATE_PARTS: CollectionSpec<StatePart> = { name: 'rule_state_parts', version: 1, fields: {} }
+
+/** Characters of a part: at most three bytes each, and a quote or backslash is written as two. */
+const PART_LENGTH = 250_000
+/** 64 MB */
+const MAX_PARTS = 256
+/** Messages that lie further back than this are stored with the state, so that the log need not be kept for them. */
+const MAX_BACK = 50_000
+const PORTION = 1000
+
+type Written = { readonly writes: readonly Write[]; readonly parts: number }
+
+/** Writes a state as one document, and takes away the parts that it had. */
+export function wholeState(store: Store, id: string, record: StateRecord, hadParts: number): Written {
+  return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
+}
+
+/** Writes a state in parts. `TOO_LARGE` for one above 64 MB. */
+export function stateInParts(store: Store, id: string, record: StateRecord, hadParts: number): Written {
+  const { state, underWay, ...rest } = record
+  const text = JSON.stringify({ state, underWay })
+  const parts = Math.ceil(text.length / PART_LENGTH)
+  if (parts > MAX_PARTS) {
+    const limit = `${(MAX_PARTS * PART_LENGTH) / 1e6} million characters`
+    throw new AppError('TOO_LARGE', `the state of task ${id} has ${text.length} characters, above ${limit}`)
+  }
+  const collection = store.collection(STATE_PARTS)
+  const writes = Array.from({ length: parts }, (_, i) =>
+    collection.putting(partId(id, i), { text: text.slice(i * PART_LENGTH, (i + 1) * PART_LENGTH) }),
+  )
+  const own = store.collection(STATES).putting(id, { ...rest, parts })
+  return { writes: [own, ...writes, ...withoutParts(store, id, parts, hadParts)], parts }
+}
+
+/** Deletes parts from one number up to another. */
+export function withoutParts(store: Store, id: string, from: number, to: number): readonly Write[] {
+  const collection = store.collection(STATE_PARTS)
+  return Array.from({ length: Math.max(0, to - from) }, (_, i) => collection.deleting(partId(id, from + i)))
+}
+
+/** A state as it was before it was cut. */
+export async function joinedState(store: Store, id: string, record: StateRecord): Promise<StateRecord> {
+  const { parts = 0, ...rest } = record
+  if (parts === 0) return record
+  const ids = Array.from({ length: parts }, (_, i) => partId(id, i))
+  const stored = await store.collection(STATE_PARTS).getMany(ids)
+  const text = stored.map(({ value }) => value.text).join('')
+  return { ...rest, ...(JSON.parse(text) as Pick<StateRecord, 'state' | 'underWay'>) }
+}
+
+function partId(id: string, part: number): string {
+  return `${id}/${part}`
+}
+
+/** A state without the messages that the log has and keeps; and the oldest position that it must keep for them. */
+export function withoutKept(record: StateRecord): {
+  readonly record: StateRecord
+  readonly oldest: number | undefined
+} {
+  const { state, position } = record
+  if (state?.waiting === undefined) return { record, oldest: undefined }
+  let oldest: number | undefined
+  const waiting = state.waiting.map((one): SavedInput => {
+    if (one.kind !== 'data' || one.kept === undefined || one.kept.position <= position - MAX_BACK) return one
+    oldest = Math.min(oldest ?? one.kept.position, one.kept.position)
+    const { messages: _messages, ...rest } = one
+    return rest
+  })
+  return { record: { ...record, state: { ...state, waiting } }, oldest }
+}
+
+/** The messages of inputs by their positions in the log. */
+export async function messagesAt(
+  store: Store,
+  positions: readonly number[],
+): Promise<ReadonlyMap<number, readonly Message[]>> {
+  const found = new Map<number, readonly Message[]>()
+  const log = store.log(INPUT_LOG)
+  let read = 0
+  for (const position of [...new Set(positions)].sort((a, b) => a - b)) {
+    if (position <= read) continue
+    const entries = await log.read(PARTITION, position - 1, PORTION)
+    for (const entry of entries) {
+      const input = entry.body as unknown as Input
+      if (input.k === 'data') found.set(entry.position, messagesOf(input.m))
+    }
+    read = entries.at(-1)?.position ?? position
+  }
+  return found
+}
+
+/** Positions of the log at which messages lie that wait for a task. */
+export function keptPositions({ state }: StateRecord): readonly number[] {
+  return (state?.waiting ?? []).flatMap((one) =>
+    one.kind === 'data' && one.messages === undefined && one.kept !== undefined ? [one.kept.position] : [],
+  )
+}
+
+/** A state with the messages that wait for it. One that the log has lost leaves an input without messages. */
+export function withMessages(record: StateRecord, at: ReadonlyMap<number, readonly Message[]>): StateRecord {
+  const { state } = record
+  if (state?.waiting === undefined) return record
+  const waiting = state.waiting.map((one): SavedInput => {
+    if (one.kind !== 'data' || one.messages !== undefined || one.kept === undefined) return one
+    const all = at.get(one.kept.position) ?? []
+    return { ...one, messages: one.kept.places.flatMap((place) => all[place] ?? []) }
+  })
+  return { ...record, state: { ...state, waiting } }
+}
