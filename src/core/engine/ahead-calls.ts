@@ -15,6 +15,7 @@ import type { TaskModel } from '../task/run.ts'
 import { AheadContext, type AheadLine } from './ahead-context.ts'
 import { fillProperties, outcomeOf, type Outcome } from './call-plug.ts'
 import type { Journal, JournaledTask } from './journal.ts'
+import type { OpenCount } from './open-count.ts'
 
 const MAX_AHEAD = 16
 
@@ -36,7 +37,7 @@ export interface AheadHost {
   readonly later: WeakSet<Plug>
   readonly journal: Journal | undefined
   readonly timed: (() => () => void) | undefined
-  opened(): () => void
+  readonly open: OpenCount
 }
 
 export class AheadCalls {
@@ -92,11 +93,11 @@ export class AheadCalls {
   }
 
   #began(number: number, slot: number, call: AheadCall): void {
-    const { journal, timed, opened } = this.#host
-    const close = opened()
+    const { journal, timed, open } = this.#host
+    open.opened()
     const noted = timed?.()
     void Promise.resolve(call.given).then((outcome) => {
-      close()
+      open.closed()
       noted?.()
       if (outcome === undefined || call.abort?.signal.aborted === true) return
       // Where answers are kept, it comes back when it is durable.

@@ -91,7 +91,7 @@ export class CoreEngine implements Engine {
       timed: options.timed,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
-      opened: () => this.#open.opened(),
+      open: this.#open,
       delay: (ms, work) => void options.scheduler.schedule(work, ms),
       latency: options.latency,
       waiting: this.#inputs,

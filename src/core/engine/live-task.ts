@@ -161,7 +161,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   sitDown(message: Message, source: QuietSource, now: number): void {
     const lane = this.#lane
-    if (lane === undefined || !this.#fit) return
+    if (lane === undefined || !this.#fit || !lane.state.isFree || lane.state.inFlight.size > 0) return
     const seated = new SeatedTask(this, lane, this.#hooks)
     this.seat = this.#host.quiet.sit(seated, this.#fit, message, source, now)
   }
@@ -212,9 +212,9 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   abandon(): void {
     if (this.seat !== undefined) this.#leave(this.seat)
     this.#host.timers.forget(this)
-    this.#hooks.abortAll()
-    this.#lane?.forgetWaiting()
+    const lane = this.#lane
     this.#lane = undefined
+    lane?.abandon()
   }
 
   dueAt(kind: TimerKind, key: number): number {

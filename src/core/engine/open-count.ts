@@ -7,16 +7,18 @@ export class OpenCount {
     return this.#open
   }
 
-  /** One more is open; call what comes back when it settles. */
-  opened(): () => void {
+  /** One more is open. */
+  opened(): void {
     this.#open++
-    return () => {
-      this.#open--
-      if (this.#open > 0) return
-      const waiting = this.#waiting
-      this.#waiting = []
-      for (const resolve of waiting) resolve()
-    }
+  }
+
+  /** One has settled, or nobody waits for it any more. */
+  closed(): void {
+    this.#open--
+    if (this.#open > 0 || this.#waiting.length === 0) return
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
   }
 
   /** Resolves when none is open. */

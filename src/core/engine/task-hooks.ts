@@ -7,7 +7,7 @@ import type { Execution } from '../task/state.ts'
 import type { Caller } from './call-plug.ts'
 import type { Counting } from './counts.ts'
 import type { RareEvent } from './events.ts'
-import { OpenCalls } from './open-calls.ts'
+import type { OpenCount } from './open-count.ts'
 import type { Prepared } from './prepared.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
@@ -29,6 +29,8 @@ export interface SharedHooks {
   /** always there when it is there at all */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
+  /** calls that are open */
+  readonly open: OpenCount
 }
 
 /**
@@ -38,8 +40,8 @@ export interface SharedHooks {
 export class TaskHooks implements Sink, Caller {
   readonly #owner: TaskOwner
   readonly #host: SharedHooks
-  /** made with the first call that is not answered at once: most tasks never have one */
-  #calls: OpenCalls | undefined
+  /** made with the first call that asks whether it is wanted: most tasks never have one */
+  #aborts: Map<Execution, AbortController> | undefined
   /** what calls that act and go on see of the task */
   #frozen: WeakMap<Execution, TaskRun> | undefined
   /** while somebody watches this very task: tells that one, and who listens to all tasks */
@@ -50,18 +52,23 @@ export class TaskHooks implements Sink, Caller {
     this.#host = host
   }
 
-  /** The plug answers later; as `OpenCalls.opened`. */
-  opened(execution: Execution, close: () => void): () => void {
-    return this.#openCalls().opened(execution, close)
+  /** The call of a plug is open, and the engine counts it. */
+  opened(execution: Execution): void {
+    execution.isOpen = true
+    this.#host.open.opened()
+  }
+
+  /** Nobody waits for a call any more, or it has come back. */
+  closed(execution: Execution): void {
+    if (!execution.isOpen) return
+    execution.isOpen = false
+    this.#host.open.closed()
   }
 
   /** The plug has answered. */
   ended(execution: Execution): void {
-    this.#calls?.end(execution)
-  }
-
-  abortAll(): void {
-    this.#calls?.abortAll()
+    this.#aborts?.delete(execution)
+    this.closed(execution)
   }
 
   get event(): Sink['event'] {
@@ -109,7 +116,9 @@ export class TaskHooks implements Sink, Caller {
   }
 
   cancelled(execution: Execution): void {
-    this.#calls?.abort(execution)
+    const abort = this.#aborts?.get(execution)
+    this.ended(execution)
+    abort?.abort()
   }
 
   get ports(): Ports {
@@ -142,10 +151,10 @@ export class TaskHooks implements Sink, Caller {
   /** A call that is over has an aborted signal, also when the plug asks for it only then. */
   signalOf(execution: Execution, call: number): AbortSignal {
     const isOver = !execution.isInFlight || execution.phase !== 'called' || execution.calls !== call
-    return isOver ? AbortSignal.abort() : this.#openCalls().signalOf(execution)
-  }
-
-  #openCalls(): OpenCalls {
-    return (this.#calls ??= new OpenCalls())
+    if (isOver) return AbortSignal.abort()
+    this.#aborts ??= new Map()
+    let abort = this.#aborts.get(execution)
+    if (abort === undefined) this.#aborts.set(execution, (abort = new AbortController()))
+    return abort.signal
   }
 }

@@ -25,16 +25,18 @@ import { callPlug, type Outcome } from './call-plug.ts'
 import type { Counting } from './counts.ts'
 import type { KeptMessages } from './host-control.ts'
 import type { Journal, JournaledTask, Reply } from './journal.ts'
+import type { OpenCount } from './open-count.ts'
 import { isRendered, renderCall, type Rendered } from './render-call.ts'
 import type { TaskHooks } from './task-hooks.ts'
+import type { TimerQueue } from './timer-queue.ts'
 import { makeRoom } from './make-room.ts'
 
 /** What a lane needs of its engine. */
 export interface LaneHost {
   /** takes its turn after what is running now */
   enqueue(work: (now: number) => void): void
-  /** a plug's promise is open; call what comes back when it settles */
-  opened(): () => void
+  readonly open: OpenCount
+  readonly timers: TimerQueue
   /** runs something after that many ms of the engine's clock */
   delay(ms: number, work: () => void): void
   /** ms by which answers of a node's plug are held back, in a simulation */
@@ -174,6 +176,12 @@ export class TaskLane implements TaskRun {
     return undefined
   }
 
+  /** Nothing of it is wanted any more: calls are given up. */
+  abandon(): void {
+    this.forgetWaiting()
+    for (const execution of this.state.work?.inFlight ?? []) this.sink.cancelled(execution)
+  }
+
   /** What waits is not counted among what waits in the engine any more. */
   forgetWaiting(): void {
     this.#host.waiting.count -= this.state.waiting.filter(isData).length
@@ -211,8 +219,9 @@ export class TaskLane implements TaskRun {
   #takeNext(clock: number): boolean {
     const { state } = this
     const head = state.waiting[0]
-    if (head === undefined && this.now >= clock && !this.#hasDue) return false
-    const due = earliestDue(this, head?.time ?? clock)
+    const until = head?.time ?? clock
+    const mayBeDue = this.#hasDue || (this.#host.timers.earliest[0] as number) <= until
+    const due = mayBeDue ? earliestDue(this, until) : undefined
     if (due !== undefined) {
       step(this, Math.max(due.at, this.now), { kind: 'timer', timer: due.kind, key: due.key }, clock)
       return true
@@ -348,30 +357,33 @@ export class TaskLane implements TaskRun {
 
   #await(execution: Execution, given: Promise<Reply | undefined> | undefined, latency: number, since = this.at): void {
     armTimeout(this, execution, since)
-    const host = this.#host
+    const { journal, timed, later } = this.#host
     const { calls } = execution
-    const { journal } = host
-    const close = host.opened()
-    const end = this.sink.opened(execution, close)
+    this.sink.opened(execution)
     journal?.opened(this.#owner, execution)
-    host.later.add(execution.node.call.plug)
-    const timed = given && host.timed?.()
-    const arrive = (reply: Reply): void =>
-      host.enqueue((now) => {
-        end()
-        if (this.#isOpen(execution, calls)) this.#replied(execution, reply, now)
-      })
-    // Promises of replies never reject. One for a call that is over has nothing to say any more.
-    void given?.then((reply) => {
-      timed?.()
-      if (reply === undefined) return
-      if (latency > 0) {
-        close()
-        host.delay(latency, () => arrive(reply))
-      } else if (journal !== undefined && this.#isOpen(execution, calls)) {
-        journal.answered(this.#owner, execution, calls, reply)
-      } else arrive(reply)
+    later.add(execution.node.call.plug)
+    if (given === undefined) return
+    const noted = timed?.()
+    // Promises of replies never reject.
+    void given.then((reply) => {
+      noted?.()
+      if (reply !== undefined) this.#cameBack(execution, calls, reply, latency)
     })
+  }
+
+  /** The reply of a call that was open; one that is over has nothing to say any more. */
+  #cameBack(execution: Execution, call: number, reply: Reply, latency: number): void {
+    const { journal, enqueue, delay } = this.#host
+    const take = (now: number): void => {
+      if (this.#isOpen(execution, call)) this.#replied(execution, reply, now)
+    }
+    if (!this.#isOpen(execution, call)) return
+    if (journal !== undefined) journal.answered(this.#owner, execution, call, reply)
+    else if (latency === 0) enqueue(take)
+    else {
+      this.sink.closed(execution)
+      delay(latency, () => enqueue(take))
+    }
   }
 
   /** `now`: of the input at hand when the reply came at once, else of the clock. */

@@ -32,6 +32,7 @@ export function begin(
     items: null,
     item: 0,
     resumed: false,
+    isOpen: false,
     rendered: null,
     touches: null,
     placedAt: 0,

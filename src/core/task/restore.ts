@@ -301,6 +301,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
     items: saved.items ?? null,
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
+    isOpen: false,
     rendered: saved.rendered ?? null,
     touches: null,
     placedAt: saved.placedAt ?? 0,

@@ -124,6 +124,8 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   items: readonly unknown[] | null
   item: number
   resumed: boolean
+  /** its plug is at work, and the engine counts it among its open calls */
+  isOpen: boolean
   /** properties of each item, made when it fired; secrets stand in them by name. Null: they are made by the call */
   rendered: readonly Readonly<Record<string, unknown>>[] | null
   /** what its calls touch, once it has its place among the effects; null before */
