@@ -38,6 +38,7 @@ export class SeatedTask implements QuietTask {
 
   view(execution: Execution, now: number): OpenView {
     this.#run.now = now
+    this.#run.at = now
     return new CallContext(this.#run, execution, this.#caller, NOTHING_FETCHED)
   }
 

@@ -17,7 +17,7 @@ import type { Message, Sent } from '../task/origin.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { isClockTimer, step } from '../task/step.ts'
+import { isClockTimer, isOver, step } from '../task/step.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -228,6 +228,11 @@ export class TaskLane implements TaskRun {
     }
     if (head === undefined) {
       this.#hasDue = false
+      return false
+    }
+    if (isOver(this)) {
+      this.forgetWaiting()
+      state.waiting = []
       return false
     }
     state.waiting.shift()

@@ -193,7 +193,7 @@ export interface PlugDefinition<
   parameters?: readonly string[] | ((properties: Partial<PropertiesOf<Input>>) => readonly string[] | undefined)
   /**
    * `message`: what a call gives follows from its properties and values of the message at hand alone, and it changes
-   * nothing: no memory, no other nodes, no chance, no effect. Such a call may begin while the task is at work on an
+   * nothing: no memory, no other nodes, no chance, no effect; `now` is the time of that message. Such a call may begin while the task is at work on an
    * earlier message; its answer still takes its turn
    */
   reads?: 'message'

@@ -46,6 +46,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
+  if (input.kind !== 'stop' && !isBeside(run, input) && isOver(run)) return
   if (isCounted(run, input)) {
     state.inputs++
     state.effects = 0
@@ -173,11 +174,15 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   traceStopped(run, reason)
 }
 
-/** A onetime task is over when its tick came and nothing is in flight or pending. */
+/** A onetime task stops when it is over and its calls of actuators are done. */
 function finishOnetime(run: TaskRun): void {
-  const { state, model } = run
-  if (model.settings.type !== 'onetime' || (state.work?.inFlight.size ?? 0) > 0) return
-  if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.length > 0) return
-  if (state.work?.sensors.some((sensor) => sensor.follow !== null) === true) return
-  stop(run, 'finished')
+  if (isOver(run) && (run.state.work?.inFlight.size ?? 0) === 0) stop(run, 'finished')
+}
+
+/** Whether a onetime task takes nothing any more: its tick came, and no sensor is at work or waits. */
+export function isOver({ state, model }: TaskRun): boolean {
+  if (model.settings.type !== 'onetime' || state.status !== 'running') return false
+  if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => input.kind === 'tick'))
+    return false
+  return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
 }
