@@ -46,7 +46,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
-  if (input.kind !== 'stop' && !isBeside(run, input) && isOver(run)) return
+  if (input.kind !== 'stop' && input.kind !== 'tick' && !isBeside(run, input) && isOver(run)) return
   if (isCounted(run, input)) {
     state.inputs++
     state.effects = 0
