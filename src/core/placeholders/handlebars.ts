@@ -4,10 +4,12 @@
  * used, because its compiler makes code, its parser stops at the first mistake, and neither has limits.
  *
  * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
- * 2. Ours alone: the helpers in template-helpers.ts; `a[0]` and `a["b c"]` beside `a.[0]`; the names of OWN_NAMES, which
- *    every block can read. The names at the top are the nodes, each with its raw data, `state` and `collectedTime`.
+ * 2. Ours alone: the helpers in template-helpers.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names of
+ *    OWN_NAMES, which every block can read. The names at the top are the nodes, each with its raw data, `state` and
+ *    `collectedTime`. They are read by name: a loop over all of them has no rounds.
  * 3. Refused, with a fault that says so: partials, decorators, raw blocks, helpers that are not there, `log`, hashes other
- *    than `includeZero=`, keys that reach a prototype, unknown `@` names.
+ *    than `includeZero=`, keys that reach a prototype, unknown `@` names, and what is above the limits here, in
+ *    template-lexer.ts and in template-parse.ts. Reading and rendering take time in proportion to those at most.
  * 4. Values that are inserted are never read as template or binding again.
  */
 import { AppError } from '../../kernel/errors.ts'
@@ -27,8 +29,9 @@ import {
   type Frame,
 } from './template-data.ts'
 import type { Operand } from './template-expression.ts'
-import { parseTemplate, type Block, type Content, type FoundReference, type Program } from './template-parse.ts'
+import { parseTemplate, type FoundReference } from './template-parse.ts'
 import { escaped, printed } from './template-print.ts'
+import type { Block, Content, Program } from './template-tree.ts'
 import { plainText, planText, type Plan } from './text.ts'
 
 export interface CompiledTemplate {

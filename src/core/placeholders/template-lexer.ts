@@ -32,6 +32,10 @@ export interface LexedTemplate {
   readonly faults: readonly Fault[]
 }
 
+/** Tags of one template. */
+const MAX_TAGS = 10_000
+const TOO_MANY_TAGS: Fault = { message: `the template has more than ${MAX_TAGS} tags`, suggestion: 'use {{#each}}' }
+
 /** More faults than this tell nobody anything; reading stops there. */
 const MAX_FAULTS = 100
 
@@ -44,6 +48,7 @@ export function lexTemplate(text: string): LexedTemplate {
   const faults: Fault[] = []
   let plain = ''
   let from = 0
+  let tags = 0
   for (let open = text.indexOf('{{'); open >= 0 && faults.length < MAX_FAULTS; open = text.indexOf('{{', from)) {
     const slash = open > from && text[open - 1] === '\\'
     if (slash && !(open - 1 > from && text[open - 2] === '\\')) {
@@ -54,6 +59,7 @@ export function lexTemplate(text: string): LexedTemplate {
     plain += text.slice(from, slash ? open - 1 : open)
     if (plain !== '') tokens.push({ kind: 'text', text: plain })
     plain = ''
+    if (++tags > MAX_TAGS) return { tokens: [], faults: [TOO_MANY_TAGS] }
     const scanned = scanTag(text, open)
     if ('tag' in scanned) tokens.push({ kind: 'tag', tag: scanned.tag })
     // Reading goes on behind the broken tag, so that its other faults are found too, each once

@@ -2,45 +2,8 @@ import { ExpressionReader, type Expression, type Operand, type Reference } from 
 import type { Fault } from './path.ts'
 import { lexTemplate, type Strip, type Tag } from './template-lexer.ts'
 import type { Name } from './template-name.ts'
+import type { Block, BlockKind, Content, Program, TemplateNode } from './template-tree.ts'
 import { stripWhitespace } from './template-whitespace.ts'
-
-export type BlockKind = 'each' | 'if' | 'unless' | 'with' | 'section'
-
-/** Plain text between tags; `value` is what whitespace control leaves of it. */
-export interface Content {
-  readonly kind: 'text'
-  readonly original: string
-  value: string
-  leftStripped: boolean
-  rightStripped: boolean
-}
-
-export interface Block {
-  readonly kind: BlockKind
-  readonly subject: Operand
-  readonly includeZero: Operand | undefined
-  readonly names: readonly string[]
-  /** the subject is one word, which handlebars first looks for among its helpers */
-  readonly ambiguous: boolean
-  /** what stands behind `{{^x}}` is `inverse`, and `program` is then missing until an else */
-  program: Program | undefined
-  inverse: Program | undefined
-  readonly openStrip: Strip
-  inverseStrip: Strip | undefined
-  closeStrip: Strip
-}
-
-export type TemplateNode =
-  | Content
-  | { readonly kind: 'value'; readonly operand: Operand; readonly escaped: boolean; readonly strip: Strip }
-  | { readonly kind: 'comment'; readonly strip: Strip }
-  | Block
-
-export interface Program {
-  readonly body: TemplateNode[]
-  /** holds nothing but the block of an `{{else if ...}}` */
-  readonly chained: boolean
-}
 
 /** A name with the tag that it stands in, and what is known of the place: see `rootPath` in handlebars.ts. */
 export interface FoundReference extends Reference {

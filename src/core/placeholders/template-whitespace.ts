@@ -2,7 +2,7 @@
  * What tags do to the whitespace around them, step by step as handlebars does it: `~` takes all of it on its side, and
  * a block's tag or a comment that stands alone on its line takes that line with it.
  */
-import type { Block, Content, Program, TemplateNode } from './template-parse.ts'
+import type { Block, Content, Program, TemplateNode } from './template-tree.ts'
 
 interface Effect {
   readonly left: boolean

@@ -140,6 +140,16 @@ describe('a template', () => {
     ).toBe('1700000 2700000 ')
   })
 
+  it('may have 10000 tags and no more', () => {
+    const zeros = compileTemplate('{{n.zero}}'.repeat(10_000))
+    expect(zeros.render(scope)).toBe('0'.repeat(10_000))
+    for (const tag of ['{{n.x}}', '{{! a }}', '{{#if n.x}}{{/if}}', '{{nope 1}}']) {
+      const error = thrown(() => compileTemplate(tag.repeat(190_000)))
+      expect(error).toMatchObject({ code: 'BINDING' })
+      expect((error as { issues: unknown[] }).issues.length).toBeLessThanOrEqual(100)
+    }
+  })
+
   it('may have 100 branches and no more', () => {
     const chain = (length: number) => `{{#if n.no}}a${'{{else if n.no}}b'.repeat(length)}{{else}}c{{/if}}`
     expect(compileTemplate(chain(99)).render(scope)).toBe('c')
