@@ -13,7 +13,8 @@ export const template = definePlug({
       type: 'string',
       mandatory: true,
       format: { type: 'template' },
-      description: 'the text; {{<label>.<field>}} is replaced by raw data of a node, with {{#each}} and {{#if}}',
+      description:
+        'the text; {{<label>.<field>}} is replaced by raw data of a node, escaped for HTML unless {{{in three}}}, with the blocks of handlebars',
       example: 'the temperature is {{stream_1.stream.temperature}}',
     },
   },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { alarmEventSensor } from '../../plugins/alarm-event-sensor/plug.ts'
-import { createEngine, VirtualClock, type Rule } from '../../src/index.ts'
+import { builtins } from '../../plugins/index.ts'
+import { createEngine, simulate, VirtualClock, type Message, type Rule } from '../../src/index.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 
 const alarm = { id: 'a', type: 'HEAT', status: 'ACTIVE', severity: 'MAJOR', source: { id: 'boiler-1' } }
@@ -58,5 +59,46 @@ describe('AlarmEventSensor', () => {
     engine.receive({ resource: 'boiler-1', ...event('EventOccuredAgain') }, { channel: 'alarm' })
     expect([stateNow(), task.node('ev').rawData]).toEqual(['Occurred again', event('EventOccuredAgain')])
     await engine.close()
+  })
+
+  describe('with nodes behind it', () => {
+    const rule: Rule = {
+      sensors: [
+        { label: 'ev', name: 'AlarmEventSensor', resource: '$' },
+        { label: 'bad', name: 'condition', resource: '$', properties: { condition: 'alarm.severity == "MAJOR"' } },
+        {
+          label: 'words',
+          name: 'template',
+          resource: '$',
+          properties: { template: '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} ${?streamdata.temperature}' },
+        },
+      ],
+      triggers: [
+        { sourceLabel: 'ev', destinationLabel: 'bad', statesTrigger: ['Created'] },
+        { sourceLabel: 'bad', destinationLabel: 'words', statesTrigger: ['True'] },
+      ],
+    }
+
+    it('lets them read the event as their message, beside what the broker brought', async () => {
+      const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(0) })
+      const task = await engine.start(rule, { type: 'reactive', resource: 'boiler-1' })
+      engine.receive({ resource: 'boiler-1', temperature: 21 })
+      expect(task.node('words').rawData).toBeUndefined()
+      engine.receive({ resource: 'boiler-1', ...event('AlarmRaised') }, { channel: 'alarm' })
+      expect(task.node('words').rawData).toEqual({ result: 'MAJOR HEAT 21' })
+      await engine.close()
+    })
+
+    it('does so in a simulation too', async () => {
+      const messages: Message[] = [{ resource: 'boiler-1', timestamp: 0, ...event('AlarmRaised') }]
+      const played = await simulate(rule, {
+        messages,
+        plugs: builtins,
+        resource: 'boiler-1',
+        channelOf: () => 'alarm',
+        settings: { type: 'reactive' },
+      })
+      expect(played.task.node('words').rawData).toEqual({ result: 'MAJOR HEAT ' })
+    })
   })
 })

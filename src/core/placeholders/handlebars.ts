@@ -1,15 +1,37 @@
 /**
- * The small part of handlebars that messages need (reference to a node's raw data, loops, conditions, six helpers).
- * Values are not HTML-escaped: messages are plain text, and a mail or page that embeds one escapes it there.
- * Values that are inserted are never read as template or binding again.
+ * Templates of handlebars (`{{}}`), rendered without generated code. What comes out is what the package handlebars
+ * prints for the same text and data: test/properties/handlebars.test.ts holds this to it. The package itself is not
+ * used, because its compiler makes code, its parser stops at the first mistake, and neither has limits.
+ *
+ * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
+ * 2. Ours alone: the helpers in template-helpers.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names of
+ *    OWN_NAMES, which every block can read. The names at the top are the nodes, each with its raw data, `state` and
+ *    `collectedTime`. They are read by name: a loop over all of them has no rounds.
+ * 3. Refused, with a fault that says so: partials, decorators, raw blocks, helpers that are not there, `log`, hashes other
+ *    than `includeZero=`, keys that reach a prototype, unknown `@` names, and what is above the limits here, in
+ *    template-lexer.ts and in template-parse.ts. Reading and rendering take time in proportion to those at most.
+ * 4. Values that are inserted are never read as template or binding again.
  */
 import { AppError } from '../../kernel/errors.ts'
-import { useOf, type BindingUse } from './binding.ts'
+import { useOf, parseText, type BindingUse } from './binding.ts'
 import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
 import { needsOf } from './needs.ts'
 import type { Needs, Path, Scope } from './scope.ts'
-import { readReference, type Frame } from './template-data.ts'
-import { parseTemplate, type Operand, type Reference, type TemplateNode } from './template-parse.ts'
+import {
+  enter,
+  enterRound,
+  giving,
+  lookedUp,
+  OWN_NAMES,
+  readReference,
+  rootFrame,
+  stay,
+  type Frame,
+} from './template-data.ts'
+import type { Operand } from './template-expression.ts'
+import { parseTemplate, type FoundReference } from './template-parse.ts'
+import { escaped, printed } from './template-print.ts'
+import type { Block, Content, Program } from './template-tree.ts'
 import { plainText, planText, type Plan } from './text.ts'
 
 export interface CompiledTemplate {
@@ -19,13 +41,17 @@ export interface CompiledTemplate {
   readonly needs: Needs
   /**
    * The finished text. An unknown `{{}}` path gives nothing; a missing `${}` throws `BINDING`. Throws `TOO_LARGE`
-   * above 10000 loop rounds or a million characters.
+   * above 10000 loop rounds, a million tags and texts on the way, or a million characters.
    */
   render(scope: Scope): string
 }
 
 /** Loop rounds of one rendering, all loops together. */
 const MAX_ROUNDS = 10_000
+/** Tags and texts of one rendering, those in loops once for each round. */
+const MAX_STEPS = 1_000_000
+/** What a call of a helper counts for: dates take their time. */
+const CALL_STEPS = 20
 /** Characters of one rendering. */
 const MAX_OUTPUT = 1_000_000
 
@@ -50,131 +76,226 @@ export function planTemplate(text: string, pointer: string, findings: Findings):
     const path = pathOf(reference)
     if (path) findings.uses.push({ text: reference.text, ...path, optional: true, pointer })
   }
-  const steps = compileNodes(parsed.nodes, pointer, findings)
-  const fixed = steps.map((step) => step.fixed)
-  if (fixed.every((part) => part !== undefined)) return { constant: true, value: fixed.join('') }
+  for (const { value } of parsed.texts) {
+    const { parts, faults } = parseText(value)
+    for (const fault of faults) findings.problems.push({ pointer, ...fault })
+    for (const part of parts) if (typeof part === 'object') findings.uses.push(useOf(part, pointer))
+  }
+  if (parsed.faults.length > 0) return { constant: true, value: text }
+  const program = compileProgram(parsed.program, pointer)
+  if (program.fixed !== undefined) return { constant: true, value: program.fixed }
   return {
     constant: false,
-    evaluate(scope) {
-      const run: Run = { scope, pointer, text: '', rounds: 0 }
-      writeAll(steps, run, undefined)
-      return run.text
-    },
+    evaluate: (scope) => String(program.write({ scope, pointer, length: 0, steps: 0, rounds: 0 }, rootFrame(scope))),
   }
 }
 
 interface Run {
   readonly scope: Scope
   readonly pointer: string
-  text: string
+  length: number
+  steps: number
   rounds: number
 }
+
+/** What a part of a template prints. Numbers stay numbers until they meet a text: see `joined`. */
+type Piece = string | number | boolean
 
 interface Step {
   /** the text when it never changes */
   readonly fixed?: string
-  write(run: Run, frame: Frame | undefined): void
+  /** handlebars adds up what stands before it by itself */
+  readonly breaks?: boolean
+  write(run: Run, frame: Frame): Piece
 }
 
-function compileNodes(nodes: readonly TemplateNode[], pointer: string, findings: Findings): Step[] {
-  return nodes.map((node) => compileNode(node, pointer, findings))
-}
-
-function compileNode(node: TemplateNode, pointer: string, findings: Findings): Step {
-  switch (node.kind) {
-    case 'text':
-      return compileText(node, pointer, findings)
-    case 'value':
-      return { write: (run, frame) => put(run, shown(readReference(node.reference, run.scope, frame))) }
-    case 'call':
-      return {
-        write: (run, frame) => put(run, node.helper(node.operands.map((item) => operandValue(item, run, frame)))),
-      }
-    case 'if':
-    case 'each': {
-      const { subject } = node
-      const body = compileNodes(node.body, pointer, findings)
-      const otherwise = compileNodes(node.otherwise, pointer, findings)
-      return node.kind === 'if'
-        ? {
-            write: (run, frame) =>
-              writeAll(isTrue(readReference(subject, run.scope, frame)) ? body : otherwise, run, frame),
-          }
-        : { write: (run, frame) => writeEach(readReference(subject, run.scope, frame), body, otherwise, run, frame) }
-    }
+function compileProgram({ body }: Program, pointer: string): Step {
+  const steps: Step[] = []
+  for (const node of body) {
+    if (node.kind === 'comment' || (node.kind === 'text' && node.value === '')) continue
+    if (node.kind === 'text') steps.push(compileText(node, pointer))
+    else if (node.kind === 'value') steps.push(compileValue(node.operand, node.escaped))
+    else steps.push(compileBlock(node, pointer))
   }
+  const fixed = steps.map((step) => step.fixed)
+  if (fixed.every((part) => part !== undefined)) {
+    const text = fixed.join('')
+    return { fixed: text, write: (run) => counted(run, text) }
+  }
+  const [only] = steps
+  if (only && body.length === 1) return only
+  const groups = groupsOf(steps)
+  return { write: (run, frame) => joined(groups, run, frame) }
 }
 
-function compileText(node: TemplateNode & { kind: 'text' }, pointer: string, findings: Findings): Step {
-  for (const part of node.parsed.parts) if (typeof part === 'object') findings.uses.push(useOf(part, pointer))
-  const plan = planText(node.parsed, pointer)
+function compileText({ value }: Content, pointer: string): Step {
+  const plan = planText(parseText(value), pointer)
   if (plan.constant) {
     const fixed = plainText(plan.value)
-    return { fixed, write: (run) => put(run, fixed) }
+    return { fixed, write: (run) => counted(run, fixed) }
   }
   return {
     write(run) {
-      const value = plan.evaluate(run.scope)
-      put(run, value === undefined ? '' : plainText(value))
+      const found = plan.evaluate(run.scope)
+      return counted(run, found === undefined ? '' : plainText(found))
     },
   }
 }
 
-function writeAll(steps: readonly Step[], run: Run, frame: Frame | undefined): void {
-  for (const step of steps) step.write(run, frame)
+function compileValue(operand: Operand, isEscaped: boolean): Step {
+  return {
+    write(run, frame) {
+      const value = valueOf(operand, run, frame)
+      if (isEscaped) return counted(run, escaped(printed(value, MAX_OUTPUT)))
+      return counted(run, typeof value === 'number' || typeof value === 'boolean' ? value : printed(value, MAX_OUTPUT))
+    },
+  }
 }
 
-function writeEach(
-  list: unknown,
-  body: readonly Step[],
-  otherwise: readonly Step[],
-  run: Run,
-  outer: Frame | undefined,
-): void {
-  const entries = typeof list === 'object' && list !== null ? Object.entries(list) : []
-  if (entries.length === 0) writeAll(otherwise, run, outer)
-  let index = 0
-  for (const [key, item] of entries) {
-    if (++run.rounds > MAX_ROUNDS) {
-      throw new AppError(
-        'TOO_LARGE',
-        `${run.pointer || '/'}: the template loops more than ${MAX_ROUNDS} times; loop over less`,
-      )
+function compileBlock(block: Block, pointer: string): Step {
+  const { subject, includeZero, names, kind } = block
+  const body = block.program ? compileProgram(block.program, pointer) : EMPTY
+  const otherwise = block.inverse ? compileProgram(block.inverse, pointer) : EMPTY
+  switch (kind) {
+    case 'if':
+    case 'unless':
+      return {
+        write(run, frame) {
+          const value = valueOf(subject, run, frame)
+          const counts = Boolean(value) || (includeZero !== undefined && Boolean(valueOf(includeZero, run, frame)))
+          const holds = counts && !isEmpty(value)
+          return (holds === (kind === 'if') ? body : otherwise).write(run, stay(frame))
+        },
+      }
+    case 'with':
+      return {
+        write(run, frame) {
+          const value = valueOf(subject, run, frame)
+          if (isEmpty(value)) return otherwise.write(run, stay(frame))
+          return body.write(run, giving(enter(frame, value), names, [value]))
+        },
+      }
+    case 'each':
+      return {
+        write: (run, frame) =>
+          written(valueOf(subject, run, frame), block, body, run, frame) ?? otherwise.write(run, stay(frame)),
+      }
+    case 'section':
+      return {
+        breaks: block.ambiguous,
+        write(run, frame) {
+          const value = valueOf(subject, run, frame)
+          if (value === true) return body.write(run, frame)
+          if (value === false || value === undefined || value === null) return otherwise.write(run, frame)
+          if (Array.isArray(value)) return written(value, block, body, run, frame) ?? otherwise.write(run, frame)
+          return body.write(run, enter(frame, value))
+        },
+      }
+  }
+}
+
+const EMPTY: Step = { fixed: '', write: () => '' }
+
+/** All rounds of a loop; undefined when there is none. */
+function written(list: unknown, { names }: Block, body: Step, run: Run, outer: Frame): string | undefined {
+  if (typeof list !== 'object' || list === null) return undefined
+  const isList = Array.isArray(list)
+  const entries = Object.entries(list)
+  if (entries.length === 0) return undefined
+  let text = ''
+  for (const [index, [field, item]] of entries.entries()) {
+    if (++run.rounds > MAX_ROUNDS)
+      throw tooLarge(run, `the template loops more than ${MAX_ROUNDS} times; loop over less`)
+    const key = isList ? index : field
+    const frame = enterRound(outer, item, { key, index, last: index === entries.length - 1 })
+    text += body.write(run, giving(frame, names, [item, key]))
+  }
+  return text
+}
+
+function counted<P extends Piece>(run: Run, piece: P): P {
+  run.length += typeof piece === 'string' ? piece.length : 1
+  if (run.length > MAX_OUTPUT) throw tooLarge(run, `the rendered text is above ${MAX_OUTPUT} characters; write less`)
+  return piece
+}
+
+function step(run: Run, steps: number): void {
+  run.steps += steps
+  if (run.steps > MAX_STEPS) throw tooLarge(run, `the template runs more than ${MAX_STEPS} steps; loop over less`)
+}
+
+function tooLarge(run: Run, message: string): AppError {
+  return new AppError('TOO_LARGE', `${run.pointer || '/'}: ${message}`)
+}
+
+type Groups = readonly (readonly Step[])[]
+
+/** Each group ends before a step that breaks, which stands alone. */
+function groupsOf(steps: readonly Step[]): Groups {
+  const groups: Step[][] = [[]]
+  for (const step of steps) {
+    if (step.breaks === true) groups.push([step], [])
+    else groups.at(-1)?.push(step)
+  }
+  return groups
+}
+
+/**
+ * The parts one behind the other, with the `+` of JavaScript: so handlebars prints 3 for `{{{one}}}{{{two}}}`, as long as
+ * no text came before them.
+ */
+function joined(groups: Groups, run: Run, frame: Frame): Piece {
+  let whole: Piece | undefined
+  for (const [index, group] of groups.entries()) {
+    const isLast = index === groups.length - 1
+    let sum: Piece | undefined
+    for (const part of group) {
+      step(run, 1)
+      const piece = part.write(run, frame)
+      if (isLast && whole !== undefined) whole = plus(whole, piece)
+      else sum = sum === undefined ? piece : plus(sum, piece)
     }
-    writeAll(body, run, { item, index, key, outer })
-    index++
+    if (sum !== undefined) whole = whole === undefined ? sum : plus(whole, sum)
+    else if (!isLast) whole ??= ''
+  }
+  return whole ?? ''
+}
+
+function plus(a: Piece, b: Piece): Piece {
+  return typeof a === 'string' || typeof b === 'string' ? `${a}${b}` : Number(a) + Number(b)
+}
+
+function valueOf(operand: Operand, run: Run, frame: Frame): unknown {
+  switch (operand.kind) {
+    case 'reference':
+      return readReference(operand.reference, frame)
+    case 'literal':
+      return operand.value
+    case 'lookup':
+      return lookedUp(valueOf(operand.from, run, frame), valueOf(operand.key, run, frame))
+    case 'call':
+      step(run, CALL_STEPS)
+      return operand.helper(operand.operands.map((item) => valueOf(item, run, frame)))
   }
 }
 
-function put(run: Run, text: string): void {
-  if (run.text.length + text.length > MAX_OUTPUT) {
-    throw new AppError(
-      'TOO_LARGE',
-      `${run.pointer || '/'}: the rendered text is above ${MAX_OUTPUT} characters; write less`,
-    )
-  }
-  run.text += text
+/** What `{{#with}}` and `{{#if}}` pass over: all that counts as false but 0, and empty lists. */
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : !value && value !== 0
 }
 
-function operandValue(operand: Operand, run: Run, frame: Frame | undefined): unknown {
-  return operand.kind === 'literal' ? operand.value : readReference(operand.reference, run.scope, frame)
-}
-
-function shown(value: unknown): string {
-  return value === undefined || value === null ? '' : plainText(value)
-}
-
-/** As handlebars has it: an empty list counts as false. */
-function isTrue(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : Boolean(value)
-}
-
-/** The binding path that a reference amounts to; undefined for what only the loop knows. */
-function pathOf(reference: Reference): Path | undefined {
-  const [first = '', ...rest] = reference.segments
+/** The binding path that a name amounts to; undefined for what only the place in the template decides. */
+function pathOf({ name, contexts }: FoundReference): Path | undefined {
+  const { segments, depth, data, scoped } = name
+  const [first = '', ...rest] = data ? segments.slice(1) : segments
+  const isOwn = !scoped && OWN_NAMES.has(first)
+  // metadata is fetched when it may be meant: its name says enough
+  if (data ? segments[0] !== 'root' : depth !== contexts && !isOwn && first !== 'META') return undefined
   switch (first) {
+    case '':
+      return undefined
     case 'GLOBAL':
-      return { root: 'streamdata', segments: rest }
+      return rest.length === 0 ? undefined : { root: 'streamdata', segments: rest }
     case 'META':
       return { root: 'node', segments: ['resource', 'meta', ...rest.slice(1)] }
     case 'RESOURCE':
@@ -182,7 +303,6 @@ function pathOf(reference: Reference): Path | undefined {
     case 'NODE_NAME':
       return { root: 'task', segments: [first] }
   }
-  if (reference.inLoop || first === 'this' || first.startsWith('@')) return undefined
   const [part] = rest
   const known = rest.length === 1 && (part === 'state' || part === 'collectedTime')
   return { root: 'nodes', segments: known ? [first, part] : [first, 'rawData', ...rest] }

@@ -59,6 +59,8 @@ export function explainMissing(path: Path, scope: Scope): { readonly message: st
       return { message: 'the node has no loop item', suggestion: 'give the node a loopDef' }
     return explainStep(scope.loopItem(), segments, 0, 'the loop item', optional)
   }
+  if (root === 'node' && name === 'RESOURCE')
+    return { message: 'neither the node nor the task has a resource', suggestion: optional }
   if (segments[0] !== 'resource') return { message: `the ${root} has no ${name.toLowerCase()}`, suggestion: optional }
   const metadata = root === 'task' ? scope.taskMetadata() : scope.nodeMetadata()
   if (metadata === undefined)
@@ -108,7 +110,7 @@ function readNamed(root: 'task' | 'node', parts: readonly string[], from: number
     case 'node.NAME':
       return scope.nodeName
     case 'node.RESOURCE':
-      return scope.nodeResource
+      return scope.nodeResource ?? scope.taskResource
     default:
       return undefined
   }

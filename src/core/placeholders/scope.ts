@@ -10,6 +10,7 @@ export interface Scope {
   readonly taskId: string
   readonly taskResource: string | undefined
   readonly nodeName: string
+  /** the node's own; `${node.RESOURCE}` reads the task's when there is none */
   readonly nodeResource: string | undefined
   /** metadata of the task's resource; undefined when there is none */
   taskMetadata(): unknown

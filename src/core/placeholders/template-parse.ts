@@ -1,212 +1,304 @@
-import { parseText, type ParsedText } from './binding.ts'
-import { nearest } from './nearest.ts'
-import { scanSegments, unexpected, type Fault } from './path.ts'
-import { HELPERS, type TemplateHelper } from './template-helpers.ts'
-import { lexTemplate } from './template-lexer.ts'
+import { ExpressionReader, type Expression, type Operand, type Reference } from './template-expression.ts'
+import type { Fault } from './path.ts'
+import { lexTemplate, type Strip, type Tag } from './template-lexer.ts'
+import type { Name } from './template-name.ts'
+import type { Block, BlockKind, Content, Program, TemplateNode } from './template-tree.ts'
+import { stripWhitespace } from './template-whitespace.ts'
 
-/** A value named in a template: `label.path`, `this.x`, `@index`, `GLOBAL.x`, `RESOURCE`, `META.$.key` ... */
-export interface Reference {
+/** A name with the tag that it stands in, and what is known of the place: see `rootPath` in handlebars.ts. */
+export interface FoundReference extends Reference {
   readonly text: string
-  readonly segments: readonly string[]
-  /** inside `{{#each}}`, where fields of the item come first */
-  readonly inLoop: boolean
+  /** blocks around it that may change what names are read from */
+  readonly contexts: number
 }
 
-export type Operand =
-  | { readonly kind: 'reference'; readonly reference: Reference }
-  | { readonly kind: 'literal'; readonly value: string | number }
-
-export type TemplateNode =
-  | { readonly kind: 'text'; readonly parsed: ParsedText }
-  | { readonly kind: 'value'; readonly reference: Reference }
-  | { readonly kind: 'call'; readonly helper: TemplateHelper; readonly operands: readonly Operand[] }
-  | {
-      readonly kind: 'each' | 'if'
-      readonly subject: Reference
-      readonly body: readonly TemplateNode[]
-      readonly otherwise: readonly TemplateNode[]
-    }
-
 export interface ParsedTemplate {
-  readonly nodes: readonly TemplateNode[]
-  readonly references: readonly Reference[]
+  readonly program: Program
+  readonly texts: readonly Content[]
+  readonly references: readonly FoundReference[]
   readonly faults: readonly Fault[]
 }
 
-/** Blocks inside blocks beyond this are refused. */
+/** Blocks inside blocks beyond this are refused, and so are links of `else if` chains that are open at once. */
 const MAX_BLOCK_DEPTH = 16
-
-interface OpenBlock {
-  readonly kind: 'each' | 'if'
-  readonly text: string
-  readonly subject: Reference | undefined
-  readonly body: TemplateNode[]
-  readonly otherwise: TemplateNode[]
-  inElse: boolean
-}
+const MAX_CHAIN = 100
+const MAX_FAULTS = 100
 
 /** Reads a template; everything that cannot be read is among `faults`. Never throws. */
 export function parseTemplate(text: string): ParsedTemplate {
   const lexed = lexTemplate(text)
   const parser = new TemplateParser([...lexed.faults])
   for (const token of lexed.tokens) {
+    if (parser.isTooDeep) break
     if (token.kind === 'text') parser.text(token.text)
-    else parser.tag(token.text, token.words)
+    else parser.tag(token.tag)
   }
   return parser.end()
 }
 
+/** A part of an open block: from its beginning or an `else if` on. */
+interface Link {
+  readonly tag: Tag
+  readonly head: ReadHead | undefined
+  readonly body: TemplateNode[]
+}
+
+interface ReadHead {
+  readonly kind: BlockKind
+  readonly expression: Expression
+  readonly subject: Operand
+}
+
+interface OpenBlock {
+  readonly tag: Tag
+  /** what the end must name */
+  readonly text: string
+  readonly links: Link[]
+  otherwise: { readonly tag: Tag; readonly body: TemplateNode[] } | undefined
+}
+
 class TemplateParser {
-  private readonly faults: Fault[]
-  private readonly references: Reference[] = []
-  private readonly nodes: TemplateNode[] = []
-  private readonly blocks: OpenBlock[] = []
-  private loops = 0
+  readonly #faults: Fault[]
+  readonly #references: FoundReference[] = []
+  readonly #nodes: TemplateNode[] = []
+  readonly #blocks: OpenBlock[] = []
+  readonly #texts: Content[] = []
+  #links = 0
+  /** nobody reads on from there */
+  isTooDeep = false
 
   constructor(faults: Fault[]) {
-    this.faults = faults
+    this.#faults = faults
   }
 
   text(text: string): void {
-    const parsed = parseText(text)
-    for (const fault of parsed.faults) this.faults.push(fault)
-    this.add({ kind: 'text', parsed })
+    const content: Content = { kind: 'text', original: text, value: text, leftStripped: false, rightStripped: false }
+    this.#texts.push(content)
+    this.#add(content)
   }
 
-  tag(text: string, words: readonly string[]): void {
-    const [first, ...rest] = words
-    if (first === undefined) this.fault(text, 'names nothing', 'write {{<node label>.<field>}}')
-    else if (first.startsWith('#')) this.open(text, first.slice(1), rest)
-    else if (first.startsWith('/')) this.close(text, first.slice(1))
-    else if (first === 'else') this.otherwise(text, rest)
-    else if (rest.length === 0) this.value(text, first)
-    else this.call(text, first, rest)
+  tag(tag: Tag): void {
+    switch (tag.kind) {
+      case 'comment':
+        return this.#add({ kind: 'comment', strip: tag.strip })
+      case 'value':
+      case 'raw':
+        return this.#value(tag)
+      case 'open':
+      case 'inverted':
+        return this.#open(tag)
+      case 'else':
+        return this.#otherwise(tag)
+      case 'close':
+        return this.#close(tag)
+    }
   }
 
   end(): ParsedTemplate {
-    for (const block of this.blocks) this.fault(block.text, 'is never closed', `close it with {{/${block.kind}}}`)
-    return { nodes: this.nodes, references: this.references, faults: this.faults }
+    if (!this.isTooDeep)
+      for (const { tag, text } of this.#blocks) this.#fault(tag, 'is never closed', `close it with {{/${text}}}`)
+    const program = { body: this.#nodes, chained: false }
+    if (this.#faults.length === 0) stripWhitespace(program)
+    return { program, texts: this.#texts, references: this.#references, faults: this.#faults }
   }
 
-  private open(text: string, kind: string, rest: readonly string[]): void {
-    const [subject, ...extra] = rest
-    if (kind !== 'each' && kind !== 'if') {
-      this.fault(text, `begins an unknown block "${kind}"`, 'there are {{#each path}} and {{#if path}}')
-      return
+  #value(tag: Tag): void {
+    const reader = this.#reader(tag)
+    const expression = reader.read()
+    if (expression === undefined) return
+    const { head, operands, bare, includeZero, names } = expression
+    if (includeZero !== undefined || names.length > 0) {
+      return this.#fault(tag, 'gives what only blocks take', 'write {{<name>}} or {{<helper> <values>}}')
     }
-    if (subject === undefined || extra.length > 0) {
-      this.fault(text, 'needs one path', `write {{#${kind} <node label>.<field>}}`)
-    } else if (this.blocks.length >= MAX_BLOCK_DEPTH) {
-      this.fault(text, `is inside more than ${MAX_BLOCK_DEPTH} blocks`, 'use fewer blocks inside each other')
-    }
-    // a faulty block is opened all the same, so that its end is not reported too; without a subject it is dropped
-    const usable = subject !== undefined && this.blocks.length < MAX_BLOCK_DEPTH
-    const reference = usable ? this.reference(text, subject) : undefined
-    if (kind === 'each') this.loops++
-    this.blocks.push({ kind, text, subject: reference, body: [], otherwise: [], inElse: false })
+    const isPlain = bare && (head.scoped || !RESERVED_WORDS.has(head.text))
+    const operand = isPlain ? this.#plain(tag, head) : reader.call(head, operands)
+    if (operand) this.#add({ kind: 'value', operand, escaped: tag.kind === 'value', strip: tag.strip })
   }
 
-  private close(text: string, kind: string): void {
-    const block = this.blocks.at(-1)
-    if (block?.kind !== kind) {
-      const right = block
-        ? `close ${block.text} first, with {{/${block.kind}}}`
-        : `remove it, or begin with {{#${kind} ...}}`
-      this.fault(text, 'closes a block that is not open', right)
-      return
-    }
-    this.blocks.pop()
-    if (kind === 'each') this.loops--
-    const { body, otherwise, subject } = block
-    if (subject) this.add({ kind: block.kind, subject, body, otherwise })
-  }
-
-  private otherwise(text: string, rest: readonly string[]): void {
-    const block = this.blocks.at(-1)
-    if (rest.length > 0) this.fault(text, 'has words after else', 'put an {{#if}} of its own inside {{else}}')
-    else if (!block) this.fault(text, 'stands outside a block', 'use it inside {{#if}} or {{#each}}')
-    else if (block.inElse) this.fault(text, 'is the second else of its block', 'remove one')
-    else block.inElse = true
-  }
-
-  private value(text: string, word: string): void {
-    const operand = this.operand(text, word)
-    if (operand?.kind === 'reference') this.add({ kind: 'value', reference: operand.reference })
-    else if (operand) this.add({ kind: 'text', parsed: { parts: [String(operand.value)], faults: [] } })
-  }
-
-  private call(text: string, name: string, words: readonly string[]): void {
-    const entry = HELPERS.get(name)
-    if (!entry) {
-      const names = [...HELPERS.keys()]
-      const close = nearest(name, names)
-      const hint = `there are ${names.join(', ')}`
-      this.fault(
-        text,
-        `calls an unknown helper "${name}"`,
-        close === undefined ? hint : `did you mean "${close}"? ${hint}`,
-      )
-      return
-    }
-    const [min, max] = entry.arguments
-    if (words.length < min || words.length > max) {
-      this.fault(text, `gives "${name}" ${words.length} arguments`, `write ${entry.usage}`)
-      return
-    }
-    const operands = words.map((word) => this.operand(text, word)).filter((operand) => operand !== undefined)
-    if (operands.length === words.length) this.add({ kind: 'call', helper: entry.helper, operands })
-  }
-
-  private operand(text: string, word: string): Operand | undefined {
-    const quoted = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/s.exec(word)
-    if (quoted) {
-      return { kind: 'literal', value: (quoted[1] ?? quoted[2] ?? '').replaceAll(/\\(.)/gs, '$1') }
-    }
-    if (/^-?\d+(?:\.\d+)?$/.test(word)) return { kind: 'literal', value: Number(word) }
-    const reference = this.reference(text, word)
+  #plain(tag: Tag, head: Name): Operand | undefined {
+    const reference = this.#refer(tag, head)
     return reference && { kind: 'reference', reference }
   }
 
-  private reference(text: string, word: string): Reference | undefined {
-    const scanned = scanSegments(word, 0)
-    const fault = scanned.fault ?? (scanned.end < word.length ? unexpected(word.charAt(scanned.end)) : undefined)
-    if (fault) {
-      this.fault(text, fault.message, fault.suggestion)
-      return undefined
+  #open(tag: Tag): void {
+    // a faulty block is opened all the same, so that its end is not reported too
+    const head = this.#head(tag)
+    if (this.#blocks.length >= MAX_BLOCK_DEPTH) {
+      this.#fault(tag, `is inside more than ${MAX_BLOCK_DEPTH} blocks`, 'use fewer blocks inside each other')
+      this.isTooDeep = true
     }
-    const inLoop = this.loops > 0
-    const [first = '', ...rest] = scanned.segments
-    const problem = referenceFault(first, rest, inLoop)
-    if (problem) this.fault(text, problem.message, problem.suggestion)
-    const reference = { text, segments: scanned.segments, inLoop }
-    this.references.push(reference)
-    return reference
+    const [word] = tag.words
+    const text = word?.kind === 'name' ? word.name.text : word?.kind === 'literal' ? String(word.value) : ''
+    this.#blocks.push({ tag, text, links: [{ tag, head, body: [] }], otherwise: undefined })
+    this.#links++
   }
 
-  private add(node: TemplateNode): void {
-    const block = this.blocks.at(-1)
-    if (!block) this.nodes.push(node)
-    else if (block.inElse) block.otherwise.push(node)
-    else block.body.push(node)
+  #head(tag: Tag): ReadHead | undefined {
+    const reader = this.#reader(tag)
+    const expression = reader.read()
+    if (expression === undefined) return undefined
+    const { head, operands, bare, includeZero, names } = expression
+    const kind = HELPER_BLOCKS.get(head.scoped ? '' : head.text)
+    const [subject, ...more] = operands
+    if (kind === undefined) {
+      const asValue = bare && names.length === 0 && !RESERVED_WORDS.has(head.text)
+      const subject = asValue ? this.#plain(tag, head) : undefined
+      if (!asValue) {
+        const known = '{{#each path}}, {{#with path}}, {{#if path}} and {{#unless path}}'
+        this.#fault(tag, `begins an unknown block "${head.text}"`, `there are ${known}`)
+      }
+      return subject && { kind: 'section', expression, subject }
+    }
+    const name = `{{#${kind} <node label>.<field>}}`
+    if (subject === undefined || more.length > 0) return this.#fault(tag, 'needs one path', `write ${name}`)
+    const takesNames = (kind === 'each' || kind === 'with') && tag.kind !== 'inverted'
+    if (names.length > 0 && !takesNames) return this.#fault(tag, 'gives no names', 'leave out as |...|')
+    if (includeZero !== undefined && kind !== 'if' && kind !== 'unless') {
+      return this.#fault(tag, 'gives includeZero=', 'leave it out: only if and unless take it')
+    }
+    return { kind, expression, subject }
   }
 
-  private fault(text: string, message: string, suggestion: string): void {
-    this.faults.push({ message: `"${text.slice(0, 60)}" ${message}`, suggestion })
+  #otherwise(tag: Tag): void {
+    const block = this.#blocks.at(-1)
+    const isLink = tag.words.length > 0
+    if (!block) this.#fault(tag, 'stands outside a block', 'use it inside a block such as {{#if}} or {{#each}}')
+    else if (block.otherwise) this.#fault(tag, 'is the second else of its block', 'remove one')
+    else if (!isLink) block.otherwise = { tag, body: [] }
+    else if (block.tag.kind === 'inverted') {
+      this.#fault(tag, 'has words after else', 'put an {{#if}} of its own inside {{else}}')
+    } else {
+      if (this.#links - this.#blocks.length >= MAX_CHAIN) {
+        this.#fault(tag, `is one of more than ${MAX_CHAIN} branches`, 'use fewer {{else if}}')
+        this.isTooDeep = true
+      }
+      // names of a link are read outside of what the links before it give
+      block.links.push({ tag, head: undefined, body: [] })
+      this.#links++
+      const head = this.#head(tag)
+      block.links.splice(-1, 1, { tag, head, body: [] })
+    }
+  }
+
+  #close(tag: Tag): void {
+    const block = this.#blocks.at(-1)
+    const [word, ...more] = tag.words
+    const text = word?.kind === 'name' ? word.name.text : word?.kind === 'literal' ? String(word.value) : ''
+    if (!block || block.text !== text || more.length > 0) {
+      const right = block
+        ? `close ${block.tag.text} first, with {{/${block.text}}}`
+        : `remove it, or begin with {{#${text} ...}}`
+      return this.#fault(tag, 'closes a block that is not open', right)
+    }
+    this.#blocks.pop()
+    this.#links -= block.links.length
+    const finished = finishBlock(block, tag.strip)
+    if (finished) this.#add(finished)
+  }
+
+  #reader(tag: Tag): ExpressionReader {
+    return new ExpressionReader(
+      tag.words,
+      (name) => this.#refer(tag, name),
+      ({ message, suggestion }) => this.#fault(tag, message, suggestion),
+    )
+  }
+
+  /** Block parameters come first, the innermost before the others. */
+  #refer(tag: Tag, name: Name): Reference | undefined {
+    const problem = nameFault(name)
+    if (problem) return this.#fault(tag, problem.message, problem.suggestion)
+    const [first = ''] = name.segments
+    let level = 0
+    let contexts = 0
+    for (const block of this.#blocks.toReversed()) {
+      const { head } = block.otherwise ? {} : (block.links.at(-1) ?? {})
+      if (!head || block.tag.kind === 'inverted') continue
+      if (head.kind === 'each' || head.kind === 'with' || head.kind === 'section') contexts++
+      const { names } = head.expression
+      const index = name.scoped || name.depth > 0 ? -1 : names.indexOf(first)
+      if (index >= 0) return { name, given: { level, index } }
+      if (names.length > 0) level++
+    }
+    this.#references.push({ name, text: tag.text, contexts })
+    return { name }
+  }
+
+  #add(node: TemplateNode): void {
+    const block = this.#blocks.at(-1)
+    const body = block === undefined ? this.#nodes : (block.otherwise ?? block.links.at(-1))?.body
+    body?.push(node)
+  }
+
+  #fault(tag: Tag, message: string, suggestion: string): undefined {
+    if (this.#faults.length < MAX_FAULTS)
+      this.#faults.push({ message: `"${tag.text.slice(0, 60)}" ${message}`, suggestion })
   }
 }
 
-function referenceFault(first: string, rest: readonly string[], inLoop: boolean): Fault | undefined {
-  if (first === 'this' || first.startsWith('@')) {
-    if (!inLoop)
-      return { message: `uses ${first} outside {{#each}}`, suggestion: 'name the node: {{<node label>.<field>}}' }
-    const known = first === 'this' || ((first === '@index' || first === '@key') && rest.length === 0)
-    return known ? undefined : { message: `uses an unknown ${first}`, suggestion: 'there are @index and @key' }
+/** Words that call a helper of handlebars and never name a field; `log` is left out of ours. */
+const RESERVED_WORDS = new Set(['each', 'if', 'unless', 'with', 'lookup', 'log'])
+const HELPER_BLOCKS: ReadonlyMap<string, BlockKind> = new Map([
+  ['each', 'each'],
+  ['if', 'if'],
+  ['unless', 'unless'],
+  ['with', 'with'],
+])
+
+/** Nested from the last link to the first, with the strips where handlebars has them. */
+function finishBlock(open: OpenBlock, closeStrip: Strip): Block | undefined {
+  const { otherwise } = open
+  let inverse: Program | undefined = otherwise && { body: otherwise.body, chained: false }
+  let inverseStrip = otherwise?.tag.strip
+  let next: Block | undefined
+  for (const [index, { tag, head, body }] of [...open.links.entries()].toReversed()) {
+    if (head === undefined) return undefined
+    const { expression, kind, subject } = head
+    const strip = index === 0 ? closeStrip : (inverseStrip ?? tag.strip)
+    if (next) next.closeStrip = strip
+    const program = { body, chained: false }
+    const isInverted = tag.kind === 'inverted'
+    const block: Block = {
+      kind,
+      subject,
+      includeZero: expression.includeZero,
+      names: expression.names,
+      ambiguous: kind === 'section' && isOneWord(subject),
+      program: isInverted ? inverse : program,
+      inverse: isInverted ? program : inverse,
+      openStrip: tag.strip,
+      inverseStrip,
+      closeStrip: strip,
+    }
+    if (index === 0) return block
+    next = block
+    inverse = { body: [block], chained: true }
+    inverseStrip = tag.strip
   }
-  if (first === 'GLOBAL' && rest.length === 0) {
+  return undefined
+}
+
+function isOneWord(subject: Operand): boolean {
+  if (subject.kind !== 'reference' || subject.reference.given) return false
+  const { segments, scoped, depth } = subject.reference.name
+  return segments.length === 1 && !scoped && depth === 0
+}
+
+function nameFault(name: Name): Fault | undefined {
+  const [first, second, third] = name.segments
+  if (name.data) {
+    if (first !== undefined && DATA_NAMES.includes(first)) return undefined
+    const known = DATA_NAMES.map((one) => `@${one}`).join(', ')
+    return { message: `uses an unknown ${name.text}`, suggestion: `there are ${known}` }
+  }
+  if (name.scoped) return undefined
+  if (first === 'GLOBAL' && second === undefined) {
     return { message: 'does not name a value of the message', suggestion: 'write {{GLOBAL.<name>}}' }
   }
-  if (first === 'META' && (rest[0] !== '$' || rest.length < 2)) {
+  if (first === 'META' && (second !== '$' || third === undefined)) {
     return { message: 'does not name a metadata key', suggestion: 'write {{META.$.<key>}}' }
   }
   return undefined
 }
+
+const DATA_NAMES = ['index', 'key', 'first', 'last', 'root']

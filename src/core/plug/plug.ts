@@ -104,6 +104,7 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly task: { readonly TASK_ID: string; readonly RESOURCE: string | undefined; readonly NODE_NAME: string }
   readonly node: {
     readonly NAME: string
+    /** the node's own; `lookup(['node', 'RESOURCE'])` and `${node.RESOURCE}` give the task's when there is none */
     readonly RESOURCE: string | undefined
     /** the source whose trigger ran this node */
     readonly TRIGGER: string | undefined

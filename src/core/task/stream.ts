@@ -93,9 +93,13 @@ export function streamValues(run: TaskRun, execution: Execution): Record<string,
 
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
-/** Whether the message that began an execution is for its node: a sensor sees what comes on its own channel alone. */
-function sees({ node, origin }: Execution): boolean {
-  return origin.values !== undefined && (node.kind === 'actuator' || node.channel === origin.channel)
+/**
+ * Whether the message that began an execution is for its node: what a trigger runs sees what began the run, on whatever
+ * channel it came; a sensor that runs by itself sees what comes on its own channel alone.
+ */
+function sees({ node, via, origin }: Execution): boolean {
+  if (origin.values === undefined) return false
+  return node.kind === 'actuator' || via !== null || node.channel === origin.channel
 }
 
 /** Such a sensor sees no broker data. */

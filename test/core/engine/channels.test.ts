@@ -169,7 +169,7 @@ describe('a message on a channel', () => {
     )
   })
 
-  it('is seen by the actuators that follow, and not by sensors of another kind that follow', async () => {
+  it('is seen by the actuators and the sensors that follow, whatever they hear themselves', async () => {
     const { seen, engine } = await started({
       sensors: [on('a', 'alarmed'), on('d', 'measured', { dataTrigger: false })],
       actuators: [{ label: 'act', name: 'act' }],
@@ -178,7 +178,7 @@ describe('a message on a channel', () => {
     send(engine, 1, ALARM)
     expect(seen.take()).toEqual([
       'a level 1 at 0 of {level}, hops 0',
-      'd level "-" at - of {}, hops 0',
+      'd level 1 at 0 of {level}, hops 0',
       'act level 1 at 0 of {level}, hops 0',
     ])
   })

@@ -18,7 +18,7 @@ describe('finding placeholders', () => {
 
   it('sees {{}} only in templates', () => {
     const text =
-      '{{a.b}} {{a.state}} {{GLOBAL.t}} {{META.$.k}} {{RESOURCE}} {{{add a.x 1}}} {{#each a.l}}{{name}}{{this.q}}{{/each}} ${loop.i}'
+      '{{a.b}} {{a.state}} {{GLOBAL.t}} {{META.$.k}} {{RESOURCE}} {{{add a.x 1}}} {{#each a.l}}{{name}}{{this.q}}{{../a.y}}{{@root.a.z}}{{else}}{{this.a.w}}{{/each}} ${loop.i}'
     expect(findBindings(text).map((use) => use.root)).toEqual(['loop'])
     expect(findBindings(text, { template: true }).map((use) => [use.root, ...use.segments].join('.'))).toEqual([
       'nodes.a.rawData.b',
@@ -28,6 +28,9 @@ describe('finding placeholders', () => {
       'task.RESOURCE',
       'nodes.a.rawData.x',
       'nodes.a.rawData.l',
+      'nodes.a.rawData.y',
+      'nodes.a.rawData.z',
+      'nodes.a.rawData.w',
       'loop.i',
     ])
   })
@@ -63,19 +66,38 @@ describe('finding placeholders', () => {
     ['{{#each a.l}}x', /never closed/],
     ['{{/if}}', /not open/],
     ['{{#each a.l}}{{/if}}{{/each}}', /not open/],
-    ['{{#with a}}', /unknown block "with"/],
+    ['{{#eech a}}{{/eech}}', /unknown block "eech"/],
+    ['{{#with a}}', /never closed/],
+    ['{{#with}}{{/with}}', /needs one path/],
+    ['{{#each a b}}{{/each}}', /needs one path/],
+    ['{{if a}}', /calls the block "if"/],
+    ['{{lookup a}}', /1 arguments/],
+    ['{{log a}}', /unknown helper "log"/],
+    ['{{> part}}', /partial/],
+    ['{{#> part}}', /partial/],
+    ['{{{{raw}}}}', /raw block/],
+    ['{{* decorate}}', /decorator/],
+    ['{{#if a as |x|}}{{/if}}', /gives no names/],
+    ['{{#each a as |}}{{/each}}', /which names/],
+    ['{{#each a size=1}}{{/each}}', /gives "size="/],
+    ['{{add (add 1 2}}', /never closed/],
+    ['{{add (ad 1 2) 1}}', /unknown helper "ad"/],
+    ['{{a.this}}', /"this" behind a name/],
+    ['{{a+b}}', /unexpected "\+"/],
+    ['{{{a}}', /ends with \}\}/],
+    ['{{a..b}}', /empty step|behind a name/],
+    ['{{lookup ' + '"a" '.repeat(200) + '}}', /more than 100 words/],
     ['{{#if}}{{/if}}', /needs one path/],
     ['{{else}}', /outside a block/],
     ['{{#if a}}{{else}}{{else}}{{/if}}', /second else/],
-    ['{{#if a}}{{else if b}}{{/if}}', /after else/],
+    ['{{^a}}{{else if b}}{{/a}}', /after else/],
     ['{{{ad 1 2}}}', /unknown helper "ad"/],
     ['{{{add 1}}}', /1 arguments/],
-    ['{{this.x}}', /outside \{\{#each/],
-    ['{{#each a}}{{@last}}{{/each}}', /unknown @last/],
+    ['{{#each a}}{{@lest}}{{/each}}', /unknown @lest/],
     ['{{GLOBAL}}', /does not name a value/],
     ['{{META.x}}', /does not name a metadata key/],
     ['{{a.__proto__}}', /reserved/],
-    ['{{../x}}', /empty step/],
+    ['{{a.}}', /empty step/],
     ['ok ${foo.x} {{a}}', /"foo" is not a place/],
   ])('%s is a problem of a template', (text, message) => {
     const problems = findBindingProblems(text, { template: true })

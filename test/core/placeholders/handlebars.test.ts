@@ -19,6 +19,7 @@ const scope = fakeScope({
       ],
       map: { one: 1, two: 2 },
       words: ['p', 'q'],
+      signs: '&<>"\'`=',
       evil: '{{n.x}}${task.TASK_ID}',
       state: 'Above',
     },
@@ -37,9 +38,13 @@ describe('a template', () => {
     ['{{n.list[1].t}}{{n.list.0.t}}', '21'],
     ['{{["my node"].y}}', '6'],
     ['{{n.state}}', 'Above'],
-    ['{{n.words}}', '["p","q"]'],
-    ['[{{n.nope}}{{other.x}}{{n.nothing}}{{n.toString}}{{n.text.length}}]', '[]'],
-    ['{{n.text}}', '<b>"hi" & bye</b>'],
+    ["{{n.list[1].t}}{{n['list'].[0].t}}{{n/list/1/t}}{{['my node'].y}}", '2126'],
+    ['{{n.words}} {{n.map}} {{{n.map}}}', 'p,q [object Object] [object Object]'],
+    ['[{{n.nope}}{{other.x}}{{n.nothing}}{{n.toString}}{{n.text.bold}}]', '[]'],
+    ['{{n.text}}', '&lt;b&gt;&quot;hi&quot; &amp; bye&lt;/b&gt;'],
+    ['{{{n.text}}}{{&n.text}}', '<b>"hi" & bye</b><b>"hi" & bye</b>'],
+    ['{{n.signs}}', '&amp;&lt;&gt;&quot;&#x27;&#x60;&#x3D;'],
+    ['${nodes.n.rawData.text}{{n.x}}', '<b>"hi" & bye</b>5'],
     ['{{n.evil}}', '{{n.x}}${task.TASK_ID}'],
     ['{{GLOBAL.temperature}} {{RESOURCE}} {{TASK_ID}} {{NODE_NAME}}', '21.5 boiler-1 task-1 node-1'],
     ['{{META.$.city}} {{META.$.location.lat}} {{META.$.none}}', 'Gent 51 '],
@@ -48,8 +53,22 @@ describe('a template', () => {
     ['{{#each n.words}}{{@index}}={{this}};{{/each}}', '0=p;1=q;'],
     ['{{#each n.map}}{{@key}}={{this}} {{/each}}', 'one=1 two=2 '],
     ['{{#each n.list}}{{this.t}}{{t}}{{/each}}', '1122'],
-    ['{{#each n.list}}{{#each this.tags}}{{this}}{{t}}{{else}}none{{/each}} {{/each}}', 'a1b1 none '],
-    ['{{#each n.words}}{{n.x}}{{/each}}', '55'],
+    ['{{#each n.list}}{{#each this.tags}}{{this}}{{../t}}{{else}}none{{/each}} {{/each}}', 'a1b1 none '],
+    ['{{#each n.words}}[{{n.x}}]{{../n.x}}{{@root.n.x}} {{/each}}', '[]55 []55 '],
+    ['{{#each n.list}}{{RESOURCE}} {{GLOBAL.temperature}} {{META.$.city}};{{/each}}', 'boiler-1 21.5 Gent;'.repeat(2)],
+    ['{{#each n.words}}{{this}}{{#unless @last}}, {{/unless}}{{/each}}', 'p, q'],
+    ['{{#each n.list}}{{#each tags}}{{@../index}}{{@first}} {{/each}}{{/each}}', '0true 0false '],
+    ['{{#each n.words as |word i|}}{{#with ../n}}{{i}}{{word}}{{x}}{{/with}}{{/each}}', '0p51q5'],
+    ['{{#with n.map}}{{one}}{{../n.x}}{{else}}none{{/with}}{{#with n.nope}}{{else}}none{{/with}}', '15none'],
+    ['{{#unless n.zero}}no{{/unless}}{{#if n.zero includeZero=true}}yes{{/if}}', 'noyes'],
+    ['{{#if n.nope}}a{{else if n.x}}b{{else}}c{{/if}}{{^if n.x}}d{{/if}}', 'b'],
+    ['{{#n.words}}{{this}}{{/n.words}}{{#n.map}}{{two}}{{/n.map}}{{^n.nope}}no{{/n.nope}}', 'pq2no'],
+    ['{{lookup n.words 1}}{{lookup (lookup n "map") "two"}}{{add (multiply n.x 2) 1}}', 'q211'],
+    ['a\n{{#if n.x}}\n  b\n{{else}}\n  c\n{{/if}}\n{{! alone }}\nd', 'a\n  b\nd'],
+    ['a  {{~n.x~}}  b {{~#if n.x~}} c {{~/if~}} d', 'a5bcd'],
+    ['{{! a }}{{!-- }} --}}{{~! b ~}} x', 'x'],
+    ['\\\\{{n.x}} \\{{n.x}}', '\\5 {{n.x}}'],
+    ['{{{n.x}}}{{{n.x}}} {{{n.x}}}{{{n.x}}}', '10 55'],
     ['{{#each n.x}}a{{else}}no list{{/each}}', 'no list'],
     ['{{#if n.x}}yes{{else}}no{{/if}}', 'yes'],
     ['{{#if n.zero}}yes{{else}}no{{/if}}{{#if n.empty}}yes{{/if}}{{#if n.nope}}yes{{/if}}', 'no'],
@@ -61,7 +80,7 @@ describe('a template', () => {
     ['{{{date 1e300}}}{{{date n.when "yyyy/MM"}}}', '2023/11'],
     ['a ${task.TASK_ID} {{n.x}} ${?loop.x}$${nodes.n.state}', 'a task-1 5 "Above"'],
     ['{{#if n.x}}${streamdata.temperature}{{/if}}', '21.5'],
-    ['{{5}}{{"five"}}', '5five'],
+    ['{{5}}{{"n"}}{{#with n.list}}{{0.t}}{{"1"}}{{/with}}', '[object Object]1[object Object]'],
   ])('%s is rendered', (text, expected) => {
     expect(compileTemplate(text).render(scope)).toBe(expected)
   })
@@ -93,14 +112,49 @@ describe('a template', () => {
 
   it('stops loops that multiply', () => {
     const many = fakeScope({ nodes: { n: { list: Array.from({ length: 150 }, () => 1) } } })
-    const text = '{{#each n.list}}{{#each n.list}}x{{/each}}{{/each}}'
+    const text = '{{#each n.list}}{{#each ../n.list}}x{{/each}}{{/each}}'
     expect(thrown(() => compileTemplate(text).render(many))).toMatchObject({ code: 'TOO_LARGE' })
   })
 
   it('stops output that grows without end', () => {
     const big = fakeScope({ nodes: { n: { list: Array.from({ length: 100 }, () => 1), text: 'x'.repeat(20_000) } } })
-    const text = '{{#each n.list}}{{n.text}}{{/each}}'
+    const text = '{{#each n.list}}{{../n.text}}{{/each}}'
     expect(thrown(() => compileTemplate(text).render(big))).toMatchObject({ code: 'TOO_LARGE' })
+  })
+
+  it('stops loops over many tags, whatever they print', () => {
+    const many = fakeScope({ nodes: { n: { list: Array.from({ length: 5000 }, () => 1) } } })
+    for (const tag of ['{{nope}}', '{{#if nope}}{{/if}}', '{{#with nope}}{{/with}}']) {
+      const text = `{{#each n.list}}${tag.repeat(500)}{{/each}}`
+      expect(thrown(() => compileTemplate(text).render(many))).toMatchObject({ code: 'TOO_LARGE' })
+    }
+  })
+
+  it('does not print lists beyond what a text may hold', () => {
+    const list = Array.from({ length: 700_000 }, () => 1)
+    const scope = fakeScope({ nodes: { n: { list, few: [1, 2], deep: nest(50_000) } } })
+    expect(thrown(() => compileTemplate('{{n.list}}').render(scope))).toMatchObject({ code: 'TOO_LARGE' })
+    expect(compileTemplate('[{{n.deep}}]').render(scope)).toBe('[]')
+    expect(
+      compileTemplate('{{#with n.list}}{{#each ../n.few}}{{this}}{{../length}} {{/each}}{{/with}}').render(scope),
+    ).toBe('1700000 2700000 ')
+  })
+
+  it('may have 10000 tags and no more', () => {
+    const zeros = compileTemplate('{{n.zero}}'.repeat(10_000))
+    expect(zeros.render(scope)).toBe('0'.repeat(10_000))
+    for (const tag of ['{{n.x}}', '{{! a }}', '{{#if n.x}}{{/if}}', '{{nope 1}}']) {
+      const error = thrown(() => compileTemplate(tag.repeat(190_000)))
+      expect(error).toMatchObject({ code: 'BINDING' })
+      expect((error as { issues: unknown[] }).issues.length).toBeLessThanOrEqual(100)
+    }
+  })
+
+  it('may have 100 branches and no more', () => {
+    const chain = (length: number) => `{{#if n.no}}a${'{{else if n.no}}b'.repeat(length)}{{else}}c{{/if}}`
+    expect(compileTemplate(chain(99)).render(scope)).toBe('c')
+    expect(thrown(() => compileTemplate(chain(102)))).toMatchObject({ code: 'BINDING' })
+    expect(thrown(() => compileTemplate(chain(100_000)))).toMatchObject({ code: 'BINDING' })
   })
 
   it('may nest blocks 16 deep and no deeper', () => {
@@ -110,3 +164,9 @@ describe('a template', () => {
     expect(thrown(() => compileTemplate(nested(20_000)))).toMatchObject({ code: 'BINDING' })
   })
 })
+
+function nest(depth: number): unknown {
+  let value: unknown = []
+  for (let i = 0; i < depth; i++) value = [value]
+  return value
+}

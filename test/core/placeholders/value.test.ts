@@ -41,6 +41,7 @@ describe('a value with placeholders', () => {
     ['$${?nodes.unsure.state} !== ""', ' !== ""'],
     ['$${?nodes.unsure.state}', ''],
     ['${task.TASK_ID}/${task.RESOURCE}/${task.NODE_NAME}/${node.NAME}', 'task-1/boiler-1/node-1/node-1'],
+    ['${node.RESOURCE}', 'boiler-1'],
     ['${task.resource.meta.location.lat}', 51],
     ['${node.resource.meta.city}', 'Gent'],
     ['${vault.KEY}', 's3cret'],
@@ -100,7 +101,6 @@ describe('a value with placeholders', () => {
     ['${streamdata.gps.lon}', /streamdata.gps has no "lon"/],
     ['${variables.limits}', /variable "limits" has no value/],
     ['${vault.NOPE}', /no secret "NOPE"/],
-    ['${node.RESOURCE}', /the node has no resource/],
     ['${task.resource.meta.town}', /the metadata has no "town"; it has city, location/],
     ['${nodes.dice.rawData.toString}', /has no "toString"/],
   ])('%s without a value is an error that says what there is', (text, message) => {
@@ -108,6 +108,17 @@ describe('a value with placeholders', () => {
     expect(error).toMatchObject({ code: 'BINDING' })
     expect(messageOf(error)).toMatch(message)
     expect((error as AppError).issues).toMatchObject([{ path: '/p', type: 'BINDING' }])
+  })
+
+  it('reads the resource of the node, and that of the task only when there is none', () => {
+    const read = (resources: Parameters<typeof fakeScope>[0]) =>
+      compileValue('${?node.RESOURCE}').evaluate(fakeScope(resources))
+    expect(read({ nodeResource: 'pump-1', taskResource: 'boiler-1' })).toBe('pump-1')
+    expect(read({ taskResource: 'boiler-1' })).toBe('boiler-1')
+    expect(read({})).toBeUndefined()
+    expect(messageOf(thrown(() => compileValue('${node.RESOURCE}').evaluate(fakeScope())))).toMatch(
+      /neither the node nor the task has a resource/,
+    )
   })
 
   it('reports all broken placeholders at once', () => {

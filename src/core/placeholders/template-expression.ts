@@ -1,0 +1,164 @@
+/** What stands inside a tag: a name, what is given to it, and the names that a block gives (`as |item|`). */
+import { nearest } from './nearest.ts'
+import type { Fault } from './path.ts'
+import { HELPERS, type TemplateHelper } from './template-helpers.ts'
+import type { LiteralValue, Word } from './template-lexer.ts'
+import { literalName, type Name } from './template-name.ts'
+
+/** A value named in a template, as it is found when the text is rendered. */
+export interface Reference {
+  readonly name: Name
+  /** when a block gives the name: how many such blocks further out, and which of its names */
+  readonly given?: { readonly level: number; readonly index: number }
+}
+
+export type Operand =
+  | { readonly kind: 'reference'; readonly reference: Reference }
+  | { readonly kind: 'literal'; readonly value: LiteralValue }
+  | { readonly kind: 'lookup'; readonly from: Operand; readonly key: Operand }
+  | { readonly kind: 'call'; readonly helper: TemplateHelper; readonly operands: readonly Operand[] }
+
+export interface Expression {
+  readonly head: Name
+  readonly operands: readonly Operand[]
+  /** `includeZero=...` of `if` and `unless` */
+  readonly includeZero: Operand | undefined
+  /** `as |a b|` */
+  readonly names: readonly string[]
+  /** nothing is given to the head, so it may be a plain name */
+  readonly bare: boolean
+}
+
+/** Calls in calls beyond this are refused. */
+const MAX_CALL_DEPTH = 16
+const BLOCKS = ['each', 'if', 'unless', 'with']
+
+/** Reads the words of one tag. What is wrong is told to `complain`, and the answer is then undefined. */
+export class ExpressionReader {
+  readonly #words: readonly Word[]
+  readonly #refer: (name: Name) => Reference | undefined
+  readonly #complain: (fault: Fault) => void
+  #at = 0
+  #depth = 0
+
+  constructor(words: readonly Word[], refer: (name: Name) => Reference | undefined, complain: (fault: Fault) => void) {
+    this.#words = words
+    this.#refer = refer
+    this.#complain = complain
+  }
+
+  read(): Expression | undefined {
+    const head = this.#head()
+    if (head === undefined) return undefined
+    const operands: Operand[] = []
+    let includeZero: Operand | undefined
+    let names: readonly string[] = []
+    while (this.#at < this.#words.length) {
+      const key = this.#key()
+      if (key !== undefined) {
+        includeZero = this.#operand()
+        if (includeZero === undefined) return undefined
+        if (key !== 'includeZero') return this.#fault(`gives "${key}="`, 'leave it out: only if takes includeZero=')
+        continue
+      }
+      const word = this.#words[this.#at]
+      if (word?.kind === 'mark' && word.mark === 'as') {
+        const given = this.#names()
+        if (given === undefined) return undefined
+        names = given
+        break
+      }
+      const operand = this.#operand()
+      if (operand === undefined) return undefined
+      operands.push(operand)
+    }
+    return { head, operands, includeZero, names, bare: operands.length === 0 && includeZero === undefined }
+  }
+
+  /** The operand that a name with `operands` amounts to: a call of a helper. */
+  call(head: Name, operands: readonly Operand[]): Operand | undefined {
+    const { text } = head
+    const [from, key, ...more] = operands
+    if (text === 'lookup') {
+      if (from !== undefined && key !== undefined && more.length === 0) return { kind: 'lookup', from, key }
+      return this.#fault(`gives "lookup" ${operands.length} arguments`, 'write {{lookup object key}}')
+    }
+    if (BLOCKS.includes(text)) return this.#fault(`calls the block "${text}"`, `write {{#${text} ...}}`)
+    const entry = HELPERS.get(text)
+    if (!entry) {
+      const names = [...HELPERS.keys(), 'lookup']
+      const close = nearest(text, names)
+      const hint = `there are ${names.join(', ')}`
+      const right = close === undefined ? hint : `did you mean "${close}"? ${hint}`
+      return this.#fault(`calls an unknown helper "${text}"`, right)
+    }
+    const [min, max] = entry.arguments
+    if (operands.length < min || operands.length > max) {
+      return this.#fault(`gives "${text}" ${operands.length} arguments`, `write ${entry.usage}`)
+    }
+    return { kind: 'call', helper: entry.helper, operands }
+  }
+
+  #head(): Name | undefined {
+    const word = this.#words[this.#at++]
+    if (word === undefined) return this.#fault('names nothing', 'write {{<node label>.<field>}}')
+    if (word.kind === 'name') return word.name
+    if (word.kind === 'literal') return literalName(word.value)
+    return this.#fault(`begins with "${word.mark}"`, 'begin with a name: {{<node label>.<field>}}')
+  }
+
+  /** `key=` at this place, which is passed. */
+  #key(): string | undefined {
+    const [word, mark] = this.#words.slice(this.#at, this.#at + 2)
+    if (word?.kind !== 'name' || mark?.kind !== 'mark' || mark.mark !== '=') return undefined
+    this.#at += 2
+    return word.name.text
+  }
+
+  #operand(): Operand | undefined {
+    const word = this.#words[this.#at++]
+    if (word === undefined) return this.#fault('ends too early', 'write the value behind =')
+    if (word.kind === 'literal') return word
+    if (word.kind === 'name') {
+      const reference = this.#refer(word.name)
+      return reference && { kind: 'reference', reference }
+    }
+    if (word.mark !== '(') return this.#fault(`has an unexpected "${word.mark}"`, 'leave it out')
+    if (this.#depth >= MAX_CALL_DEPTH) {
+      return this.#fault(`has more than ${MAX_CALL_DEPTH} calls inside each other`, 'use fewer')
+    }
+    this.#depth++
+    const call = this.#innerCall()
+    this.#depth--
+    return call
+  }
+
+  #innerCall(): Operand | undefined {
+    const head = this.#head()
+    if (head === undefined) return undefined
+    const operands: Operand[] = []
+    for (;;) {
+      const word = this.#words[this.#at]
+      if (word === undefined) return this.#fault('has a ( that is never closed', 'close it with )')
+      if (word.kind === 'mark' && word.mark === ')') break
+      const operand = this.#operand()
+      if (operand === undefined) return undefined
+      operands.push(operand)
+    }
+    this.#at++
+    return this.call(head, operands)
+  }
+
+  #names(): readonly string[] | undefined {
+    const given = this.#words.slice(this.#at + 1)
+    const last = given.at(-1)
+    const names = given.slice(0, -1).flatMap((word) => (word.kind === 'name' ? [word.name.text] : []))
+    if (last?.kind === 'mark' && last.mark === '|' && names.length > 0 && names.length === given.length - 1)
+      return names
+    return this.#fault('does not say which names it gives', 'write as |item key| at its end')
+  }
+
+  #fault(message: string, suggestion: string): undefined {
+    this.#complain({ message, suggestion })
+  }
+}
