@@ -5,20 +5,23 @@ import type { RulesService, TemplateRun, TemplateRunOptions, TemplateSpecificati
 import { GraphFormatSchema } from '../shared-schema.ts'
 import {
   CreatedTemplateSchema,
+  PagedTemplateVersionsSchema,
   TemplateEntitySchema,
   TemplateSpecificationSchema,
   TemplateUpgradeSchema,
+  TemplateVersionSchema,
   UpgradedTemplatesSchema,
   type TemplateUpgrade,
 } from '../template-schema.ts'
 import { TemplateRunSchema } from '../tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
-import { described, Flag, handle, Text, Whole, type Asked } from './route-parts.ts'
+import { described, Flag, handle, Text, Version, Whole, type Asked } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
 
 const format = { format: Type.Optional(GraphFormatSchema) }
+const paging = { startIndex: Type.Optional(Whole), hits: Type.Optional(Whole) }
 const entity = { answers: { 200: TemplateEntitySchema } }
 const filters = {
   filter: Type.Optional(Text),
@@ -49,8 +52,7 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
       query: {
         ...filters,
         ...format,
-        startIndex: Type.Optional(Whole),
-        hits: Type.Optional(Whole),
+        ...paging,
         includegraph: Type.Optional(Flag),
       },
       answers: { 200: Type.Array(TemplateEntitySchema) },
@@ -82,11 +84,31 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
   )
   app.get(
     '/api/templates/:name',
-    described({ summary: 'One template', params: ['name'], query: format, ...entity }),
+    described({
+      summary: 'One template, as it is or as it was in an older version',
+      params: ['name'],
+      query: { ...format, version: Type.Optional(Version) },
+      ...entity,
+    }),
     handle(service, ({ api, query, param }) => {
       const wanted = readFormat(query)
+      const version = query.integer('version', { least: 1 })
       query.done()
-      return api.templates.get(param('name'), wanted)
+      return api.templates.get(param('name'), wanted, version)
+    }),
+  )
+  app.get(
+    '/api/templates/:name/versions',
+    described({
+      summary: 'The versions of a template that are kept, newest first',
+      params: ['name'],
+      query: paging,
+      answers: { 200: Type.Union([Type.Array(TemplateVersionSchema), PagedTemplateVersionsSchema]) },
+    }),
+    handle(service, async ({ api, query, param, request, reply }) => {
+      const page = readPaging(query)
+      query.done()
+      return sendList(request, reply, await api.templates.versions(param('name'), page))
     }),
   )
   app.put(
