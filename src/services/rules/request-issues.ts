@@ -15,9 +15,9 @@ export interface SentRequest {
   readonly place: string
   /** what is stored already: a template, or a task with its rule */
   readonly stored: Template | Rule
-  /** how that is called */
-  readonly owner: string
-  /** the field of the body that names it, as a path; `''` when none does */
+  /** how that is called; undefined: it came with the request, at `ownerPath` */
+  readonly owner: string | undefined
+  /** the field of the body that names or holds it, as a path; `''` when none does */
   readonly ownerPath: string
 }
 
@@ -27,13 +27,14 @@ export function inRequest(issue: Issue, request: SentRequest, isStoredWrong = fa
   const path = pathInRequest(issue.path, request)
   if (path !== undefined) return { ...issue, path: `${request.place}${path}` }
   // what is wrong with the settings of the task came from the defaults
-  const stored = issue.path.replace(/^\/task(?=\/)|^(?=\/variables\/)/, '/taskDefaults')
+  const defaults = 'task' in request.stored ? '/task' : '/taskDefaults'
+  const stored = issue.path.replace(/^\/task(?=\/)|^(?=\/variables\/)/, defaults)
   return ofStored(issue, stored, request)
 }
 
 /** Undefined: what stands at the path was not sent. */
 function pathInRequest(path: string, { stored, settings }: SentRequest): string | undefined {
-  const { taskDefaults }: Partial<Template> = stored
+  const { task, taskDefaults = task }: Partial<Template & Rule> = stored
   const [list, ...rest] = stepsOf(path)
   const field = rest[0] ?? ''
   switch (list) {
@@ -57,6 +58,7 @@ function isLeftTo(defaults: unknown, sent: unknown, field: string): boolean {
 }
 
 function ofStored(issue: Issue, path: string, { owner, ownerPath }: SentRequest): Issue {
+  if (owner === undefined) return { ...issue, path: `${ownerPath}${path}` }
   const { message, details, suggestion } = issue
   const canOverride = /^\/(?:sensors|actuators)\//.test(path)
   return {

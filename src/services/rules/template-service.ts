@@ -18,6 +18,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import { nameCondition, tagCondition, wordConditions } from './task-conditions.ts'
 import type { TaskMaker } from './task-maker.ts'
+import type { templateRunner } from './tool-service.ts'
 import type { TemplateRecord } from './template-record.ts'
 import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
 import {
@@ -34,7 +35,7 @@ export interface TemplateParts {
   readonly now: () => number
   /** one change of a template at a time */
   readonly lanes: Lanes
-  readonly run: (books: Books, template: Template | undefined) => TemplateApi['run']
+  readonly run: ReturnType<typeof templateRunner>
   /** reloads every task of a template */
   readonly reloadTasks: (books: Books, template: string) => Promise<void>
   /** told after every change of a template */
@@ -209,8 +210,11 @@ async function* runLater(
   parts: TemplateParts,
   ...[name, run, options]: Parameters<TemplateApi['run']>
 ): ReturnType<TemplateApi['run']> {
-  const template = name === undefined ? undefined : (await templateOf(books, name)).value.document
-  yield* parts.run(books, template)(name, run, options)
+  const { version, ...others } = options ?? {}
+  if (name === undefined) return yield* parts.run(undefined, run, others)
+  const record = await inVersion(books, (await templateOf(books, name)).value, version)
+  const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
+  yield* parts.run({ document: record.document, owner }, run, others)
 }
 
 /** Its name is its id in storage. */

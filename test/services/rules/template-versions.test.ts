@@ -215,7 +215,7 @@ describe('a task of a template', () => {
     await versions(2)
     for (const templateVersion of [1, 2, 2]) await rules.ask('POST', '/api/tasks', { ...made, templateVersion })
     const { body } = await rules.ask('GET', `/api/tasks?template=${NAME}&templateVersion=2`)
-    expect(pluck(body, 'ID').toSorted()).toEqual(['t2', 't3'])
+    expect(pluck(body, 'ID').map(String).toSorted()).toEqual(['t2', 't3'])
     const stop = { entity: 'task', action: 'stop', query: { templateVersion: 1 } } as const
     expect(Object.keys((await rules.api.batches.run(stop)).results?.success ?? {})).toEqual(['t1'])
   })

@@ -175,6 +175,8 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
     },
     produces: ['application/x-ndjson'],
   }
+  const stored = { params: ['name'] }
+  const version = { version: Type.Optional(Version) }
   const debug = { ...run, query: { logLevel: run.query.logLevel, nodeToDebug: Text } }
   app.post(
     '/api/templates/run',
@@ -183,7 +185,12 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/templates/:name/run',
-    described({ summary: 'Run a template once, or over data', params: ['name'], ...run }),
+    described({
+      summary: 'Run a template once, or over data',
+      ...stored,
+      ...run,
+      query: { ...run.query, ...version },
+    }),
     handle(service, (asked) => sendRun(asked, asked.param('name'), {})),
   )
   app.post(
@@ -193,7 +200,7 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/templates/:name/debug',
-    described({ summary: 'Run one node of a template', params: ['name'], ...debug }),
+    described({ summary: 'Run one node of a template', ...stored, ...debug, query: { ...debug.query, ...version } }),
     handle(service, (asked) => sendRun(asked, asked.param('name'), nodeToDebug(asked))),
   )
 }
@@ -208,12 +215,14 @@ function sendRun({ api, query, body, reply }: Asked, name: string | undefined, m
   const logLevel = query.oneOf('logLevel', LOG_LEVELS)
   const targetNode = query.text('targetNode')
   const maxTps = query.number('maxTps')
+  const version = name === undefined ? undefined : query.integer('version', { least: 1 })
   query.done()
   const reports = api.templates.run(name, body as TemplateRun, {
     ...more,
     ...(logLevel && { logLevel }),
     ...(targetNode !== undefined && { targetNode }),
     ...(maxTps !== undefined && maxTps > 0 && { maxTps }),
+    ...(version !== undefined && { version }),
     signal: untilClosed(reply),
   })
   return sendLines(reply, reports)
