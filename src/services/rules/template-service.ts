@@ -211,7 +211,10 @@ async function* runLater(
   ...[name, run, options]: Parameters<TemplateApi['run']>
 ): ReturnType<TemplateApi['run']> {
   const { version, ...others } = options ?? {}
-  if (name === undefined) return yield* parts.run(undefined, run, others)
+  if (name === undefined) {
+    yield* parts.run(undefined, run, others)
+    return
+  }
   const record = await inVersion(books, (await templateOf(books, name)).value, version)
   const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
   yield* parts.run({ document: record.document, owner }, run, others)
