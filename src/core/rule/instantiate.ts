@@ -51,9 +51,9 @@ function graphOf(source: RuleGraph): RuleGraph {
   return graph
 }
 
-/** The body of a request may still carry the name of its template, which is no setting. */
-function withoutTemplateName(settings: TaskSettings & { template?: string }): TaskSettings {
-  const { template: _template, ...rest } = settings
+/** The body of a request may still carry the name of its template and its version, which are no settings. */
+function withoutTemplateName(settings: TaskSettings & { template?: string; templateVersion?: number }): TaskSettings {
+  const { template: _template, templateVersion: _version, ...rest } = settings
   return rest
 }
 

@@ -3,10 +3,10 @@
  * Documents are changed through immer, so neither a template nor a list is ever touched.
  */
 import { Immer, type Draft } from 'immer'
-import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
 import { shown } from '../plug/problem.ts'
 import { emptyRecord } from './check/record.ts'
-import { at, type Report } from './check/report.ts'
+import { at, stepsOf, type Report } from './check/report.ts'
 import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'
 
 /** Freezing would reach into parts that the result shares with the caller's template. */
@@ -72,6 +72,58 @@ export function applyOverrides(
       })
     })
   })
+}
+
+/**
+ * Where among the overrides the value comes from that stands at `pointer` in the rule with them applied, as a pointer
+ * below `path`; undefined: it stands in `graph` itself.
+ */
+export function overriddenAt(
+  graph: RuleGraph,
+  overrides: readonly NodeOverride[],
+  path: string,
+  pointer: string,
+): string | undefined {
+  const [list, place, ...field] = stepsOf(pointer)
+  if (list !== 'sensors' && list !== 'actuators') return undefined
+  const node = graph[list]?.[Number(place)]
+  if (node === undefined) return undefined
+  const actuators = new Set(graph.actuators?.map(({ label }) => label))
+  // what was applied last counts
+  for (const [i, { name, properties }] of [...overrides.entries()].toReversed()) {
+    const fields = at(path, i, 'properties')
+    const fires =
+      (name === node.label && actuators.has(name)) ||
+      graph.triggers?.some(
+        ({ sourceLabel, destinationLabel }) => sourceLabel === name && destinationLabel === node.label,
+      )
+    for (const [j, action] of fires === true ? [...(properties.actions ?? []).entries()].toReversed() : []) {
+      if (action.label === undefined ? (action.name ?? node.name) !== node.name : action.label !== node.label) continue
+      const found = plugFieldAt(action, at(fields, 'actions', j), field)
+      if (found !== undefined) return found
+    }
+    if (name !== node.label) continue
+    const own = Object.entries(SENSOR_FIELDS).find(([, slot]) => slot === field[0])?.[0] ?? field[0]
+    if (own !== undefined && own !== 'sensor' && ownValue(properties, own) !== undefined) return at(fields, own)
+    const found = properties.sensor && plugFieldAt(properties.sensor, at(fields, 'sensor'), field)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function plugFieldAt(
+  override: PlugOverride,
+  path: string,
+  [field, key, ...rest]: readonly string[],
+): string | undefined {
+  if (field === 'version' || field === 'name') return override.version === undefined ? undefined : at(path, 'version')
+  const { requiredProperties: given } = override
+  if (field !== 'properties' || given === undefined) return undefined
+  const base = at(path, 'requiredProperties')
+  if (key === undefined) return base
+  if (!isList(given)) return Object.hasOwn(given, key) ? at(base, key, ...rest) : undefined
+  const last = given.findLastIndex((item) => Object.hasOwn(item, key))
+  return last === -1 ? undefined : at(base, last, key, ...rest)
 }
 
 type Target =

@@ -161,7 +161,11 @@ export const TaskSettingsSchema = Type.Object(settings, { title: 'task settings'
 
 /** The body that makes a task from a template (part 2, 2.2). */
 export const TaskFromTemplateSchema = Type.Object(
-  { template: Type.String({ minLength: 1 }), ...settings },
+  {
+    template: Type.String({ minLength: 1 }),
+    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'default: the newest version' })),
+    ...settings,
+  },
   { title: 'task from template' },
 )
 

@@ -163,6 +163,8 @@ export interface TaskSettings {
 export interface TaskFromTemplate extends TaskSettings {
   /** name of the template */
   template: string
+  /** extension, from 1: the version of the template to run; default: its newest */
+  templateVersion?: number
 }
 
 /** A rule with its task settings: what `engine.start` and POST /api/tasks take (2.1). */

@@ -68,7 +68,8 @@ export function validateRule(input: unknown, plugs: PlugRegistry): Validated {
 
 /**
  * Checks a template (part 2, 2.3): as a rule, with its variables and `taskDefaults`. What a task may still bring is
- * only warned of: mandatory properties without a value, variables that nobody declared.
+ * only warned of: mandatory properties without a value, variables that nobody declared. So is what a draft lacks: one
+ * without sensors is a template, and no task can be made of it.
  */
 export function validateTemplate(input: unknown, plugs: PlugRegistry): ValidatedTemplate {
   const report = new Report()
@@ -153,7 +154,9 @@ interface GraphContext {
 function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
   const { sensors = [] } = context.written
   if (Array.isArray(sensors) && sensors.length === 0) {
-    report.error('TYPE', '/sensors', 'the rule has no sensors, so nothing could ever happen', 'add a sensor')
+    const hint = 'add a sensor'
+    if (context.open) report.warning('START', '/sensors', 'a draft without sensors, so no task can be made of it', hint)
+    else report.error('TYPE', '/sensors', 'the rule has no sensors, so nothing could ever happen', hint)
   }
   const index = indexRule(rule, plugs, report)
   checkPlugNodes(rule, index, context.hasTick, report)

@@ -17,6 +17,7 @@ export const BatchQuerySchema = Type.Object(
     type: Type.Optional(TaskTypeSchema),
     status: Type.Optional(TaskStatusSchema),
     template: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    templateVersion: Type.Optional(Type.Integer({ minimum: 1 })),
     plugin: Type.Optional(Type.String()),
     user: Type.Optional(Type.String()),
     finishedBefore: Type.Optional(Type.Number()),
@@ -44,6 +45,11 @@ export interface PluginUpdate {
 export const UpdatePluginsSchema = Type.Object(
   { updates: Type.Array(PluginUpdateSchema, { minItems: 1 }) },
   { title: 'actionParameters of updatePlugins' },
+)
+
+export const ReloadSchema = Type.Object(
+  { templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'default: the newest version' })) },
+  { title: 'actionParameters of reload' },
 )
 
 export const UpdatePropertiesSchema = Type.Object(
@@ -85,7 +91,8 @@ export interface BatchRequest {
 
 /** What is done to each task, read from a request. */
 export type TaskAction =
-  | { readonly action: 'delete' | 'start' | 'restart' | 'stop' | 'reload' | 'stopAndDelete' }
+  | { readonly action: 'delete' | 'start' | 'restart' | 'stop' | 'stopAndDelete' }
+  | { readonly action: 'reload'; readonly templateVersion?: number }
   | { readonly action: 'updatePlugins'; readonly updates: readonly PluginUpdate[] }
   | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate }
 

@@ -63,8 +63,9 @@ export function batchApi(
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
     },
-    previewReload: async (id) => preview(changes, show, books, await taskOf(books, id), { action: 'reload' }),
-    reload: async (id) => show.whole(books, await changes.reload(books, id), { format: 'bn' }),
+    previewReload: async (id, options) =>
+      preview(changes, show, books, await taskOf(books, id), { action: 'reload', ...options }),
+    reload: async (id, options) => show.whole(books, await changes.reload(books, id, options), { format: 'bn' }),
   }
 }
 

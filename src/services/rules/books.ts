@@ -2,12 +2,14 @@
 import type { Collection, Storage, Store, Write } from '../../storage/contract.ts'
 import { BATCHES, BATCH_PARTS, type BatchPart, type BatchRecord } from './batch-record.ts'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './task-record.ts'
-import { TEMPLATES, type TemplateRecord } from './template-record.ts'
+import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './template-record.ts'
 
 export interface Books {
   readonly tenant: string
   readonly tasks: Collection<TaskRecord>
   readonly templates: Collection<TemplateRecord>
+  /** of templates */
+  readonly oldVersions: Collection<OldVersionRecord>
   readonly sources: Collection<SourceRecord>
   readonly batches: Collection<BatchRecord>
   readonly parts: Collection<BatchPart>
@@ -30,6 +32,7 @@ export class Library {
       tenant,
       tasks: store.collection(TASKS),
       templates: store.collection(TEMPLATES),
+      oldVersions: store.collection(OLD_VERSIONS),
       sources: store.collection(SOURCES),
       batches: store.collection(BATCHES),
       parts: store.collection(BATCH_PARTS),

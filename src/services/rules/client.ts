@@ -56,7 +56,10 @@ function templateClient(http: Http): TemplateApi {
     replace: (name, body) => typed(http.json('PUT', pathOf`/api/templates/${name}`, { body })),
     remove: (name) => typed(http.json('DELETE', pathOf`/api/templates/${name}`)),
     copy: (name, newName) => typed(http.json('PATCH', pathOf`/api/templates/${name}`, { query: { newName } })),
-    get: (name, format) => typed(http.json('GET', pathOf`/api/templates/${name}`, { query: { format } })),
+    get: (name, format, version) =>
+      typed(http.json('GET', pathOf`/api/templates/${name}`, { query: { format, version } })),
+    versions: (name, page) =>
+      typed(http.json('GET', pathOf`/api/templates/${name}/versions`, { query: { ...page }, headers: PAGED })),
     list: ({ where, hits, startIndex, format, includeGraph }) => {
       const query = { ...filterQuery(where), hits, startIndex, format, includegraph: includeGraph }
       return typed(http.json('GET', '/api/templates', { query, headers: PAGED }))
@@ -94,9 +97,10 @@ function batchClient(http: Http): BatchApi {
       }
     },
     preview: (body) => typed(http.json('POST', '/api/batch', { body, query: { dryRun: true } })),
-    previewReload: (id) =>
-      typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { dryRun: true } })),
-    reload: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`)),
+    previewReload: (id, options) =>
+      typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { ...options, dryRun: true } })),
+    reload: (id, options) =>
+      typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { ...options } })),
   }
 }
 

@@ -24,6 +24,7 @@ import type { GraphFormat } from './shared-schema.ts'
 import type {
   CreatedTask,
   CreateOptions,
+  ReloadOptions,
   RemoveOptions,
   ShowOptions,
   TaskEntity,
@@ -40,6 +41,7 @@ import type {
   TemplateQuery,
   TemplateSpecification,
   TemplateUpgrade,
+  TemplateVersion,
   UpgradedTemplates,
 } from './template-schema.ts'
 import type {
@@ -99,7 +101,7 @@ export interface RulesApi {
 export interface TaskApi {
   /** Nothing is stored when the rule or its start is refused. */
   create(specification: TaskSpecification, options?: CreateOptions): Promise<CreatedTask>
-  /** Keeps the id; a task that ran runs again, unless the specification says otherwise. */
+  /** Keeps the id; a task that ran runs again, unless the specification says otherwise. Its run goes on when only its name or tags change. */
   replace(id: string, specification: TaskSpecification): Promise<TaskEntity>
   remove(id: string, options?: RemoveOptions): Promise<void>
   start(id: string): Promise<TaskEntity>
@@ -122,7 +124,10 @@ export interface TemplateApi {
   /** `WRONG_STATUS` while tasks use it. */
   remove(name: string): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
-  get(name: string, format?: GraphFormat): Promise<TemplateEntity>
+  /** As it was in that version, when one is named. */
+  get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
+  /** The versions that are kept, newest first. */
+  versions(name: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<TemplateVersion>>
   list(query: TemplateQuery): Promise<Page<TemplateEntity>>
   upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
   /** The template that discovery uses; `NOT_FOUND` when none is marked. */
@@ -140,9 +145,9 @@ export interface BatchApi {
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   /** What the reload of one task would change. */
-  previewReload(id: string): Promise<TaskPreview>
-  /** Does it at once: one task made anew from its template of now. */
-  reload(id: string): Promise<TaskEntity>
+  previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
+  /** Does it at once: one task made anew from its template's newest version, or from the one that is named. */
+  reload(id: string, options?: ReloadOptions): Promise<TaskEntity>
 }
 
 export interface InspectionApi {
@@ -196,6 +201,7 @@ export type { GraphFormat } from './shared-schema.ts'
 export type {
   CreatedTask,
   CreateOptions,
+  ReloadOptions,
   RemoveOptions,
   ShowOptions,
   TaskEntity,
@@ -212,6 +218,7 @@ export type {
   TemplateQuery,
   TemplateSpecification,
   TemplateUpgrade,
+  TemplateVersion,
   UpgradedTemplates,
 } from './template-schema.ts'
 export type {

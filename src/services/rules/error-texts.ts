@@ -20,6 +20,20 @@ export function templateNotFound(name: string): AppError {
   return new AppError('NOT_FOUND', `No template with name ${name}`)
 }
 
+export function templateVersionNotFound(name: string, version: number, newest: number): AppError {
+  return new AppError('NOT_FOUND', noVersion(name, version, newest))
+}
+
+/** As `templateVersionNotFound`, for a body. */
+export function unknownTemplateVersion(name: string, version: number, newest: number): AppError {
+  return invalid(noVersion(name, version, newest), 'TEMPLATE', '/templateVersion')
+}
+
+function noVersion(name: string, version: number, newest: number): string {
+  const kept = `/api/templates/${encodeURIComponent(name)}/versions`
+  return `No version ${version} of template ${name}; its newest is ${newest}, GET ${kept} lists those that are kept`
+}
+
 /** A body that names a template which is not there is a bad body, not a wrong address. */
 export function unknownTemplate(name: string): AppError {
   return invalid(`No template with name ${name}`, 'TEMPLATE', '/template')

@@ -1,22 +1,15 @@
 /** One plug run once, as the node of a task that is not stored. */
 import type { EngineEvent } from '../../core/engine/events.ts'
-import { definePlug } from '../../core/plug/define.ts'
 import type { Plug } from '../../core/plug/plug.ts'
 import type { Ports } from '../../core/ports.ts'
 import type { Rule, Sensor } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { refusalText } from './error-body.ts'
+import { GO } from './go-plug.ts'
 import { logLines } from './run-report.ts'
 import type { PlugCall, PlugCause, PlugOutcome } from './tools-schema.ts'
 import { VirtualRun } from './virtual-run.ts'
 
-const GO = definePlug({
-  name: 'GoOnce',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['GO'],
-  execute: () => 'GO',
-})
 const GO_LABEL = 'go'
 const STREAM = 'stream'
 /** ms of virtual time that a plug may hold its result back */

@@ -37,16 +37,29 @@ export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonl
   })
 }
 
-/** Versions that are to be used and do not exist. `place`: where the updates stand in the request. */
+/**
+ * Versions that are to be used and do not exist, or that are not exact: `latest` would mean another version tomorrow.
+ * `place`: where the updates stand in the request.
+ */
 export function missingVersions(
   updates: readonly PluginUpdate[],
   plugs: PlugRegistry,
   place: string,
 ): readonly Issue[] {
-  return updates.flatMap(({ name, toVersion }, i) => {
-    if (plugs.find('sensor', name, toVersion) ?? plugs.find('actuator', name, toVersion)) return []
-    const path = `${place}/${i}/toVersion`
-    return [{ type: 'TYPE', severity: 'ERROR' as const, path, message: `${name}:${toVersion} does not exist` }]
+  return updates.flatMap(({ name, toVersion }, i): Issue[] => {
+    const newest = (plugs.find('sensor', name) ?? plugs.find('actuator', name))?.version
+    const isLatest = toVersion === 'latest'
+    if (!isLatest && (plugs.find('sensor', name, toVersion) ?? plugs.find('actuator', name, toVersion))) return []
+    return [
+      {
+        type: 'TYPE',
+        severity: 'ERROR',
+        path: `${place}/${i}/toVersion`,
+        message:
+          isLatest && newest !== undefined ? 'latest is no exact version' : `${name}:${toVersion} does not exist`,
+        ...(newest !== undefined && { suggestion: `write "toVersion": "${newest}", the newest of ${name}` }),
+      },
+    ]
   })
 }
 

@@ -8,6 +8,7 @@ import type { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import {
   BatchQuerySchema,
+  ReloadSchema,
   UpdatePluginsSchema,
   UpdatePropertiesSchema,
   type PluginUpdate,
@@ -141,6 +142,11 @@ function readAction(action: unknown, parameters: unknown, plugs: PlugRegistry, r
       report.error('TYPE', place, 'there is nothing to update', 'write "nodes": [...], "variables" or "tags"')
     }
     return { action, update: update ?? {} }
+  }
+  if (action === 'reload') {
+    const given = checkShape(ReloadSchema, parameters ?? {}, place, 'actionParameters', report)
+    const { templateVersion } = (given ?? {}) as { templateVersion?: number }
+    return templateVersion === undefined ? { action } : { action, templateVersion }
   }
   return { action }
 }

@@ -8,12 +8,20 @@ import type { Template } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
 import type { Books } from './books.ts'
+import { unknownTemplate, unknownTemplateVersion } from './error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'
 import type { TemplateRecord } from './template-record.ts'
+import { oldVersion, versionOf } from './template-versions.ts'
 
 export interface Source {
   readonly id: string
   readonly document: Template
+}
+
+/** A source with the number of the template's version that it is. */
+export interface VersionedSource {
+  readonly source: Source
+  readonly version: number
 }
 
 const MOST_KEPT = 2000
@@ -35,8 +43,18 @@ export class SourceShelf {
     this.#now = now
   }
 
-  /** The source that a task made of this template now would have. */
-  ofTemplate(books: Books, { id, version, value }: Stored<TemplateRecord>): Source {
+  /** The source that a task made of a template now would have: of its newest version, or of the one that is named. Throws `VALIDATION`. */
+  async ofTemplate(books: Books, name: string, number?: number): Promise<VersionedSource> {
+    const stored = await books.templates.get(name)
+    if (stored === undefined) throw unknownTemplate(name)
+    const newest = versionOf(stored.value).number
+    if (number === undefined || number === newest) return { source: this.#ofNewest(books, stored), version: newest }
+    const old = await oldVersion(books, name, number)
+    if (old === undefined) throw unknownTemplateVersion(name, number, newest)
+    return { source: this.of(books, withExactVersions(old.document, this.#plugs)), version: number }
+  }
+
+  #ofNewest(books: Books, { id, version, value }: Stored<TemplateRecord>): Source {
     const key = `${books.tenant}\n${version}\n${id}`
     const known = this.#ofTemplate.get(key)
     if (known) return known

@@ -64,7 +64,7 @@ async function carryOut(
     case 'restart':
       return void (await changes.restart(books, id, options))
     case 'reload':
-      return void (await changes.reload(books, id, options))
+      return void (await changes.reload(books, id, { ...options, templateVersion: action.templateVersion }))
     case 'delete':
       return changes.remove(books, id, options)
     case 'stopAndDelete':
@@ -86,53 +86,60 @@ export async function preview(
 ): Promise<TaskPreview> {
   const { id: ID, name } = task
   try {
-    const found = await differences(changes, show, books, task, action)
-    return { ID, name, changed: found.length > 0, changes: found }
+    return { ID, name, ...(await outcome(changes, show, books, task, action)) }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
     return { ID, name, changed: false, changes: [], error: refusalText(error) }
   }
 }
 
-async function differences(
+type Outcome = Omit<TaskPreview, 'ID' | 'name'>
+
+async function outcome(
   changes: TaskChanges,
   show: TaskShow,
   books: Books,
   task: TaskRecord,
   action: TaskAction,
-): Promise<readonly DocumentChange[]> {
+): Promise<Outcome> {
   const { status } = task
   switch (action.action) {
     case 'start':
       if (status === 'running') throw notPossible('start', status)
-      return [{ path: '/status', from: status, to: 'running' }]
+      return changing([{ path: '/status', from: status, to: 'running' }])
     case 'stop':
       if (status !== 'running') throw notPossible('stop', status)
-      return [{ path: '/status', from: status, to: 'stopped' }]
+      return changing([{ path: '/status', from: status, to: 'stopped' }])
     case 'restart':
-      return [{ path: '/status', from: status, to: 'running' }]
+      return changing([{ path: '/status', from: status, to: 'running' }])
     case 'delete':
       if (status === 'running') throw removeRefused(status)
-      return [{ path: '', from: { ID: task.id } }]
+      return changing([{ path: '', from: { ID: task.id } }])
     case 'stopAndDelete':
-      return [{ path: '', from: { ID: task.id } }]
+      return changing([{ path: '', from: { ID: task.id } }])
     case 'reload':
-      return compare(show, books, task, await changes.drafts.reloaded(books, task))
+      return updated(await changes.drafts.reloaded(books, task, action.templateVersion))
     case 'updatePlugins':
-      return compare(show, books, task, await changes.drafts.withUpdates(books, task, action.updates))
+      return updated(await changes.drafts.withUpdates(books, task, action.updates))
     case 'updateProperties':
-      return compare(show, books, task, await changes.drafts.withProperties(books, task, action.update))
+      return updated(await changes.drafts.withProperties(books, task, action.update))
+  }
+
+  /** What an update would change in the task, and what its run would lose. */
+  async function updated(draft: Draft): Promise<Outcome> {
+    const before = { ...(await show.rule(books, task)), settings: task.effective }
+    const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
+    const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }
+    const effect = await changes.effect(books, task, draft)
+    const { templateVersion } = draft.fields
+    return {
+      ...changing(documentChanges(before, after)),
+      ...(templateVersion !== undefined && { templateVersion }),
+      ...(effect && { lost: effect.lost }),
+    }
   }
 }
 
-async function compare(
-  show: TaskShow,
-  books: Books,
-  task: TaskRecord,
-  draft: Draft,
-): Promise<readonly DocumentChange[]> {
-  const before = { ...(await show.rule(books, task)), settings: task.effective }
-  const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
-  const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }
-  return documentChanges(before, after)
+function changing(changes: readonly DocumentChange[]): Outcome {
+  return { changed: changes.length > 0, changes }
 }

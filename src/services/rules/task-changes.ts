@@ -2,6 +2,7 @@
  * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
  * engine told afterwards. Single requests and batches go through here alike.
  */
+import type { Prepared } from '../../core/engine/prepared.ts'
 import { resolveResources } from '../../core/engine/model.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
@@ -9,6 +10,7 @@ import type { PluginUpdate, PropertiesUpdate } from './batch-schema.ts'
 import type { Books } from './books.ts'
 import { notPossible, removeRefused, taskNotFound } from './error-texts.ts'
 import { Lanes } from '../../kernel/lanes.ts'
+import { effectOnRun, type RunEffect } from './run-effect.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from './runner.ts'
 import type { SourceShelf } from './source-shelf.ts'
 import { TaskDrafts } from './task-drafts.ts'
@@ -107,14 +109,22 @@ export class TaskChanges {
     this.#removed(refOf(books, id))
   }
 
-  /** Another specification for the same task; it runs when it ran before or when the specification says so. */
+  /**
+   * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
+   * which nothing changes goes on, here and in the updates below.
+   */
   replace(books: Books, id: string, draft: Draft): Promise<TaskRecord> {
-    return this.#change(books, id, {}, (task) => Promise.resolve(this.#remade(books, task, draft, draft.start)))
+    return this.#change(books, id, {}, (task) => this.#remade(books, task, draft, draft.start))
   }
 
-  reload(books: Books, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+  /** `templateVersion`: the version of its template to run; default: the newest. */
+  reload(
+    books: Books,
+    id: string,
+    options: ChangeOptions & { readonly templateVersion?: number | undefined } = {},
+  ): Promise<TaskRecord> {
     return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.drafts.reloaded(books, task), undefined),
+      this.#remade(books, task, await this.drafts.reloaded(books, task, options.templateVersion), undefined),
     )
   }
 
@@ -244,15 +254,34 @@ export class TaskChanges {
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
-  #remade(books: Books, task: TaskRecord, draft: Draft, start: boolean | undefined): Decision {
+  /** What an update means for the run of a task; undefined for a task that does not run. */
+  async effect(books: Books, task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
+    if (task.status !== 'running') return undefined
+    return effectOnRun(await this.#prepared(books, task), draft.prepared)
+  }
+
+  async #remade(books: Books, task: TaskRecord, draft: Draft, start: boolean | undefined): Promise<Decision> {
     const { source, fields } = draft
-    // a run is not interrupted for nothing
     if (start === undefined && isSame(task, draft)) return { next: task, changes: [] }
     const parts: Parts = { source, rule: fields.rule, settings: fields.settings }
     const ran = task.status === 'running'
+    const goesOn = start ?? ran
+    const effect = goesOn ? await this.effect(books, task, draft) : undefined
+    // a run is not interrupted for nothing
+    if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
     const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
-    if (start ?? ran) return this.#beginning(books, stopped, parts)
+    if (goesOn) return this.#beginning(books, stopped, parts)
     return { next: stopped, changes: ran ? [ending(books, task)] : [], parts }
+  }
+
+  /** What a stored task runs as; undefined when that cannot be made any more. */
+  async #prepared(books: Books, task: TaskRecord): Promise<Prepared | undefined> {
+    try {
+      return this.#maker.prepare(await this.#maker.parts(books, task))
+    } catch (error) {
+      if (error instanceof AppError && error.status < 500) return undefined
+      throw error
+    }
   }
 
   /** What a task that is not started is bound to, as far as it can be known. */
@@ -281,10 +310,11 @@ function ending(books: Books, { id, epoch }: TaskRecord): TaskChange {
 
 /** Whether a task is made of these parts already, and was posted like that. */
 function isSame(task: TaskRecord, { fields }: Draft): boolean {
-  const { conf, source, rule, settings, effective } = task
+  const { conf, source, templateVersion, rule, settings, effective } = task
   return (
     conf === fields.conf &&
     source === fields.source &&
+    templateVersion === fields.templateVersion &&
     JSON.stringify([rule, settings, effective]) === JSON.stringify([fields.rule, fields.settings, fields.effective])
   )
 }

@@ -21,6 +21,7 @@ export function taskConditions(where: TaskFilter): readonly Condition[] {
   if (where.name !== undefined) conditions.push(nameCondition(where.name))
   if (where.template === null) conditions.push({ field: 'template', op: 'exists', value: false })
   else equals('template', where.template)
+  equals('templateVersion', where.templateVersion?.toString())
   if (where.plugin !== undefined) equals('plug', where.plugin.replace('@', ':'))
   if (where.createdAfter !== undefined) conditions.push({ field: 'createTime', op: 'gt', value: where.createdAfter })
   if (where.createdBefore !== undefined) conditions.push({ field: 'createTime', op: 'lt', value: where.createdBefore })

@@ -1,10 +1,13 @@
 /** What a stored task would become by a reload or an update; nothing is changed. */
+import { Report } from '../../core/rule/check/report.ts'
+import { applyOverrides } from '../../core/rule/overrides.ts'
+import { validationError } from '../../kernel/errors.ts'
 import type { PluginUpdate, PropertiesUpdate } from './batch-schema.ts'
 import type { Books } from './books.ts'
-import { reloadRefused, unknownTemplate } from './error-texts.ts'
+import { reloadRefused } from './error-texts.ts'
 import { withUpdatedPlugs } from './plug-versions.ts'
 import type { SourceShelf } from './source-shelf.ts'
-import type { Draft, TaskMaker } from './task-maker.ts'
+import type { Draft, Parts, TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
 import { withPinnedVersions, withProperties } from './task-settings-update.ts'
 
@@ -17,13 +20,13 @@ export class TaskDrafts {
     this.#shelf = shelf
   }
 
-  /** What a task would be after a reload. Throws `WRONG_STATUS` for a task without a template. */
-  async reloaded(books: Books, task: TaskRecord): Promise<Draft> {
+  /**
+   * What a task would be after a reload: of its template's newest version, or of the one that is named. Throws
+   * `WRONG_STATUS` for a task without a template.
+   */
+  async reloaded(books: Books, task: TaskRecord, templateVersion?: number): Promise<Draft> {
     if (task.template === undefined) throw reloadRefused(task.id)
-    const stored = await books.templates.get(task.template)
-    if (stored === undefined) throw unknownTemplate(task.template)
-    const source = this.#shelf.ofTemplate(books, stored)
-    return this.#maker.remake(task, { source, rule: undefined, settings: task.settings })
+    return this.#maker.reload(task, await this.#shelf.ofTemplate(books, task.template, templateVersion))
   }
 
   async withUpdates(books: Books, task: TaskRecord, updates: readonly PluginUpdate[]): Promise<Draft> {
@@ -33,11 +36,21 @@ export class TaskDrafts {
       rule: rule && withUpdatedPlugs(rule, updates),
       settings: withPinnedVersions(settings, updates),
     }
-    return this.#maker.remake(task, parts)
+    return this.#maker.remake(task, parts, {})
   }
 
   async withProperties(books: Books, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
     const parts = await this.#maker.parts(books, task)
-    return this.#maker.remake(task, { ...parts, settings: withProperties(parts.settings, task.effective.tags, update) })
+    requireNodes(parts, update)
+    const settings = withProperties(parts.settings, task.effective.tags, update)
+    const { tags: _tags, ...sent } = update
+    return this.#maker.remake(task, { ...parts, settings }, sent)
   }
+}
+
+/** Overrides that fit no node are told by their places in the update, before they are merged with earlier ones. */
+function requireNodes({ source, rule = {} }: Parts, { nodes = [] }: PropertiesUpdate): void {
+  const report = new Report()
+  applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
+  if (report.hasErrors) throw validationError('the update', report.issues)
 }

@@ -3,20 +3,21 @@ import { Preparer } from '../../core/engine/prepare.ts'
 import type { Prepared } from '../../core/engine/prepared.ts'
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import type { Rule, TaskSettings } from '../../core/rule/rule.ts'
-import { describeIssue, validationError, type Issue } from '../../kernel/errors.ts'
+import { validateTemplate } from '../../core/rule/validate.ts'
+import { AppError, describeIssue, validationError, type Issue } from '../../kernel/errors.ts'
 import type { Books } from './books.ts'
-import { unknownTemplate } from './error-texts.ts'
 import { plugsOf, withExactVersions } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
 import type { RunnableTask, TaskRef } from './runner.ts'
-import type { Source, SourceShelf } from './source-shelf.ts'
+import { inRequest, type SentRequest } from './request-issues.ts'
+import type { Source, SourceShelf, VersionedSource } from './source-shelf.ts'
 import type { TaskRecord } from './task-record.ts'
 
 /** What a specification decides about a task. */
 export interface Draft {
   readonly fields: Pick<
     TaskRecord,
-    'name' | 'form' | 'conf' | 'template' | 'source' | 'rule' | 'settings' | 'effective' | 'plugs'
+    'name' | 'form' | 'conf' | 'template' | 'templateVersion' | 'source' | 'rule' | 'settings' | 'effective' | 'plugs'
   >
   /** of a task made of a template */
   readonly source: Source | undefined
@@ -31,6 +32,11 @@ export interface Parts {
   readonly source: Source | undefined
   readonly rule: Rule | undefined
   readonly settings: TaskSettings
+}
+
+/** What was posted of a task, and the version of its template that this means. */
+interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
+  readonly templateVersion?: number | undefined
 }
 
 export class TaskMaker {
@@ -54,22 +60,23 @@ export class TaskMaker {
       const rule = withExactVersions(graph, this.plugs)
       return this.#draft({ source: undefined, rule, settings }, { form: read.form, conf }, start, read.warnings)
     }
-    const { template, ...request } = read.request
-    const stored = await books.templates.get(template)
-    if (stored === undefined) throw unknownTemplate(template)
-    const { start, ...settings } = settingsOf({ template, ...request })
-    const source = this.#shelf.ofTemplate(books, stored)
-    return this.#draft(
-      { source, rule: undefined, settings },
-      { form: 'template', conf, template },
-      start,
-      read.warnings,
-    )
+    const { template, templateVersion } = read.request
+    const { start, ...settings } = settingsOf(read.request)
+    const { source, version } = await this.#shelf.ofTemplate(books, template, templateVersion)
+    const posted = { form: 'template', conf, template, templateVersion: version } as const
+    return this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings)
   }
 
-  /** The same task of other parts; what was posted stays. */
-  remake(task: TaskRecord, parts: Parts): Draft {
-    return this.#draft(parts, task, undefined, [])
+  /** The same task of another version of its template; what was posted stays. */
+  reload(task: TaskRecord, { source, version }: VersionedSource): Draft {
+    const parts = { source, rule: undefined, settings: task.settings }
+    return this.#draft(parts, { ...task, templateVersion: version }, undefined, [])
+  }
+
+  /** The same task of other parts; what was posted stays. `sent`: what of its settings is new. */
+  remake(task: TaskRecord, parts: Parts, sent: TaskSettings): Draft {
+    const request = { settings: sent, place: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
+    return this.#draft(parts, task, undefined, [], request)
   }
 
   /** The parts of a stored task. */
@@ -85,13 +92,14 @@ export class TaskMaker {
 
   #draft(
     parts: Parts,
-    posted: Pick<TaskRecord, 'form' | 'conf' | 'template'>,
+    posted: Posted,
     start: boolean | undefined,
     found: readonly Issue[],
+    request = requestOf(parts, posted),
   ): Draft {
-    const prepared = this.prepare(parts)
+    const prepared = this.#prepareFor(parts, request)
     const { source, rule, settings } = parts
-    const { form, conf, template } = posted
+    const { form, conf, template, templateVersion } = posted
     const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}
     return {
       fields: {
@@ -99,6 +107,7 @@ export class TaskMaker {
         form,
         conf,
         ...(template !== undefined && { template }),
+        ...(templateVersion !== undefined && { templateVersion }),
         ...(source !== undefined && { source: source.id }),
         ...(rule !== undefined && { rule }),
         settings,
@@ -107,10 +116,43 @@ export class TaskMaker {
       },
       source,
       prepared,
-      warnings: distinct([...found, ...prepared.warnings].filter(({ severity }) => severity === 'WARNING')),
+      warnings: distinct([...found, ...inBody(prepared.warnings, parts, request)]),
       start: start ?? wanted,
     }
   }
+
+  /** As `prepare`, problems told by the paths of the request that they come from. */
+  #prepareFor(parts: Parts, request: RequestOf | undefined): Prepared {
+    try {
+      return this.prepare(parts)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION' || request === undefined) throw error
+      const { source } = parts
+      const isStoredWrong = source !== undefined && validateTemplate(source.document, this.plugs).template === undefined
+      throw validationError('the task', inBody(error.issues, parts, request, isStoredWrong))
+    }
+  }
+}
+
+type RequestOf = Omit<SentRequest, 'stored'>
+
+/** Undefined for a rule that came with the request: all of its paths are those of the request. */
+function requestOf({ source, settings }: Parts, { templateVersion }: Posted): RequestOf | undefined {
+  if (source === undefined) return undefined
+  const version = templateVersion === undefined ? '' : ` (version ${templateVersion})`
+  const owner = `template ${JSON.stringify(source.document.name)}${version}`
+  return { settings, place: '', owner, ownerPath: '/template' }
+}
+
+function inBody(
+  issues: readonly Issue[],
+  { source, rule = {} }: Parts,
+  request: RequestOf | undefined,
+  isStoredWrong = false,
+): readonly Issue[] {
+  if (request === undefined) return issues
+  const whole = { ...request, stored: source?.document ?? rule }
+  return issues.map((issue) => inRequest(issue, whole, isStoredWrong))
 }
 
 /** What the runner gets of a task. */
@@ -128,7 +170,9 @@ export function refuseWarnings(warnings: readonly Issue[]): void {
   )
 }
 
+/** The warnings among them, each once. */
 function distinct(issues: readonly Issue[]): readonly Issue[] {
-  const byText = new Map(issues.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))
+  const warnings = issues.filter(({ severity }) => severity === 'WARNING')
+  const byText = new Map(warnings.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))
   return [...byText.values()]
 }

@@ -23,7 +23,7 @@ export function newRecord(id: string, user: string, now: number, draft: Draft): 
 
 /** Other parts for the same task; its history stays. */
 export function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
-  const { name: _n, form: _f, conf: _c, template: _t, source: _s, rule: _r, settings: _g, ...kept } = task
+  const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
   return { ...kept, ...draft.fields, lastUpdateTime: now }
 }
 

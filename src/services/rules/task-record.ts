@@ -24,6 +24,8 @@ export interface TaskRecord {
   readonly conf: Readonly<Record<string, unknown>>
   /** name of the template it was made of */
   readonly template?: string
+  /** of the template; absent in records older than versions: 1 */
+  readonly templateVersion?: number
   /** of a task made of a template: id of the `SourceRecord` */
   readonly source?: string
   /** of a task that brought its rule: the graph, plug versions written out */
@@ -48,13 +50,15 @@ export interface TaskRecord {
 
 export const TASKS: CollectionSpec<TaskRecord> = {
   name: 'tasks',
-  version: 3,
+  version: 4,
   fields: {
     name: { type: 'text', of: (task) => task.name },
     status: { type: 'text', of: (task) => task.status },
     type: { type: 'text', of: (task) => task.effective.type },
     user: { type: 'text', of: (task) => task.user },
     template: { type: 'text', of: (task) => task.template },
+    // as text, since it is counted by its values
+    templateVersion: { type: 'text', of: (task) => templateVersionOf(task)?.toString() },
     source: { type: 'text', of: (task) => task.source },
     resource: { type: 'texts', of: resourcesOf },
     plug: { type: 'texts', of: (task) => plugKeys(task.plugs) },
@@ -76,6 +80,11 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     // walked newest first where none of the others leads to few
     ['createTime', 'status', 'name', 'template'],
   ],
+}
+
+/** The version of its template that a task is made of; undefined for a task that brought its rule. */
+export function templateVersionOf({ template, templateVersion = 1 }: TaskRecord): number | undefined {
+  return template === undefined ? undefined : templateVersion
 }
 
 /** A template at one moment, plug versions written out. Its id is the hash of the document; it never changes. */

@@ -62,6 +62,7 @@ export const TaskEntitySchema = Type.Object(
     createTime: EpochMs,
     lastUpdateTime: Type.Optional(EpochMs),
     template: Type.Optional(Type.String({ description: 'absent for a task whose rule came with the request' })),
+    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'of the template that it is made of' })),
     resource: Type.Optional(Type.String()),
     resourceIds: Type.Array(Type.String()),
     type: TaskTypeSchema,
@@ -97,6 +98,7 @@ export interface TaskEntity {
   readonly createTime: number
   readonly lastUpdateTime?: number
   readonly template?: string
+  readonly templateVersion?: number
   readonly resource?: string
   readonly resourceIds: readonly string[]
   readonly type: TaskType
@@ -156,6 +158,7 @@ export interface TaskFilter {
   readonly plugin?: string
   /** null: tasks without a template */
   readonly template?: string | null
+  readonly templateVersion?: number
   readonly user?: string
   /** epoch ms */
   readonly finishedBefore?: number
@@ -184,12 +187,17 @@ export interface ShowOptions {
   readonly includeHealth?: boolean
 }
 
+export interface ReloadOptions {
+  /** default: the newest */
+  readonly templateVersion?: number
+}
+
 export interface RemoveOptions {
   /** a running task is stopped first */
   readonly forceStop?: boolean
 }
 
-/** What `reload` would change, or did. */
+/** What `reload` would change. */
 export const ReloadPreviewSchema = Type.Object(
   {
     ID: Type.String(),
@@ -197,6 +205,13 @@ export const ReloadPreviewSchema = Type.Object(
     changed: Type.Boolean(),
     changes: Type.Array(
       Type.Object({ path: Type.String(), from: Type.Optional(Type.Unknown()), to: Type.Optional(Type.Unknown()) }),
+    ),
+    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'that the task would be made of' })),
+    lost: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'of a task that runs: labels of the nodes whose states, data, windows and cool-downs it would lose',
+      }),
     ),
     error: Type.Optional(Type.String({ description: 'why it would fail' })),
   },
@@ -208,6 +223,10 @@ export interface TaskPreview {
   readonly name: string
   readonly changed: boolean
   readonly changes: readonly DocumentChange[]
+  /** of an update: the version of its template that the task would be made of */
+  readonly templateVersion?: number
+  /** of an update of a task that runs: labels of the nodes whose states, data, windows and cool-downs it would lose */
+  readonly lost?: readonly string[]
   readonly error?: string
 }
 export interface DocumentChange {

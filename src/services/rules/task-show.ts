@@ -8,7 +8,7 @@ import type { NodeControl } from './runner.ts'
 import { runtimeNodes } from './runtime-node.ts'
 import type { ShowOptions, TaskEntity } from './task-schema.ts'
 import type { SourceShelf } from './source-shelf.ts'
-import type { TaskRecord } from './task-record.ts'
+import { templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
   readonly #shelf: SourceShelf
@@ -50,6 +50,7 @@ export class TaskShow {
       createTime: task.createTime,
       ...present('lastUpdateTime', task.lastUpdateTime),
       ...present('template', task.template),
+      ...present('templateVersion', templateVersionOf(task)),
       ...present('resource', resource),
       resourceIds: task.resourceIds,
       type,

@@ -1,4 +1,4 @@
-/** A template as it is stored, and by what it is found. */
+/** A template as it is stored, its older versions, and by what they are found. */
 import type { Template } from '../../core/rule/rule.ts'
 import type { CollectionSpec } from '../../storage/contract.ts'
 import { plugKeys, searched, tagKeys } from './task-record.ts'
@@ -13,6 +13,18 @@ export interface TemplateRecord {
   readonly discoveryTemplate?: boolean
   /** `sensor:name:version` of each plug, as far as written */
   readonly plugs: readonly string[]
+  /** of `document`; absent in records older than versions: the first */
+  readonly version?: VersionMark
+}
+
+/** Which version a document is. */
+export interface VersionMark {
+  /** counts the changes of what tasks run: the graph, the variables, the defaults; from 1 */
+  readonly number: number
+  /** who made it */
+  readonly user: string
+  /** epoch ms */
+  readonly createTime: number
 }
 
 export const TEMPLATES: CollectionSpec<TemplateRecord> = {
@@ -34,4 +46,20 @@ export const TEMPLATES: CollectionSpec<TemplateRecord> = {
       },
     },
   },
+}
+
+/** A version that was replaced by a newer one. Its id is a hash of the template's name, and its number. */
+export interface OldVersionRecord {
+  readonly document: Template
+  readonly version: VersionMark
+}
+
+export const OLD_VERSIONS: CollectionSpec<OldVersionRecord> = {
+  name: 'template_versions',
+  version: 1,
+  fields: {
+    template: { type: 'text', of: ({ document }) => document.name },
+    number: { type: 'number', of: ({ version }) => version.number },
+  },
+  together: [['template', 'number']],
 }

@@ -1,11 +1,11 @@
 /** Bodies and queries of templates (part 2, 2.3 and 4.1). */
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { BnGraphSchema } from '../../core/rule/bn/bn-graph.ts'
 import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'
 import { TemplateSchema } from '../../core/rule/rule-schema.ts'
 import type { Template } from '../../core/rule/rule.ts'
 import { UpdatePluginsSchema, type PluginUpdate } from './batch-schema.ts'
-import { AnyObject, EpochMs, type GraphFormat } from './shared-schema.ts'
+import { AnyObject, EpochMs, pagedSchema, WireIssueSchema, type GraphFormat, type WireIssue } from './shared-schema.ts'
 import type { TagFilter } from './task-schema.ts'
 
 const extras = {
@@ -30,6 +30,7 @@ export type TemplateSpecification = (Template | BnTemplate) & { protected?: bool
 export const TemplateEntitySchema = Type.Object(
   {
     name: Type.String(),
+    version: Type.Integer({ minimum: 1, description: 'raised by each change of the rule, variables or defaults' }),
     description: Type.Optional(Type.String()),
     iconURL: Type.Optional(Type.String()),
     tags: AnyObject,
@@ -40,12 +41,14 @@ export const TemplateEntitySchema = Type.Object(
     user: Type.String(),
     createTime: EpochMs,
     lastUpdateTime: EpochMs,
+    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'of a change: what keeps tasks from running' })),
   },
   { title: 'Template', additionalProperties: true },
 )
 
 export interface TemplateEntity {
   readonly name: string
+  readonly version: number
   readonly description?: string
   readonly iconURL?: string
   readonly tags: Readonly<Record<string, unknown>>
@@ -56,18 +59,38 @@ export interface TemplateEntity {
   readonly user: string
   readonly createTime: number
   readonly lastUpdateTime: number
+  readonly warnings?: readonly WireIssue[]
   /** the graph: `sensors`, `relations` ... or `nodes`, `posterior`, `metadata` */
   readonly [part: string]: unknown
 }
 
+/** One version of a template, as they are listed. */
+export const TemplateVersionSchema = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1 }),
+    user: Type.String({ description: 'who made it' }),
+    createTime: EpochMs,
+    tasks: Type.Integer({ minimum: 0, description: 'how many tasks are made of it' }),
+  },
+  { title: 'TemplateVersion' },
+)
+export type TemplateVersion = Static<typeof TemplateVersionSchema>
+export const PagedTemplateVersionsSchema = pagedSchema(TemplateVersionSchema, 'PagedTemplateVersions')
+
 export const CreatedTemplateSchema = Type.Object(
-  { statusCode: Type.Literal(201), uri: Type.String(), entity: TemplateEntitySchema },
+  {
+    statusCode: Type.Literal(201),
+    uri: Type.String(),
+    entity: TemplateEntitySchema,
+    warnings: TemplateEntitySchema.properties.warnings,
+  },
   { title: 'CreatedTemplate' },
 )
 export interface CreatedTemplate {
   readonly statusCode: 201
   readonly uri: string
   readonly entity: TemplateEntity
+  readonly warnings?: readonly WireIssue[]
 }
 
 export interface TemplateFilter {

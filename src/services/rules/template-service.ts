@@ -5,10 +5,9 @@ import { validateTemplate } from '../../core/rule/validate.ts'
 import { AppError, validationError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Condition, Stored } from '../../storage/contract.ts'
-import type { PluginUpdate } from './batch-schema.ts'
 import type { Books } from './books.ts'
 import type { TemplateApi } from './contract.ts'
-import { refusalText } from './error-body.ts'
+import { refusalText, wireIssue } from './error-body.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, templateNotFound } from './error-texts.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
@@ -19,7 +18,9 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import { nameCondition, tagCondition, wordConditions } from './task-conditions.ts'
 import type { TaskMaker } from './task-maker.ts'
+import type { templateRunner } from './tool-service.ts'
 import type { TemplateRecord } from './template-record.ts'
+import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
 import {
   TemplateUpgradeSchema,
   type TemplateEntity,
@@ -34,7 +35,7 @@ export interface TemplateParts {
   readonly now: () => number
   /** one change of a template at a time */
   readonly lanes: Lanes
-  readonly run: (books: Books, template: Template | undefined) => TemplateApi['run']
+  readonly run: ReturnType<typeof templateRunner>
   /** reloads every task of a template */
   readonly reloadTasks: (books: Books, template: string) => Promise<void>
   /** told after every change of a template */
@@ -44,6 +45,13 @@ export interface TemplateParts {
 const MOST_UPGRADED = 1000
 /** characters, of three bytes each at most */
 const LONGEST_NAME = 170
+
+/** What a body says of a template. */
+interface ReadTemplate {
+  readonly document: Template
+  readonly isProtected: boolean | undefined
+  readonly warnings: Pick<TemplateEntity, 'warnings'>
+}
 
 export function templateApi(parts: TemplateParts, books: Books, caller: Caller): TemplateApi {
   const { maker, forms, now, lanes } = parts
@@ -56,23 +64,32 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     parts.templateWritten?.(books.tenant, name)
     return result
   }
-  const read = (specification: unknown): { document: Template; isProtected: boolean | undefined } => {
+  const read = (specification: unknown): ReadTemplate => {
     const { template, issues } = validateTemplate(specification, maker.plugs)
     if (template === undefined) throw validationError('the template', issues)
     checkName(template.name)
     const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
-    return { document, isProtected: typeof isProtected === 'boolean' ? isProtected : undefined }
+    // as with tasks: what nothing ever runs looks like a template that works
+    const idle = issues.filter(({ severity, type }) => severity === 'WARNING' && type === 'START')
+    return {
+      document,
+      isProtected: typeof isProtected === 'boolean' ? isProtected : undefined,
+      warnings: idle.length > 0 ? { warnings: idle.map(wireIssue) } : {},
+    }
+  }
+  /** Stores the record of a template that changed, with the version that it replaces. */
+  const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<void> => {
+    const name = next.document.name
+    await books.commit([books.templates.putting(name, next, version), ...(await keepingOld(books, value, next))])
   }
 
   return {
     create: async (specification) => {
-      const { document, isProtected } = read(specification)
+      const { document, isProtected, warnings } = read(specification)
       const { name } = document
       const record: TemplateRecord = {
         document,
-        user: caller.user,
-        createTime: now(),
-        lastUpdateTime: now(),
+        ...firstVersion(caller, now()),
         ...(isProtected !== undefined && { protected: isProtected }),
         plugs: plugsOf(document),
       }
@@ -82,29 +99,26 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
       })
       const isBn = isPlainObject(specification) && isBnDocument(specification)
       const entity = show(record, isBn ? 'bn' : 'simplified')
-      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity }
+      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...warnings }
     },
     replace: (name, specification) =>
       change(name, async () => {
         const stored = await templateOf(books, name)
-        const { document, isProtected } = read(specification)
+        const { document, isProtected, warnings } = read(specification)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
-          ...stored.value,
-          document,
-          lastUpdateTime: now(),
+          ...changed(stored.value, document, caller, now()),
           ...(isProtected !== undefined && { protected: isProtected }),
-          plugs: plugsOf(document),
         }
-        await books.templates.put(name, next, stored.version)
-        return show(next, 'simplified')
+        await put(stored, next)
+        return { ...show(next, 'simplified'), ...warnings }
       }),
     remove: (name) =>
       change(name, async () => {
         const { version } = await templateOf(books, name)
         const tasks = await books.tasks.count([{ field: 'template', op: 'eq', value: name }])
         if (tasks > 0) throw templateInUse(name, tasks)
-        await books.templates.delete(name, version)
+        await books.commit([books.templates.deleting(name, version), ...(await forgettingOld(books, name))])
       }),
     copy: async (name, newName) => {
       checkName(newName)
@@ -113,9 +127,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
       const record: TemplateRecord = {
         ...kept,
         document: { ...value.document, name: newName },
-        user: caller.user,
-        createTime: now(),
-        lastUpdateTime: now(),
+        ...firstVersion(caller, now()),
       }
       await change(newName, async () => {
         if ((await books.templates.get(newName)) !== undefined) throw duplicateTemplate(newName)
@@ -123,7 +135,9 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
       })
       return show(record, 'simplified')
     },
-    get: async (name, format = 'bn') => show((await templateOf(books, name)).value, format),
+    get: async (name, format = 'bn', version) =>
+      show(await inVersion(books, (await templateOf(books, name)).value, version), format),
+    versions: async (name, page) => listVersions(books, (await templateOf(books, name)).value, page),
     list: async ({ where, hits, startIndex, format, includeGraph }) => {
       const conditions = templateConditions(where)
       const [found, total] = await Promise.all([
@@ -140,7 +154,13 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
       const found = await books.templates.find({ where: templateConditions(where), limit: MOST_UPGRADED })
       const outcome = await upgradeAll(
         found.map(({ value }) => value.document.name),
-        (name) => change(name, () => upgradeOne(books, name, updates, read, now())),
+        (name) =>
+          change(name, async () => {
+            const stored = await templateOf(books, name)
+            const updated = withUpdatedPlugs(stored.value.document, updates)
+            if (updated === stored.value.document) return
+            await put(stored, changed(stored.value, read(updated).document, caller, now()))
+          }),
       )
       if (reloadTasks === true) for (const name of outcome.successful) await parts.reloadTasks(books, name)
       return outcome
@@ -165,6 +185,19 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
   }
 }
 
+function firstVersion(
+  { user }: Caller,
+  now: number,
+): Pick<TemplateRecord, 'user' | 'createTime' | 'lastUpdateTime' | 'version'> {
+  return { user, createTime: now, lastUpdateTime: now, version: { number: 1, user, createTime: now } }
+}
+
+/** The record with another document. */
+function changed(record: TemplateRecord, document: Template, { user }: Caller, now: number): TemplateRecord {
+  const version = nextVersion(record, document, user, now)
+  return { ...record, document, lastUpdateTime: now, plugs: plugsOf(document), version }
+}
+
 /** Throws `NOT_FOUND`. */
 export async function templateOf(books: Books, name: string): Promise<Stored<TemplateRecord>> {
   const stored = await books.templates.get(name)
@@ -177,8 +210,14 @@ async function* runLater(
   parts: TemplateParts,
   ...[name, run, options]: Parameters<TemplateApi['run']>
 ): ReturnType<TemplateApi['run']> {
-  const template = name === undefined ? undefined : (await templateOf(books, name)).value.document
-  yield* parts.run(books, template)(name, run, options)
+  const { version, ...others } = options ?? {}
+  if (name === undefined) {
+    yield* parts.run(undefined, run, others)
+    return
+  }
+  const record = await inVersion(books, (await templateOf(books, name)).value, version)
+  const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
+  yield* parts.run({ document: record.document, owner }, run, others)
 }
 
 /** Its name is its id in storage. */
@@ -216,20 +255,6 @@ async function upgradeAll(
   return failed.length === 0 ? { successful } : { successful, failed }
 }
 
-async function upgradeOne(
-  books: Books,
-  name: string,
-  updates: readonly PluginUpdate[],
-  read: (document: unknown) => { document: Template },
-  now: number,
-): Promise<void> {
-  const { value, version } = await templateOf(books, name)
-  const updated = withUpdatedPlugs(value.document, updates)
-  if (updated === value.document) return
-  const { document } = read(updated)
-  await books.templates.put(name, { ...value, document, lastUpdateTime: now, plugs: plugsOf(document) }, version)
-}
-
 function discoveryTemplates(books: Books): Promise<readonly Stored<TemplateRecord>[]> {
   return books.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
 }
@@ -245,10 +270,11 @@ export function templateConditions(where: TemplateFilter): readonly Condition[] 
   return [...conditions, ...wordConditions(where.filter)]
 }
 
-function metadata({ document, ...record }: TemplateRecord): TemplateEntity {
-  const { name, description, iconURL, tags = {}, variables, taskDefaults } = document
+function metadata(record: TemplateRecord): TemplateEntity {
+  const { name, description, iconURL, tags = {}, variables, taskDefaults } = record.document
   return {
     name,
+    version: versionOf(record).number,
     ...(description !== undefined && { description }),
     ...(iconURL !== undefined && { iconURL }),
     tags,

@@ -4,23 +4,26 @@ import type { Rule, Template } from '../../core/rule/rule.ts'
 import { nextRuns } from '../../core/schedule/next-runs.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import type { Books } from './books.ts'
-import type { TemplateApi, ToolApi } from './contract.ts'
+import type { ToolApi } from './contract.ts'
 import { pushData } from './data-push.ts'
-import { plugNotFound, templateNotFound, unknownTemplate } from './error-texts.ts'
+import { plugNotFound, unknownTemplate } from './error-texts.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
 import { readShape } from './read-shape.ts'
 import type { TaskRunner } from './runner.ts'
 import { simulateRequest } from './simulation.ts'
 import type { TaskShow } from './task-show.ts'
-import { requireGraph, runTemplate, type RunSurroundings } from './template-run.ts'
+import { graphOf, runTemplate, type RunSource, type RunSurroundings } from './template-run.ts'
 import {
   PlugCallSchema,
   SimulationSchema,
   TemplateRunSchema,
+  type InvocationReport,
   type Simulation,
   type TemplateRun,
+  type TemplateRunOptions,
 } from './tools-schema.ts'
 
 export interface ToolParts {
@@ -58,17 +61,21 @@ export function toolApi({ around, runner, show }: ToolParts, books: Books): Tool
   }
 }
 
-/** How a template's API runs one; the template is looked up by the caller. */
+/** How a template's API runs one; a stored one is looked up by the caller. */
 export function templateRunner(
   around: RunSurroundings,
-): (books: Books, template: Template | undefined) => TemplateApi['run'] {
-  return (_books, template) =>
-    (name, input, options = {}) => {
-      if (name !== undefined && template === undefined) throw templateNotFound(name)
-      const run = readShape(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
-      if (template === undefined) requireGraph(run)
-      return runTemplate(around, template, run, options)
-    }
+): (stored: RunSource | undefined, input: unknown, options: TemplateRunOptions) => AsyncIterable<InvocationReport> {
+  return (stored, input, options) => {
+    const run = readShape(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
+    if (stored !== undefined && run.graph !== undefined) throw twoGraphs(stored)
+    return runTemplate(around, stored ?? { document: graphOf(run, around.registry) }, run, options)
+  }
+}
+
+function twoGraphs({ owner }: RunSource): AppError {
+  const message = `there is a graph, and ${owner ?? 'a stored template'} is to be run`
+  const suggestion = 'leave graph out, or leave the name of the template out of the address'
+  return refuse('the run', [{ type: 'FIELD', severity: 'ERROR', path: '/graph', message, suggestion }])
 }
 
 async function ruleOf(books: Books, { rule, template }: Simulation): Promise<Rule | Template> {

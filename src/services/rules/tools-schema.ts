@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'
 import type { EngineEvent } from '../../core/engine/events.ts'
 import type { FieldFormat, FieldType } from '../../core/plug/plug.ts'
-import type { Rule, RuleGraph, TaskSettings, Template } from '../../core/rule/rule.ts'
+import { NodeOverrideSchema } from '../../core/rule/rule-schema.ts'
+import type { NodeOverride, Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import type { NextRuns } from '../../core/schedule/next-runs.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { AnyObject } from './shared-schema.ts'
@@ -109,13 +110,15 @@ export const TemplateRunSchema = Type.Object(
       }),
     ),
     variables: Type.Optional(AnyObject),
+    nodes: Type.Optional(Type.Array(NodeOverrideSchema, { description: 'overrides, as in a task of a template' })),
     nodesRawData: Type.Optional(Type.Record(Type.String(), AnyObject)),
     resourceMetaData: Type.Optional(AnyObject),
   },
   { title: 'template run' },
 )
 export interface TemplateRun {
-  readonly graph?: RuleGraph | BnGraph
+  /** a template, which needs no name here, or a rule with its settings */
+  readonly graph?: Rule | Partial<Template> | BnGraph
   readonly data?: readonly (readonly Message[])[]
   readonly conf?: {
     readonly executeActuators?: boolean
@@ -124,6 +127,7 @@ export interface TemplateRun {
     readonly gatesNeedFullObservation?: boolean
   }
   readonly variables?: Record<string, unknown>
+  readonly nodes?: readonly NodeOverride[]
   readonly nodesRawData?: Readonly<Record<string, Record<string, unknown>>>
   /** metadata of the resource, or by resource when every value is an object */
   readonly resourceMetaData?: Readonly<Record<string, unknown>>
@@ -134,8 +138,10 @@ export interface TemplateRunOptions {
   readonly targetNode?: string
   /** invocations a second at most, in real time */
   readonly maxTps?: number
-  /** debug: only this node runs */
+  /** debug: only this node runs, on the tick or for each list of messages */
   readonly nodeToDebug?: string
+  /** of a stored template: the version to run; default: the newest */
+  readonly version?: number
   readonly signal?: AbortSignal
 }
 /** One line of the answer: what one invocation did. */

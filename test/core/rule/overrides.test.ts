@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Report } from '../../../src/core/rule/check/report.ts'
-import { applyOverrides, mergeOverrides } from '../../../src/core/rule/overrides.ts'
+import { applyOverrides, mergeOverrides, overriddenAt } from '../../../src/core/rule/overrides.ts'
 import type { NodeOverride, RuleGraph } from '../../../src/core/rule/rule.ts'
 
 const graph: RuleGraph = {
@@ -95,4 +95,61 @@ describe('mergeOverrides', () => {
       }),
     )
   })
+})
+
+describe('overriddenAt', () => {
+  const values = fc.record({ k: fc.nat(9), l: fc.nat(9) }, { requiredKeys: [] })
+  const plug = fc.record(
+    { version: fc.constantFrom('1.0.0', '2.0.0'), requiredProperties: given() },
+    { requiredKeys: [] },
+  )
+  const action = fc
+    .record({ label: fc.constantFrom('x', 'y') })
+    .chain(({ label }) => plug.map((one) => ({ ...one, label })))
+  const sensorOverride = fc.record({
+    name: fc.constantFrom('a', 'b'),
+    properties: fc.record({ cost: fc.nat(9), resource: fc.constantFrom('r', 's'), sensor: plug }, { requiredKeys: [] }),
+  })
+  const actions = fc.array(action, { maxLength: 3 }).map((list) => ({ name: 'a', properties: { actions: list } }))
+  const actuator = fc.record({ name: fc.constantFrom('x', 'y'), properties: plug.map((sensor) => ({ sensor })) })
+  const lists = fc.array(fc.oneof(sensorOverride, actions, actuator), { maxLength: 6 }) as fc.Arbitrary<NodeOverride[]>
+
+  function given() {
+    return fc.oneof(values, fc.array(values, { maxLength: 3 }))
+  }
+
+  /** every place that an override can reach */
+  const places = ['/sensors/0', '/sensors/1', '/actuators/0', '/actuators/1'].flatMap((node) =>
+    ['sequence', 'resource', 'version', 'properties/k', 'properties/l'].map((field) => `${node}/${field}`),
+  )
+  const at = (root: unknown, pointer: string): unknown =>
+    pointer
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((part, step) => (part as Record<string, unknown> | undefined)?.[step], root)
+
+  it('says where the value of each place comes from', () => {
+    fc.assert(
+      fc.property(lists, (nodes) => {
+        const report = new Report()
+        const applied = applyOverrides(graph, nodes, '/nodes', report)
+        expect(report.hasErrors).toBe(false)
+        for (const place of places) {
+          const from = overriddenAt(graph, nodes, '/nodes', place)
+          expect([place, at(applied, place)]).toEqual([
+            place,
+            at(from === undefined ? graph : { nodes }, from ?? place),
+          ])
+        }
+      }),
+    )
+  })
+
+  it.each(['/relations/0', '/sensors/7/resource', '/sensors/0', '/triggers/0/sourceLabel', ''])(
+    'says nothing of %j, which no override reaches',
+    (place) => {
+      const nodes: NodeOverride[] = [{ name: 'a', properties: { resource: 'r', cost: 1 } }]
+      expect(overriddenAt(graph, nodes, '/nodes', place)).toBeUndefined()
+    },
+  )
 })

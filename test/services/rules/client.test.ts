@@ -105,6 +105,26 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     await expect(api.templates.get('copy')).rejects.toThrow('No template with name copy')
   })
 
+  it('names versions of templates', async () => {
+    await api.templates.create(templateOf())
+    const hotter = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 95 } }))
+    await api.templates.replace('overheating', templateOf('overheating', { sensors: hotter }))
+    const versions = await api.templates.versions('overheating', { hits: 1, startIndex: 1 })
+    expect(versions).toMatchObject({ values: [{ version: 1 }], skip: 1, limit: 1, total: 2 })
+    expect(await api.templates.get('overheating', 'simplified', 1)).toMatchObject({
+      version: 1,
+      sensors: GRAPH.sensors,
+    })
+    const { ID } = await api.tasks.create({ template: 'overheating', name: 'm', resource: 'b' })
+    expect(await api.batches.previewReload(ID, { templateVersion: 1 })).toMatchObject({ templateVersion: 1 })
+    expect(await api.batches.reload(ID, { templateVersion: 1 })).toMatchObject({ templateVersion: 1 })
+    expect(await api.tasks.count({ templateVersion: 1 })).toBe(1)
+    const data = [[{ resource: 'b', timestamp: NOON, temperature: 93 }]]
+    for await (const report of api.templates.run('overheating', { data, conf: { resource: 'b' } }, { version: 1 })) {
+      expect(report.sensors['hot']?.state).toBe('HOT')
+    }
+  })
+
   it('runs a template line by line', async () => {
     await api.templates.create(templateOf())
     const data = [20, 93].map((temperature, i) => [{ resource: 'b', timestamp: NOON + i, temperature }])

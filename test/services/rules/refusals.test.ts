@@ -38,7 +38,26 @@ const CASES: readonly Case[] = [
     'PATCH',
     '/api/templates?ids=overheating',
     upgrade,
-    '/updates/0/toVersion <- heat:9.9.9 does not exist',
+    '/updates/0/toVersion <- heat:9.9.9 does not exist (write "toVersion": "1.1.0", the newest of heat)',
+  ],
+  [
+    'latest as the version to update templates to',
+    'PATCH',
+    '/api/templates?ids=overheating',
+    { operation: 'updatePlugins', updates: [{ name: 'heat', fromVersion: 'any', toVersion: 'latest' }] },
+    '/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.1.0", the newest of heat)',
+  ],
+  [
+    'latest as the version to update tasks to',
+    'POST',
+    '/api/batch',
+    {
+      entity: 'task',
+      action: 'updatePlugins',
+      query: { ids: ['t1'] },
+      actionParameters: { updates: [{ name: 'say', fromVersion: 'any', toVersion: 'latest' }] },
+    },
+    '/actionParameters/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.0.0", the newest of say)',
   ],
   [
     'a command that there is not, for several tasks',

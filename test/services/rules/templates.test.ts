@@ -24,6 +24,7 @@ describe('a template', () => {
       uri: '/api/templates/over%20heating',
       entity: {
         name: 'over heating',
+        version: 1,
         description: 'd',
         tags: { a: 1 },
         discoveryTemplate: false,
@@ -67,6 +68,8 @@ describe('a template', () => {
       name: 'm',
       changed: true,
       changes: [{ path: '/sensors/0/properties/limit', from: 90, to: 95 }],
+      templateVersion: 2,
+      lost: ['hot', 'alarm'],
     })
     expect(await limit()).toBe(90)
     expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).body).toMatchObject({
@@ -136,6 +139,52 @@ describe('a template', () => {
     expect((await rules.ask('DELETE', '/api/templates/overheating')).status).toBe(204)
     expect((await rules.ask('GET', '/api/templates/overheating')).status).toBe(404)
     expect((await rules.ask('POST', '/api/templates', templateOf())).status).toBe(201)
+  })
+})
+
+describe('a draft', () => {
+  const draft = { name: 'draft' }
+  const warning = [{ type: 'START', severity: 'WARNING', path: '/sensors' }]
+
+  it('is a template with a name alone, which is stored with a warning', async () => {
+    const created = await rules.ask('POST', '/api/templates', draft)
+    expect(created.status).toBe(201)
+    expect(created.at('warnings')).toMatchObject(warning)
+    const replaced = await rules.ask('PUT', '/api/templates/draft', { ...draft, description: 'soon' })
+    expect(replaced.status).toBe(200)
+    expect(replaced.at('warnings')).toMatchObject(warning)
+    const { body } = await rules.ask('GET', '/api/templates/draft')
+    expect(body).toMatchObject({ ...draft, description: 'soon', version: 1, nodes: [] })
+    expect(body).not.toHaveProperty('warnings')
+  })
+
+  it.each([{}, { start: false }])('makes no task, which says what is missing: %j', async (more) => {
+    await rules.ask('POST', '/api/templates', draft)
+    const answer = await rules.ask('POST', '/api/tasks', { ...made, template: 'draft', ...more })
+    expect(answer.status).toBe(400)
+    expect(answer.at('error')).toContain('the rule has no sensors')
+    expect(answer.at('error')).toContain('"draft"')
+    expect((await rules.ask('POST', '/api/templates/draft/run', {})).status).toBe(400)
+  })
+
+  it('makes tasks once it has sensors', async () => {
+    await rules.ask('POST', '/api/templates', draft)
+    expect((await rules.ask('PUT', '/api/templates/draft', templateOf('draft'))).body).not.toHaveProperty('warnings')
+    expect((await rules.ask('POST', '/api/tasks', { ...made, template: 'draft' })).status).toBe(201)
+  })
+
+  it('stops no task that runs an older version', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    await rules.ask('POST', '/api/tasks', made)
+    await rules.ask('PUT', '/api/templates/overheating', { name: 'overheating' })
+    expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).status).toBe(400)
+    expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ status: 'running', templateVersion: 1 })
+  })
+
+  it('still has to be whole in what it has', async () => {
+    const triggers = [{ sourceLabel: 'a', destinationLabel: 'b', statesTrigger: ['X'] }]
+    expect((await rules.ask('POST', '/api/templates', { ...draft, triggers })).status).toBe(400)
+    expect((await rules.ask('POST', '/api/templates', {})).status).toBe(400)
   })
 })
 

@@ -162,3 +162,11 @@ export function at(path: string, ...steps: readonly (string | number)[]): string
   }
   return result
 }
+
+/** The steps of a pointer that `at` made. */
+export function stepsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

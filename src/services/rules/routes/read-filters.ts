@@ -18,6 +18,7 @@ export function readTaskFilter(query: QueryReader): TaskFilter {
     ...given('ids', readIds(query)),
     ...given('plugin', query.text('plugin')),
     ...given('template', template === 'null' ? null : template),
+    ...given('templateVersion', query.integer('templateVersion', { least: 1 })),
     ...given('user', query.text('user')),
     ...given('finishedBefore', query.time('finishedBefore')),
     ...given('createdAfter', query.time('createdAfter')),

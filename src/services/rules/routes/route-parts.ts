@@ -67,3 +67,4 @@ export function described(description: Description): RouteShorthandOptions {
 export const Text = Type.String()
 export const Flag = Type.Boolean()
 export const Whole = Type.Integer({ minimum: 0 })
+export const Version = Type.Integer({ minimum: 1, description: 'number of a version of a template' })

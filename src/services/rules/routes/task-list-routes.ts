@@ -11,7 +11,7 @@ import { PagedTasksSchema, TaskEntitySchema, type TaskFilter } from '../task-sch
 import { BATCH_ACTIONS } from '../words.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 import { readFormat, readIds, readPaging, readTaskFilter } from './read-filters.ts'
-import { described, Flag, handle, Text, Whole } from './route-parts.ts'
+import { described, Flag, handle, Text, Version, Whole } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 
 const filters = {
@@ -26,6 +26,7 @@ const filters = {
   id: Type.Optional(Type.String({ description: 'may repeat' })),
   plugin: Type.Optional(Type.String({ description: 'name or name:version' })),
   template: Type.Optional(Type.String({ description: 'null: tasks without a template' })),
+  templateVersion: Type.Optional(Version),
   tags: Type.Optional(Type.String({ description: 'has one of these keys; tags.<key>=<value> may repeat' })),
   user: Type.Optional(Text),
   createdAfter: Type.Optional(EpochMs),
@@ -131,7 +132,7 @@ function batchOf(where: TaskFilter, { keys }: QueryReader, body: unknown): Batch
   const { tags, ...others } = where
   const query = { ...others, ...(tags && { tags: tagsOf(tags) }) }
   const action = (operation === 'command' ? command : operation) as BatchRequest['action']
-  return { entity: 'task', action, query, ...(operation !== 'command' && { actionParameters: parameters }) }
+  return { entity: 'task', action, query, actionParameters: parameters }
 }
 
 function tagsOf(tags: NonNullable<TaskFilter['tags']>): Readonly<Record<string, unknown>> {

@@ -12,7 +12,7 @@ import {
   type TaskSpecification,
 } from '../task-schema.ts'
 import { readFormat } from './read-filters.ts'
-import { described, Flag, handle } from './route-parts.ts'
+import { described, Flag, handle, Version } from './route-parts.ts'
 
 const one = { params: ['id'] } as const
 const entity = { ...one, answers: { 200: TaskEntitySchema } }
@@ -100,15 +100,17 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
   app.post(
     '/api/tasks/:id/command/reload',
     described({
-      summary: 'Make a task anew from its template of now, or see what that would change',
+      summary: 'Make a task anew from another version of its template, or see what that would change',
       ...one,
-      query: { dryRun: Type.Optional(Flag) },
+      query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version) },
       answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
     }),
     handle(service, ({ api, query, param }) => {
       const dryRun = query.flag('dryRun') ?? false
+      const templateVersion = query.integer('templateVersion', { least: 1 })
       query.done()
-      return dryRun ? api.batches.previewReload(param('id')) : api.batches.reload(param('id'))
+      const options = templateVersion === undefined ? {} : { templateVersion }
+      return dryRun ? api.batches.previewReload(param('id'), options) : api.batches.reload(param('id'), options)
     }),
   )
   app.get(

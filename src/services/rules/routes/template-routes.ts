@@ -5,20 +5,23 @@ import type { RulesService, TemplateRun, TemplateRunOptions, TemplateSpecificati
 import { GraphFormatSchema } from '../shared-schema.ts'
 import {
   CreatedTemplateSchema,
+  PagedTemplateVersionsSchema,
   TemplateEntitySchema,
   TemplateSpecificationSchema,
   TemplateUpgradeSchema,
+  TemplateVersionSchema,
   UpgradedTemplatesSchema,
   type TemplateUpgrade,
 } from '../template-schema.ts'
 import { TemplateRunSchema } from '../tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
-import { described, Flag, handle, Text, Whole, type Asked } from './route-parts.ts'
+import { described, Flag, handle, Text, Version, Whole, type Asked } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
 
 const format = { format: Type.Optional(GraphFormatSchema) }
+const paging = { startIndex: Type.Optional(Whole), hits: Type.Optional(Whole) }
 const entity = { answers: { 200: TemplateEntitySchema } }
 const filters = {
   filter: Type.Optional(Text),
@@ -49,8 +52,7 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
       query: {
         ...filters,
         ...format,
-        startIndex: Type.Optional(Whole),
-        hits: Type.Optional(Whole),
+        ...paging,
         includegraph: Type.Optional(Flag),
       },
       answers: { 200: Type.Array(TemplateEntitySchema) },
@@ -82,11 +84,31 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
   )
   app.get(
     '/api/templates/:name',
-    described({ summary: 'One template', params: ['name'], query: format, ...entity }),
+    described({
+      summary: 'One template, as it is or as it was in an older version',
+      params: ['name'],
+      query: { ...format, version: Type.Optional(Version) },
+      ...entity,
+    }),
     handle(service, ({ api, query, param }) => {
       const wanted = readFormat(query)
+      const version = query.integer('version', { least: 1 })
       query.done()
-      return api.templates.get(param('name'), wanted)
+      return api.templates.get(param('name'), wanted, version)
+    }),
+  )
+  app.get(
+    '/api/templates/:name/versions',
+    described({
+      summary: 'The versions of a template that are kept, newest first',
+      params: ['name'],
+      query: paging,
+      answers: { 200: Type.Union([Type.Array(TemplateVersionSchema), PagedTemplateVersionsSchema]) },
+    }),
+    handle(service, async ({ api, query, param, request, reply }) => {
+      const page = readPaging(query)
+      query.done()
+      return sendList(request, reply, await api.templates.versions(param('name'), page))
     }),
   )
   app.put(
@@ -153,6 +175,8 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
     },
     produces: ['application/x-ndjson'],
   }
+  const stored = { params: ['name'] }
+  const version = { version: Type.Optional(Version) }
   const debug = { ...run, query: { logLevel: run.query.logLevel, nodeToDebug: Text } }
   app.post(
     '/api/templates/run',
@@ -161,7 +185,12 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/templates/:name/run',
-    described({ summary: 'Run a template once, or over data', params: ['name'], ...run }),
+    described({
+      summary: 'Run a template once, or over data',
+      ...stored,
+      ...run,
+      query: { ...run.query, ...version },
+    }),
     handle(service, (asked) => sendRun(asked, asked.param('name'), {})),
   )
   app.post(
@@ -171,7 +200,7 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/templates/:name/debug',
-    described({ summary: 'Run one node of a template', params: ['name'], ...debug }),
+    described({ summary: 'Run one node of a template', ...stored, ...debug, query: { ...debug.query, ...version } }),
     handle(service, (asked) => sendRun(asked, asked.param('name'), nodeToDebug(asked))),
   )
 }
@@ -186,12 +215,14 @@ function sendRun({ api, query, body, reply }: Asked, name: string | undefined, m
   const logLevel = query.oneOf('logLevel', LOG_LEVELS)
   const targetNode = query.text('targetNode')
   const maxTps = query.number('maxTps')
+  const version = name === undefined ? undefined : query.integer('version', { least: 1 })
   query.done()
   const reports = api.templates.run(name, body as TemplateRun, {
     ...more,
     ...(logLevel && { logLevel }),
     ...(targetNode !== undefined && { targetNode }),
     ...(maxTps !== undefined && maxTps > 0 && { maxTps }),
+    ...(version !== undefined && { version }),
     signal: untilClosed(reply),
   })
   return sendLines(reply, reports)

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { TASKS } from '../../../src/services/rules/task-record.ts'
+import { OLD_VERSIONS, TEMPLATES } from '../../../src/services/rules/template-record.ts'
+import { MOST_VERSIONS } from '../../../src/services/rules/template-versions.ts'
+import type { Template } from '../../../src/index.ts'
+import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { PAGED_MEDIA_TYPE } from '../../../src/web/media-types.ts'
+import { got, pluck } from '../support/answer.ts'
+import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
+import { GRAPH, templateOf } from './support/rules.ts'
+
+let rules: Bench
+beforeEach(async () => {
+  rules = await bench()
+})
+afterEach(() => rules.close())
+
+const NAME = 'overheating'
+const made = { template: NAME, name: 'm', resource: 'boiler-1' }
+
+function limited(limit: number, more: Partial<Template> = {}): Template {
+  return templateOf(NAME, { sensors: GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit } })), ...more })
+}
+
+/** Version n of the template has the limit 100 + n. */
+async function versions(count: number): Promise<void> {
+  await rules.ask('POST', '/api/templates', limited(101))
+  for (let n = 2; n <= count; n++) await rules.ask('PUT', `/api/templates/${NAME}`, limited(100 + n))
+}
+
+const limitOf = async (task: string) =>
+  (await rules.ask('GET', `/api/tasks/${task}?format=simplified`)).at('network.sensors.0.properties.limit')
+const versionOf = async (task: string) => (await rules.ask('GET', `/api/tasks/${task}`)).at('templateVersion')
+const kept = async (query = '?hits=100') => {
+  const { body } = await rules.ask('GET', `/api/templates/${NAME}/versions${query}`)
+  return pluck(body, 'version')
+}
+
+describe('a template', () => {
+  it.each([
+    ['its rule', limited(95)],
+    ['its variables', limited(90, { variables: [{ name: 'v', type: 'double' }] })],
+    ['its defaults', limited(90, { taskDefaults: { type: 'reactive' } })],
+  ])('is a version further after a change of %s', async (_what, changed) => {
+    expect((await rules.ask('POST', '/api/templates', limited(90))).at('entity.version')).toBe(1)
+    expect((await rules.ask('PUT', `/api/templates/${NAME}`, changed)).at('version')).toBe(2)
+    expect((await rules.ask('GET', `/api/templates/${NAME}`)).at('version')).toBe(2)
+  })
+
+  it.each([
+    ['description', limited(90, { description: 'new' })],
+    ['tags', limited(90, { tags: { site: 'x' } })],
+    ['spelling', limited(90, { relations: [], notes: [] })],
+  ])('is the same version after a change of its %s alone', async (_what, changed) => {
+    await rules.ask('POST', '/api/templates', limited(90))
+    expect((await rules.ask('PUT', `/api/templates/${NAME}`, changed)).at('version')).toBe(1)
+    expect(await kept()).toEqual([1])
+  })
+
+  it('is a version further when its plugs are raised, and no further when there is nothing to raise', async () => {
+    await rules.ask('POST', '/api/templates', limited(90))
+    const updates = [{ name: 'heat', fromVersion: '1.0.0', toVersion: '1.1.0' }]
+    for (const _time of [1, 2]) await rules.ask('PATCH', '/api/templates', { operation: 'updatePlugins', updates })
+    expect((await rules.ask('GET', `/api/templates/${NAME}`)).at('version')).toBe(2)
+  })
+
+  it('is shown as it was in an older version', async () => {
+    await versions(3)
+    const { body } = await rules.ask('GET', `/api/templates/${NAME}?version=2&format=simplified`)
+    expect([got(body, 'version'), got(body, 'sensors.0.properties.limit')]).toEqual([2, 102])
+    expect((await rules.ask('GET', `/api/templates/${NAME}?version=3`)).status).toBe(200)
+  })
+
+  it.each([
+    ['4', 404],
+    ['0', 400],
+    ['one', 400],
+  ])('has no version %s', async (version, status) => {
+    await versions(3)
+    const answer = await rules.ask('GET', `/api/templates/${NAME}?version=${version}`)
+    expect(answer.status).toBe(status)
+    expect(answer.at('error')).toContain(
+      status === 404 ? 'No version 4 of template overheating; its newest is 3' : 'version',
+    )
+  })
+
+  it('lists its versions, newest first, with who made them and how many tasks there are of each', async () => {
+    await versions(2)
+    rules.clock.advanceTo(NOON + 1000)
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(103))
+    await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 1 })
+    const { body, headers } = await rules.ask('GET', `/api/templates/${NAME}/versions`)
+    expect(body).toEqual([
+      { version: 3, user: 'tester', createTime: NOON + 1000, tasks: 0 },
+      { version: 2, user: 'tester', createTime: NOON, tasks: 0 },
+      { version: 1, user: 'tester', createTime: NOON, tasks: 1 },
+    ])
+    expect(headers['x-count']).toBe('3')
+    const paged = await rules.ask('GET', `/api/templates/${NAME}/versions?startIndex=1&hits=1`, undefined, {
+      accept: PAGED_MEDIA_TYPE,
+    })
+    expect(paged.body).toMatchObject({ values: [{ version: 2 }], skip: 1, limit: 1, total: 3 })
+    expect((await rules.ask('GET', '/api/templates/nope/versions')).status).toBe(404)
+  })
+
+  it('keeps its newest versions, and those of which there are tasks', async () => {
+    await versions(2)
+    await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
+    for (let n = 3; n <= MOST_VERSIONS + 3; n++) await rules.ask('PUT', `/api/templates/${NAME}`, limited(100 + n))
+    const all = [...(await kept()), ...(await kept('?startIndex=100&hits=100'))]
+    expect(all).toHaveLength(MOST_VERSIONS + 1)
+    expect([all.at(-2), all.at(-1)]).toEqual([4, 2])
+    await rules.ask('DELETE', '/api/tasks/t1?forceStop=true')
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(1))
+    expect(await kept('?startIndex=99&hits=9')).toEqual([5])
+  })
+
+  it('begins with version 1 again after its deletion', async () => {
+    await versions(3)
+    await rules.ask('DELETE', `/api/templates/${NAME}`)
+    await rules.ask('POST', '/api/templates', limited(90))
+    expect(await kept()).toEqual([1])
+  })
+
+  it('may have a name as long as an id', async () => {
+    const name = '\u{6e29}'.repeat(170)
+    await rules.api.templates.create({ ...limited(1), name })
+    await rules.api.templates.replace(name, { ...limited(2), name })
+    expect(await rules.api.templates.get(name, 'simplified', 1)).toMatchObject({ version: 1 })
+  })
+
+  it('of a time before there were versions is version 1, and so are its tasks', async () => {
+    await rules.ask('POST', '/api/templates', limited(101))
+    await rules.ask('POST', '/api/tasks', made)
+    const store = rules.storage.tenant('acme')
+    for (const { id, value } of await store.collection(TEMPLATES).find({})) {
+      const { version: _version, ...old } = value
+      await store.collection(TEMPLATES).put(id, old)
+    }
+    for (const { id, value } of await store.collection(TASKS).find({})) {
+      const { templateVersion: _version, ...old } = value
+      await store.collection(TASKS).put(id, old)
+    }
+    expect(await versionOf('t1')).toBe(1)
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(102))
+    expect(await kept()).toEqual([2, 1])
+    expect(pluck((await rules.ask('GET', '/api/tasks?templateVersion=1')).body, 'ID')).toEqual(['t1'])
+  })
+})
+
+describe('a task of a template', () => {
+  it('is made of the newest version, or of the one that it names', async () => {
+    await versions(3)
+    await rules.ask('POST', '/api/tasks', made)
+    await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
+    expect([await versionOf('t1'), await limitOf('t1')]).toEqual([3, 103])
+    expect([await versionOf('t2'), await limitOf('t2')]).toEqual([2, 102])
+    expect((await rules.ask('GET', '/api/tasks/t2/conf')).body).toEqual({ ...made, templateVersion: 2 })
+  })
+
+  it.each([
+    [7, 'No version 7 of template overheating; its newest is 3'],
+    [0, '/templateVersion'],
+    ['2', '/templateVersion'],
+  ])('is refused for version %j', async (templateVersion, reason) => {
+    await versions(3)
+    const answer = await rules.ask('POST', '/api/tasks', { ...made, templateVersion })
+    expect(answer.status).toBe(400)
+    expect(answer.at('error')).toContain(reason)
+    expect(pluck(answer.at('details'), 'path')).toEqual(['/templateVersion'])
+  })
+
+  it('moves on to the newest version by reload, or back to one that is named', async () => {
+    await versions(2)
+    await rules.ask('POST', '/api/tasks', made)
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(103))
+    expect([await versionOf('t1'), await limitOf('t1')]).toEqual([2, 102])
+    expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).at('templateVersion')).toBe(3)
+    expect(await limitOf('t1')).toBe(103)
+    const preview = await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun&templateVersion=1')
+    expect(preview.body).toMatchObject({ templateVersion: 1, changes: [{ from: 103, to: 101 }] })
+    const back = await rules.ask('POST', '/api/tasks/t1/command/reload?templateVersion=1')
+    expect([back.at('templateVersion'), await limitOf('t1')]).toEqual([1, 101])
+    expect((await rules.ask('POST', '/api/tasks/t1/command/reload?templateVersion=9')).status).toBe(400)
+  })
+
+  it('is reloaded to a named version by a batch, and by the old operation', async () => {
+    await versions(3)
+    await rules.ask('POST', '/api/tasks', made)
+    const reload = { entity: 'task', action: 'reload', query: { ids: ['t1'] } } as const
+    const batch = await rules.api.batches.run({ ...reload, actionParameters: { templateVersion: 2 } })
+    expect(Object.keys(batch.results?.success ?? {})).toEqual(['t1'])
+    expect([await versionOf('t1'), await limitOf('t1')]).toEqual([2, 102])
+    const missing = await rules.api.batches.run({ ...reload, actionParameters: { templateVersion: 9 } })
+    expect(missing.results?.failure['t1']?.error).toContain('No version 9 of template overheating')
+    const old = { operation: 'command', command: 'reload', templateVersion: 1 }
+    expect((await rules.ask('PATCH', '/api/tasks?ids=t1', old)).body).toEqual({ successful: ['t1'] })
+    expect(await versionOf('t1')).toBe(1)
+    const wrong = await rules.ask('POST', '/api/batch', { ...reload, actionParameters: { templateVersion: 'last' } })
+    expect(pluck(wrong.at('details'), 'path')).toEqual(['/actionParameters/templateVersion'])
+  })
+
+  it('that moves to an equal version keeps its run', async () => {
+    await versions(1)
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(90))
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(101))
+    await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 1 })
+    await rules.ask('POST', '/api/tasks/t1/command/reload')
+    expect(await versionOf('t1')).toBe(3)
+    expect(rules.runner.told).toEqual(['begin t1 1'])
+  })
+
+  it('is found by its version', async () => {
+    await versions(2)
+    for (const templateVersion of [1, 2, 2]) await rules.ask('POST', '/api/tasks', { ...made, templateVersion })
+    const { body } = await rules.ask('GET', `/api/tasks?template=${NAME}&templateVersion=2`)
+    expect(pluck(body, 'ID').map(String).toSorted()).toEqual(['t2', 't3'])
+    const stop = { entity: 'task', action: 'stop', query: { templateVersion: 1 } } as const
+    expect(Object.keys((await rules.api.batches.run(stop)).results?.success ?? {})).toEqual(['t1'])
+  })
+
+  it('has no version any more when it is given a rule of its own', async () => {
+    await versions(1)
+    await rules.ask('POST', '/api/tasks', made)
+    const { body } = await rules.ask('PUT', '/api/tasks/t1', { ...GRAPH, task: { name: 'own', resource: 'x' } })
+    expect(body).not.toHaveProperty('template')
+    expect(body).not.toHaveProperty('templateVersion')
+  })
+})
+
+describe('after a restart', () => {
+  it('versions are there, and a task whose version is gone runs', async () => {
+    const disk = new MemoryDisk()
+    const before = await bench({ storage: openMemory({ disk }) })
+    await before.ask('POST', '/api/templates', limited(101))
+    await before.ask('PUT', `/api/templates/${NAME}`, limited(102))
+    await before.ask('POST', '/api/tasks', { ...made, templateVersion: 1 })
+    await before.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
+    const [gone] = await before.storage.tenant('acme').collection(OLD_VERSIONS).ids({})
+    await before.close()
+    await before.storage.close()
+    await rules.close()
+    rules = await bench({ storage: openMemory({ disk }), firstId: 1000 })
+    expect(await kept()).toEqual([2, 1])
+    await rules.storage
+      .tenant('acme')
+      .collection(OLD_VERSIONS)
+      .delete(gone ?? '')
+    expect(await kept()).toEqual([2])
+    expect([await versionOf('t1'), await limitOf('t1')]).toEqual([1, 101])
+    await rules.ask('POST', '/api/tasks/t1/command/restart')
+    await rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: 102 } })
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
+    expect((await rules.ask('GET', '/api/tasks/t2/nodes/hot')).at('mostLikelyState.state')).toBe('COLD')
+  })
+})
