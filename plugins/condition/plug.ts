@@ -31,7 +31,7 @@ export function createCondition(fence: ScriptFence): Plug {
     check: ({ condition }) => problemsOfCode('condition', condition, compile),
     prepare: ({ condition }) => compile(condition),
     execute(context) {
-      const holds = context.prepared.evaluate(readerOf(context), context.now)
+      const holds = context.prepared.evaluate(readerOf(context), context.now, context)
       return typeof holds === 'boolean' ? stateOf(holds) : holds.then(stateOf)
     },
   })

@@ -36,7 +36,7 @@ export function createTransformer(fence: ScriptFence): Plug {
     prepare: ({ transformer }) => compile(transformer),
     execute(context) {
       try {
-        const value = context.prepared.evaluate(readerOf(context), context.now)
+        const value = context.prepared.evaluate(readerOf(context), context.now, context)
         return value instanceof Promise ? value.then(resultOf, failed) : resultOf(value)
       } catch (error) {
         return failed(error)
