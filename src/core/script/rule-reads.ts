@@ -4,7 +4,7 @@ import { withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
 import { isRoot, printPath, type Fault } from '../placeholders/path.ts'
 import { INSTEAD } from '../expression/refused.ts'
-import { similarFunction, WORD_FUNCTIONS, wrongCall } from '../expression/word-functions.ts'
+import { isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from '../expression/word-functions.ts'
 import { chainOf, lookupLength, memberName, messagePath, pathOf } from '../expression/names.ts'
 import { shorten } from '../expression/parse.ts'
 import { bindingOfName, partsOfText, type Problem, type Source } from '../expression/source.ts'
@@ -112,7 +112,7 @@ export class Reads {
     const wrong = wrongCall(name, call.arguments)
     if (wrong) return this.#wrong(node, wrong.message, wrong.suggestion)
     const zone = call.arguments[1]
-    if (zone?.type === 'Literal' && name !== 'contains') this.zones.add(String(zone.value))
+    if (zone?.type === 'Literal' && isCalendarPart(name)) this.zones.add(String(zone.value))
     this.#word(node)
   }
 

@@ -34,7 +34,10 @@ describe('statements without a return', () => {
     ['switch (t) { case 26: "yes"; break; default: "no" }', 'yes'],
     ['try { null.x } catch { "caught" }', 'caught'],
     ['let a = 0; try { 1 } finally { a = 2 }', 1],
-    ['let n = 0; outer: for (const x of [1, 2]) { for (const y of [1, 2]) { if (y === 2) continue outer; n += x } } n', 3],
+    [
+      'let n = 0; outer: for (const x of [1, 2]) { for (const y of [1, 2]) { if (y === 2) continue outer; n += x } } n',
+      3,
+    ],
     ['if (t > 25) return "early"; "late"', 'early'],
     ['if (t > 30) return "early"; "late"', 'late'],
     ['if (t > 30) return "early"; let x = 1', undefined],
@@ -73,7 +76,9 @@ describe('statements without a return', () => {
         tie('list').map((inner) => `for (let i = 0; i < 2; i++) { ${inner} }`),
         tie('list').map((inner) => `for (const k of [1, 2]) { ${inner} if (k > 1) break; }`),
         tie('list').map((inner) => `a: for (const k of [1, 2]) { if (k > 1) continue a; ${inner} }`),
-        fc.tuple(tie('list'), tie('list')).map(([a, b]) => `switch (x % 2) { case 0: ${a} case 1: ${b} break; default: 5; }`),
+        fc
+          .tuple(tie('list'), tie('list'))
+          .map(([a, b]) => `switch (x % 2) { case 0: ${a} case 1: ${b} break; default: 5; }`),
         fc.tuple(tie('list'), tie('list')).map(([a, b]) => `try { ${a} null.x } catch { y; ${b} } finally { ${a} }`),
       ),
     }))
