@@ -38,7 +38,7 @@ export class Completion {
     const text = this.#written(node, suffix, asWritten, write)
     if (node !== this.#last) return text
     const end = this.#through === '' ? '' : this.#through + suffix
-    return `${text ?? asWritten()}\n;return ${end}(${this.#name(suffix)})`
+    return `${text ?? asWritten()}\n;return ${end}(use${suffix}(${this.#name(suffix)}))`
   }
 
   #written(node: AnyNode, suffix: string, asWritten: () => string, write: Write): string | undefined {
