@@ -86,6 +86,7 @@ describe('script', () => {
     ['if (options.now > 5000) return { v: ${nodes.gone.state} }; return { w: 1 }', { w: 1 }],
     ['return { v: ${variables.limit} }', { v: 9 }],
     ['return { v: nodes.n.rawData.v, gone: nodes.gone.state }', { v: 3 }],
+    ['nodes = { n: { state: "own" } }; return { v: nodes.n.state }', { v: 'own' }],
     ['const nodes = { n: { state: "mine" } }; return { v: `${nodes.n.state}` }', { v: 'mine' }],
     [
       'return { keys: Object.keys(options).join(), v: ${streamdata.t} }',

@@ -33,6 +33,7 @@ describe('statements without a return', () => {
     ['let n = 0; for (const x of []) n++', undefined],
     ['switch (t) { case 26: "yes"; break; default: "no" }', 'yes'],
     ['try { null.x } catch { "caught" }', 'caught'],
+    ['try { t; null.x } catch { let a = 2 }', undefined],
     ['let a = 0; try { 1 } finally { a = 2 }', 1],
     [
       'let n = 0; outer: for (const x of [1, 2]) { for (const y of [1, 2]) { if (y === 2) continue outer; n += x } } n',

@@ -75,6 +75,7 @@ describe('code that is more than an expression', () => {
       'let at = now; [hour(at, "America/New_York"), weekday(at, "America/New_York"), hour("1970-06-01", "Asia/Kolkata")]',
       [19, 'Wednesday', 5],
     ],
+    ['let at = "1970-07-01T12:00:00Z"; hour(at, "America/New_York")', 8],
     ['let hour = (x) => x + 1; hour(1)', 2],
     ['const { now } = { now: 7 }; return { now }', { now: 7 }],
     ['let x = { now }; x.now === Date.now()', true],
