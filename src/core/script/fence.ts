@@ -19,8 +19,8 @@ import { parsePlainJson } from '../plug/plain-json.ts'
 import { PRELUDE } from './prelude.ts'
 import { compileScript } from './script-source.ts'
 
-/** Parts of the errors that a script meets at its limits; without memory there is not even a text. */
-const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length', 'null']
+/** Parts of the errors that a script meets at its limits. */
+const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length']
 
 /** What a script sees as `options`; `now` and `seed` are its clock (epoch ms) and its chance. */
 export interface ScriptInput {
@@ -161,7 +161,8 @@ function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
   const [ok, value, log] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[]]
   if (write) for (const line of log) write(line)
   if (!ok) {
-    const isLimit = LIMITS.some((text) => value.includes(text))
+    // without memory there is not even a text
+    const isLimit = value === 'null' || LIMITS.some((text) => value.includes(text))
     throw new AppError(isLimit ? 'TOO_LARGE' : 'PLUG_FAILED', `the script failed: ${value}`)
   }
   try {

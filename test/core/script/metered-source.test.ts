@@ -71,6 +71,10 @@ describe('a script with meters', () => {
     )
   })
 
+  it('counts what the last statement gives, as what a return gives', () => {
+    expect(compileScript('s').code).toContain('return settle$0(use$0(given$0))')
+  })
+
   it('has meters under names that the script does not have, however it spells them', () => {
     expect(compileScript('() => { let us\\u0065$0 = 1; return { use$1: use$2 } }').code).toMatch(/^\(\(use\$3,/)
   })
