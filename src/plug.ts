@@ -5,6 +5,7 @@
 export { compileCondition, type CompiledCondition } from './core/expression/condition.ts'
 export { compileExpression, type CompiledExpression } from './core/expression/expression.ts'
 export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
+export { drawSeed } from './core/expression/run.ts'
 export { readerOf } from './core/expression/reader.ts'
 export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
 export { actsWith } from './core/plug/acts-with.ts'
@@ -40,9 +41,23 @@ export type { AlarmPort, Cause, DataPort, PlugServices, ResourcePort } from './c
 export { resourceOf } from './core/plug/resource-of.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { textList } from './core/plug/text-list.ts'
-export { compileCode, compileConditionCode, compileNumberCode, type CompiledCode } from './core/script/either-lane.ts'
-export { ScriptFence, type ScriptInput, type ScriptLine, type ScriptResult } from './core/script/fence.ts'
-export { scriptFunction } from './core/script/script-source.ts'
+export {
+  compileCode,
+  compileConditionCode,
+  compileNumberCode,
+  writeLine,
+  type CodeSurroundings,
+  type CompiledCode,
+} from './core/script/either-lane.ts'
+export {
+  ScriptFence,
+  type ScriptInput,
+  type ScriptLine,
+  type ScriptResult,
+  type WriteLine,
+} from './core/script/fence.ts'
+export { valuesOf } from './core/script/handed-in.ts'
+export { compileScript, type CompiledScript } from './core/script/script-source.ts'
 export { emptyTree, insert, percentileOf, remove, type OrderTree } from './core/window/order-tree.ts'
 export {
   emptyWindow,

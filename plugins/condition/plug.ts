@@ -24,14 +24,14 @@ export function createCondition(fence: ScriptFence): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements with a return. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds, and answer later',
+          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements that end in the value or return it. x in list finds an item; there are between(x, low, high), contains(textOrList, part), now, and hour(now), weekday(now, "Europe/Brussels") and the like. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds',
         example: 'temperature > 25',
       },
     },
     check: ({ condition }) => problemsOfCode('condition', condition, compile),
     prepare: ({ condition }) => compile(condition),
     execute(context) {
-      const holds = context.prepared.evaluate(readerOf(context), context.now)
+      const holds = context.prepared.evaluate(readerOf(context), context.now, context)
       return typeof holds === 'boolean' ? stateOf(holds) : holds.then(stateOf)
     },
   })

@@ -16,7 +16,7 @@ export interface Memory {
   readonly operands: Kept[]
 }
 
-type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'now'>
+type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'now' | 'random' | 'log'>
 
 interface Run {
   readonly context: Context
@@ -81,7 +81,7 @@ function asCode(text: string, otherwise: unknown, fence: ScriptFence): Formula {
     const { evaluate } = compileNumberCode(text, fence)
     return {
       newMemory: () => ({ formula: text, last: null, operands: [] }),
-      evaluate: (context) => evaluate(readerOf(context), context.now),
+      evaluate: (context) => evaluate(readerOf(context), context.now, context),
     }
   } catch {
     throw otherwise

@@ -1,16 +1,17 @@
 import {
+  compileScript,
   definePlug,
+  drawSeed,
   isPlainObject,
   messageOf,
   type Plug,
-  type PlugLog,
   problemsOfCode,
-  scriptFunction,
+  readerOf,
   type ScriptFence,
-  type ScriptLine,
+  type ScriptResult,
+  valuesOf,
+  writeLine,
 } from '../../src/plug.ts'
-
-const SEEDS = 4_294_967_296
 
 /** Raw data made by a script that runs behind `fence`; the fence belongs to the plug, so that it is loaded once. */
 export function createScript(fence: ScriptFence): Plug {
@@ -28,39 +29,34 @@ export function createScript(fence: ScriptFence): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'a function of (options, send), or the body of one; options has streamData, rawData, internalState, task, node and now. It returns an object, or a promise of one, or calls send(error, object)',
+          'a function of (options, send), or the body of one; options has streamData, rawData, internalState, task, node and now. It returns an object, or a promise of one, or calls send(error, object); a body may also end with the object. ${path} and $${path} in the code and in quoted texts stand for values, which are never read as code; in a template literal ${...} is that of JavaScript and may name nodes.<label>.state and the like; a regular expression takes none. console writes to the log of the task, at most 100 lines a run, and Math.random follows the seed of the task',
         example: '(options) => ({ doubled: options.streamData.temperature * 2 })',
       },
     },
     output: { error: { type: 'string', description: 'why there is no object; only in state Error' } },
     openOutput: true,
-    check: ({ script }) => problemsOfCode('script', script, scriptFunction),
-    prepare: ({ script }) => scriptFunction(script),
-    async execute(context) {
+    check: ({ script }) => problemsOfCode('script', script, compileScript),
+    prepare: ({ script }) => compileScript(script),
+    execute(context) {
       const { prepared, streamData, rawData, internalState, task, node, now, log } = context
-      const seed = Math.floor(context.random() * SEEDS)
+      const seed = drawSeed(context)
       try {
-        const input = { streamData, rawData, internalState, task, node, requiredProperties: {}, now, seed }
-        const result = await fence.runCode(prepared, input)
-        writeTo(log, result.log)
-        if (isPlainObject(result.value)) return { state: 'Success', rawData: result.value }
-        return failed('the script gives no object; let it return one such as { value: 1 }')
+        const values = valuesOf(prepared.uses, readerOf(context))
+        const input = { streamData, rawData, internalState, task, node, requiredProperties: {}, now, seed, values }
+        const result = fence.runCode(prepared.code, input, (line) => writeLine(log, line))
+        return result instanceof Promise ? result.then(answerOf, failed) : answerOf(result)
       } catch (error) {
-        return failed(messageOf(error))
+        return failed(error)
       }
     },
   })
 }
 
-function failed(error: string) {
-  return { state: 'Error', rawData: { error } } as const
+function answerOf({ value }: ScriptResult) {
+  if (isPlainObject(value)) return { state: 'Success', rawData: value } as const
+  return failed(new Error('the script gives no object; let it return one such as { value: 1 }'))
 }
 
-function writeTo(log: PlugLog, lines: readonly ScriptLine[]): void {
-  for (const { level, message } of lines) {
-    if (level === 'DEBUG') log.debug(message)
-    else if (level === 'WARN') log.warn(message)
-    else if (level === 'ERROR') log.error(message)
-    else log.info(message)
-  }
+function failed(error: unknown) {
+  return { state: 'Error', rawData: { error: messageOf(error) } } as const
 }

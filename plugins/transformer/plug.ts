@@ -26,7 +26,7 @@ export function createTransformer(fence: ScriptFence): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that return one. What only reads and calculates takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds, and answer later',
+          'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that end in one or return it; an object at the end stands in brackets: ({ ... }). What only reads and calculates takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds',
         example: '{ fahrenheit: temperature * 1.8 + 32 }',
       },
     },
@@ -36,7 +36,7 @@ export function createTransformer(fence: ScriptFence): Plug {
     prepare: ({ transformer }) => compile(transformer),
     execute(context) {
       try {
-        const value = context.prepared.evaluate(readerOf(context), context.now)
+        const value = context.prepared.evaluate(readerOf(context), context.now, context)
         return value instanceof Promise ? value.then(resultOf, failed) : resultOf(value)
       } catch (error) {
         return failed(error)

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createCondition } from '../../plugins/condition/plug.ts'
 import { startBuiltins } from '../support/builtin-task.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
+import { createRegistry } from '../../src/core/plug/registry.ts'
+import { validateRule } from '../../src/core/rule/validate.ts'
+import { simulate } from '../../src/index.ts'
 import { ScriptFence } from '../../src/core/script/fence.ts'
 
 const condition = createCondition(new ScriptFence())
@@ -84,6 +87,8 @@ describe('condition', () => {
     ['if (temperature > 25) return true; return nodes.range_1.state === "Below"', 'True'],
     ['let sum = 0; for (const x of [1, 2, temperature]) sum += x; return sum > 100', 'False'],
     ['/^a/.test(nodes.range_1.state)', 'False'],
+    ['let a = temperature * 2; a > 50', 'True'],
+    ['let a = temperature; if (a in [5, 6]) true; else between(a, 30, 40)', 'False'],
     ['function high(x) { return x > variables.limit } return high(temperature)', 'True'],
   ])('%s runs in the fence and is %s', async (text, state) => {
     const ran = await runPlugLater(condition, {
@@ -94,6 +99,57 @@ describe('condition', () => {
     expect(ran.state).toBe(state)
     expect(checkPlug(condition, { condition: text })).toEqual([])
   })
+
+  it('answers at once in the fence too, once that is loaded', async () => {
+    const mine = createCondition(new ScriptFence())
+    const call = { properties: { condition: 'let a = v; a > 1' }, message: { v: 2 } }
+    expect(() => runPlug(mine, call)).toThrow('answered with a promise')
+    await runPlugLater(mine, call)
+    expect(runPlug(mine, call).state).toBe('True')
+  })
+
+  it('writes what its code logs', async () => {
+    const { log } = await runPlugLater(condition, {
+      properties: { condition: 'console.warn("v is", v); v > 1' },
+      message: { v: 2 },
+    })
+    expect(log).toEqual(['WARN v is 2'])
+  })
+
+  it('says the right form for what its words do not say, with the place', () => {
+    const rule = {
+      sensors: [{ label: 'c', name: 'condition', properties: { condition: 'a > 1 &&\n  b.contains("x")' } }],
+    }
+    const { issues } = validateRule(rule, createRegistry([condition]))
+    expect(issues).toEqual([
+      expect.objectContaining({
+        path: '/sensors/0/properties/condition',
+        severity: 'ERROR',
+        message: expect.stringContaining('line 2, column 5: there is no method "contains"') as string,
+        suggestion: expect.stringContaining('write includes') as string,
+      }),
+    ])
+  })
+
+  it.each(['Math.random() < 0.5', 'const x = Math.random(); x < 0.5'])(
+    'draws the same chance in equal simulations: %s',
+    async (code) => {
+      const rule = { sensors: [{ label: 'c', name: 'condition', resource: 'r', properties: { condition: code } }] }
+      const messages = Array.from({ length: 40 }, (_, i) => ({ resource: 'r', timestamp: i * 1000, v: i }))
+      const states = async (seed: number) => {
+        const plugs = [createCondition(new ScriptFence())]
+        const { events } = await simulate(rule, { messages, plugs, seed })
+        return events.flatMap((event) =>
+          event.type === 'state' && event.node === 'c' ? [`${event.time} ${event.to}`] : [],
+        )
+      }
+      const first = await states(1)
+      expect(first.join()).toContain('True')
+      expect(first.join()).toContain('False')
+      expect(await states(1)).toEqual(first)
+      expect(await states(2)).not.toEqual(first)
+    },
+  )
 
   it('names what is missing in the fence too', async () => {
     const properties = { condition: 'let x = 25; return temperature > x' }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createScript } from '../../plugins/script/plug.ts'
 import { ScriptFence } from '../../src/core/script/fence.ts'
-import { checkPlug, runPlugLater } from '../support/plug-context.ts'
+import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
 
 const script = createScript(new ScriptFence())
 const run = (source: string, more: object = {}) =>
@@ -33,11 +33,107 @@ describe('script', () => {
     ['return 5', 'gives no object'],
     ['return [1]', 'gives no object'],
     ['const x = 1', 'never answers'],
+    ['if (false) ({ x: 1 })', 'never answers'],
+    ['return { v: ${nodes.gone.state} }', '"${nodes.gone.state}" has no value'],
+    ['return { v: $${streamdata.gone} }', '"$${streamdata.gone}" has no value'],
+    ['const v = ${variables.gone}; return { v }', '"${variables.gone}" has no value'],
+    ['return { v: "is ${nodes.gone.state}" }', '"${nodes.gone.state}" has no value'],
+    ['return { v: `is ${nodes.gone.state}` }', '"nodes.gone.state" has no value'],
     ['while (true) {}', 'too many steps'],
   ])('%s gives Error, and no failure: %s', async (source, reason) => {
     const ran = await run(source)
     expect(ran.state).toBe('Error')
     expect(ran.rawData?.['error']).toContain(reason)
+  })
+
+  /** What would end a text or a statement if it were pasted. */
+  const HOSTILE = [
+    '"; throw 1; "',
+    "'; throw 1; '",
+    '`; throw 1; `',
+    '${1 + 1}',
+    '\\',
+    '\n\u2028',
+    '*/ throw 1 /*',
+    '</script>',
+    '${nodes.n.v}',
+  ]
+
+  it.each<[string, (value: string) => unknown]>([
+    ['return { v: $${streamdata.h} }', (value) => value],
+    ['return { v: ${streamdata.h} }', (value) => value],
+    ['return { v: "<${streamdata.h}>" }', (value) => `<${value}>`],
+    ["return { v: '<$${streamdata.h}>' }", (value) => `<${value}>`],
+    ['return { v: `<${streamdata.h}>` }', (value) => `<${value}>`],
+    ['const f = (x) => { return x }; ({ v: f(${streamdata.h}) })', (value) => value],
+    ['(options) => ({ v: ${streamdata.h} })', (value) => value],
+    ['const r = { "${streamdata.h}": 1 }; return { v: Object.keys(r)[0] }', (value) => value],
+    ['/* ${streamdata.h} */ // "${streamdata.h}"\nreturn { v: "\\${streamdata.h}" }', () => '${streamdata.h}'],
+    ['const half = async () => ${streamdata.h}; return { v: await half() }', (value) => value],
+  ])('binds what a placeholder stands for as data: %s', async (source, expected) => {
+    for (const h of HOSTILE) {
+      const ran = await run(source, { message: { h } })
+      expect(ran).toMatchObject({ state: 'Success', rawData: { v: expected(h) } })
+    }
+  })
+
+  it.each([
+    ['return { v: ${nodes.n.rawData.v} + ${streamdata.t} / 2 }', { v: 13 }],
+    ['return { v: $${nodes.n.rawData} }', { v: { v: 3 } }],
+    ['return { v: "${nodes.n.rawData} at ${streamdata.t}" }', { v: '{"v":3} at 20' }],
+    ['return { v: ${?nodes.gone.state} ?? "none", w: "${?nodes.gone.state}." }', { v: 'none', w: '.' }],
+    ['return { v: ${nodes.gone.state} == null, w: typeof ${nodes.gone.state} }', { v: true, w: 'undefined' }],
+    ['if (options.now > 5000) return { v: ${nodes.gone.state} }; return { w: 1 }', { w: 1 }],
+    ['return { v: ${variables.limit} }', { v: 9 }],
+    ['return { v: nodes.n.rawData.v, gone: nodes.gone.state }', { v: 3 }],
+    ['nodes = { n: { state: "own" } }; return { v: nodes.n.state }', { v: 'own' }],
+    ['const nodes = { n: { state: "mine" } }; return { v: `${nodes.n.state}` }', { v: 'mine' }],
+    [
+      'return { keys: Object.keys(options).join(), v: ${streamdata.t} }',
+      { v: 20, keys: 'streamData,rawData,task,node,requiredProperties,now' },
+    ],
+    ['return { v: "a/b".replace(/["\'/]/, "${streamdata.t}") }', { v: 'a20b' }],
+    [
+      'try { ${nodes.gone.state}.x } catch (error) { return { v: error.message.slice(0, 38) } }',
+      { v: '"${nodes.gone.state}" has no value, so' },
+    ],
+  ])('reads the rule by placeholders: %s gives %j', async (source, rawData) => {
+    expect(await run(source, { variables: { limit: 9 } })).toMatchObject({ state: 'Success', rawData })
+  })
+
+  it.each([
+    ['const a = options.streamData.t * 2; ({ a })', { a: 40 }],
+    ['let a = 1; if (options.now > 0) ({ a: 2 }); else ({ a: 3 })', { a: 2 }],
+    ['const work = async () => ({ a: 4 }); work()', { a: 4 }],
+    ['async function execute() { send(null, { sent: 1 }) }\nexecute().catch(send)', { sent: 1 }],
+    ['const p = Promise.resolve(1).then(() => 2).then(() => send(null, { late: 1 })); Promise.resolve()', { late: 1 }],
+    ['const a = await Promise.resolve(5); ({ a })', { a: 5 }],
+    ['if (options.now > 5000) return { a: 1 }; ({ a: 2 })', { a: 2 }],
+  ])('takes what the last statement gives: %s gives %j', async (source, rawData) => {
+    expect(await run(source)).toMatchObject({ state: 'Success', rawData })
+  })
+
+  it('gives the reason why the promise at its end failed', async () => {
+    const { rawData } = await run('async function execute() { throw new Error("no luck") }\nexecute()')
+    expect(rawData?.['error']).toContain('no luck')
+  })
+
+  it('keeps to JavaScript for in: a list has places', async () => {
+    expect((await run('return { a: 20 in [20], b: 0 in [20] }')).rawData).toEqual({ a: false, b: true })
+  })
+
+  it('answers at once when the fence is loaded', async () => {
+    const mine = createScript(new ScriptFence())
+    const call = { properties: { script: 'return { v: ${streamdata.t} }' }, message: { t: 1 } }
+    expect(() => runPlug(mine, call)).toThrow('answered with a promise')
+    await runPlugLater(mine, call)
+    expect(runPlug(mine, call).rawData).toEqual({ v: 1 })
+    expect(runPlug(mine, { properties: { script: 'null.x' } }).state).toBe('Error')
+  })
+
+  it('hands on the log of a script that fails', async () => {
+    const { log, state } = await run('console.log("before"); throw new Error("no luck")')
+    expect([log, state]).toEqual([['INFO before'], 'Error'])
   })
 
   it('hands its log on', async () => {
@@ -58,6 +154,11 @@ describe('script', () => {
     ['const { task, ...rest } = options', 'name the fields'],
     ['import("node:fs")', 'no modules'],
     ['return { x: 2n }', 'bigint'],
+    ['return { v: ${nodes..x} }', 'column 13'],
+    ['return { v: ${nodes.n.state.x} }', 'has no fields'],
+    ['return {\n v: "${temperature}" }', 'line 2, column 6'],
+    ['return { v: ${vault.KEY} }', 'secret'],
+    ['return { v: /${nodes.n.state}/.test("x") }', 'regular expression'],
   ])('refuses %j: %s', (source, text) => {
     expect(checkPlug(script, { script: source }).join()).toContain(text)
   })

@@ -7,16 +7,22 @@ import { printPath } from '../placeholders/path.ts'
 import { compileExpression } from './expression.ts'
 import { logicOfText } from './condition.ts'
 import { fencedUses } from '../script/either-lane.ts'
+import { compileScript } from '../script/script-source.ts'
 
 /**
- * What the code in a property reads: a JSON Logic value or its text, an expression or other JavaScript,
+ * What the code in a property reads: a JSON Logic value or its text, an expression, other JavaScript or a script,
  * or, in any other language, the placeholders in it. A plug's own check says what is wrong with the code; here that reads nothing. Never throws.
  */
 export function codeUses(code: unknown): readonly BindingUse[] {
   const logic = typeof code === 'string' ? logicOfText(code) : code
   if (typeof logic === 'object' && logic !== null) return usesOf(() => compileLogic(logic).uses) ?? []
   if (typeof code !== 'string') return []
-  return usesOf(() => compileExpression(code).uses) ?? usesOf(() => fencedUses(code)) ?? findBindings(code)
+  return (
+    usesOf(() => compileExpression(code, { chance: true }).uses) ??
+    usesOf(() => fencedUses(code)) ??
+    usesOf(() => compileScript(code).uses) ??
+    findBindings(code)
+  )
 }
 
 function usesOf(compile: () => readonly LogicPath[] | undefined): readonly BindingUse[] | undefined {

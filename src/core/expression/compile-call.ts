@@ -3,7 +3,7 @@ import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { nearest } from '../placeholders/nearest.ts'
 import { NOTHING } from './compile-member.ts'
 import type { CallbackMaker, Compiler } from './compiler.ts'
-import { FUNCTIONS, LIBRARIES } from './functions.ts'
+import { containsPart, FUNCTIONS, instantArg, isBetween, LIBRARIES } from './functions.ts'
 import { itemsOf, TAKES_CALLBACK } from './list-methods.ts'
 import { callMethod, METHOD_NAMES } from './methods.ts'
 import { memberName } from './names.ts'
@@ -11,6 +11,7 @@ import type { Side } from './operators.ts'
 import { INSTEAD } from './refused.ts'
 import { spend, type Code, type Frame, type Run } from './run.ts'
 import { findName, type Scope } from './scope.ts'
+import { calendarReader, isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from './word-functions.ts'
 
 /** A call of a function of the tables, or of a method of a value. Nothing else can be called. */
 export function compileCall(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Side {
@@ -18,11 +19,14 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
   const label = compiler.label(node)
   const library = libraryName(node, scope)
   if (library !== undefined) {
-    const apply = FUNCTIONS.get(library)
     const args = argumentsOf(compiler, node.arguments, scope, false)
+    if (WORD_FUNCTIONS.has(library)) return compileWord(compiler, node, library, args)
+    const apply = library === 'Math.random' && !compiler.hasChance ? undefined : FUNCTIONS.get(library)
     if (apply) return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
+    const close = similarFunction(library, FUNCTIONS.keys())
     const hint =
-      INSTEAD.get(library) ?? didYouMean(library, FUNCTIONS.keys(), 'functions such as Math.max, Number and JSON.parse')
+      INSTEAD.get(library) ??
+      (close === undefined ? 'there are functions such as Math.max, Number and JSON.parse' : `did you mean ${close}?`)
     return compiler.wrong(callee, `there is no function "${library}"`, hint)
   }
   if (callee.type !== 'MemberExpression') {
@@ -51,6 +55,19 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
     spend(run, 1)
     return callMethod(value, name, { run, args: args(run, frame), label }, selfLabel)
   })
+}
+
+function compileWord(compiler: Compiler, node: CallExpression, name: string, args: Arguments): Side {
+  const wrong = wrongCall(name, node.arguments)
+  if (wrong) return compiler.wrong(node, wrong.message, wrong.suggestion)
+  const label = compiler.label(node)
+  if (isCalendarPart(name)) {
+    const zone = node.arguments[1]
+    const read = calendarReader(name, zone?.type === 'Literal' ? String(zone.value) : undefined)
+    return compiler.side(node, (run, frame) => read(instantArg({ run, args: args(run, frame), label })))
+  }
+  const apply = name === 'between' ? isBetween : containsPart
+  return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
 }
 
 type Arguments = (run: Run, frame: Frame | undefined) => readonly unknown[]

@@ -5,6 +5,7 @@ import { itemsOf } from './list-methods.ts'
 import type { Side } from './operators.ts'
 import { spend, unfit, type Frame, type Run } from './run.ts'
 import type { Scope } from './scope.ts'
+import { isMarked } from './source.ts'
 import { keyOf } from './values.ts'
 
 /** `[a, ...list]` */
@@ -59,7 +60,7 @@ export function compileRecord(compiler: Compiler, node: ObjectExpression, scope:
 
 function fixedKey(key: Expression): string | undefined {
   if (key.type === 'Identifier') return key.name
-  if (key.type !== 'Literal') return undefined
+  if (key.type !== 'Literal' || (typeof key.value === 'string' && isMarked(key.value))) return undefined
   return typeof key.value === 'string' || typeof key.value === 'number' ? String(key.value) : undefined
 }
 

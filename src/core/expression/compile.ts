@@ -25,11 +25,13 @@ export class ExpressionCompiler implements Compiler {
   readonly paths = new Map<string, LogicPath>()
   readonly #text: string
   readonly #source: Source
+  readonly hasChance: boolean
   #depth = 0
 
-  constructor(text: string, source: Source) {
+  constructor(text: string, source: Source, hasChance: boolean) {
     this.#text = text
     this.#source = source
+    this.hasChance = hasChance
   }
 
   compile(node: Expression | Super, scope: Scope | undefined): Side {
@@ -212,6 +214,7 @@ export class ExpressionCompiler implements Compiler {
       return this.side(node, (_, frame) => slotOf(frame, depth, slot))
     }
     if (CONSTANTS.has(name)) return this.constant(node, CONSTANTS.get(name))
+    if (name === 'now') return this.side(node, (run) => run.now)
     const binding = bindingOfName(name, this.#source)
     if (binding) return this.#binding(node, binding)
     if (isRoot(name)) {

@@ -10,6 +10,8 @@ export type CallbackMaker = (run: Run, frame: Frame | undefined) => Callback
 
 /** What the code of each kind of syntax node asks of the compiler. */
 export interface Compiler {
+  /** whether there is `Math.random()` */
+  readonly hasChance: boolean
   /** The code of a node; a node that is wrong is noted and gives undefined. */
   compile(node: Expression | Super, scope: Scope | undefined): Side
   /** An arrow function that a method calls. */

@@ -3,13 +3,13 @@ import { isPlainObject } from '../../kernel/json.ts'
 import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
-import { compileExpression } from './expression.ts'
+import { compileExpression, type ExpressionOptions } from './expression.ts'
 
 /** A condition in either of the two languages. */
 export interface CompiledCondition {
   readonly uses: readonly LogicPath[]
   /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` when there is too much to do. */
-  holds(lookup: (path: LogicPath) => unknown, now: number): boolean
+  holds(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): boolean
 }
 
 /**
@@ -17,11 +17,11 @@ export interface CompiledCondition {
  * In both languages a missing value is not 0: to compare its size or to calculate with it is an error.
  * Throws `VALIDATION`.
  */
-export function compileCondition(given: unknown): CompiledCondition {
+export function compileCondition(given: unknown, options: ExpressionOptions = {}): CompiledCondition {
   const logic = typeof given === 'string' ? logicOfText(given) : given
   if (logic === undefined && typeof given === 'string') {
-    const { uses, evaluate } = compileExpression(given)
-    return { uses, holds: (lookup, now) => Boolean(evaluate(lookup, now)) }
+    const { uses, evaluate } = compileExpression(given, options)
+    return { uses, holds: (lookup, now, chance) => Boolean(evaluate(lookup, now, chance)) }
   }
   // JSON Logic takes anything but an object of one operator as plain data, which would be a condition that never changes.
   if (!isPlainObject(logic) || Object.keys(logic).length !== 1) {

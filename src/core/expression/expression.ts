@@ -5,7 +5,8 @@
  * E1 What is read stands in the text: the values of the message by their bare names, and the roots of placeholders.
  * E2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. No function
  *    is ever a value, so nothing of the machine can be named, kept or handed on.
- * E3 Nothing is changed. Time is the engine's, chance and regular expressions are refused.
+ * E3 Nothing is changed. Time is the engine's, and chance the task's where the caller hands it in; regular expressions
+ *    are refused.
  * E4 Length, depth, and calls, items and characters of one evaluation are bounded.
  * E5 What is unknown is not false: to compare or calculate with a missing value is an error that names it. `x == null`,
  *    `typeof x`, `!x`, `??` and `?.` ask whether it is there.
@@ -14,6 +15,7 @@ import { AppError, messageOf, validationError, type Issue } from '../../kernel/e
 import type { LogicPath } from '../logic/run.ts'
 import { ExpressionCompiler } from './compile.ts'
 import { placeIn, parseSource } from './parse.ts'
+import { misreadings } from './misreadings.ts'
 import { MAX_WORK, type Code, type Run } from './run.ts'
 import { readSource, type Problem } from './source.ts'
 import { measure } from './values.ts'
@@ -24,9 +26,14 @@ export interface CompiledExpression {
   /**
    * The value of the expression: JSON, or undefined. `lookup` gives the value at a path of `uses` (the very same object
    * each time), undefined when there is none; `now` is the time in epoch ms. Throws `BINDING` for a missing or unfit
-   * value, `TOO_LARGE` when there is too much to do.
+   * value, `TOO_LARGE` when there is too much to do. `chance` is what `Math.random` is drawn from.
    */
-  evaluate(lookup: (path: LogicPath) => unknown, now: number): unknown
+  evaluate(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): unknown
+}
+
+export interface ExpressionOptions {
+  /** `Math.random()` may be called, and each evaluation gets a `chance`; default no */
+  readonly chance?: boolean
 }
 
 /** Longer expressions are refused, characters. */
@@ -40,12 +47,15 @@ const MAX_PROBLEMS = 20
  * they stand: `"${path}"` as text, `${path}` and `$${path}` as value. Throws `VALIDATION` with every problem, each
  * with its column and what would be right.
  */
-export function compileExpression(text: string): CompiledExpression {
-  const { code, uses } = compiled(text)
+export function compileExpression(
+  text: string,
+  { chance: hasChance = false }: ExpressionOptions = {},
+): CompiledExpression {
+  const { code, uses } = compiled(text, hasChance)
   return {
     uses,
-    evaluate(lookup, now) {
-      const run: Run = { lookup, now, left: MAX_WORK }
+    evaluate(lookup, now, chance) {
+      const run: Run = { lookup, now, left: MAX_WORK, chance }
       try {
         const value = code(run, undefined)
         if (typeof value === 'object' && value !== null) measure(run, value)
@@ -57,7 +67,7 @@ export function compileExpression(text: string): CompiledExpression {
   }
 }
 
-function compiled(text: string): { code: Code; uses: readonly LogicPath[] } {
+function compiled(text: string, hasChance: boolean): { code: Code; uses: readonly LogicPath[] } {
   if (text.trim() === '') throw refused(text, [problem('it is empty', 'write one such as temperature > 25')])
   if (text.length > MAX_EXPRESSION) {
     const message = `it has ${text.length} characters, at most ${MAX_EXPRESSION} are read`
@@ -67,10 +77,11 @@ function compiled(text: string): { code: Code; uses: readonly LogicPath[] } {
   if (source.problems.length > 0) throw refused(text, source.problems)
   const parsed = parseSource(source, text)
   if (!('tree' in parsed)) throw refused(text, [parsed])
-  const compiler = new ExpressionCompiler(text, source)
+  const compiler = new ExpressionCompiler(text, source, hasChance)
   try {
     const { code } = compiler.compile(parsed.tree, undefined)
-    if (compiler.problems.length > 0) throw refused(text, compiler.problems)
+    const problems = [...compiler.problems, ...misreadings(parsed.tree)]
+    if (problems.length > 0) throw refused(text, problems)
     return { code, uses: [...compiler.paths.values()] }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error

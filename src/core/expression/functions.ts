@@ -2,8 +2,10 @@
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
-import { missing, spend, unfit } from './run.ts'
-import { jsonOf, keyOf, numberOf, textOf } from './values.ts'
+import { callMethod } from './methods.ts'
+import { missing, nextChance, spend, unfit } from './run.ts'
+import { jsonOf, keyOf, numberOf, primitive, textOf } from './values.ts'
+import { INSTANT, MAX_INSTANT } from './word-functions.ts'
 
 type Named = (call: Call) => unknown
 
@@ -34,6 +36,7 @@ export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ...MATH_OF_ONE.map((name): [string, Named] => [`Math.${name}`, (call) => Math[name](number(call, 0))]),
   ['Math.atan2', (call) => Math.atan2(number(call, 0), number(call, 1))],
   ['Math.imul', (call) => Math.imul(number(call, 0), number(call, 1))],
+  ['Math.random', ({ run, label }) => nextChance(run, label)],
   ['Math.pow', (call) => number(call, 0) ** number(call, 1)],
   ['Math.hypot', (call) => Math.sqrt(all(call).reduce((sum, value) => sum + value * value, 0))],
   ['Math.max', (call) => all(call).reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)],
@@ -69,11 +72,32 @@ export const LIBRARIES: ReadonlySet<string> = new Set(
     .map((name) => name.split('.')[0] ?? ''),
 )
 
-/** ISO 8601 with a zone, or a date alone; other forms would depend on the machine's own zone. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-
 function instantOf(text: string): number {
   return INSTANT.test(text) ? Date.parse(text) : Number.NaN
+}
+
+/** The instant that a call is given first, epoch ms. */
+export function instantArg(call: Call): number {
+  const value = plain(call, 0)
+  if (value === undefined) throw missing(labelOf(call, 0))
+  const instant = typeof value === 'string' ? instantOf(value) : value
+  if (typeof instant === 'number' && Math.abs(instant) <= MAX_INSTANT) return instant
+  throw unfit(labelOf(call, 0), 'is no instant; give epoch milliseconds, or a text such as 2026-01-31T08:00:00Z')
+}
+
+/** Whether a value lies between two others, which count as between. */
+export function isBetween(call: Call): boolean {
+  const [value, low, high] = [0, 1, 2].map((index) => primitive(plain(call, index), labelOf(call, index)))
+  for (const one of [value, low, high]) if (typeof one === 'string') spend(call.run, one.length / 64)
+  // the casts only quiet the compiler: texts must be compared as texts
+  return (low as number) <= (value as number) && (value as number) <= (high as number)
+}
+
+/** Whether a text has a part, or a list an item. */
+export function containsPart(call: Call): unknown {
+  const [whole, part] = [plain(call, 0), plain(call, 1)]
+  if (part === undefined) throw missing(labelOf(call, 1))
+  return callMethod(whole, 'includes', { ...call, args: [part] }, labelOf(call, 0))
 }
 
 function labelOf(call: Call, index: number): string {

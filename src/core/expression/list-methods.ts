@@ -1,6 +1,6 @@
 import { callbackArg, made, numberArg, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit, type Callback, type Run } from './run.ts'
-import { measure, numberOf, sameValue, textOf } from './values.ts'
+import { measure, numberOf, placeIn, sameValue, textOf } from './values.ts'
 
 type List = readonly unknown[]
 
@@ -19,8 +19,8 @@ export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, M
   ['findLastIndex', (self, call) => self.findLastIndex(each(self, call))],
   ['flat', (self, call) => flat(self, numberArg(call, 0, 1), call)],
   ['flatMap', (self, call) => flat(self.map(each(self, call)), 1, call)],
-  ['includes', (self, call) => position(self, call, 0) !== -1],
-  ['indexOf', (self, call) => position(self, call, 0)],
+  ['includes', (self, call) => placeIn(call.run, self, paid(call, call.args[0])) !== -1],
+  ['indexOf', position],
   ['join', join],
   ['lastIndexOf', (self, call) => last(self, call)],
   ['map', (self, call) => self.map(each(self, call))],
@@ -59,10 +59,10 @@ function paid(call: Call, arg: unknown): unknown {
   return arg
 }
 
-function position(self: List, call: Call, from: number): number {
+function position(self: List, call: Call): number {
   const wanted = paid(call, call.args[0])
   spend(call.run, 1 + self.length / 4)
-  return self.findIndex((item, index) => index >= from && sameValue(call.run, item, wanted))
+  return self.findIndex((item) => sameValue(call.run, item, wanted))
 }
 
 function last(self: List, call: Call): number {

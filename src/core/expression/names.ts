@@ -5,6 +5,7 @@ import { withParts } from '../logic/variable.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { toPath, type Fault } from '../placeholders/path.ts'
 import type { Root } from '../placeholders/scope.ts'
+import { isMarked } from './source.ts'
 
 /** A chain such as `nodes.a.rawData` down to its first name, and the member expressions on the way. */
 export interface Chain {
@@ -17,6 +18,7 @@ export function memberName({ computed, property }: MemberExpression): string | u
   if (!computed) return property.type === 'Identifier' ? property.name : undefined
   if (property.type !== 'Literal') return undefined
   const { value } = property
+  if (typeof value === 'string' && isMarked(value)) return undefined
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 

@@ -1,5 +1,5 @@
 import { missing, spend, type Code, type Run } from './run.ts'
-import { looselySame, numberOf, primitive, sameValue, textOf } from './values.ts'
+import { isAmong, looselySame, numberOf, primitive, sameValue, textOf } from './values.ts'
 
 /** One side of an operator: its code, its text for messages, and its value when that never changes. */
 export interface Side {
@@ -33,6 +33,7 @@ export const BINARY: ReadonlyMap<string, Binary> = new Map<string, Binary>([
   ['<<', arithmetic((a, b) => a << b)],
   ['>>', arithmetic((a, b) => a >> b)],
   ['>>>', arithmetic((a, b) => a >>> b)],
+  ['in', membership],
 ])
 
 type Unary = (of: Side) => Code
@@ -128,6 +129,19 @@ function arithmetic(apply: (a: number, b: number) => number): Binary {
     const a = left.code
     const b = right.code
     return (run, frame) => apply(numberOf(a(run, frame), left.label), numberOf(b(run, frame), right.label))
+  }
+}
+
+/** Among the items of a list, or among the keys of an object. */
+function membership(left: Side, right: Side): Code {
+  const a = left.code
+  const b = right.code
+  return (run, frame) => {
+    const wanted = a(run, frame)
+    const all = b(run, frame)
+    if (wanted === undefined) throw missing(left.label)
+    if (all === undefined) throw missing(right.label)
+    return isAmong(run, wanted, all, left.label, right.label)
   }
 }
 

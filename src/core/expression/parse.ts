@@ -15,11 +15,30 @@ export function parseSource(source: Source, text: string): { readonly tree: Expr
     return {
       at: next.start,
       message: `"${shorten(text.slice(next.start))}" follows the end of the expression`,
-      suggestion: 'write one expression, and join two with && or ||',
+      suggestion: insteadOfWord(text, next.start) ?? 'write one expression, and join two with && or ||',
     }
   } catch (error) {
     return failure(error, text)
   }
+}
+
+/** Words that people write between two values, and what JavaScript has for them. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['between', 'write between(x, low, high), or low <= x && x <= high'],
+  ['contains', 'write contains(textOrList, part)'],
+  ['includes', 'write contains(textOrList, part), or textOrList.includes(part)'],
+  ['like', 'write contains(text, part), or text.startsWith(part)'],
+  ['and', 'write && for and'],
+  ['or', 'write || for or'],
+  ['not', 'write !(x in list), or x != y'],
+  ['is', 'write x == y'],
+  ['equals', 'write x == y'],
+  ['mod', 'write x % y'],
+])
+
+/** What to write for the word at a place of the text; undefined when it is none of those that people try. */
+export function insteadOfWord(text: string, at: number): string | undefined {
+  return WORDS.get(/^[a-z]+/i.exec(text.slice(at, at + 20))?.[0].toLowerCase() ?? '')
 }
 
 /** A piece of the text for messages. */
@@ -46,5 +65,6 @@ function failure(error: unknown, text: string): Problem {
     at >= text.length ? 'the expression ends too early' : `"${shorten(text.slice(at, at + 20))}" is not expected here`
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
   const more = reason === 'Unexpected token' ? '' : ` (${reason})`
-  return { at, message: found + more, suggestion: 'write an expression such as temperature > 25 && state == "on"' }
+  const otherwise = 'write an expression such as temperature > 25 && state == "on"'
+  return { at, message: found + more, suggestion: insteadOfWord(text, at) ?? otherwise }
 }

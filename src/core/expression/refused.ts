@@ -28,6 +28,9 @@ export function refusal(type: string): readonly [message: string, suggestion: st
 /** Names that people try, and what there is instead. */
 export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['Math.random', 'chance would make runs differ; let a sensor such as dice give it'],
+  ['now', 'write now without brackets: it is the time of the engine in ms'],
+  ['contains', 'write includes, as in list.includes(x) and text.includes("x")'],
+  ['has', 'write includes, as in list.includes(x) and text.includes("x")'],
   ['match', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
   ['matchAll', 'there are no regular expressions; use includes, startsWith, endsWith or split'],
   ['test', 'there are no regular expressions; use includes, startsWith, endsWith or split'],

@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
+import { nextSeed, randomOf } from '../../kernel/random.ts'
 import type { LogicPath } from '../logic/run.ts'
 
 /** One evaluation. */
@@ -8,6 +9,22 @@ export interface Run {
   readonly now: number
   /** calls of arrow functions, list items and characters that may still be made */
   left: number
+  /** what `Math.random` is drawn from, where it may be called */
+  readonly chance?: { random(): number } | undefined
+  /** of the numbers of `Math.random`, once one was asked for */
+  seed?: number
+}
+
+/** The next number in [0, 1): all of one evaluation follow from one draw, so that code behind the fence makes the same. */
+export function nextChance(run: Run, label: string): number {
+  if (run.chance === undefined) throw unfit(label, 'has no chance here')
+  run.seed = nextSeed(run.seed ?? drawSeed(run.chance))
+  return randomOf(run.seed)
+}
+
+/** A seed of 32 bits. */
+export function drawSeed(source: { random(): number }): number {
+  return Math.floor(source.random() * 4_294_967_296)
 }
 
 /** The parameters of the arrow functions around a piece of code, the inmost first. */

@@ -1,7 +1,8 @@
 /**
  * The text of an expression before it is parsed. Stored rules write `${path}` and `$${path}` in the middle of code
  * and of quoted texts. Each is replaced by a mark of the same length, so that columns stay true: in code by a name,
- * in a quoted text by characters of private use. Inside of a template literal `${...}` is JavaScript's own.
+ * in a quoted text by characters of private use. Inside of a template literal `${...}` is JavaScript's own, and a regular
+ * expression takes none: it would be a pattern made of data without anybody seeing it.
  */
 import { scanBinding, type Binding } from '../placeholders/binding.ts'
 
@@ -25,6 +26,15 @@ const NAME = '\u0180'
 const FIRST_MARK = 0xe100
 const FILL = '\ue000'
 const MARKS = /([\ue100-\ue4e6])\ue000*/
+const REGEX = /\/(?:[^/\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*\])+\//y
+/** Longer regular expressions are not looked for, characters. */
+const MAX_REGEX = 2000
+const BEFORE_REGEX = /(?:^|[(,=:[!&|?{};~<>%^*]|[^+]\+|[^-]-|\b(?:return|typeof|case|in|of|void|throw|else|do))$/
+
+const IN_REGEX = {
+  message: 'a placeholder stands in a regular expression',
+  suggestion: 'make it from a text, such as new RegExp("^${nodes.a.state}$")',
+}
 
 /** Finds the bindings in the code of an expression. One pass; never throws. */
 export function readSource(text: string): Source {
@@ -34,6 +44,8 @@ export function readSource(text: string): Source {
   let copied = 0
   /** `'` and `"` inside of texts, a backtick inside of a template literal, `{` inside of braces */
   const around: string[] = []
+  /** where the last placeholder ends: its value may be divided */
+  let valueEnd = -1
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at)
     const inside = around.at(-1)
@@ -56,14 +68,22 @@ export function readSource(text: string): Source {
       } else {
         marked += text.slice(copied, at) + mark(bindings.length, quoted).padEnd(scanned.end - at, quoted ? FILL : '_')
         copied = scanned.end
+        valueEnd = scanned.end
         bindings.push(scanned.binding)
       }
       at = Math.max(at, scanned.end - 1)
     } else if (quoted) {
       if (character === inside) around.pop()
     } else if (character === '/' && (text[at + 1] === '/' || text[at + 1] === '*')) {
-      const end = text[at + 1] === '/' ? text.indexOf('\n', at) : text.indexOf('*/', at + 2)
-      at = end === -1 ? text.length : end
+      const isLine = text[at + 1] === '/'
+      const end = isLine ? text.indexOf('\n', at) : text.indexOf('*/', at + 2)
+      at = end === -1 ? text.length : isLine ? end : end + 1
+    } else if (character === '/') {
+      const isDivided = at - valueEnd < 40 && valueEnd !== -1 && text.slice(valueEnd, at).trim() === ''
+      const length = isDivided ? 0 : regexLength(text, at)
+      const open = text.slice(at, at + length).search(/\$\{\??(?:nodes|streamdata|task|node|variables|vault|loop)\b/)
+      if (open !== -1) problems.push({ at: at + open, ...IN_REGEX })
+      at += Math.max(0, length - 1)
     } else if (character === '"' || character === "'" || character === '`' || character === '{') {
       around.push(character)
     } else if (character === '}') {
@@ -86,6 +106,18 @@ export function partsOfText(value: string, { bindings }: Source): readonly (stri
     const binding = index % 2 === 1 ? bindings[piece.charCodeAt(0) - FIRST_MARK] : undefined
     return binding ? [binding] : piece === '' ? [] : [piece]
   })
+}
+
+/** Whether a text of code holds a binding, so that it is not known before a run. */
+export function isMarked(value: string): boolean {
+  return MARKS.test(value)
+}
+
+/** How long the regular expression is that begins at a slash; 0 when the slash divides. */
+function regexLength(text: string, at: number): number {
+  if (!BEFORE_REGEX.test(text.slice(Math.max(0, at - 40), at).trimEnd())) return 0
+  REGEX.lastIndex = 0
+  return REGEX.exec(text.slice(at, at + MAX_REGEX))?.[0].length ?? 0
 }
 
 function opens(text: string, at: number): boolean {

@@ -98,6 +98,25 @@ export function looselySame(run: Run, a: unknown, b: unknown): boolean {
   return Number(a) === Number(b)
 }
 
+/** Whether a value is an item of a list, or the own key of an object. Throws `BINDING` for what has neither. */
+export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, allLabel: string): boolean {
+  if (Array.isArray(all)) return placeIn(run, all, wanted) !== -1
+  if (typeof all === 'string') throw unfit(allLabel, `is a text; write contains(${allLabel}, ${label})`)
+  if (typeof all !== 'object' || all === null) {
+    throw unfit(allLabel, 'is neither a list nor an object; write x in [1, 2], or compare with ==')
+  }
+  if (typeof wanted !== 'string' && typeof wanted !== 'number') throw unfit(label, 'must be a text to be a key')
+  const key = String(wanted)
+  return !FORBIDDEN_KEYS.has(key) && Object.hasOwn(all, key)
+}
+
+/** The place of an item in a list, where NaN is found too; -1 when it is not in there. */
+export function placeIn(run: Run, list: readonly unknown[], wanted: unknown): number {
+  spend(run, 1 + list.length / 4)
+  if (Number.isNaN(wanted)) return list.findIndex(Number.isNaN)
+  return list.findIndex((item) => sameValue(run, item, wanted))
+}
+
 function listText(run: Run, value: object, label: string): string {
   if (!Array.isArray(value)) throw unfit(label, 'is an object, which has no text; write JSON.stringify(...) around it')
   spend(run, value.length)

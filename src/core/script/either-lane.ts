@@ -1,32 +1,45 @@
 /**
- * Code of a rule in the lane that fits it. What closures can do runs as closures, at once and in well under a
- * microsecond; any other JavaScript runs in the fence, later and in some milliseconds. Both read the same names, and
- * in both a missing value is an error and not false.
+ * Code of a rule in the lane that fits it. What closures can do runs as closures, in well under a microsecond; any other
+ * JavaScript runs in the fence, in some milliseconds. Both read the same names, draw the same chance and give the same
+ * values, and in both a missing value is an error and not false. Both answer at once, but the fence when it must be loaded.
  */
 import { AppError, validationError } from '../../kernel/errors.ts'
 import { compileCondition } from '../expression/condition.ts'
 import { compileExpression, MAX_EXPRESSION } from '../expression/expression.ts'
 import { placeIn } from '../expression/parse.ts'
 import type { Problem } from '../expression/source.ts'
-import { missing } from '../expression/run.ts'
+import { drawSeed, missing } from '../expression/run.ts'
 import type { LogicPath } from '../logic/run.ts'
-import type { ScriptFence } from './fence.ts'
+import type { PlugLog } from '../plug/plug.ts'
+import type { ScriptFence, ScriptLine, ScriptResult } from './fence.ts'
+import { valuesOf } from './handed-in.ts'
 import { compileScriptExpression, type ScriptExpression, type Wanted } from './script-expression.ts'
+import { zoneOffsets } from './zone-offsets.ts'
 
-/** A value now, or later from the fence. */
+/** What code may use of a call besides values. `PlugContext` is one. */
+export interface CodeSurroundings {
+  /** in [0, 1): what `Math.random` is drawn from, once for each evaluation */
+  random(): number
+  /** where `console` writes */
+  readonly log: PlugLog
+}
+
+/** A value now, or later while the fence is loaded. */
 export interface CompiledCode<T> {
   readonly uses: readonly LogicPath[]
   /** Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for an error of the code. */
-  evaluate(lookup: (path: LogicPath) => unknown, now: number): T | Promise<T>
+  evaluate(lookup: Lookup, now: number, around: CodeSurroundings): T | Promise<T>
 }
 
 type Lookup = (path: LogicPath) => unknown
+
+const WITH_CHANCE = { chance: true } as const
 
 /** Code that gives JSON or undefined. Throws `VALIDATION` when it can run in neither lane, with columns. */
 export function compileCode(text: string, fence: ScriptFence): CompiledCode<unknown> {
   return eitherLane(
     text,
-    () => compileExpression(text),
+    () => compileExpression(text, WITH_CHANCE),
     (script) => inFence(script, fence, (value) => value),
     'value',
   )
@@ -35,7 +48,7 @@ export function compileCode(text: string, fence: ScriptFence): CompiledCode<unkn
 /** A condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
 export function compileConditionCode(given: unknown, fence: ScriptFence): CompiledCode<boolean> {
   const closures = () => {
-    const { uses, holds } = compileCondition(given)
+    const { uses, holds } = compileCondition(given, WITH_CHANCE)
     return { uses, evaluate: holds }
   }
   return eitherLane(given, closures, (script) => inFence(script, fence, Boolean), 'truth')
@@ -43,9 +56,9 @@ export function compileConditionCode(given: unknown, fence: ScriptFence): Compil
 
 /** Code that gives a number, which may be NaN. Throws `VALIDATION`. */
 export function compileNumberCode(text: string, fence: ScriptFence): CompiledCode<number> {
-  const closures = () => {
-    const { uses, evaluate } = compileExpression(text)
-    return { uses, evaluate: (lookup: Lookup, now: number) => Number(evaluate(lookup, now)) }
+  const closures = (): CompiledCode<number> => {
+    const { uses, evaluate } = compileExpression(text, WITH_CHANCE)
+    return { uses, evaluate: (lookup, now, around) => Number(evaluate(lookup, now, around)) }
   }
   return eitherLane(text, closures, (script) => inFence(script, fence, Number), 'number')
 }
@@ -96,21 +109,32 @@ function further(text: string, closures: AppError, problems: readonly Problem[])
 }
 
 function inFence<T>(script: ScriptExpression, fence: ScriptFence, read: (value: unknown) => T): CompiledCode<T> {
-  const { code, uses } = script
+  const { code, uses, hasChance } = script
+  const offsets = script.zones.map((zone) => [zone, zoneOffsets(zone)] as const)
+  const valueOf = ({ value }: ScriptResult): T => {
+    const answer = value as { readonly value?: unknown; readonly missing?: string }
+    if (answer.missing !== undefined) throw missing(answer.missing)
+    return read(answer.value)
+  }
   return {
     uses,
-    async evaluate(lookup, now) {
-      const values = uses.map((path) => handedIn(lookup(path)))
-      const { value } = await fence.runCode(code, { now, seed: 0, values })
-      const answer = value as { readonly value?: unknown; readonly missing?: string }
-      if (answer.missing !== undefined) throw missing(answer.missing)
-      return read(answer.value)
+    evaluate(lookup, now, around) {
+      const input = {
+        now,
+        seed: hasChance ? drawSeed(around) : 0,
+        values: valuesOf(uses, lookup),
+        zones: Object.fromEntries(offsets.map(([zone, spanAt]) => [zone, spanAt(now)])),
+      }
+      const result = fence.runCode(code, input, (line) => writeLine(around.log, line))
+      return result instanceof Promise ? result.then(valueOf) : valueOf(result)
     },
   }
 }
 
-/** JSON has neither undefined nor NaN, so a missing value is an empty list, and a number that JSON lacks a text. */
-function handedIn(value: unknown): readonly unknown[] {
-  if (value === undefined) return []
-  return typeof value === 'number' && !Number.isFinite(value) ? [null, String(value)] : [value]
+/** Writes a line of code behind the fence to the log of its call. */
+export function writeLine(log: PlugLog, { level, message }: ScriptLine): void {
+  if (level === 'DEBUG') log.debug(message)
+  else if (level === 'WARN') log.warn(message)
+  else if (level === 'ERROR') log.error(message)
+  else log.info(message)
 }

@@ -5,6 +5,7 @@
  * F1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.
  * F2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
  * F3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
+ * F4 Nothing waits but for the loading of an interpreter.
  */
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync'
 import {
@@ -16,10 +17,10 @@ import {
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { PRELUDE } from './prelude.ts'
-import { scriptFunction } from './script-source.ts'
+import { compileScript } from './script-source.ts'
 
-/** Parts of the errors that a script meets at its limits; without memory there is not even a text. */
-const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length', 'null']
+/** Parts of the errors that a script meets at its limits. */
+const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length']
 
 /** What a script sees as `options`; `now` and `seed` are its clock (epoch ms) and its chance. */
 export interface ScriptInput {
@@ -32,6 +33,8 @@ export interface ScriptLine {
   readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
   readonly message: string
 }
+
+export type WriteLine = (line: ScriptLine) => void
 
 export interface ScriptResult {
   /** plain JSON; null when the script gave nothing */
@@ -49,7 +52,8 @@ const MAX_MS = 1000
 
 /** Owns the interpreter; one is enough for an engine. */
 export class ScriptFence {
-  #module: Promise<QuickJSWASMModule> | undefined
+  #module: QuickJSWASMModule | undefined
+  #loading: Promise<void> | undefined
   readonly #elapsed: (() => number) | undefined
 
   /** `elapsed`: a clock of the host in ms, which stops what is slow in spite of its counts after a second */
@@ -63,29 +67,52 @@ export class ScriptFence {
    * `VALIDATION` when the source is no script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
    */
   async run(source: string, input: ScriptInput): Promise<ScriptResult> {
-    return this.runCode(scriptFunction(source), input)
+    return this.runCode(compileScript(source).code, input)
   }
 
-  /** The same for what `scriptFunction` has made of a source before. */
-  async runCode(code: string, input: ScriptInput): Promise<ScriptResult> {
+  /**
+   * The same for what `compileScript` has made of a source before. `write` gets the lines of the log, those of a script
+   * that fails too. Gives its result at once, or throws, when an interpreter is there; a promise while one is loaded, which
+   * is for the first run and after a run that broke one.
+   */
+  runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
     const json = JSON.stringify(input)
     if (json.length > MAX_JSON) {
       throw new AppError('TOO_LARGE', `the script would get ${json.length} characters of data, at most ${MAX_JSON}`)
     }
-    this.#module ??= newQuickJSWASMModuleFromVariant(variant)
+    return this.#run(code, json, write)
+  }
+
+  #run(code: string, json: string, write: WriteLine | undefined): ScriptResult | Promise<ScriptResult> {
+    if (this.#module === undefined) return this.#load().then(() => this.#run(code, json, write))
     let answer: string
     try {
-      answer = converse(await this.#module, code, json, this.#elapsed)
+      answer = converse(this.#module, code, json, this.#elapsed)
     } catch (error) {
       // what was stopped in the middle keeps its memory, so the next run begins with another interpreter
       this.#module = undefined
-      if (error instanceof AppError) throw error
-      throw new AppError('TOO_LARGE', `the script broke its interpreter: ${messageOf(error)}; make it simpler`, {
-        cause: error,
-      })
+      throw error instanceof AppError ? error : broken(error)
     }
-    return resultOf(answer)
+    return resultOf(answer, write)
   }
+
+  #load(): Promise<void> {
+    this.#loading ??= newQuickJSWASMModuleFromVariant(variant)
+      .then(
+        (module) => void (this.#module = module),
+        (error: unknown) => {
+          throw broken(error)
+        },
+      )
+      .finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+}
+
+function broken(error: unknown): AppError {
+  return new AppError('TOO_LARGE', `the script broke its interpreter: ${messageOf(error)}; make it simpler`, {
+    cause: error,
+  })
 }
 
 /** The envelope's JSON. Whatever is wrong on the way is thrown, and the interpreter then left to the collector. */
@@ -129,11 +156,13 @@ function runIn(context: QuickJSContext, code: string, input: string): string {
   return answer
 }
 
-function resultOf(answer: string): ScriptResult {
+function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
   if (answer.length > 2 * MAX_JSON) throw new AppError('TOO_LARGE', `the script gives more than ${MAX_JSON} characters`)
   const [ok, value, log] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[]]
+  if (write) for (const line of log) write(line)
   if (!ok) {
-    const isLimit = LIMITS.some((text) => value.includes(text))
+    // without memory there is not even a text
+    const isLimit = value === 'null' || LIMITS.some((text) => value.includes(text))
     throw new AppError(isLimit ? 'TOO_LARGE' : 'PLUG_FAILED', `the script failed: ${value}`)
   }
   try {

@@ -25,10 +25,15 @@ export interface MeteredSource {
   readonly uncounted: readonly Uncounted[]
 }
 
+type Write = (node: Node) => string
+
 /** What else is written anew, with names that end in a suffix that no name of the script has. */
 export interface Rewriting {
-  /** text for a node instead of what is written there; undefined leaves that, which `asWritten` gives with its meters */
-  readonly replace?: (node: AnyNode, suffix: string, asWritten: () => string) => string | undefined
+  /**
+   * text for a node instead of what is written there; undefined leaves that, which `asWritten` gives with its meters,
+   * as `write` does for the nodes below
+   */
+  readonly replace?: (node: AnyNode, suffix: string, asWritten: () => string, write: Write) => string | undefined
   /** text around that of the whole tree */
   readonly around?: (text: string, suffix: string) => string
 }
@@ -74,7 +79,7 @@ class Writer {
   write(given: Node): string {
     const node = given as AnyNode
     const asWritten = () => this.#rewritten(node) ?? this.#children(node)
-    return this.#replace?.(node, this.suffix, asWritten) ?? asWritten()
+    return this.#replace?.(node, this.suffix, asWritten, (child) => this.write(child)) ?? asWritten()
   }
 
   #rewritten(node: AnyNode): string | undefined {

@@ -12,6 +12,9 @@ const WORK = 20_000_000
 const ERROR_COST = 5000
 /** Longer texts cannot be joined together, characters; the memory would not hold them once they are read. */
 const MAX_TEXT = 2_000_000
+/** Lines that one run may log, and characters that are kept of each. */
+const MAX_LINES = 100
+const MAX_LINE = 1000
 /** JSON that nests deeper is refused: the parser inside of the fence would overflow its stack. */
 const DEPTH = 200
 
@@ -243,17 +246,25 @@ Math.random = () => {
 }
 
 const log = []
-const text = (value) => {
+let unwritten = 0
+const whole = (value) => {
   try {
     const shown = typeof value === 'string' ? value : toJson(value)
-    return apply(slice, shown === undefined ? '' + value : shown, [0, 1000])
+    return shown === undefined ? '' + value : shown
   } catch { return 'unprintable' }
 }
+const cut = (text) => apply(slice, text, [0, ${MAX_LINE}])
+const text = (value) => cut(whole(value))
 const write = (level) => (...args) => {
-  if (log.length >= 100) return
+  if (log.length >= ${MAX_LINES}) { unwritten++; return }
   let line = ''
-  for (let i = 0; i < args.length && line.length < 1000; i++) line += (i > 0 ? ' ' : '') + text(args[i])
-  push(log, { level, message: line })
+  let length = 0
+  for (let i = 0; i < args.length; i++) {
+    const shown = whole(args[i])
+    length += (i > 0 ? 1 : 0) + shown.length
+    if (line.length < ${MAX_LINE}) line = cut(line + (i > 0 ? ' ' : '') + cut(shown))
+  }
+  push(log, { level, message: length > ${MAX_LINE} ? line + ' ... (' + (length - ${MAX_LINE}) + ' more characters are cut)' : line })
 }
 globalThis.console = { log: write('INFO'), info: write('INFO'), debug: write('DEBUG'), warn: write('WARN'), error: write('ERROR') }
 delete globalThis.eval
@@ -296,6 +307,10 @@ const start = (maker, input) => {
     else if (result !== undefined) succeed(result)
   } catch (error) { fail(error) }
 }
-const finish = () => stringify([envelope.ok, envelope.ok ? envelope.value : envelope.error, log])
+const finish = () => {
+  if (unwritten > 0) push(log, { level: 'WARN', message: unwritten + ' more lines are left out, ${MAX_LINES} are kept of one call' })
+  return answer()
+}
+const answer = () => stringify([envelope.ok, envelope.ok ? envelope.value : envelope.error, log])
 return [start, finish]
 })()`

@@ -1,8 +1,10 @@
-import type { AnyNode, MemberExpression, Node } from 'acorn'
+import type { AnyNode, CallExpression, Identifier, MemberExpression, Node } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
 import { isRoot, printPath, type Fault } from '../placeholders/path.ts'
+import { INSTEAD } from '../expression/refused.ts'
+import { isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from '../expression/word-functions.ts'
 import { chainOf, lookupLength, memberName, messagePath, pathOf } from '../expression/names.ts'
 import { shorten } from '../expression/parse.ts'
 import { bindingOfName, partsOfText, type Problem, type Source } from '../expression/source.ts'
@@ -10,36 +12,61 @@ import { freeNames, type FreeName } from './free-names.ts'
 import { hasMember, isGlobal, isMethod } from './known-names.ts'
 import { childrenOf } from './syntax-tree.ts'
 
-const DECIDING = new Set('== != === !== < <= > >= + - * / % ** & | ^ << >> >>>'.split(' '))
+const DECIDING = new Set('== != === !== < <= > >= + - * / % ** & | ^ << >> >>> in'.split(' '))
 const EQUALITY = new Set(['==', '!=', '===', '!=='])
+
+/**
+ * How names that the code does not declare are meant. `value`: as values of the message, and each must be known, since the
+ * code is to give a value by itself. `script`: as a script's own or JavaScript's, but for the roots of placeholders; what
+ * is no placeholder then follows JavaScript, and a placeholder without ? must have a value wherever none is asked for.
+ */
+export type Meaning = 'value' | 'script'
 
 /** What a piece of code reads of the rule around it, and the text that stands for each read while it runs. */
 export class Reads {
   readonly uses: LogicPath[] = []
   readonly problems: Problem[] = []
+  /** functions of expressions that are called, and `now` */
+  readonly words = new Set<string>()
+  /** time zones that calls name */
+  readonly zones = new Set<string>()
+  /** `Math.random` may be called */
+  hasChance = false
   readonly #text: string
   readonly #source: Source
   readonly #before: number
+  readonly #meaning: Meaning
+  readonly #wordAt = new Map<Node, string>()
+  /** names of fields that are written as text */
+  readonly #keys = new Set<Node>()
   readonly #places = new Map<string, number>()
   /** the value that stands for a node, and what it is called in messages */
   readonly #reads = new Map<Node, { readonly place: number; readonly label: string }>()
   readonly #needed = new Map<Node, string>()
 
   /** `before`: how many characters stand before the text in what the tree was made of */
-  constructor(text: string, source: Source, before: number) {
+  constructor(text: string, source: Source, before: number, meaning: Meaning = 'value') {
     this.#text = text
     this.#source = source
     this.#before = before
+    this.#meaning = meaning
   }
 
   /** Finds all reads in a tree, and what is wrong with it. */
   find(tree: Node): void {
-    for (const free of freeNames(tree)) this.#name(free)
+    const free = freeNames(tree)
+    const made = new Set(free.flatMap(({ node, isTarget }) => (isTarget ? [node.name] : [])))
+    for (const one of free) this.#name(one, made.has(one.node.name))
     this.#look(tree, fieldsIn(tree), [])
   }
 
   /** The text for a node, for the rewriting of the source. */
-  replace(node: AnyNode, suffix: string, asWritten: () => string): string | undefined {
+  replace(node: AnyNode, suffix: string, asWritten: () => string, write: (node: Node) => string): string | undefined {
+    const word = this.#wordAt.get(node)
+    if (word !== undefined) return word + suffix
+    if (this.#meaning === 'value' && node.type === 'BinaryExpression' && node.operator === 'in') {
+      return `in${suffix}(${write(node.left)}, ${write(node.right)}, ${JSON.stringify(this.#label(node.right))})`
+    }
     const read = this.#reads.get(node)
     const label = this.#needed.get(node)
     if (read === undefined && label === undefined) return this.#quoted(node, suffix)
@@ -47,10 +74,14 @@ export class Reads {
     return label === undefined ? text : `need${suffix}(${text}, ${JSON.stringify(label)})`
   }
 
-  #name(free: FreeName): void {
+  #name(free: FreeName, isMade: boolean): void {
     const { node, around, isTarget } = free
     const { name } = node
     const binding = bindingOfName(name, this.#source)
+    if (this.#meaning === 'script' && binding === undefined) {
+      if (!isMade && isRoot(name)) this.#rooted(free)
+      return
+    }
     if (isTarget) {
       return this.#wrong(
         node,
@@ -58,14 +89,36 @@ export class Reads {
         'declare it with let',
       )
     }
-    if (binding) return this.#read(node, node, around, pathOfBinding(binding), binding.optional)
+    if (binding) return this.#read(node, node, around, pathOfBinding(binding), binding)
     if (isRoot(name)) return this.#rooted(free)
-    if (isGlobal(name)) return
     const parent = around.at(-1)
-    if (parent?.type === 'CallExpression' && parent.callee === node) {
-      return this.#wrong(node, `there is no function "${name}"`, 'call one of JavaScript, or declare it')
+    if (isGlobal(name)) {
+      const isPlain = parent?.type === 'MemberExpression' && (memberName(parent) ?? 'random') !== 'random'
+      if (name === 'Math' && !isPlain) this.hasChance = true
+      return
     }
+    if (parent?.type === 'CallExpression' && parent.callee === node) return this.#call(node, parent)
+    if (name === 'now') return this.#word(node)
     this.#read(node, node, around, messagePath(name))
+  }
+
+  #call(node: Identifier, call: CallExpression): void {
+    const { name } = node
+    if (!WORD_FUNCTIONS.has(name)) {
+      const close = similarFunction(name)
+      const hint = close === undefined ? 'call one of JavaScript, or declare it' : `did you mean ${close}?`
+      return this.#wrong(node, `there is no function "${name}"`, INSTEAD.get(name) ?? hint)
+    }
+    const wrong = wrongCall(name, call.arguments)
+    if (wrong) return this.#wrong(node, wrong.message, wrong.suggestion)
+    const zone = call.arguments[1]
+    if (zone?.type === 'Literal' && isCalendarPart(name)) this.zones.add(String(zone.value))
+    this.#word(node)
+  }
+
+  #word(node: Identifier): void {
+    this.words.add(node.name)
+    this.#wordAt.set(node, node.name)
   }
 
   /** A chain such as `nodes.a.state`, as far as the engine reads it. */
@@ -84,6 +137,7 @@ export class Reads {
     const length = lookupLength(root, names)
     const end = fixed[Math.min(length, fixed.length) - 1]
     const isComputed = known !== -1 && fixed.length < length
+    if (this.#meaning === 'script' && (end === undefined || isComputed)) return
     if (end === undefined || isComputed) {
       const what = isComputed || known !== -1 ? 'computes what it reads' : 'alone is no value'
       return this.#wrong(
@@ -100,12 +154,12 @@ export class Reads {
     whole: Node,
     around: readonly AnyNode[],
     found: { readonly path: LogicPath } | { readonly fault: Fault },
-    optional = false,
+    binding?: Binding,
   ): void {
     const label = this.#label(whole)
     if ('fault' in found) return this.#wrong(node, `"${label}": ${found.fault.message}`, found.fault.suggestion)
     this.#reads.set(whole, { place: this.#place(found.path), label })
-    if (!optional) this.#need(whole, around)
+    if (binding?.optional !== true) this.#need(whole, around, this.#meaning === 'script' && binding !== undefined)
   }
 
   #place(path: LogicPath): number {
@@ -117,9 +171,10 @@ export class Reads {
     return place
   }
 
-  /** Whether something is decided by the read, or by what is read further from it. */
-  #need(read: Node, around: readonly AnyNode[]): void {
+  /** Whether something is decided by the read, or by what is read further from it; `always`: unless the code asks. */
+  #need(read: Node, around: readonly AnyNode[], always: boolean): void {
     let node: Node = read
+    let isAsked = !always
     let rest = around.toReversed()
     rest = rest.slice(
       rest.findIndex((parent) => parent.start <= read.start && parent.end >= read.end && parent !== read),
@@ -128,10 +183,11 @@ export class Reads {
       if (handsOn(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
-        if (!parent.optional) this.#needed.set(node, this.#label(node))
+        if (parent.optional) isAsked = true
+        else this.#needed.set(node, this.#label(node))
         node = parent
       } else {
-        if (decides(parent, node)) this.#needed.set(node, this.#label(node))
+        if (decides(parent, node) || !(isAsked || asks(parent, node))) this.#needed.set(node, this.#label(node))
         return
       }
     }
@@ -145,7 +201,8 @@ export class Reads {
       if ('fault' in found) return '""'
       return `text${suffix}(v${this.#place(found.path)}${suffix}, ${JSON.stringify(part.text)}, ${part.optional})`
     })
-    return `(${parts.join(' + ')})`
+    const text = `(${parts.join(' + ')})`
+    return this.#keys.has(node) ? `[use${suffix}${text}]` : `use${suffix}${text}`
   }
 
   #isMarked(node: AnyNode & { readonly type: 'Literal' }): boolean {
@@ -156,6 +213,12 @@ export class Reads {
   #look(given: Node, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
     const node = given as AnyNode
     if (node.type === 'Literal' && typeof node.value === 'string') this.#texts(node)
+    if (isField(node) && !node.computed) this.#keys.add(node.key)
+    if (this.#meaning === 'value') this.#check(node, fields, around)
+    for (const child of childrenOf(node)) this.#look(child, fields, [...around, node])
+  }
+
+  #check(node: AnyNode, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
     if (node.type === 'AwaitExpression' || (isFunction(node) && node.async)) {
       this.#wrong(node, `"${this.#label(node)}" waits, and an expression answers at once`, 'leave waiting to script')
     }
@@ -164,7 +227,6 @@ export class Reads {
     }
     if (node.type === 'MemberExpression' && node.object.type === 'Identifier') this.#library(node)
     if (node.type === 'CallExpression' && node.callee.type === 'MemberExpression') this.#method(node.callee, fields)
-    for (const child of childrenOf(node)) this.#look(child, fields, [...around, node])
   }
 
   #texts(node: AnyNode & { readonly type: 'Literal' }): void {
@@ -180,14 +242,15 @@ export class Reads {
     const name = memberName(node)
     if (node.object.type !== 'Identifier' || name === undefined || hasMember(node.object.name, name)) return
     if (isMethod(name) && node.object.name !== 'Math' && node.object.name !== 'JSON') return
-    this.#wrong(node, `there is no "${this.#label(node)}"`, 'name one that JavaScript has, and no chance')
+    this.#wrong(node, `there is no "${this.#label(node)}"`, 'name one that there is')
   }
 
   #method(callee: MemberExpression, fields: ReadonlySet<string>): void {
     const name = memberName(callee)
     if (name === undefined || isMethod(name) || fields.has(name)) return
     if (callee.object.type === 'Identifier' && isGlobal(callee.object.name)) return
-    this.#wrong(callee.property, `there is no method "${name}"`, 'call one of JavaScript, or declare it')
+    const hint = INSTEAD.get(name) ?? 'call one of JavaScript, or declare it'
+    this.#wrong(callee.property, `there is no method "${name}"`, hint)
   }
 
   #label(node: { readonly start: number; readonly end: number }): string {
@@ -207,6 +270,10 @@ function isFunction(node: AnyNode): node is AnyNode & { type: 'FunctionExpressio
   return node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
 }
 
+function isField(node: AnyNode): node is AnyNode & { type: 'Property' | 'MethodDefinition' | 'PropertyDefinition' } {
+  return node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition'
+}
+
 /** Whether the value of a part can be that of the whole, a missing one included. */
 function handsOn(parent: AnyNode, part: Node): boolean {
   switch (parent.type) {
@@ -219,6 +286,23 @@ function handsOn(parent: AnyNode, part: Node): boolean {
       return parent.right === part || parent.operator === '&&'
     case 'SequenceExpression':
       return parent.expressions.at(-1) === part
+    default:
+      return false
+  }
+}
+
+/** What finds out whether there is a value. */
+function asks(parent: AnyNode, node: Node): boolean {
+  switch (parent.type) {
+    case 'BinaryExpression':
+      return EQUALITY.has(parent.operator) && isNothing(parent.left === node ? parent.right : parent.left)
+    case 'UnaryExpression':
+      return ['!', 'typeof', 'void'].includes(parent.operator)
+    case 'LogicalExpression':
+      return parent.left === node
+    case 'ConditionalExpression':
+    case 'IfStatement':
+      return parent.test === node
     default:
       return false
   }
@@ -239,6 +323,8 @@ function decides(parent: AnyNode, node: Node): boolean {
     case 'TemplateLiteral':
     case 'SpreadElement':
       return true
+    case 'CallExpression':
+      return parent.callee.type === 'Identifier' && WORD_FUNCTIONS.has(parent.callee.name)
     case 'ForOfStatement':
       return parent.right === node
     default:
@@ -257,7 +343,7 @@ function fieldsIn(tree: Node): ReadonlySet<string> {
   const fields = new Set<string>()
   const visit = (given: Node): void => {
     const node = given as AnyNode
-    if (node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition') {
+    if (isField(node)) {
       if (node.key.type === 'Identifier') fields.add(node.key.name)
     } else if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression') {
       fields.add(memberName(node.left) ?? '')

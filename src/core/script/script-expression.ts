@@ -1,24 +1,36 @@
 /**
  * Expressions that are more than the closures of expression/ can do: any JavaScript that gives a value, as an expression
- * or as statements with a return. It runs in the fence, where each run begins anew:
+ * or as statements that return one or end in one. It runs in the fence, where each run begins anew:
  *
  * X1 What is read stands in the text, as there, and is handed in before the run; nothing else of the rule is inside.
  * X2 A value of the rule that is missing is an error that names it, where it is compared, calculated with or read
  *    further. What the code keeps in variables of its own follows JavaScript.
- * X3 Chance and waiting are refused; time is the engine's. So equal inputs give equal values.
+ * X3 Waiting is refused; time is the engine's, and chance comes from the input. So equal inputs give equal values.
+ * X4 `in` finds the items of lists and the own keys of objects, and the functions of expressions are there, as in the
+ *    closures.
  */
-import { parse, parseExpressionAt, tokenizer, type AnyNode, type Expression, type Node, type Options } from 'acorn'
+import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
-import { placeIn } from '../expression/parse.ts'
+import { misreadings } from '../expression/misreadings.ts'
+import { insteadOfWord, placeIn } from '../expression/parse.ts'
 import { readSource, type Problem, type Source } from '../expression/source.ts'
+import { Completion, droppedValues, givesValue, objectLikeBlock, returnsNothing } from './completion.ts'
+import { textCode } from './handed-in.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
-import { childrenOf } from './syntax-tree.ts'
+import { wordCode } from './word-code.ts'
 
 export interface ScriptExpression {
-  /** code for the fence: takes `{ values: ([value] | [])[] }`, one for each of `uses`, and gives what SHAPES say */
+  /**
+   * code for the fence: takes `{ values, now, zones }`, a value for each of `uses` and the span of each of `zones`, and
+   * gives what SHAPES say
+   */
   readonly code: string
   readonly uses: readonly LogicPath[]
+  /** names of time zones */
+  readonly zones: readonly string[]
+  /** `Math.random` may be called, so a seed is wanted */
+  readonly hasChance: boolean
 }
 
 /** What is made of the value inside of the fence, where it is still all that JavaScript knows. */
@@ -53,27 +65,39 @@ export function compileScriptExpression(
 function compiled(
   text: string,
   source: Source,
-  { tree, written, before }: Parsed,
+  { tree, written, before, body }: Parsed,
   wanted: Wanted,
 ): ScriptExpression | { readonly problems: readonly Problem[] } {
   const reads = new Reads(text, source, before)
   reads.find(tree)
+  const completion = body && new Completion(body)
   const { code, uncounted } = meteredSource(tree, written, {
-    replace: (node, suffix, asWritten) => reads.replace(node, suffix, asWritten),
-    around: (inner, suffix) => wrapped(inner, suffix, wanted, reads.uses.length, before > 0),
+    replace: (node, suffix, asWritten, write) =>
+      completion?.replace(node, suffix, asWritten, write) ?? reads.replace(node, suffix, asWritten, write),
+    around: (inner, suffix) => wrapped(inner, suffix, wanted, reads, completion),
   })
   const problems = [
     ...reads.problems,
+    ...misreadings(tree).map((one) => ({ ...one, at: one.at - before })),
+    ...(body ? misusedStatements(body, before) : []),
     ...uncounted.map(({ at, what }): Problem => ({
       at: at - before,
       message: `there is no ${what}`,
       suggestion: 'write it in another way',
     })),
   ]
-  return problems.length > 0 ? { problems } : { code, uses: reads.uses }
+  if (problems.length > 0) return { problems }
+  return { code, uses: reads.uses, zones: [...reads.zones], hasChance: reads.hasChance }
 }
 
-type Parsed = { readonly tree: Node; readonly written: string; readonly before: number }
+interface Parsed {
+  readonly tree: Node
+  readonly written: string
+  /** how many characters stand before the text in `written` */
+  readonly before: number
+  /** of statements */
+  readonly body?: readonly Node[]
+}
 
 function parseEither(marked: string): Parsed | { readonly problem: Problem } {
   const expression = parsedExpression(marked)
@@ -83,11 +107,14 @@ function parseEither(marked: string): Parsed | { readonly problem: Problem } {
     const [statement] = parse(written, OPTIONS).body
     if (statement?.type !== 'ExpressionStatement' || statement.end !== written.length) return { problem: expression }
     const tree = statement.expression
-    if (!returns(tree)) {
-      const suggestion = 'end with return and the value, or write one expression'
+    const inner = tree.type === 'ParenthesizedExpression' ? tree.expression : tree
+    if (inner.type !== 'FunctionExpression') return { problem: expression }
+    const { body } = inner.body
+    if (!givesValue(body)) {
+      const suggestion = 'end with the value, such as let a = temperature * 2; a > 50, or with return and the value'
       return { problem: { at: marked.length, message: 'the statements give no value', suggestion } }
     }
-    return { tree, written, before: HEAD.length }
+    return { tree, written, before: HEAD.length, body }
   } catch (error) {
     const other = problemOf(error, marked, HEAD.length)
     return { problem: other.at > expression.at ? other : expression }
@@ -112,34 +139,46 @@ function problemOf(error: unknown, text: string, before: number): Problem {
   if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
   const at = Math.min(Math.max(0, Number(error.pos) - before), text.length)
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
-  return { at, message: `${reason} at ${placeIn(text, at).words}`, suggestion: 'correct the code there' }
+  const suggestion = insteadOfWord(text, at) ?? 'correct the code there'
+  return { at, message: `${reason} at ${placeIn(text, at).words}`, suggestion }
 }
 
-/** Whether the function around the statements has a return, and not just one inside of it. */
-function returns(tree: Node): boolean {
-  const look = (given: Node, isTop: boolean): boolean => {
-    const node = given as AnyNode
-    if (node.type === 'ReturnStatement') return true
-    const isFunction = /^(?:Arrow)?Function/.test(node.type)
-    return (isTop || !isFunction) && childrenOf(node).some((child) => look(child, isTop && !isFunction))
-  }
-  return look(tree, true)
+/** Statements that JavaScript takes for something else than what they look like. */
+function misusedStatements(body: readonly Node[], before: number): readonly Problem[] {
+  // what returns was always let through, and stored rules may have such lines
+  if (!returnsNothing(body)) return []
+  const block = objectLikeBlock(body)
+  const problems = droppedValues(body).map(({ start }): Problem => {
+    const message = 'this value is not used, because more follows'
+    return { at: start - before, message, suggestion: 'join conditions with && or ||' }
+  })
+  if (block === undefined) return problems
+  const message = 'the braces at the end are a block of statements'
+  return [...problems, { at: block.start - before, message, suggestion: 'put brackets around an object: ({ ... })' }]
 }
 
 /** No name in here can be meant by the code: its own names are its own, and every other is a read or a known global. */
-function wrapped(inner: string, suffix: string, wanted: Wanted, count: number, isBody: boolean): string {
-  const values = Array.from({ length: count }, (_, i) => `v${i}${suffix}`).join(', ')
-  return `({ values }) => {
-  const tag = {}, toNumber = Number, toText = String, json = JSON.stringify, isArray = Array.isArray
-  const lack = (name) => { throw [tag, name] }
-  const need${suffix} = (value, name) => (value === undefined ? lack(name) : value)
-  const text${suffix} = (value, name, optional) => {
-    if (value === undefined) return optional ? '' : lack(name)
-    return typeof value === 'object' && value !== null ? json(value) : toText(value)
+function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, completion?: Completion): string {
+  const values = reads.uses.map((_, i) => `v${i}${suffix}`).join(', ')
+  return `({ values, now, zones }) => {
+  const tag = {}, toNumber = Number, toText = String, isArray = Array.isArray, Wrong = TypeError
+  const { getPrototypeOf, hasOwn, prototype } = Object
+  const lack${suffix} = (name) => { throw [tag, name] }
+  const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
+  ${textCode(suffix)}
+  const in${suffix} = (key, all, name) => {
+    if (isArray(all)) return all.includes(key)
+    if (typeof all !== 'object' || all === null) {
+      throw new Wrong(name + (typeof all === 'string' ? ' is a text; write contains(text, part)' : ' is neither a list nor an object'))
+    }
+    const above = getPrototypeOf(all)
+    return above === prototype || above === null ? hasOwn(all, use${suffix}(key)) : use${suffix}(key) in all
   }
+  ${wordCode(reads.words, suffix)}
   const [${values}] = values.map(([value, number]) => (number === undefined ? value : toNumber(number)))
+  ${completion?.declaration(suffix) ?? ''}
   try {
-    const value = ${isBody ? `(${inner})()` : `(() => (${inner}))()`}
+    const value = ${completion ? `(${inner})()` : `(() => (${inner}))()`}
     return ${SHAPES[wanted]}
   } catch (error) {
     if (isArray(error) && error[0] === tag) return { missing: error[1] }

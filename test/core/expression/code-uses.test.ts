@@ -23,6 +23,13 @@ describe('what code reads', () => {
     ['<a.b> + ${variables.limit}', ['variables.limit']],
     ['const x = `${y}`', []],
     [{ nonsense: [1] }, []],
+    [
+      'async (options) => ({ a: ${variables.limit}, b: nodes.a.state, c: `${node.resource.meta.x}` })',
+      ['variables.limit', 'nodes.a.state', 'node.resource.meta.x'],
+    ],
+    ['const nodes = {}; await 1; return `${nodes.a.state}`', []],
+    ['let a = t; a in [variables.low, now]', ['streamdata.t', 'variables.low']],
+    ['Math.random() < share', ['streamdata.share']],
     [42, []],
     [undefined, []],
   ])('of %j is %j', (code, paths) => {

@@ -104,6 +104,89 @@ describe('an expression', () => {
     expect(evaluate(text)).toEqual(value)
   })
 
+  it.each<[string, unknown]>([
+    ['temperature in [5, 26]', true],
+    ['temperature in [5, 6]', false],
+    ['"26" in [26]', false],
+    ['state in ["on", "off"]', true],
+    ['2 in list', true],
+    ['0 in list', false],
+    ['NaN in [NaN]', true],
+    ['[NaN].includes(NaN)', true],
+    ['null in [nothing]', true],
+    ['!(temperature in [5, 6])', true],
+    ['"a" in deep', true],
+    ['"b" in deep', false],
+    ['"toString" in deep', false],
+    ['"constructor" in deep', false],
+    ['1 in { "1": 0 }', true],
+    ['list.filter(x => x in [1, 2])', [1, 2]],
+    ['between(temperature, 20, 30)', true],
+    ['between(26, temperature, temperature)', true],
+    ['between(temperature, 27, 30)', false],
+    ['between(temperature, 30, 20)', false],
+    ['between("b", "a", "c")', true],
+    ['contains(text, "World")', true],
+    ['contains(text, "world")', false],
+    ['contains(list, 3)', true],
+    ['contains(list, "3")', false],
+    ['now', 1_767_225_600_000],
+    ['now - Date.now()', 0],
+    ['[year(now), month(now), day(now), hour(now), minute(now), second(now)]', [2026, 1, 1, 0, 0, 0]],
+    ['weekday(now)', 'Thursday'],
+    ['hour(now, "Europe/Brussels")', 1],
+    ['[day(now, "America/New_York"), weekday(now, "America/New_York")]', [31, 'Wednesday']],
+    ['hour("2026-07-01T23:30:00Z", "Europe/Brussels")', 1],
+    ['minute("2026-07-01T23:30:00+05:45")', 45],
+    ['hour(now) in [0, 1] && weekday(now) in ["Thursday", "Friday"]', true],
+    ['[1].map(now => now + 1)', [2]],
+    ['streamdata.hour ?? hour(now)', 0],
+    ['hour ?? "no value of that name"', 'no value of that name'],
+    ['({ "${nodes.dice.state}": 1 })', { ONE: 1 }],
+    ['deep["${streamdata.key}"] ?? "none"', 'none'],
+  ])('means what its words say: %s is %j', (text, value) => {
+    expect(evaluate(text, { key: 'x' })).toEqual(value)
+  })
+
+  it('reads names that are also functions as values of the message', () => {
+    expect(evaluate('hour + day + contains', { hour: 1, day: 2, contains: 3 })).toBe(6)
+  })
+
+  it.each([
+    ['absent in [1]', '"absent" has no value'],
+    ['1 in absent', '"absent" has no value'],
+    ['"a" in text', 'write contains(text, "a")'],
+    ['1 in temperature', 'neither a list nor an object'],
+    ['true in deep', 'must be a text'],
+    ['hour(absent)', '"argument 1 of hour(absent)" has no value'],
+    ['hour("soon")', 'no instant'],
+    ['hour(1e300)', 'no instant'],
+    ['contains(temperature, 2)', 'has no method includes'],
+    ['contains(list, absent)', 'has no value'],
+    ['between(absent, 1, 2)', 'has no value'],
+    ['between(list, 1, 2)', 'is a list'],
+  ])('%s fails and says: %s', (text, reason) => {
+    expect(() => evaluate(text)).toThrow(
+      expect.objectContaining({ code: 'BINDING', message: expect.stringContaining(reason) as string }),
+    )
+  })
+
+  it.each<[string, unknown]>([
+    ['temperature / 2 > 5 || "/" == state', true],
+    ['${nodes.dice.rawData.v} / 5 + ${variables.limit} / 3', 2],
+    ['`${temperature}` / 2 /* ${ */ / 1', 13],
+  ])('takes a slash for what it is: %s is %j', (text, value) => {
+    expect(evaluate(text)).toEqual(value)
+  })
+
+  it('has chance where the caller gives one, and the same numbers for the same draw', () => {
+    const { evaluate: run } = compileExpression('[Math.random(), Math.random()]', { chance: true })
+    const drawn = () => run(() => undefined, 0, { random: () => 0.5 }) as readonly number[]
+    expect(drawn()).toEqual(drawn())
+    expect(drawn()[0]).not.toBe(drawn()[1])
+    expect(run(() => undefined, 0, { random: () => 0.6 })).not.toEqual(drawn())
+  })
+
   it('names what it reads, each once', () => {
     const { uses } = compileExpression(
       't > variables.limit && "${nodes.a.state}" == nodes.a.state && nodes.b.rawData.x.y > t',
@@ -188,7 +271,26 @@ describe('an expression', () => {
     ['list.map(x => { return x })', 'column 10', 'short arrow'],
     ['1n', 'column 1', 'bigint'],
     ['Math', 'column 1', 'alone'],
-    ['"a" in deep', 'column 1', 'operator in'],
+    ['!temperature in list', 'column 1', 'write !(x in list)'],
+    ['"a" in "abc"', 'column 8', 'write contains(text, part)'],
+    ['temperature in `${state}`', 'column 16', 'write contains(text, part)'],
+    ['list.contains(2)', 'column 6', 'write includes'],
+    ['temperature between 5 and 30', 'column 13', 'write between(x, low, high)'],
+    ['text contains "H"', 'column 6', 'write contains(textOrList, part)'],
+    ['temperature > 5 and no', 'column 17', 'write &&'],
+    ['temperature > 5 OR no', 'column 17', 'write ||'],
+    ['state is "on"', 'column 7', 'write x == y'],
+    ['between(temperature, 5)', 'column 1', 'takes 3 arguments'],
+    ['contains(...list)', 'column 1', 'takes 2 arguments'],
+    ['hour()', 'column 1', 'hour(now)'],
+    ['hour(now, state)', 'column 1', 'write it out'],
+    ['hour(now, "Europe/Atlantis")', 'column 1', 'not a time zone'],
+    ['weekday(now) == 1', 'column 1', '"Monday"'],
+    ['weekday(now) in [0, 6]', 'column 1', '"Monday"'],
+    ['hours(now) > 5', 'column 1', 'did you mean hour?'],
+    ['now() > 5', 'column 1', 'without brackets'],
+    ['/^${nodes.dice.state}$/.test(state)', 'column 3', 'new RegExp'],
+    ['nodes["${variables.limit}"].state', 'column 1', 'write the path out'],
   ])('%j is refused at %s: %s', (text, place, hint) => {
     expect(() => compileExpression(text)).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
     expect(() => compileExpression(text)).toThrow(place)

@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileCode, compileConditionCode, compileNumberCode } from '../../../src/core/script/either-lane.ts'
 import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { drawSeed } from '../../../src/core/expression/run.ts'
+import { valuesOf } from '../../../src/core/script/handed-in.ts'
+import { zoneOffsets } from '../../../src/core/script/zone-offsets.ts'
 import { compileScriptExpression } from '../../../src/core/script/script-expression.ts'
+import { compileExpression } from '../../../src/core/expression/expression.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { AppError, messageOf } from '../../../src/kernel/errors.ts'
 import { ownValue } from '../../../src/kernel/json.ts'
 
@@ -15,17 +20,19 @@ const roots = {
 const lookup = ({ parts }: { readonly parts: readonly string[] }) =>
   parts.reduce<unknown>((value, key) => ownValue(value, key), roots)
 
-const valueOf = async (text: string) => compileCode(text, fence).evaluate(lookup, 1000)
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const around = { random: () => 0.25, log: silent }
+
+const valueOf = async (text: string) => compileCode(text, fence).evaluate(lookup, 1000, around)
 
 /** The value in the fence, even of an expression that closures can do. */
 async function inFence(text: string): Promise<unknown> {
   const script = compileScriptExpression(text, 'value')
   if ('problems' in script) throw new Error(script.problems.map(({ message }) => message).join())
-  const values = script.uses.map((path) => {
-    const value = lookup(path)
-    return value === undefined ? [] : [value]
-  })
-  const answer = (await fence.runCode(script.code, { now: 1000, seed: 0, values })).value as Record<string, unknown>
+  const values = valuesOf(script.uses, lookup)
+  const zones = Object.fromEntries(script.zones.map((zone) => [zone, zoneOffsets(zone)(1000)]))
+  const result = await fence.runCode(script.code, { now: 1000, seed: drawSeed(around), values, zones })
+  const answer = result.value as Record<string, unknown>
   return 'missing' in answer ? `missing ${String(answer['missing'])}` : answer['value']
 }
 
@@ -53,6 +60,28 @@ describe('code that is more than an expression', () => {
     ['return gone == null && typeof gone === "undefined" && gone?.x === undefined && !gone', true],
     ['try { null.x } catch { return "caught" }', 'caught'],
     ['return undefined', undefined],
+    ['let a = t; a in [5, 26]', true],
+    [
+      'const all = list; [1 in all, 0 in all, "a" in deep, "toString" in deep, NaN in [NaN]]',
+      [true, false, true, false, true],
+    ],
+    ['class A { get x() { return 1 } } let a = new A(); "x" in a', true],
+    ['let a = t; between(a, 20, 30) && contains(s, "n") && contains(list, 3)', true],
+    [
+      'let at = now; [year(at), month(at), day(at), hour(at), minute(at), second(at), weekday(at)]',
+      [1970, 1, 1, 0, 0, 1, 'Thursday'],
+    ],
+    [
+      'let at = now; [hour(at, "America/New_York"), weekday(at, "America/New_York"), hour("1970-06-01", "Asia/Kolkata")]',
+      [19, 'Wednesday', 5],
+    ],
+    ['let at = "1970-07-01T12:00:00Z"; hour(at, "America/New_York")', 8],
+    ['let hour = (x) => x + 1; hour(1)', 2],
+    ['const { now } = { now: 7 }; return { now }', { now: 7 }],
+    ['let x = { now }; x.now === Date.now()', true],
+    ['let x = { "${nodes.dice.state}": 1 }; x', { ONE: 1 }],
+    ['let a = s.replace(/["\'/]/g, "${nodes.dice.state}"); a', 'on'],
+    ['let x; return console.log("quiet", t)', undefined],
   ])('%s gives %j', async (text, value) => {
     expect(await valueOf(text)).toEqual(value)
   })
@@ -68,6 +97,10 @@ describe('code that is more than an expression', () => {
     ['return `${gone}`', 'gone'],
     ['return "is ${nodes.gone.state}"', '${nodes.gone.state}'],
     ['for (const x of gone) ; return 1', 'gone'],
+    ['let a = [1]; gone in a', 'gone'],
+    ['let a = 1; a in gone', 'gone'],
+    ['let a = 1; between(a, gone, 3)', 'gone'],
+    ['let a = hour(gone); a', 'gone'],
   ])('%s fails and names what is missing: %s', async (text, name) => {
     await expect(valueOf(text)).rejects.toMatchObject({
       code: 'BINDING',
@@ -80,14 +113,14 @@ describe('code that is more than an expression', () => {
   })
 
   it('counts as a condition by what it gives inside, and as a number likewise', async () => {
-    const holds = async (text: string) => compileConditionCode(text, fence).evaluate(lookup, 0)
+    const holds = async (text: string) => compileConditionCode(text, fence).evaluate(lookup, 0, around)
     expect(await Promise.all(['return 1 / 0', 'return NaN', 'return {}', 'return ""'].map(holds))).toEqual([
       true,
       false,
       true,
       false,
     ])
-    const number = async (text: string) => compileNumberCode(text, fence).evaluate(lookup, 0)
+    const number = async (text: string) => compileNumberCode(text, fence).evaluate(lookup, 0, around)
     expect(await number('return -1 / 0')).toBe(Number.NEGATIVE_INFINITY)
     expect(await number('return t + 0.5')).toBe(26.5)
   })
@@ -97,6 +130,13 @@ describe('code that is more than an expression', () => {
     ['let x = 1;\nlet y = ;\nreturn y', 'line 2, column 9'],
     ['let x = 1', 'no value'],
     ['t = 5', 'only reads'],
+    ['let x = list; x.contains(3)', 'write includes'],
+    ['let x = t; !x in list', 'write !(x in list)'],
+    ['let d = weekday(now); d; weekday(now) == 6', '"Monday"'],
+    ['let z = s; hour(now, z)', 'write it out'],
+    ['let x = 1; return hours(x)', 'did you mean hour?'],
+    ['let r = /^${nodes.dice.state}/; r.test(s)', 'new RegExp'],
+    ['let x = 1; console.trace(x); x', '"console.trace"'],
     ['let x = 1; t = x; return t', '"t" is changed'],
     ['return vault.KEY', 'secret'],
     ['return nodes', 'alone is no value'],
@@ -104,7 +144,6 @@ describe('code that is more than an expression', () => {
     ['let x; return foo(x)', 'no function "foo"'],
     ['return s.inclues("o")', 'no method "inclues"'],
     ['return Math.mxa(1)', '"Math.mxa"'],
-    ['let x = Math.random(); return x', 'chance'],
     ['return await t', 'column'],
     ['return (async () => 1)()', 'answers at once'],
     ['function (x) { return x }', 'function'],
@@ -124,6 +163,9 @@ describe('code that is more than an expression', () => {
     ['throw new Error("no luck"); return 1', 'PLUG_FAILED'],
     ['return globalThis.process.exit(1)', 'VALIDATION'],
     ['return globalThis.process', 'BINDING'],
+    ['let x = "abc"; "a" in x', 'PLUG_FAILED'],
+    ['let x = "soon"; hour(x)', 'PLUG_FAILED'],
+    ['let x = 9e12; hour(x, "Europe/Brussels")', 'PLUG_FAILED'],
     ['return (() => {}).constructor("return 1")()', 'VALIDATION'],
   ])('ends %s with %s', async (text, code) => {
     const ended = await valueOf(text).catch((error: unknown) => error)
@@ -139,12 +181,87 @@ describe('code that is more than an expression', () => {
 
   it('keeps nothing from one evaluation to the next', async () => {
     const compiled = compileCode('Array.prototype.left = (Array.prototype.left ?? 0) + 1; return [].left', fence)
-    expect([await compiled.evaluate(lookup, 0), await compiled.evaluate(lookup, 0)]).toEqual([1, 1])
+    expect([await compiled.evaluate(lookup, 0, around), await compiled.evaluate(lookup, 0, around)]).toEqual([1, 1])
   })
 
   it('stays in the fast lane where that is enough, and answers at once there', () => {
-    expect(compileCode('t > 5 && list.some(x => x > 2)', fence).evaluate(lookup, 0)).toBe(true)
-    expect(compileCode('return t', fence).evaluate(lookup, 0)).toBeInstanceOf(Promise)
+    expect(compileCode('t > 5 && list.some(x => x > 2)', fence).evaluate(lookup, 0, around)).toBe(true)
+  })
+
+  it('answers at once in the fence too, but while that is loaded', async () => {
+    const mine = new ScriptFence()
+    const compiled = compileCode('return t', mine)
+    const first = compiled.evaluate(lookup, 0, around)
+    expect(first).toBeInstanceOf(Promise)
+    expect(await first).toBe(26)
+    expect(compiled.evaluate(lookup, 0, around)).toBe(26)
+    const endless = compileCode('for (;;); return 1', mine)
+    expect(() => endless.evaluate(lookup, 0, around)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+    // the interpreter that was stopped in the middle is left, and another one loaded
+    const again = compiled.evaluate(lookup, 0, around)
+    expect(again).toBeInstanceOf(Promise)
+    expect(await again).toBe(26)
+  })
+})
+
+describe('console and chance', () => {
+  const logged = async (text: string) => {
+    const lines: string[] = []
+    const write = (level: string) => (line: string) => void lines.push(`${level} ${line}`)
+    const log = { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
+    const ended = await (async () => compileCode(text, fence).evaluate(lookup, 0, { random: () => 0.25, log }))().catch(
+      messageOf,
+    )
+    return { lines, ended }
+  }
+
+  it('writes to the log of the call', async () => {
+    const code =
+      'console.log("t is", t, { list }); console.info(1); console.warn(s); console.error(null); console.debug(gone); 1'
+    expect((await logged(code)).lines).toEqual([
+      'INFO t is 26 {"list":[3,1,2]}',
+      'INFO 1',
+      'WARN on',
+      'ERROR null',
+      'DEBUG undefined',
+    ])
+  })
+
+  it('writes what was logged before an error too', async () => {
+    expect(await logged('console.log("here"); throw new Error("no luck"); return 1')).toEqual({
+      lines: ['INFO here'],
+      ended: 'the script failed: no luck',
+    })
+    expect((await logged('console.log("here"); return gone + 1')).lines).toEqual(['INFO here'])
+  })
+
+  it('bounds the lines and says how many are left out', async () => {
+    const { lines } = await logged('for (let i = 0; i < 150; i++) console.log(i); true')
+    expect(lines).toHaveLength(101)
+    expect(lines.at(-1)).toBe('WARN 50 more lines are left out, 100 are kept of one call')
+  })
+
+  it('draws the same numbers for the same draw of the task, in both lanes', async () => {
+    const text = '[Math.random(), list.map(x => Math.floor(x * Math.random())), Math.random()]'
+    const numbers = await valueOf(text)
+    expect(numbers).toEqual(await valueOf(text))
+    expect(await inFence(text)).toEqual(numbers)
+    expect(await valueOf(`let all = ${text}; all`)).toEqual(numbers)
+    const { random } = Math
+    expect(await valueOf('const { random } = Math; return [random()]')).toEqual([(numbers as number[])[0]])
+    expect(Math.random).toBe(random)
+  })
+
+  it('draws once for each evaluation, and never for code without chance', async () => {
+    let drawn = 0
+    const counting = { ...around, random: () => ++drawn / 100 }
+    for (const text of ['t > 5', 'Math.max(t, 5)', 'let a = Math.max(t, 5); a']) {
+      await compileCode(text, fence).evaluate(lookup, 0, counting)
+    }
+    expect(drawn).toBe(0)
+    await compileCode('Math.random() + Math.random()', fence).evaluate(lookup, 0, counting)
+    await compileCode('let a = Math.random(); a + Math.random()', fence).evaluate(lookup, 0, counting)
+    expect(drawn).toBe(2)
   })
 })
 
@@ -162,13 +279,25 @@ describe('both lanes', () => {
     'list[1]',
     'deep.a.b[0]',
   )
-  const operator = fc.constantFrom(...'+ - * / % < <= > >= == != === !== && || ??'.split(' '))
+  const operator = fc.constantFrom(...'+ - * / % < <= > >= == != === !== && || ?? in'.split(' '))
+  const part = fc.constantFrom('year', 'month', 'day', 'weekday', 'hour', 'minute', 'second')
+  const instant = fc.oneof(
+    fc.constantFrom('now', 't', 'gone', '"1970-03-29T01:00:00Z"', '"1970-10-01"', '"soon"'),
+    fc.integer({ min: -3e10, max: 3e10 }).map(String),
+  )
+  const zone = fc.constantFrom('', ', "Europe/London"', ', "America/New_York"', ', "Africa/Casablanca"', ', "+05:30"')
   const { tree } = fc.letrec<{ tree: string }>((tie) => ({
     tree: fc.oneof(
       { depthSize: 'small' },
       leaf,
       fc.tuple(tie('tree'), operator, tie('tree')).map(([a, op, b]) => `((${a}) ${op} (${b}))`),
       fc.tuple(tie('tree'), tie('tree'), tie('tree')).map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
+      fc.tuple(tie('tree'), fc.constantFrom('list', 'deep', 'deep.a.b')).map(([a, b]) => `((${a}) in ${b})`),
+      fc.tuple(tie('tree'), tie('tree'), tie('tree')).map(([a, b, c]) => `((${a}) in [${b}, ${c}])`),
+      fc.tuple(tie('tree'), tie('tree'), tie('tree')).map(([a, b, c]) => `between(${a}, ${b}, ${c})`),
+      fc.tuple(fc.constantFrom('list', 's', 'gone'), tie('tree')).map(([a, b]) => `contains(${a}, ${b})`),
+      fc.tuple(part, instant, zone).map(([name, at, where]) => `${name}(${at}${where})`),
+      fc.constant('Math.random()'),
     ),
   }))
 
@@ -179,10 +308,10 @@ describe('both lanes', () => {
         const text = inList ? `[${given}]` : given
         let closures: unknown
         try {
-          closures = await compileCode(text, fence).evaluate(lookup, 0)
+          closures = compileExpression(text, { chance: true }).evaluate(lookup, 1000, around)
         } catch (error) {
           // to calculate with a list is an error only there
-          const name = /^"([^"]+|"on")" has no value/.exec(messageOf(error))?.[1]
+          const name = /^"(.+)" has no value/.exec(messageOf(error))?.[1]
           if (name === undefined || name.startsWith('(')) return
           closures = `missing ${name}`
         }
@@ -192,7 +321,7 @@ describe('both lanes', () => {
         else expect(JSON.stringify(fenced) ?? 'undefined').toBe(json)
         compared++
       }),
-      { numRuns: 150 },
+      runs(400),
     )
     expect(compared).toBeGreaterThan(20)
   })

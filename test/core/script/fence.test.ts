@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { compileScript } from '../../../src/core/script/script-source.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 
 const fence = new ScriptFence()
@@ -164,8 +165,28 @@ describe('the fence around scripts', () => {
       code: 'TOO_LARGE',
     })
     const { log } = await run('for (let i = 0; i < 1000; i++) console.log("x".repeat(5000)); return {}')
-    expect(log).toHaveLength(100)
-    expect(log[0]?.message).toHaveLength(1000)
+    expect(log).toHaveLength(101)
+    expect(log[0]?.message).toBe(`${'x'.repeat(1000)} ... (4000 more characters are cut)`)
+    expect(log[100]).toEqual({ level: 'WARN', message: '900 more lines are left out, 100 are kept of one call' })
+  })
+
+  it('hands on what a script logged before it failed', async () => {
+    const lines: string[] = []
+    const source = 'console.log("a", [1]); console.error("b"); null.x'
+    const { code } = compileScript(source)
+    await expect(
+      (async () =>
+        fence.runCode(code, { now: 0, seed: 0 }, ({ level, message }) => lines.push(`${level} ${message}`)))(),
+    ).rejects.toMatchObject({ code: 'PLUG_FAILED' })
+    expect(lines).toEqual(['INFO a [1]', 'ERROR b'])
+  })
+
+  it('loads another interpreter for what waited while the first one broke', async () => {
+    const mine = new ScriptFence()
+    const input = { now: 0, seed: 0 }
+    const [broken, fine] = await Promise.allSettled([mine.run('for (;;);', input), mine.run('return 1', input)])
+    expect(broken).toMatchObject({ status: 'rejected', reason: { code: 'TOO_LARGE' } })
+    expect(fine).toMatchObject({ status: 'fulfilled', value: { value: 1 } })
   })
 
   it('stops sooner when a clock of the host says so', async () => {

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ScriptFence } from '../../../src/core/script/fence.ts'
-import { scriptFunction } from '../../../src/core/script/script-source.ts'
+import { compileScript } from '../../../src/core/script/script-source.ts'
 
 const fence = new ScriptFence()
 const inFence = async (body: string) => (await fence.run(body, { now: 0, seed: 1, n: 3 })).value
@@ -71,8 +71,12 @@ describe('a script with meters', () => {
     )
   })
 
+  it('counts what the last statement gives, as what a return gives', () => {
+    expect(compileScript('s').code).toContain('return settle$0(use$0(given$0))')
+  })
+
   it('has meters under names that the script does not have, however it spells them', () => {
-    expect(scriptFunction('() => { let us\\u0065$0 = 1; return { use$1: use$2 } }')).toMatch(/^\(\(use\$3,/)
+    expect(compileScript('() => { let us\\u0065$0 = 1; return { use$1: use$2 } }').code).toMatch(/^\(\(use\$3,/)
   })
 
   it.each([
@@ -84,6 +88,6 @@ describe('a script with meters', () => {
     ['async function f({ a }) {}', 'parameters of an async function'],
     ['}); (function () {', 'goes on behind it'],
   ])('refuses %s, which nothing can count', (body, text) => {
-    expect(() => scriptFunction(body)).toThrow(text)
+    expect(() => compileScript(body)).toThrow(text)
   })
 })
