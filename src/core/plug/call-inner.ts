@@ -65,6 +65,8 @@ function innerContext(
     now: outer.now,
     id: outer.id,
     hops: outer.hops,
+    turn: outer.turn,
+    unordered: outer.unordered,
     log: outer.log,
     signal: outer.signal,
   }
