@@ -61,7 +61,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       let failed = false
       // one after the other, so that chance and logs keep their order
       for (const [index, item] of items.entries()) {
-        const result = await callInner(plug, context, item, memories[index] ?? undefined)
+        const result = await callInner(plug, context, item, memories[index] ?? undefined, index)
         if ('error' in result) {
           failed = true
           response.push(result)

@@ -13,7 +13,7 @@ import type { Collection, CollectionSpec, Stored, Store, Write } from '../storag
 /** Of what causes a change: which effect of which task it is. */
 export interface EffectOfTask {
   readonly task: string
-  /** `task/run/input/place`, of a loop's item with `#item` behind it. Any other text has no order */
+  /** `task/run/input/place`, of a loop's item with `#item` behind it, of a call within a call with `.part`. Any other text has no order */
   readonly effect: string
   /** the call's place among those of the run that act; counts more than input and place when both sides have one */
   readonly turn?: number
@@ -43,9 +43,11 @@ const SLICE = 1_000
 
 export class EffectBook {
   readonly #records: Collection<EffectRecord>
+  readonly #most: number
 
-  constructor(store: Store) {
+  constructor(store: Store, most = MOST_RECORDS) {
     this.#records = store.collection(EFFECTS)
+    this.#most = most
   }
 
   /** For one commit. `now`: epoch ms */
@@ -55,7 +57,7 @@ export class EffectBook {
 
   /** Lets go of what is a day old, and of the oldest when there is too much. */
   async sweep(now: number): Promise<void> {
-    const over = (await this.#records.count()) - MOST_RECORDS
+    const over = (await this.#records.count()) - this.#most
     const old = await this.#delete([{ field: 'at', op: 'lte', value: now - KEPT_MS }], Infinity)
     if (over > old) await this.#delete([], over - old)
   }
@@ -131,23 +133,25 @@ interface Order {
   readonly input: number
   readonly place: number
   readonly item: number
+  readonly part: number
 }
 
-const PLACE = /^\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})(?:#(\d{1,15}))?$/
+const PLACE = /^\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})(?:#(\d{1,15}))?(?:\.(\d{1,15}))?$/
 
 /** Undefined for an id that has no order. */
 function orderOf({ task, effect, turn }: EffectOfTask): Order | undefined {
   const parts = effect.startsWith(task) ? PLACE.exec(effect.slice(task.length)) : null
   if (parts === null) return undefined
-  const [run = 0, input = 0, place = 0, item = 0] = parts.slice(1).map((part = '0') => Number(part))
-  return { run, turn, input, place, item }
+  const at = (group: number): number => Number(parts[group] ?? 0)
+  return { run: at(1), turn, input: at(2), place: at(3), item: at(4), part: at(5) }
 }
 
 /** Below 0: the first came earlier in their task. */
 function compare(a: Order, b: Order): number {
   if (a.run !== b.run) return a.run - b.run
-  if (a.turn !== undefined && b.turn !== undefined) return a.turn - b.turn || a.item - b.item
-  return a.input - b.input || a.place - b.place || a.item - b.item
+  const within = a.item - b.item || a.part - b.part
+  if (a.turn !== undefined && b.turn !== undefined) return a.turn - b.turn || within
+  return a.input - b.input || a.place - b.place || within
 }
 
 function recordId(task: string, thing: string): string {

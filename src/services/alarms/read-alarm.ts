@@ -1,6 +1,7 @@
 /** The body of a creation (part 2, 4.5). */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
+import { refusedBy } from '../../kernel/refusal.ts'
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
 import { MOST_SEARCHED, searchTexts } from './search-texts.ts'
@@ -79,14 +80,7 @@ export function readAlarm(body: unknown, now: number): NewAlarm {
 
 /** What of an alarm would be refused, when whatever is missing were as it should be. */
 export function complaintsAbout(body: unknown, now: number): readonly Issue[] {
-  try {
-    readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now)
-    return []
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (error.issues.length > 0) return error.issues
-    return [{ type: 'BODY', severity: 'ERROR', path: '', message: error.message }]
-  }
+  return refusedBy(() => readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now))
 }
 
 const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } }
