@@ -23,4 +23,4 @@ export interface Logger {
 }
 
 // What plugs ask of services, for the adapters that answer
-export type { AlarmPort, Cause, Complaint, DataPort, PlainObject, ResourcePort } from './plug/services.ts'
+export type { AlarmPort, Cause, DataPort, PlainObject, ResourcePort } from './plug/services.ts'

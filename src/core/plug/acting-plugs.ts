@@ -1,14 +1,6 @@
 import { messageOf } from '../../kernel/errors.ts'
 import { definePlug } from './define.ts'
-import type {
-  InputField,
-  OutputField,
-  Plug,
-  PlugContext,
-  PropertiesOf,
-  PropertyProblem,
-  TouchContext,
-} from './plug.ts'
+import type { InputField, OutputField, Plug, PlugContext, PropertiesOf, PropertyProblem, TouchContext } from './plug.ts'
 
 /** Something done outside, as rules name it. */
 export interface Act<Input extends Readonly<Record<string, InputField>>> {

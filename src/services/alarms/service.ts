@@ -6,15 +6,7 @@ import type { Storage } from '../../storage/contract.ts'
 import { alarmApi } from './alarm-api.ts'
 import { AlarmDesk } from './alarm-desk.ts'
 import { BatchWorker } from './batch-worker.ts'
-import type {
-  Alarm,
-  AlarmCause,
-  AlarmEvent,
-  AlarmForwarding,
-  AlarmsApi,
-  AlarmsService,
-  CauseBook,
-} from './contract.ts'
+import type { Alarm, AlarmCause, AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from './contract.ts'
 import type { ToldEvent } from './event-tail.ts'
 import { doDue, letGo, trimEvents } from './housekeeping.ts'
 import { KeyLanes } from './key-lanes.ts'
