@@ -15,15 +15,12 @@ export interface EffectOfTask {
   readonly task: string
   /** `task/run/input/place`, of a loop's item with `#item` behind it, of a call within a call with `.part`. Any other text has no order */
   readonly effect: string
-  /** the call's place among those of the run that act; counts more than input and place when both sides have one */
-  readonly turn?: number
-  /** it is not asked about, and not remembered */
+  /** the id does not say what it comes after: it is neither refused nor remembered */
   readonly unordered?: boolean
 }
 
 interface EffectRecord {
   readonly effect: string
-  readonly turn?: number
   /** epoch ms */
   readonly at: number
 }
@@ -103,11 +100,10 @@ export class EffectDraft {
       const last = await this.#last(id)
       const before = last && orderOf({ ...last, task: by.task })
       if (last === undefined || before === undefined) continue
-      const isOlder = compare(order, before) < 0
-      if (isOlder) throw superseded(by.effect, last.effect, things[i] ?? '')
+      if (isEarlier(order, before)) throw superseded(by.effect, last.effect, things[i] ?? '')
       if (last.effect === by.effect) isAgain = true
     }
-    const record = { effect: by.effect, ...(by.turn !== undefined && { turn: by.turn }), at: this.#now }
+    const record = { effect: by.effect, at: this.#now }
     return { isAgain, note: () => ids.forEach((id) => this.#noted.set(id, record)) }
   }
 
@@ -127,31 +123,20 @@ export class EffectDraft {
 
 const UNORDERED: Admitted = { isAgain: false, note: () => undefined }
 
-interface Order {
-  readonly run: number
-  readonly turn: number | undefined
-  readonly input: number
-  readonly place: number
-  readonly item: number
-  readonly part: number
-}
+/** run, input, place, item and part: in this order they decide. */
+type Order = readonly number[]
 
 const PLACE = /^\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})(?:#(\d{1,15}))?(?:\.(\d{1,15}))?$/
 
 /** Undefined for an id that has no order. */
-function orderOf({ task, effect, turn }: EffectOfTask): Order | undefined {
+function orderOf({ task, effect }: EffectOfTask): Order | undefined {
   const parts = effect.startsWith(task) ? PLACE.exec(effect.slice(task.length)) : null
-  if (parts === null) return undefined
-  const at = (group: number): number => Number(parts[group] ?? 0)
-  return { run: at(1), turn, input: at(2), place: at(3), item: at(4), part: at(5) }
+  return parts === null ? undefined : Array.from(parts, (part: string | undefined = '0') => Number(part)).slice(1)
 }
 
-/** Below 0: the first came earlier in their task. */
-function compare(a: Order, b: Order): number {
-  if (a.run !== b.run) return a.run - b.run
-  const within = a.item - b.item || a.part - b.part
-  if (a.turn !== undefined && b.turn !== undefined) return a.turn - b.turn || within
-  return a.input - b.input || a.place - b.place || within
+function isEarlier(a: Order, b: Order): boolean {
+  const i = a.findIndex((number, place) => number !== b[place])
+  return i !== -1 && (a[i] ?? 0) < (b[i] ?? 0)
 }
 
 function recordId(task: string, thing: string): string {

@@ -43,20 +43,6 @@ describe('effects of one task on one thing', () => {
     expect(await apply(by(later))).toBe('again')
   })
 
-  it('are in the order of their turns where both have one, within a run', async () => {
-    await apply(by('1/5/0', { turn: 8 }))
-    expect(await apply(by('1/2/0', { turn: 9 }))).toBe('new')
-    await expect(apply(by('1/6/0', { turn: 8 }))).rejects.toMatchObject({ code: 'SUPERSEDED' })
-    expect(await apply(by('2/1/0', { turn: 1 }))).toBe('new')
-    await expect(apply(by('1/7/0', { turn: 10 }))).rejects.toMatchObject({ code: 'SUPERSEDED' })
-  })
-
-  it('that are items of a loop share a turn', async () => {
-    await apply(by('1/5/0#3', { turn: 8 }))
-    await expect(apply(by('1/5/0#2', { turn: 8 }))).rejects.toMatchObject({ code: 'SUPERSEDED' })
-    expect(await apply(by('1/5/0#4', { turn: 8 }))).toBe('new')
-  })
-
   it('are remembered by whoever opens the store next', async () => {
     await apply(by('1/2/0'))
     book = new EffectBook(store)

@@ -67,8 +67,7 @@ function innerContext(
     now: outer.now,
     id: part === undefined ? outer.id : `${outer.id}.${part}`,
     hops: outer.hops,
-    turn: outer.turn,
-    unordered: outer.unordered,
+    ...(outer.unordered === true && { unordered: true }),
     log: outer.log,
     signal: outer.signal,
   }

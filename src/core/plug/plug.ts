@@ -116,12 +116,10 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   /** how many rules in a row led to this call: 0 when what began it came from no rule */
   readonly hops: number
   /**
-   * of a call that acts: its place among those of this run of the task, counted when it took its turn behind what
-   * touches the same; all items of a loop have the same. Undefined: the order of the ids is that of the calls
+   * true when the id does not say what the call comes after: of an `unordered` node, of one that was paused, and of a
+   * sensor that no trigger ran, which has its id before what the sensors beside it trigger
    */
-  readonly turn?: number | undefined
-  /** true when the node is `unordered`: what it does may come before or after what the task did earlier */
-  readonly unordered?: boolean | undefined
+  readonly unordered?: boolean
   /** in [0, 1), from the task's seed */
   random(): number
   readonly log: PlugLog

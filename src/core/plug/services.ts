@@ -15,9 +15,7 @@ export interface Cause {
   readonly trigger?: string
   /** rules in a row that led here; services refuse above their limit */
   readonly hops: number
-  /** of the call, among those of the task's run that act; without it the ids say what came before what */
-  readonly turn?: number
-  /** services do not ask what the task did before or after on the same thing */
+  /** the effect does not say what it comes after: services neither refuse it for its order nor remember it */
   readonly unordered?: boolean
 }
 

@@ -193,7 +193,7 @@ export class AlarmDesk {
   /** What the rules have to say now; later the task may be gone. */
   async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
     const { causes, logger } = this.#parts
-    const { turn: _turn, unordered: _unordered, ...kept } = cause
+    const { unordered: _unordered, ...kept } = cause
     try {
       return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
     } catch (error) {

@@ -91,9 +91,7 @@ export interface AlarmCause {
   readonly effect: string
   readonly trigger?: string
   readonly hops: number
-  /** place of the call among those of the task's run that act */
-  readonly turn?: number
-  /** it may come before or after what its task did earlier */
+  /** the effect does not say what it comes after: it is never late */
   readonly unordered?: boolean
 }
 
