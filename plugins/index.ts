@@ -4,7 +4,7 @@ import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
-import { createCallUrl, type CallUrlOptions } from './call-url/plug.ts'
+import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from './call-url/plug.ts'
 import { changedBy } from './changed-by/plug.ts'
 import { clearAlarmPlugs } from './clear-alarm/plug.ts'
 import { createComposite } from './composite/plug.ts'
@@ -121,6 +121,7 @@ interface Equipped {
   readonly transformer: Plug
   readonly composite: Plug
   readonly callURL: Plug
+  readonly callURLActuator: Plug
   readonly script: Plug
   /** those that ask services around the engine */
   readonly asking: readonly Plug[]
@@ -139,6 +140,7 @@ function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped 
     transformer,
     composite: createComposite([...simple, condition, functionSensor, transformer]),
     callURL: createCallUrl(outbound),
+    callURLActuator: createCallUrlActuator(outbound),
     script: createScript(fence),
     asking: askingPlugs(services),
   }
@@ -172,10 +174,21 @@ function listed({
   transformer,
   composite,
   callURL,
+  callURLActuator,
   script,
   asking,
 }: Equipped): readonly Plug[] {
-  return Object.freeze([...simple, condition, functionSensor, transformer, composite, callURL, script, ...asking])
+  return Object.freeze([
+    ...simple,
+    condition,
+    functionSensor,
+    transformer,
+    composite,
+    callURL,
+    callURLActuator,
+    script,
+    ...asking,
+  ])
 }
 
 const unequipped = equipped({})
@@ -184,7 +197,7 @@ const unequipped = equipped({})
 export const builtins: readonly Plug[] = listed(unequipped)
 
 export type { CallUrlOptions } from './call-url/plug.ts'
-export const { condition, functionSensor, transformer, composite, callURL, script } = unequipped
+export const { condition, functionSensor, transformer, composite, callURL, callURLActuator, script } = unequipped
 
 export {
   alarmEventSensor,
@@ -193,6 +206,7 @@ export {
   bitflip,
   changedBy,
   createCallUrl,
+  createCallUrlActuator,
   createComposite,
   createCondition,
   createFunction,

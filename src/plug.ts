@@ -8,7 +8,7 @@ export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
 export { drawSeed } from './core/expression/run.ts'
 export { readerOf } from './core/expression/reader.ts'
 export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
-export { actsWith } from './core/plug/acts-with.ts'
+export { actsWith, touchesWith } from './core/plug/acts-with.ts'
 export { actingPlugs } from './core/plug/acting-plugs.ts'
 export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat, type Calendar } from './core/plug/calendar.ts'
 export { callInner, type InnerResult } from './core/plug/call-inner.ts'
@@ -37,10 +37,12 @@ export type {
   TouchContext,
 } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
-export type { AlarmPort, Cause, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
+export type { AlarmPort, Cause, Complaint, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
 export { resourceOf } from './core/plug/resource-of.ts'
+export { complaintsOf } from './core/plug/complaints-of.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { textList } from './core/plug/text-list.ts'
+export { touching, touchingAlarm, touchingResource } from './core/plug/touching.ts'
 export {
   compileCode,
   compileConditionCode,

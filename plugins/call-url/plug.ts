@@ -1,5 +1,5 @@
 import { AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '../../src/plug.ts'
-import { exchange, urlOf } from './exchange.ts'
+import { type Exchange, exchange, urlOf } from './exchange.ts'
 import type { Transport } from './transport.ts'
 
 export interface CallUrlOptions {
@@ -13,75 +13,128 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 
-/** A sensor that calls a URL through `transport`. */
-export function createCallUrl({ transport, allow = [] }: CallUrlOptions = {}): Plug {
-  const allowed = new Set([...allow, ...(transport?.allow ?? [])])
-  return definePlug({
-    name: 'callURL',
-    version: '1.0.0',
-    kind: 'sensor',
-    description:
-      'Calls a URL: Success for an answer from 200 to 299, else Error. At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them by name. Offline unless the host gives it a transport.',
-    category: 'Network',
-    acts: ({ method }) => method !== 'GET' && method !== 'HEAD',
-    states: ['Success', 'Error'],
-    input: {
-      url: {
-        type: 'string',
-        mandatory: true,
-        sensitive: true,
-        format: { type: 'url' },
-        description: 'an http or https address',
-        example: 'https://example.com/hook',
-      },
-      method: {
-        type: 'string',
-        mandatory: true,
-        format: { type: 'enum', values: METHODS },
-        description: 'the method',
-        example: 'POST',
-      },
-      body: {
-        type: 'any',
-        sensitive: true,
-        description: 'what to send: text, or an object that is sent as JSON',
-        example: { temperature: 21.5 },
-      },
-      headers: {
-        type: 'object',
-        sensitive: true,
-        description: 'headers by name; ${vault.<KEY>} keeps secrets out of rules',
-        example: { Accept: 'application/json' },
-      },
+const LIMITS =
+  'At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them by name. Offline unless the host gives it a transport.'
+
+const shared = {
+  name: 'callURL',
+  version: '1.0.0',
+  category: 'Network',
+  acts: ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'HEAD',
+  input: {
+    url: {
+      type: 'string',
+      mandatory: true,
+      sensitive: true,
+      format: { type: 'url' },
+      description: 'an http or https address',
+      example: 'https://example.com/hook',
     },
+    method: {
+      type: 'string',
+      mandatory: true,
+      format: { type: 'enum', values: METHODS },
+      description: 'the method',
+      example: 'POST',
+    },
+    body: {
+      type: 'any',
+      sensitive: true,
+      description: 'what to send: text, or an object that is sent as JSON',
+      example: { temperature: 21.5 },
+    },
+    headers: {
+      type: 'object',
+      sensitive: true,
+      description: 'headers by name; ${vault.<KEY>} keeps secrets out of rules',
+      example: { Accept: 'application/json' },
+    },
+  },
+  check: ({ url, headers }: Partial<Properties>) => [
+    ...problemsOfCode('url', url, urlOf),
+    ...problemsOfCode('headers', headers, headersOf),
+  ],
+} as const
+
+const ANSWER = {
+  statusText: { type: 'string', description: 'its text' },
+  data: { type: 'any', description: 'the body: parsed when it is JSON, else as text' },
+} as const
+
+interface Properties {
+  readonly url: string
+  readonly method: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, unknown>> | undefined
+}
+
+interface Called {
+  /** whether the status is one from 200 to 299 */
+  readonly isSuccess: boolean
+  readonly rawData: { readonly status: number; readonly statusText: string; readonly data: unknown }
+}
+
+/** A sensor that calls a URL through `transport`. */
+export function createCallUrl(options: CallUrlOptions = {}): Plug {
+  const call = caller(options)
+  return definePlug({
+    ...shared,
+    kind: 'sensor',
+    description: `Calls a URL: Success for an answer from 200 to 299, else Error. ${LIMITS}`,
+    states: ['Success', 'Error'],
     output: {
       status: { type: 'integer', description: 'the status code; absent when there was no answer' },
-      statusText: { type: 'string', description: 'its text' },
-      data: { type: 'any', description: 'the body: parsed when it is JSON, else as text' },
+      ...ANSWER,
       error: { type: 'string', description: 'why there was no answer; it never shows the URL, headers or body' },
     },
-    check: ({ url, headers }) => [
-      ...problemsOfCode('url', url, urlOf),
-      ...problemsOfCode('headers', headers, headersOf),
-    ],
     async execute({ properties, signal }) {
-      const { url, method, body, headers } = properties
-      const sent = headersOf(headers ?? {})
-      const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
-      if (text !== body && !Object.keys(sent).some((name) => name.toLowerCase() === 'content-type')) {
-        sent['Content-Type'] = 'application/json'
-      }
+      const request = requestOf(properties)
       try {
-        if (transport === undefined) throw offline()
-        const response = await exchange({ url, method, headers: sent, body: text, signal }, transport, allowed)
-        const { status, statusText } = response
-        const rawData = { status, statusText, data: dataOf(response.body) }
-        return { state: status >= 200 && status < 300 ? 'Success' : 'Error', rawData }
+        const { isSuccess, rawData } = await call(request, signal)
+        return { state: isSuccess ? 'Success' : 'Error', rawData }
       } catch (error) {
         return { state: 'Error', rawData: { error: messageOf(error) } }
       }
     },
   })
+}
+
+/** An actuator that calls a URL through `transport`, and fails where the sensor shows Error. */
+export function createCallUrlActuator(options: CallUrlOptions = {}): Plug {
+  const call = caller(options)
+  return definePlug({
+    ...shared,
+    kind: 'actuator',
+    description: `Calls a URL, and fails unless the answer is from 200 to 299. ${LIMITS}`,
+    output: { status: { type: 'integer', description: 'the status code' }, ...ANSWER },
+    async execute({ properties, signal }) {
+      const { isSuccess, rawData } = await call(requestOf(properties), signal)
+      const { hostname } = urlOf(properties.url)
+      const message = `${hostname} answered with status ${rawData.status}`
+      if (!isSuccess) throw new AppError('PLUG_FAILED', message)
+      return { message, rawData }
+    },
+  })
+}
+
+type Request = Omit<Exchange, 'signal'>
+
+function caller({ transport, allow = [] }: CallUrlOptions): (request: Request, signal: AbortSignal) => Promise<Called> {
+  const allowed = new Set([...allow, ...(transport?.allow ?? [])])
+  return async (request, signal) => {
+    if (transport === undefined) throw offline()
+    const { status, statusText, body } = await exchange({ ...request, signal }, transport, allowed)
+    return { isSuccess: status >= 200 && status < 300, rawData: { status, statusText, data: dataOf(body) } }
+  }
+}
+
+function requestOf({ url, method, body, headers = {} }: Properties): Request {
+  const sent = headersOf(headers)
+  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
+  if (text !== body && !Object.keys(sent).some((name) => name.toLowerCase() === 'content-type')) {
+    sent['Content-Type'] = 'application/json'
+  }
+  return { url, method, headers: sent, body: text }
 }
 
 function offline(): AppError {

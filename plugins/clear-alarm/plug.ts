@@ -1,4 +1,12 @@
-import { actingPlugs, type AlarmPort, causeOf, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import {
+  actingPlugs,
+  type AlarmPort,
+  causeOf,
+  type Plug,
+  requireService,
+  resourceOf,
+  touchingAlarm,
+} from '../../src/plug.ts'
 
 /** A sensor and an actuator that clear what is open of a source and type. That nothing is open is a success. */
 export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
@@ -16,6 +24,7 @@ export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
         example: 'boiler-1',
       },
     },
+    touches: ({ type, resource }, context) => touchingAlarm(resource, type, context),
     output: { alarms: { type: 'array', description: 'the alarms that were cleared' } },
     async perform(context) {
       const { type } = context.properties

@@ -1,4 +1,13 @@
-import { actsWith, AppError, callInner, definePlug, isPlainObject, type Plug, problemsOfCode } from '../../src/plug.ts'
+import {
+  actsWith,
+  AppError,
+  callInner,
+  definePlug,
+  isPlainObject,
+  type Plug,
+  problemsOfCode,
+  touchesWith,
+} from '../../src/plug.ts'
 
 const MAX_ITEMS = 1000
 
@@ -20,6 +29,13 @@ export function createComposite(plugs: readonly Plug[]): Plug {
     acts({ sensor, propertyList }) {
       const plug = sensors.get(sensor)
       return plug !== undefined && propertyList.some((item) => isPlainObject(item) && actsWith(plug, item))
+    },
+    // a sensor that does not say what it touches is kept in order with itself
+    touches({ sensor, propertyList }, context) {
+      const plug = sensors.get(sensor)
+      const items = propertyList.filter((item) => isPlainObject(item))
+      if (plug === undefined) return []
+      return [...new Set(items.flatMap((item) => touchesWith(plug, item, context) ?? [`composite:${sensor}`]))]
     },
     states: ['Success', 'Error'],
     input: {
@@ -45,7 +61,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       let failed = false
       // one after the other, so that chance and logs keep their order
       for (const [index, item] of items.entries()) {
-        const result = await callInner(plug, context, item, memories[index] ?? undefined)
+        const result = await callInner(plug, context, item, memories[index] ?? undefined, index)
         if ('error' in result) {
           failed = true
           response.push(result)

@@ -1,4 +1,18 @@
-import { actingPlugs, type AlarmPort, causeOf, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import {
+  actingPlugs,
+  type AlarmPort,
+  causeOf,
+  complaintsOf,
+  ownValue,
+  type Plug,
+  requireService,
+  resourceOf,
+  touching,
+  touchingAlarm,
+} from '../../src/plug.ts'
+
+/** Parts of an alarm that are properties of their own. */
+const OWN = { type: 'type', text: 'text', severity: 'severity' }
 
 /** A sensor and an actuator that raise an alarm. */
 export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
@@ -37,6 +51,21 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
       },
     },
     output: { response: { type: 'object', description: 'the alarm' } },
+    touches({ type, resource, properties }, context) {
+      const key = ownValue(properties, 'dedupKey')
+      const own = touchingAlarm(resource, type, context)
+      // alarms of one key are one, whatever their source and type
+      return typeof key === 'string' ? [...own, ...touching('alarm', key)] : own
+    },
+    check: ({ type, text, severity, properties }) => {
+      const known = {
+        ...(type !== undefined && { type }),
+        ...(text !== undefined && { text }),
+        ...(severity !== undefined && { severity }),
+        ...(properties !== undefined && { properties }),
+      }
+      return complaintsOf(alarms?.check?.(known) ?? [], 'properties', OWN)
+    },
     async perform(context) {
       const { type, text, severity, properties } = context.properties
       const alarm = { source: resourceOf(context), type, text, severity }

@@ -1,4 +1,13 @@
-import { actingPlugs, causeOf, type DataPort, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import {
+  actingPlugs,
+  causeOf,
+  complaintsOf,
+  type DataPort,
+  type Plug,
+  requireService,
+  resourceOf,
+  touchingResource,
+} from '../../src/plug.ts'
 
 /** A sensor and an actuator that send a command to a resource. */
 export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
@@ -16,6 +25,11 @@ export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
         description: 'whose command; that of the node or of the task when left out',
         example: 'boiler-1',
       },
+    },
+    touches: ({ resource }, context) => touchingResource(resource, context),
+    check({ command, properties }) {
+      if (command === undefined || data?.checkCommand === undefined) return []
+      return complaintsOf(data.checkCommand({ ...properties, name: command }), 'properties', { name: 'command' })
     },
     output: { response: { type: 'object', description: 'the command as it was sent' } },
     async perform(context) {

@@ -1,4 +1,13 @@
-import { actingPlugs, causeOf, type DataPort, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import {
+  actingPlugs,
+  causeOf,
+  complaintsOf,
+  type DataPort,
+  type Plug,
+  requireService,
+  resourceOf,
+  touchingResource,
+} from '../../src/plug.ts'
 
 /** A sensor and an actuator that hand a message to rules and do not store it. */
 export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
@@ -22,6 +31,8 @@ export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
       },
     },
     output: {},
+    touches: ({ resource }, context) => touchingResource(resource, context),
+    check: ({ payload }) => (payload && data?.checkMessage ? complaintsOf(data.checkMessage(payload), 'payload') : []),
     async perform(context) {
       const resource = resourceOf(context)
       const { payload } = context.properties

@@ -1,4 +1,4 @@
-import { actingPlugs, type AlarmPort, AppError, causeOf, type Plug, requireService } from '../../src/plug.ts'
+import { actingPlugs, type AlarmPort, AppError, causeOf, type Plug, requireService, touching } from '../../src/plug.ts'
 
 /** A sensor and an actuator that change status and severity of an alarm. */
 export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
@@ -27,6 +27,8 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
         example: 'CRITICAL',
       },
     },
+    // an id does not say the source and the type
+    touches: () => touching('alarm', undefined),
     output: { response: { type: 'object', description: 'the alarm' } },
     async perform(context) {
       const { alarmId, status, severity } = context.properties

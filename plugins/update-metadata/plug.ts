@@ -1,4 +1,13 @@
-import { actingPlugs, causeOf, type Plug, requireService, resourceOf, type ResourcePort } from '../../src/plug.ts'
+import {
+  actingPlugs,
+  causeOf,
+  complaintsOf,
+  type Plug,
+  requireService,
+  resourceOf,
+  type ResourcePort,
+  touchingResource,
+} from '../../src/plug.ts'
 
 /** A sensor and an actuator that set metadata of a resource. */
 export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
@@ -21,6 +30,9 @@ export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
         example: 'boiler-1',
       },
     },
+    touches: ({ resource }, context) => touchingResource(resource, context),
+    check: ({ metadata }) =>
+      metadata && resources?.checkPatch ? complaintsOf(resources.checkPatch(metadata), 'metadata') : [],
     output: { metadata: { type: 'object', description: 'the attributes that the resource has itself now' } },
     async perform(context) {
       const resource = resourceOf(context)

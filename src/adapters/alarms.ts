@@ -1,6 +1,6 @@
 /** Rules and alarms: what plugs ask of alarms, what alarms tell the engine, and why an alarm was raised. */
 import { AppError } from '../kernel/errors.ts'
-import type { AlarmPort, Cause, PlainObject } from '../core/ports.ts'
+import type { AlarmPort, PlainObject } from '../core/ports.ts'
 import type { Alarm, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from '../services/alarms/contract.ts'
 import type { RulesService } from '../services/rules/contract.ts'
 
@@ -9,22 +9,25 @@ const ENGINE = 'system/engine'
 const CHANNEL = 'alarm'
 /** Alarms that a search gives. */
 const MOST_FOUND = 100
-const MOST_CLEARED = 1000
 
 /** What the plugs of a tenant ask; `alarms` is asked at each call. */
 export function alarmPort(tenant: string, alarms: () => AlarmsService | undefined): AlarmPort {
-  const api = (): AlarmsApi => {
+  const caller = { tenant, user: ENGINE }
+  const served = (): AlarmsService => {
     const service = alarms()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
-    return service.as({ tenant, user: ENGINE })
+    return service
   }
+  const api = (): AlarmsApi => served().as(caller)
   return {
     raise: async ({ source, type, text, severity, properties }, cause) => {
       const body = { ...properties, source: { id: source }, type, text, severity }
       return briefly(await api().raise(body, { cause, history: 'newest' }))
     },
+    // nothing is refused by a service that is not there
+    check: ({ properties, ...parts }) => alarms()?.check({ ...withoutParts(properties), ...parts }) ?? [],
     update: async (id, change, cause) => briefly(await api().update(id, change, { cause, history: 'newest' })),
-    clear: (source, type, cause) => clear(api(), source, type, cause),
+    clear: async (source, type, cause) => (await served().clear(caller, source, type, cause)).map(briefly),
     latest: async (source) => {
       const { alarms: found } = await api().list({ source, size: 1, history: false })
       const [newest] = found
@@ -38,19 +41,10 @@ export function alarmPort(tenant: string, alarms: () => AlarmsService | undefine
   }
 }
 
-async function clear(api: AlarmsApi, source: string, type: string, cause: Cause): Promise<readonly PlainObject[]> {
-  const open = { source, type, status: ['ACTIVE', 'ACKNOWLEDGED'], size: MOST_CLEARED, history: false }
-  const { alarms: found } = await api.list(open)
-  const cleared: PlainObject[] = []
-  for (const { id } of found) {
-    try {
-      cleared.push(briefly(await api.update(id, { status: 'CLEARED' }, { cause, history: 'newest' })))
-    } catch (error) {
-      // somebody was faster
-      if (!(error instanceof AppError) || (error.code !== 'FINAL' && error.code !== 'NOT_FOUND')) throw error
-    }
-  }
-  return cleared
+/** What the plug gives itself counts, and says itself what is wrong with it. */
+function withoutParts(properties: PlainObject = {}): PlainObject {
+  const { source: _source, type: _type, text: _text, severity: _severity, ...others } = properties
+  return others
 }
 
 function plain(alarm: Alarm): PlainObject {

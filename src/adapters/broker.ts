@@ -28,6 +28,8 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
       const { content } = await api().posting.command(resource, command, tellingOf(cause))
       return isPlainObject(content) ? content : {}
     },
+    checkMessage: (message) => broker()?.check('events', message) ?? [],
+    checkCommand: (command) => broker()?.check('commands', command) ?? [],
     messages: async (resource, limit) => (await reading()).messages.last(resource, 'events', limit),
     latest: async (resource) => (await reading()).series.list(resource),
     series: async (query) => {
@@ -38,8 +40,8 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
   }
 }
 
-function tellingOf({ effect, hops }: Cause): Pick<PostOptions, 'hops' | 'idempotencyKey'> {
-  return { hops, idempotencyKey: `effect ${effect}` }
+function tellingOf(cause: Cause): Pick<PostOptions, 'hops' | 'idempotencyKey' | 'cause'> {
+  return { hops: cause.hops, idempotencyKey: `effect ${cause.effect}`, cause }
 }
 
 /** Undefined when nothing was stored, or when the host serves no broker. */

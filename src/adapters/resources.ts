@@ -29,15 +29,17 @@ export function resourcePort(tenant: string, resources: () => ResourcesService |
   const api = (): ResourceApi => served().as({ tenant, user: ENGINE }).resources
   return {
     get: async (id) => served().lookup(tenant, id),
-    patch: async (id, change, { hops }) => {
+    patch: async (id, change, cause) => {
+      const { hops } = cause
       if (hops > MOST_HOPS) {
         throw new AppError(
           'TOO_LARGE',
           `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MOST_HOPS} is the most`,
         )
       }
-      return (await api().patch(id, change)).value
+      return (await api().patch(id, change, { cause })).value
     },
+    checkPatch: (change) => resources()?.checkPatch(change) ?? [],
     children: async (id) => (await api().children(id, { limit: MOST_FOUND })).values,
     find: async (query) => {
       const { limit = MOST_FOUND, ...others } = queryOf(query)

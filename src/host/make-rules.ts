@@ -35,7 +35,7 @@ export function makeRulesWith(more: readonly Plug[], parts: Parts): HostedServic
   const generate = generatorHere()
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
-    plugs,
+    plugs: perTenant((tenant) => plugs(tenant).map(unchecked)),
     ports,
     scheduler: new HostScheduler(now),
     restMs: REST_MS,
@@ -63,6 +63,11 @@ export function makeRulesWith(more: readonly Plug[], parts: Parts): HostedServic
   peers.rules = service
   peers.runner = runner
   return hostedRules(service, runner, gauges, () => peers.resources && resourceBatches(peers.resources))
+}
+
+/** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
+function unchecked(plug: Plug): Plug {
+  return { ...plug, check: undefined }
 }
 
 /** Made once for each tenant: who asks again gets the same. */

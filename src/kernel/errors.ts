@@ -20,6 +20,10 @@ export const ERRORS = {
   SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
   TOO_LARGE: { status: 400, meaning: 'an input or question is above a declared bound' },
   CONFLICT: { status: 409, meaning: 'something else was written meanwhile: read again, then write again' },
+  SUPERSEDED: {
+    status: 409,
+    meaning: 'a call of a rule came too late: a later one of its task was made on the same thing before',
+  },
   PRECONDITION: {
     status: 412,
     meaning: 'the version that the request wants to change is not the one that is there: read again',

@@ -18,3 +18,15 @@ export function issuesText(issues: readonly Issue[]): string {
   const more = told.length - lines.length
   return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
+
+/** What `read` refuses, as issues; empty when it refuses nothing. Anything but an AppError is thrown on. */
+export function refusedBy(read: () => unknown): readonly Issue[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (error.issues.length > 0) return error.issues
+    return [{ type: 'BODY', severity: 'ERROR', path: '', message: error.message }]
+  }
+}

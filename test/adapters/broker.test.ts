@@ -109,6 +109,34 @@ describe('what plugs ask of the broker', () => {
     await expect(data.post('r', { t: 22 }, BOTH, cause('1'))).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
+  it('refuses what a task did too late to a resource, message or command, and after a restart too', async () => {
+    const at = (input: number): Cause => cause(`t/1/${input}/0`)
+    await data.post('r', { t: 2 }, BOTH, at(2))
+    await data.command('r', { name: 'open' }, at(4))
+    const late = { code: 'SUPERSEDED' }
+    await expect(data.post('r', { t: 1 }, BOTH, at(1))).rejects.toMatchObject(late)
+    await expect(data.post('r', { t: 3 }, { store: false, forward: true }, at(3))).rejects.toMatchObject(late)
+    await broker.stop()
+    broker = createBrokerService({ storage, now: () => NOW, makeSeries: createSeries, every: () => () => undefined })
+    await broker.start()
+    await expect(data.command('r', { name: 'close' }, at(3))).rejects.toMatchObject(late)
+    expect(await data.messages('r', 5)).toEqual([{ t: 2, timestamp: NOW }])
+    // the same again, another resource and another task are no matter of order
+    await data.command('r', { name: 'open' }, at(4))
+    await data.post('other', { t: 1 }, BOTH, at(3))
+    await data.post('r', { t: 1 }, BOTH, { ...at(3), task: 'u', effect: 'u/1/3/0' })
+    await data.post('r', { t: 0 }, BOTH, { ...cause('t/1/1/1'), unordered: true })
+    expect(await data.messages('r', 5)).toHaveLength(3)
+  })
+
+  it('checks messages and commands as the service would', () => {
+    expect(data.checkMessage?.({ t: 21 })).toEqual([])
+    expect(data.checkMessage?.({ timestamp: 'soon' })).toMatchObject([{ path: '/timestamp' }])
+    expect(data.checkCommand?.({ name: 'open' })).toEqual([])
+    expect(data.checkCommand?.({ name: '' })).toMatchObject([{ path: '/name' }])
+    expect(dataPort('acme', () => undefined).checkMessage?.({ timestamp: 'soon' })).toEqual([])
+  })
+
   it('sends commands', async () => {
     const sent = await data.command('r', { name: 'open', by: 3 }, cause('1'))
     expect(sent).toEqual({ name: 'open', by: 3, timestamp: NOW })

@@ -35,6 +35,30 @@ describe('what plugs ask of resources', () => {
     await b.close()
   })
 
+  it('refuses a change that came too late, and makes one that comes again once', async () => {
+    const b = await bench()
+    const at = (input: number) => ({ ...cause(1), effect: `t/1/${input}/0` })
+    const port = resourcePort('acme', () => b.service)
+    expect(await port.patch('p1', { n: 2 }, at(2))).toMatchObject({ n: 2 })
+    await expect(port.patch('p1', { n: 1 }, at(1))).rejects.toMatchObject({ code: 'SUPERSEDED' })
+    await b.api.resources.patch('p1', { n: 5 })
+    expect(await port.patch('p1', { n: 2 }, at(2))).toMatchObject({ n: 5 })
+    expect((await b.api.resources.get('p1')).value).toMatchObject({ n: 5 })
+    expect(await port.patch('p1', { n: 1 }, { ...at(1), unordered: true })).toMatchObject({ n: 1 })
+    expect((await b.api.resources.changes('p1', {})).total).toBe(3)
+    await port.patch('p2', { n: 1 }, at(1))
+    await b.close()
+  })
+
+  it('checks a change as the service would', async () => {
+    const b = await bench()
+    const port = resourcePort('acme', () => b.service)
+    expect(port.checkPatch?.({ floor: 2, gone: null })).toEqual([])
+    expect(port.checkPatch?.({ tags: 7 })).toMatchObject([{ path: '/tags' }])
+    expect(resourcePort('acme', () => undefined).checkPatch?.({ tags: 7 })).toEqual([])
+    await b.close()
+  })
+
   it('finds resources by the parameters of the listing, and the children of one', async () => {
     const b = await bench()
     for (const id of ['a', 'b', 'c']) await b.api.resources.create({ id, parentId: 'house', tags: ['x', id] })

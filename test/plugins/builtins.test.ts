@@ -6,7 +6,13 @@ import { createRegistry } from '../../src/core/plug/registry.ts'
 import { checkPlug, runPlugLater } from '../support/plug-context.ts'
 import { plugServices } from '../support/plug-services.ts'
 
-const named = createBuiltins({ services: plugServices() }).map((plug) => [`${plug.kind} ${plug.name}`, plug] as const)
+const transport = {
+  resolve: async () => ['93.184.216.34'],
+  send: async () => ({ status: 200, statusText: 'OK', body: '' }),
+}
+const named = createBuiltins({ services: plugServices(), outbound: { transport } }).map(
+  (plug) => [`${plug.kind} ${plug.name}`, plug] as const,
+)
 
 /** The examples of a plug's properties: how its documentation says that it is called. */
 function examples(plug: Plug): Record<string, unknown> {
@@ -26,6 +32,7 @@ describe('the built-in plugs', () => {
     const table = builtins.map(({ kind, name, version, states }) => `${kind} ${name} ${version}: ${states.join(', ')}`)
     expect(table.toSorted()).toEqual([
       'actuator TaskOutput 1.0.0: ',
+      'actuator callURL 1.0.0: ',
       'actuator clearAlarm 1.0.0: ',
       'actuator createAlarm 1.0.0: ',
       'actuator debugDialog 1.0.4: ',

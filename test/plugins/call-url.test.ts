@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isPublicAddress } from '../../plugins/call-url/address.ts'
-import { createCallUrl, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
+import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
 import type { OutboundRequest, OutboundResponse } from '../../plugins/call-url/transport.ts'
+import { actsWith } from '../../src/core/plug/acts-with.ts'
 import { checkPlug, runPlugLater } from '../support/plug-context.ts'
 
 const SECRET = 'tok-8f3a'
@@ -16,7 +17,7 @@ const names: Record<string, readonly string[]> = {
 /** A callURL whose transport answers from a table and writes down what it was asked. */
 function outbound(answers: Record<string, Partial<OutboundResponse>>, options: CallUrlOptions = {}) {
   const asked: OutboundRequest[] = []
-  const plug = createCallUrl({
+  const given: CallUrlOptions = {
     ...options,
     transport: {
       resolve: async (host) => names[host] ?? Promise.reject(new Error(`no ${host}`)),
@@ -28,10 +29,11 @@ function outbound(answers: Record<string, Partial<OutboundResponse>>, options: C
         return { status: 200, statusText: 'OK', body: '', ...answer }
       },
     },
-  })
-  const call = (properties: Record<string, unknown>) =>
+  }
+  const [sensor, actuator] = [createCallUrl(given), createCallUrlActuator(given)]
+  const call = (properties: Record<string, unknown>, plug = sensor) =>
     runPlugLater(plug, { properties: { method: 'GET', ...properties } })
-  return { asked, call }
+  return { asked, call, act: (properties: Record<string, unknown>) => call(properties, actuator) }
 }
 
 describe('callURL', () => {
@@ -165,5 +167,39 @@ describe('callURL', () => {
     ['1:2', false],
   ])('the address %s is public: %s', (address, isPublic) => {
     expect(isPublicAddress(address)).toBe(isPublic)
+  })
+})
+
+describe('callURL as an actuator', () => {
+  it('calls as the sensor does, and answers with what came', async () => {
+    const { act, asked } = outbound({ 'https://example.com/a?key=tok-8f3a': { status: 201, body: '{"x":1}' } })
+    const ran = await act({ url: 'https://example.com/a?key=tok-8f3a', method: 'POST', body: { t: 1 } })
+    expect(ran).toMatchObject({
+      message: 'example.com answered with status 201',
+      rawData: { status: 201, statusText: 'OK', data: { x: 1 } },
+    })
+    expect(asked).toMatchObject([{ method: 'POST', body: '{"t":1}', headers: { 'Content-Type': 'application/json' } }])
+  })
+
+  it.each([199, 300, 400, 404, 500, 503])('fails for the status %i, so that it is tried again', async (status) => {
+    const { act } = outbound({ [`https://example.com/${SECRET}`]: { status, statusText: SECRET, body: SECRET } })
+    const failed = await act({ url: `https://example.com/${SECRET}` }).catch((error: unknown) => error)
+    expect(failed).toMatchObject({ code: 'PLUG_FAILED', message: `example.com answered with status ${status}` })
+  })
+
+  it('fails without an answer, and shows no secret', async () => {
+    const { act } = outbound({})
+    const failed = await act({ url: `https://example.com/${SECRET}`, body: SECRET }).catch(String)
+    expect(failed).toContain('example.com gave no answer')
+    expect(failed).not.toContain(SECRET)
+    const offline = runPlugLater(createCallUrlActuator(), { properties: { url: 'https://a.example', method: 'GET' } })
+    await expect(offline).rejects.toThrow('callURL is offline')
+  })
+
+  it('acts by the method, and refuses what the sensor refuses', () => {
+    const plug = createCallUrlActuator()
+    for (const method of ['GET', 'HEAD']) expect(actsWith(plug, { method })).toBe(false)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) expect(actsWith(plug, { method })).toBe(true)
+    expect(checkPlug(plug, { url: 'ftp://example.com' }).join()).toContain('http or https')
   })
 })

@@ -69,4 +69,24 @@ describe('createAlarm', () => {
     })
     await expect(runPlugLater(plugs().actuator, { properties })).rejects.toThrow(text)
   })
+
+  it('says what its alarms would refuse, at the property', () => {
+    const shown: unknown[] = []
+    const check: NonNullable<AlarmPort['check']> = (alarm) => {
+      shown.push(alarm)
+      return [
+        { path: '/escalation/severity', message: 'is none', suggestion: 'write MAJOR' },
+        { path: '/type', message: 'is too long' },
+        { path: '', message: 'is too large' },
+      ]
+    }
+    const { actuator } = plugs({ ...sampleAlarms(), check })
+    expect(actuator.check?.({ type: 'HEAT', severity: 'MINOR', properties: { floor: 2 } })).toEqual([
+      { property: 'properties', message: '/escalation/severity: is none', suggestion: 'write MAJOR' },
+      { property: 'type', message: 'is too long' },
+      { property: 'properties', message: 'is too large' },
+    ])
+    expect(shown).toEqual([{ type: 'HEAT', severity: 'MINOR', properties: { floor: 2 } }])
+    expect(plugs(sampleAlarms()).actuator.check?.({ type: 'HEAT' })).toEqual([])
+  })
 })

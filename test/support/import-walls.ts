@@ -58,6 +58,7 @@ export const WALLS: readonly Wall[] = [
       'src/services/rules/**',
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
+      'src/effects/**',
       'src/web/**',
       'src/core/**',
       'src/kernel/**',
@@ -71,11 +72,19 @@ export const WALLS: readonly Wall[] = [
       'src/services/<1>/**',
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
+      'src/effects/**',
       'src/web/**',
       'src/kernel/**',
     ],
     packages: ANYTHING,
     pure: false,
+  },
+  // What services that rules act on share
+  {
+    from: 'src/effects/**',
+    files: ['src/storage/contract.ts', 'src/kernel/**'],
+    packages: ['node:crypto'],
+    pure: true,
   },
   // What routes and clients of all services share
   { from: 'src/web/**', files: ['src/web/**', 'src/kernel/**'], packages: ['fastify', 'node:stream'], pure: false },

@@ -85,6 +85,11 @@ export class CallContext implements PlugContext, Scope {
     return this.#execution.origin.hops ?? 0
   }
 
+  get unordered(): boolean {
+    const { node, via, resumed } = this.#execution
+    return node.call.unordered || resumed || via === null
+  }
+
   get task(): PlugContext['task'] {
     return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
   }

@@ -1,6 +1,6 @@
 import { messageOf } from '../../kernel/errors.ts'
 import { definePlug } from './define.ts'
-import type { InputField, OutputField, Plug, PlugContext, PropertiesOf } from './plug.ts'
+import type { InputField, OutputField, Plug, PlugContext, PropertiesOf, PropertyProblem, TouchContext } from './plug.ts'
 
 /** Something done outside, as rules name it. */
 export interface Act<Input extends Readonly<Record<string, InputField>>> {
@@ -13,6 +13,10 @@ export interface Act<Input extends Readonly<Record<string, InputField>>> {
   input: Input
   /** raw data of what was done */
   output: Readonly<Record<string, OutputField>>
+  /** what a call touches, as of plugs */
+  touches(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
+  /** as of plugs */
+  check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
   /** Rejects when it could not be done. */
   perform(context: PlugContext<PropertiesOf<Input>>): Promise<{ message: string; rawData: Record<string, unknown> }>
 }

@@ -10,19 +10,20 @@ export type InnerResult =
 
 /**
  * Calls a sensor from within the call of another plug, with properties of its own and the memory that the caller
- * keeps for it; everything else it sees is the caller's. Results that should come later come at once. Never throws:
- * a failure is a value.
+ * keeps for it; everything else it sees is the caller's. `part`: its number among the calls of the caller, which tells
+ * their ids apart. Results that should come later come at once. Never throws: a failure is a value.
  */
 export async function callInner(
   plug: Plug,
   outer: PlugContext,
   given: Readonly<Record<string, unknown>>,
   internalState: unknown,
+  part?: number,
 ): Promise<InnerResult> {
   try {
     const { properties, problems } = finishProperties(plug, given)
     if (problems) throw new AppError('PLUG_FAILED', problems.map(({ message }) => message).join('; '))
-    const answer = readAnswer(plug, await plug.execute(innerContext(plug, outer, properties, internalState)))
+    const answer = readAnswer(plug, await plug.execute(innerContext(plug, outer, properties, internalState, part)))
     if (!answer.ok) return { error: answer.error }
     const state = plug.states[answer.state]
     return {
@@ -40,6 +41,7 @@ function innerContext(
   outer: PlugContext,
   properties: Readonly<Record<string, unknown>>,
   internalState: unknown,
+  part: number | undefined,
 ): PlugContext {
   return {
     properties,
@@ -63,8 +65,9 @@ function innerContext(
     node: outer.node,
     globalSettings: outer.globalSettings,
     now: outer.now,
-    id: outer.id,
+    id: part === undefined ? outer.id : `${outer.id}.${part}`,
     hops: outer.hops,
+    ...(outer.unordered === true && { unordered: true }),
     log: outer.log,
     signal: outer.signal,
   }

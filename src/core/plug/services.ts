@@ -15,6 +15,15 @@ export interface Cause {
   readonly trigger?: string
   /** rules in a row that led here; services refuse above their limit */
   readonly hops: number
+  /** the effect does not say what it comes after: services neither refuse it for its order nor remember it */
+  readonly unordered?: boolean
+}
+
+/** What a service would refuse: the place as a JSON pointer into what it was shown. */
+export interface Complaint {
+  readonly path: string
+  readonly message: string
+  readonly suggestion?: string
 }
 
 export type PlainObject = Readonly<Record<string, unknown>>
@@ -36,7 +45,17 @@ export interface AlarmPort {
     change: { readonly status?: string; readonly severity?: string },
     cause: Cause,
   ): Promise<PlainObject>
-  /** Clears whatever is open of that source and type; gives those alarms. */
+  /**
+   * What `raise` would refuse of the parts that are known; what is absent is not known yet. At once, and without asking
+   * anything that is stored.
+   */
+  check?(alarm: {
+    readonly type?: string
+    readonly text?: string
+    readonly severity?: string
+    readonly properties?: PlainObject
+  }): readonly Complaint[]
+  /** Clears whatever is open of that source and type; gives those alarms. One operation: a raise comes before or after it. */
   clear(source: string, type: string, cause: Cause): Promise<readonly PlainObject[]>
   /** the one with the newest timestamp */
   latest(source: string): Promise<PlainObject | undefined>
@@ -53,6 +72,8 @@ export interface ResourcePort {
   get(id: string): Promise<PlainObject | undefined>
   /** Top-level merge; `null` removes. Gives the resource as stored. */
   patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
+  /** What `patch` would refuse of any resource. At once. */
+  checkPatch?(change: PlainObject): readonly Complaint[]
   children(id: string): Promise<readonly PlainObject[]>
   /** parameters of the listing of resources, by name */
   find(query: PlainObject): Promise<readonly PlainObject[]>
@@ -68,6 +89,10 @@ export interface DataPort {
   ): Promise<void>
   /** Sends a command to a resource. */
   command(resource: string, command: PlainObject & { readonly name: string }, cause: Cause): Promise<PlainObject>
+  /** What `post` would refuse of any resource. At once. */
+  checkMessage?(message: PlainObject): readonly Complaint[]
+  /** What `command` would refuse of any resource. At once. */
+  checkCommand?(command: PlainObject): readonly Complaint[]
   /** newest first */
   messages(resource: string, limit: number): Promise<readonly PlainObject[]>
   /** newest sample of each metric; times are epoch ms */

@@ -68,6 +68,10 @@ export class QuietContext implements PlugContext, Scope {
     return this.opened?.view.hops ?? 0
   }
 
+  get unordered(): boolean {
+    return this.#view().unordered === true
+  }
+
   get task(): PlugContext['task'] {
     return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
   }

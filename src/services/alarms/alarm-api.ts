@@ -42,7 +42,7 @@ export function alarmApi(parts: ApiParts, caller: Caller): AlarmsApi {
       const { cause } = options
       desk.requireFewHops(cause)
       const change = readChange(body)
-      const mover = { hops: cause?.hops ?? 0, ...(cause && { effect: cause.effect }) }
+      const mover = { hops: cause?.hops ?? 0, ...(cause && { effect: cause.effect, by: cause }) }
       return shown(await desk.change(await office(), id, change, mover), options)
     },
     remove: async (id) => desk.remove(await office(), id),

@@ -1,8 +1,10 @@
 /** Raising, changing and removing alarms: each one commit with its event (A1 to A3). */
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { EffectOfTask } from '../../effects/effect-order.ts'
+import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
 import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
 import { bornAlarm, changedAlarm, eventOf, hasEffect, repeatedAlarm, snoozeEnd } from './change-alarm.ts'
 import type { AlarmCause, CauseBook } from './contract.ts'
+import { clearedBy, openOf } from './find-alarms.ts'
 import type { KeyDraft } from './key-draft.ts'
 import type { KeyLanes, Work } from './key-lanes.ts'
 import type { AlarmsLogger } from './logger.ts'
@@ -22,8 +24,12 @@ export interface DeskParts {
 /** Who changes something, and as what it is remembered: an effect or a part of a batch counts once. */
 export interface Mover {
   readonly effect?: string
+  /** of a rule, which keeps the order of its task */
+  readonly by?: EffectOfTask
   readonly hops: number
 }
+
+const CLEARED: AlarmChange = { status: 'CLEARED' }
 
 export class AlarmDesk {
   readonly #parts: DeskParts
@@ -42,10 +48,12 @@ export class AlarmDesk {
     return this.#work(office, key, async (draft) => {
       const latest = await draft.latest()
       if (latest && hasEffect(latest, cause?.effect)) return latest
+      const admitted = await draft.effects.admit(thingsOf(alarm), cause)
       const moment = { now: now(), recordId: newId(), ...(cause && { effect: cause.effect }) }
       if (latest && latest.status !== 'CLEARED') {
         const grown = repeatedAlarm(latest, moment)
         draft.replace(grown)
+        admitted.note()
         if (snoozeEnd(latest, moment.now) === undefined) {
           draft.events.push(eventOf(tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, hops }))
         }
@@ -54,6 +62,7 @@ export class AlarmDesk {
       const explained = cause && (await this.#explained(tenant, cause))
       const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
       draft.add(born, explained)
+      admitted.note()
       draft.events.push(eventOf(tenant, RAISED, born, { now: moment.now, hops }))
       return born
     })
@@ -61,11 +70,57 @@ export class AlarmDesk {
 
   /** `NOT_FOUND`, `FINAL`. */
   async change(office: Office, id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
-    const { key } = await this.stored(office, id)
+    return this.#change(office, await this.stored(office, id), change, mover, thingsOf)
+  }
+
+  /**
+   * Clears what is open of a source and type. It has the lane of those without a key of their own; those with one are
+   * cleared first, each in its own lane, so that the effect is noted when all of it is done. A raise of the same task
+   * that comes in between makes that note a conflict, and everything is looked at again.
+   */
+  async clear(office: Office, source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
+    this.requireFewHops(cause)
+    const { books } = office
+    const { effect, hops } = cause
+    const mover = { effect, by: cause, hops }
+    const key = keyOf(source, type, undefined)
+    const cleared = new Map<string, AlarmRecord>()
+    return this.#parts.lanes.run(books, key, async (draft) => {
+      const admitted = await draft.effects.admit([thingOf(source, type)], cause)
+      if (admitted.isAgain) return clearedBy(books, source, type, effect)
+      for (const alarm of await openOf(books, source, type)) {
+        if (alarm.key === key) continue
+        try {
+          cleared.set(alarm.id, await this.#change(office, alarm, CLEARED, mover, keyThingsOf))
+        } catch (error) {
+          // somebody was faster, or the task itself has raised it again since
+          if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
+        }
+      }
+      const own = await draft.latest()
+      admitted.note()
+      const others = [...cleared.values()]
+      if (own === undefined || own.status === 'CLEARED') return others
+      return [this.#changeIn(draft, books.tenant, own, CLEARED, mover), ...others]
+    })
+  }
+
+  #change(
+    office: Office,
+    { id, key }: AlarmRecord,
+    change: AlarmChange,
+    mover: Mover,
+    things: (alarm: AlarmRecord) => readonly string[],
+  ): Promise<AlarmRecord> {
     return this.#work(office, key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
-      return hasEffect(alarm, mover.effect) ? alarm : this.#changeIn(draft, office.books.tenant, alarm, change, mover)
+      if (hasEffect(alarm, mover.effect)) return alarm
+      const admitted = await draft.effects.admit(things(alarm), mover.by)
+      if (admitted.isAgain) return alarm
+      const changed = this.#changeIn(draft, office.books.tenant, alarm, change, mover)
+      admitted.note()
+      return changed
     })
   }
 
@@ -138,13 +193,29 @@ export class AlarmDesk {
   /** What the rules have to say now; later the task may be gone. */
   async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
     const { causes, logger } = this.#parts
+    const { unordered: _unordered, ...kept } = cause
     try {
-      return { cause, explanation: (await causes?.explain(tenant, cause)) ?? null }
+      return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
     } catch (error) {
       logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
-      return { cause, explanation: null }
+      return { cause: kept, explanation: null }
     }
   }
+}
+
+const OVER: ReadonlySet<ErrorCode> = new Set(['FINAL', 'NOT_FOUND', 'SUPERSEDED'])
+
+/** What rules act on when they raise or change an alarm, by the names that plugs have for it. */
+function thingsOf(alarm: Pick<AlarmRecord, 'source' | 'type' | 'dedupKey'>): readonly string[] {
+  return [thingOf(alarm.source.id, alarm.type), ...keyThingsOf(alarm)]
+}
+
+function keyThingsOf({ dedupKey }: Pick<AlarmRecord, 'dedupKey'>): readonly string[] {
+  return dedupKey === undefined ? [] : [`alarm:${dedupKey}`]
+}
+
+function thingOf(source: string, type: string): string {
+  return `alarm:${source}/${type}`
 }
 
 export function noAlarm(id: string): AppError {

@@ -1,4 +1,5 @@
 /** The collections and the log of one tenant, opened once. */
+import { EffectBook } from '../../effects/effect-order.ts'
 import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
 import {
   ALARMS,
@@ -25,6 +26,7 @@ export interface Books {
   readonly batches: Collection<BatchRecord>
   readonly parts: Collection<BatchPart>
   readonly events: Log
+  readonly effects: EffectBook
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
@@ -40,6 +42,7 @@ export function openBooks(storage: Storage, tenant: string): Books {
     batches: store.collection(BATCHES),
     parts: store.collection(BATCH_PARTS),
     events: store.log(EVENT_LOG),
+    effects: new EffectBook(store),
     commit: (writes) => store.commit(writes),
   }
 }

@@ -6,10 +6,14 @@
  * A2  `count` is the number of creations; the history replays to the present state
  * A3  every change is one commit with its event; events of one alarm are told in the order of its history
  * A4  no method reaches an alarm of another tenant
+ * A5  what a task does to the alarms of a source and type, or of a `dedupKey`, is done in its order: what comes late is
+ *     refused (`SUPERSEDED`), also after a restart
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `TOO_LARGE`, `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `SUPERSEDED` (of rules alone),
+ * `TOO_LARGE`, `CLOSED`.
  */
 import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
 import type { Published, ReaderOptions } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
@@ -17,6 +21,14 @@ import type { Write } from '../../storage/contract.ts'
 /** The service of one host. */
 export interface AlarmsService {
   as(caller: Caller): AlarmsApi
+  /**
+   * For rules: clears whatever is open of a source and type, also under keys of their own, and gives those alarms. One
+   * operation: what is raised of that source and type is raised before it or after it. The same effect again gives the
+   * same alarms and clears nothing more.
+   */
+  clear(caller: Caller, source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]>
+  /** What a raise of this body would refuse; parts that have to be there may be missing. At once, from the body alone. */
+  check(body: unknown): readonly Issue[]
   /** Goes on with batches, clears and escalates what is due, lets go of what is a year old. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -79,6 +91,8 @@ export interface AlarmCause {
   readonly effect: string
   readonly trigger?: string
   readonly hops: number
+  /** the effect does not say what it comes after: it is never late */
+  readonly unordered?: boolean
 }
 
 export interface AlarmEvent {

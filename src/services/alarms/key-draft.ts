@@ -2,6 +2,7 @@
  * What is done to the alarms of one key in one commit. Everything that was read is expected to be still so when it is
  * written: whoever was faster makes the commit a conflict, and the work is done again over what is there then.
  */
+import type { EffectDraft } from '../../effects/effect-order.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Expectation, Stored, Write } from '../../storage/contract.ts'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
@@ -18,6 +19,7 @@ interface Drafted {
 
 export class KeyDraft {
   readonly events: AlarmEvent[] = []
+  readonly effects: EffectDraft
   readonly #books: Books
   readonly #key: string
   readonly #drafted = new Map<string, Drafted>()
@@ -27,15 +29,17 @@ export class KeyDraft {
   /** the alarm that was raised last */
   #latest: string | undefined
 
-  private constructor(books: Books, key: string, stored: Stored<KeyRecord> | undefined) {
+  private constructor(books: Books, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
     this.#books = books
+    this.effects = books.effects.draft(now)
     this.#key = key
     this.#stored = stored
     this.#latest = stored?.value.alarm
   }
 
-  static async open(books: Books, key: string): Promise<KeyDraft> {
-    return new KeyDraft(books, key, await books.keys.get(key))
+  /** `now`: epoch ms */
+  static async open(books: Books, key: string, now: number): Promise<KeyDraft> {
+    return new KeyDraft(books, key, now, await books.keys.get(key))
   }
 
   /** The alarm that was raised last under the key, when there still is one. */
@@ -78,10 +82,12 @@ export class KeyDraft {
       if (alarm !== undefined) writes.push(alarms.putting(id, alarm, expect))
       else if (expect !== 'absent') writes.push(alarms.deleting(id, expect), causes.deleting(id))
     }
-    if (writes.length === 0) return writes
+    const noted = this.effects.writes()
+    if (writes.length === 0) return noted
     for (const [id, records] of this.#chunks) {
       writes.push(records === undefined ? chunks.deleting(id) : chunks.putting(id, { records }))
     }
+    writes.push(...noted)
     for (const [id, cause] of this.#causes) writes.push(causes.putting(id, cause))
     if (this.#latest !== this.#stored?.value.alarm) {
       const expect = this.#stored?.version ?? 'absent'

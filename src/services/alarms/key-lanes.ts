@@ -25,12 +25,14 @@ const MOST_TRIES = 50
 const MOST_WAITING = 10_000
 
 export class KeyLanes {
+  readonly #now: () => number
   readonly #committed: (books: Books, last: number, events: readonly AlarmEvent[]) => void
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Set<Promise<void>>()
 
-  /** `committed` is told the events of each commit and the position of the last */
-  constructor(committed: (books: Books, last: number, events: readonly AlarmEvent[]) => void) {
+  /** `now`: epoch ms. `committed` is told the events of each commit and the position of the last */
+  constructor(now: () => number, committed: (books: Books, last: number, events: readonly AlarmEvent[]) => void) {
+    this.#now = now
     this.#committed = committed
   }
 
@@ -68,7 +70,7 @@ export class KeyLanes {
 
   async #together(books: Books, key: string, works: readonly Waiting[]): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const draft = await KeyDraft.open(books, key)
+      const draft = await KeyDraft.open(books, key, this.#now())
       const settled = await settle(draft, works)
       const writes = draft.writes()
       try {

@@ -1,6 +1,7 @@
 /** The body of a creation (part 2, 4.5). */
-import { AppError } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, type Json } from '../../kernel/json.ts'
+import { AppError, type Issue } from '../../kernel/errors.ts'
+import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
+import { refusedBy } from '../../kernel/refusal.ts'
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
 import { MOST_SEARCHED, searchTexts } from './search-texts.ts'
@@ -76,6 +77,13 @@ export function readAlarm(body: unknown, now: number): NewAlarm {
     ...(dedupKey !== undefined && { dedupKey }),
   }
 }
+
+/** What of an alarm would be refused, when whatever is missing were as it should be. */
+export function complaintsAbout(body: unknown, now: number): readonly Issue[] {
+  return refusedBy(() => readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now))
+}
+
+const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } }
 
 function readSource(reader: BodyReader): NewAlarm['source'] | undefined {
   const inner = reader.inner('source')

@@ -1,17 +1,19 @@
 /** The alarms service put together: documents and a log of events over storage, everything else injected. */
 import type { Caller } from '../../kernel/caller.ts'
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { Feed, type Published, type ReaderOptions } from '../../kernel/feed.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { alarmApi } from './alarm-api.ts'
 import { AlarmDesk } from './alarm-desk.ts'
 import { BatchWorker } from './batch-worker.ts'
-import type { AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from './contract.ts'
+import type { Alarm, AlarmCause, AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from './contract.ts'
 import type { ToldEvent } from './event-tail.ts'
 import { doDue, letGo, trimEvents } from './housekeeping.ts'
 import { KeyLanes } from './key-lanes.ts'
 import type { AlarmsLogger } from './logger.ts'
 import { Office } from './office.ts'
+import { complaintsAbout } from './read-alarm.ts'
+import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
   readonly storage: Storage
@@ -62,7 +64,7 @@ class Alarms implements TendedAlarms {
   constructor(options: AlarmsOptions) {
     const { now, newId, causes, logger } = options
     this.#options = options
-    this.#lanes = new KeyLanes(({ tenant }, last, events) => this.#opened.get(tenant)?.committed(last, events))
+    this.#lanes = new KeyLanes(now, ({ tenant }, last, events) => this.#opened.get(tenant)?.committed(last, events))
     this.#desk = new AlarmDesk({ lanes: this.#lanes, now, newId, causes, logger })
     this.#worker = new BatchWorker(this.#desk, now, logger)
   }
@@ -72,6 +74,16 @@ class Alarms implements TendedAlarms {
     const office = (): Promise<Office> => this.#office(caller.tenant)
     const streaming = (by: 1 | -1): void => void (this.#streams += by)
     return alarmApi({ desk: this.#desk, worker: this.#worker, now, newId, office, streaming }, caller)
+  }
+
+  async clear(caller: Caller, source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]> {
+    const cleared = await this.#desk.clear(await this.#office(caller.tenant), source, type, cause)
+    const now = this.#options.now()
+    return cleared.map((alarm) => showNewest(alarm, now))
+  }
+
+  check(body: unknown): readonly Issue[] {
+    return complaintsAbout(body, this.#options.now())
   }
 
   async start(closing?: AbortSignal): Promise<void> {
@@ -166,6 +178,7 @@ class Alarms implements TendedAlarms {
       await letGo(office, this.#desk, now)
       await this.#worker.forgetOld(office)
       await trimEvents(office)
+      await office.books.effects.sweep(now)
     }
   }
 

@@ -29,7 +29,7 @@ async function typed<T>(answer: Promise<unknown>): Promise<T> {
 function postingClient(http: Http): PostingApi {
   const headersOf = (key: string | undefined) => (key === undefined ? {} : { headers: { 'idempotency-key': key } })
   return {
-    events: async (resource, body, { idempotencyKey, hops, ...query } = {}) => {
+    events: async (resource, body, { idempotencyKey, hops, cause: _cause, ...query } = {}) => {
       refuseHops(hops)
       const path = resource === undefined ? '/messages' : pathOf`/resources/${resource}/events`
       return typed(http.json('POST', path, { body, query, ...headersOf(idempotencyKey) }))

@@ -12,10 +12,13 @@
  * B5  no method reaches data of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
- * used for another body), `RATE_LIMITED` (too much waits to be durable), `STORE` (of a read: what was posted is
- * kept, but cannot be read yet; of a post: nothing more is taken until it can), `CLOSED`.
+ * used for another body), `SUPERSEDED` (of rules alone: the task did something later to the resource), `RATE_LIMITED`
+ * (too much waits to be durable), `STORE` (of a read: what was posted is kept, but cannot be read yet; of a post: nothing
+ * more is taken until it can), `CLOSED`.
  */
+import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
 import type { Feed, Published } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
@@ -29,6 +32,8 @@ export interface BrokerService {
    * message before its poster is answered (B2). Rejects with `STORE` as reads do.
    */
   readable(tenant: string): Promise<void>
+  /** What a post of this body, or of this command, would refuse whatever the resource is. At once, from the body alone. */
+  check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -68,6 +73,8 @@ export interface PostOptions {
   readonly idempotencyKey?: string
   /** rules in a row that led to this; above 16 it is refused */
   readonly hops?: number
+  /** of a rule, with a key and a resource of the path: `SUPERSEDED` when its task did something to the resource later */
+  readonly cause?: EffectOfTask
 }
 
 /** The body of an answer to a post. */
@@ -79,7 +86,11 @@ export interface Posted {
 export interface PostingApi {
   /** A message or an array of them. Without a resource each must name its own. */
   events(resource: string | undefined, body: unknown, options?: PostOptions): Promise<Posted>
-  command(resource: string, body: unknown, options?: Pick<PostOptions, 'idempotencyKey' | 'hops'>): Promise<Posted>
+  command(
+    resource: string,
+    body: unknown,
+    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'cause'>,
+  ): Promise<Posted>
 }
 
 /** A message as it is given back: its metrics, `timestamp` in epoch ms; `resource` where several may come. */

@@ -1,9 +1,11 @@
 /** The data broker of one host, over storage and whatever of its neighbours is there (part 3). */
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf, type Issue } from '../../kernel/errors.ts'
+import { refusedBy } from '../../kernel/refusal.ts'
 import type { Storage } from '../../storage/contract.ts'
-import type { BrokerGauges, BrokerService, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import type { BrokerGauges, BrokerService, Channel, CommandOutbox, Discovery, Forwarding } from './contract.ts'
 import type { LagLimits } from './posting/follower.ts'
 import type { LineLimits } from './posting/post-line.ts'
+import { readCommand, readPost } from './posting/read-post.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
 
@@ -52,6 +54,11 @@ class Service implements BrokerService {
 
   readable(tenant: string): Promise<void> {
     return this.#tenant(tenant).readable()
+  }
+
+  check(channel: Channel, body: unknown): readonly Issue[] {
+    const now = this.#parts.now()
+    return refusedBy(() => (channel === 'events' ? readPost : readCommand)('any', body, {}, now))
   }
 
   async start(closing?: AbortSignal): Promise<void> {

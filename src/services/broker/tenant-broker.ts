@@ -1,4 +1,5 @@
 /** The broker of one tenant: its parts, put together. */
+import { EffectBook } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
@@ -39,6 +40,7 @@ export class TenantBroker {
   readonly #follower: Follower
   readonly #recent: RecentMessages
   readonly #keys: PostKeys
+  readonly #effects: EffectBook
   readonly #trim: LogTrim
   #accepted = 0
   /** something was stored for a while only */
@@ -57,6 +59,7 @@ export class TenantBroker {
     this.#follower = new Follower(this.#projection, lag)
     this.#trim = new LogTrim(log, now)
     this.#keys = new PostKeys(store)
+    this.#effects = new EffectBook(store)
     this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))
     this.#line = new PostLine({
       tenant,
@@ -71,7 +74,14 @@ export class TenantBroker {
     const recent = this.#recent
     const inStep = this.#inStep
     this.api = {
-      posting: new Posting({ tenant, line: this.#line, keys: this.#keys, outbox: commands, now }),
+      posting: new Posting({
+        tenant,
+        line: this.#line,
+        keys: this.#keys,
+        effects: this.#effects,
+        outbox: commands,
+        now,
+      }),
       messages: {
         last: inStep((resource, channel, limit) => recent.last(resource, channel, limit)),
         current: inStep((resource) => recent.current(resource)),
@@ -116,6 +126,7 @@ export class TenantBroker {
     await this.#recent.sweep()
     await this.#trim.sweep(this.#projection.applied)
     await this.#keys.sweep(now)
+    await this.#effects.sweep(now)
     if (!this.#expiring) return
     this.#expiring = false
     if ((await this.#parts.store.series.expire(now)) > 0) this.#expiring = true

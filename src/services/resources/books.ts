@@ -1,4 +1,5 @@
 /** The collections of one tenant, opened once, and the log of what happened to its resources. */
+import { EffectBook } from '../../effects/effect-order.ts'
 import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
 import { CONSTRAINTS, type ConstraintRecord } from './constraint-record.ts'
 import { HISTORY, type HistoryRecord } from './history.ts'
@@ -20,6 +21,7 @@ export interface Books {
   readonly constraints: Collection<ConstraintRecord>
   readonly history: Collection<HistoryRecord>
   readonly log: Log
+  readonly effects: EffectBook
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
@@ -43,6 +45,7 @@ export class Library {
       constraints: store.collection(CONSTRAINTS),
       history: store.collection(HISTORY),
       log: store.log(CHANGE_LOG),
+      effects: new EffectBook(store),
       commit: (writes) => store.commit(writes),
     }
     this.#books.set(tenant, books)

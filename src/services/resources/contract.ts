@@ -7,9 +7,12 @@
  * T3  managed tasks follow types and resources exactly, also across a crash: what is missing is made, what is too much goes
  * T4  no method reaches anything of another tenant
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`, `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`,
+ * `SUPERSEDED` (of rules alone), `CLOSED`.
  */
+import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
 import type { Published, ReaderOptions } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -26,6 +29,8 @@ export interface ResourcesService {
    * Undefined when there is none.
    */
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
+  /** What a patch of any resource would refuse, whatever else it has. At once, from the body alone. */
+  checkPatch(body: unknown): readonly Issue[]
   /** Metadata events of a tenant, in order, from now on. */
   changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): AsyncIterableIterator<Published<MetadataEvent>>
   /**
@@ -80,6 +85,11 @@ export interface WriteOptions {
   readonly ifVersion?: number
 }
 
+/** Of a change that a rule makes: the same effect again changes nothing, and one that comes late is `SUPERSEDED`. */
+export interface PatchOptions extends WriteOptions {
+  readonly cause?: EffectOfTask
+}
+
 /** What is stored, with the version that it has now. */
 export interface Versioned<T> {
   readonly value: T
@@ -95,7 +105,7 @@ export interface ResourceApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
   /** Also makes it when it is not there. */
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
-  patch(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
+  patch(id: string, body: unknown, options?: PatchOptions): Promise<Versioned<ResourceEntity>>
   remove(id: string, options?: WriteOptions & { readonly cascade?: readonly string[] }): Promise<void>
   get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
   /** `query`: the parameters of the listing as they came (reference of `GET /api/resources`) */

@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Page } from '../../kernel/page.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refusedBy } from '../../kernel/refusal.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { Attributes } from './attributes.ts'
 import type { Beside } from './beside.ts'
@@ -67,12 +67,13 @@ export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, ro
       checkResource(entity)
       return write({ id, options, step: () => entity })
     },
-    patch: async (id, body, options) => {
+    patch: async (id, body, { cause, ...options } = {}) => {
       const patch = readAttributes(body, SUBJECT)
       checkId(patch, id, SUBJECT)
       return write({
         id,
         options,
+        cause,
         step: (before = { id }) => {
           const entity = patched(before, patch)
           checkResource(entity)
@@ -134,6 +135,14 @@ export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, ro
       return originsOf(own, type && { id: type.own.id, attributes: type.own })
     },
   }
+}
+
+/** What of a patch is refused whatever the resource is: an attribute that is set is what it has to be by itself. */
+export function complaintsAbout(body: unknown): readonly Issue[] {
+  return refusedBy(() => {
+    const patch = readAttributes(body, SUBJECT)
+    checkResource(patched({ id: 'any' }, patch))
+  })
 }
 
 /** Reserved attributes are what they have to be. Throws `VALIDATION` with every problem. */

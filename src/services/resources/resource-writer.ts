@@ -2,11 +2,12 @@
  * The one way in which resources are written: read, checked, and committed with the history (T1). Writers of one
  * resource wait for each other; another host is found out by the version, and then everything is done anew.
  */
+import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { Stored } from '../../storage/contract.ts'
+import type { Stored, Write } from '../../storage/contract.ts'
 import { textAt, type Attributes } from './attributes.ts'
 import type { ChangeBook } from './change-book.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
@@ -26,6 +27,8 @@ export interface WriterParts {
   readonly parents: Parents
   readonly enforcement: Enforcement
   readonly typeWork: TypeWork
+  /** epoch ms */
+  readonly now: () => number
 }
 
 /** Own attributes after the change; undefined deletes. */
@@ -40,6 +43,8 @@ export interface Written {
   /** of a discovery */
   readonly message?: Json
   readonly cascaded?: readonly string[]
+  /** of a rule, which keeps the order of its task */
+  readonly cause?: EffectOfTask | undefined
   readonly step: Step
 }
 
@@ -78,25 +83,36 @@ export class ResourceWriter {
     written: Written,
     stored: Stored<ResourceRecord> | undefined,
   ): Promise<Versioned<ResourceEntity> | undefined> {
-    const { id, options, step } = written
+    const { id, options, step, cause } = written
     checkVersion(`Resource ${id}`, stored && versionOf(stored), options)
     const before = stored && room.contacts.current(stored.value.own)
+    const effects = cause && (await this.#admitted(room, id, cause))
+    if (effects === 'again') return stored && before && { value: before, version: versionOf(stored) }
     const given = step(before)
     const after = given instanceof Promise ? await given : given
     if (after === undefined) {
-      if (stored !== undefined) await this.#commit(room, written, stored, before, undefined)
+      if (stored !== undefined) await this.#commit(room, written, stored, before, undefined, effects)
       return undefined
     }
     checkSize(after, 'the resource')
     const made = this.#recordOf(room, after)
     const record = made instanceof Promise ? await made : made
     const parent = textAt(after, 'parentId')
-    const commit = () => this.#commit(room, written, stored, before, record)
+    const commit = () => this.#commit(room, written, stored, before, record, effects)
     const version =
       parent === undefined || (before !== undefined && textAt(before, 'parentId') === parent)
         ? await commit()
         : await this.#parts.parents.linking(room, id, parent, commit)
     return { value: after, version }
+  }
+
+  /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
+  async #admitted({ books }: Room, id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
+    const draft = books.effects.draft(this.#parts.now())
+    const { isAgain, note } = await draft.admit([`resource:${id}`], cause)
+    if (isAgain) return 'again'
+    note()
+    return draft.writes()
   }
 
   /** Throws `VALIDATION` when the constraints of its type do not hold. */
@@ -130,6 +146,7 @@ export class ResourceWriter {
     stored: Stored<ResourceRecord> | undefined,
     before: ResourceEntity | undefined,
     record: ResourceRecord | undefined,
+    effects: readonly Write[] = [],
   ): Promise<number> {
     const { books } = room
     const noted = this.#parts.book.note(books, caller, {
@@ -143,7 +160,7 @@ export class ResourceWriter {
     const expect = stored?.version ?? 'absent'
     const write =
       record === undefined ? books.resources.deleting(id, expect) : books.resources.putting(id, record, expect)
-    const { results } = await books.commit([write, ...noted.writes])
+    const { results } = await books.commit([write, ...noted.writes, ...effects])
     const version = results[0]
     if (version === undefined) room.resources.forget(id)
     else room.resources.put(id, record && { id, version, value: record })

@@ -2,7 +2,7 @@
  * The resources service put together: documents over storage, everything else injected. Writes go to storage first,
  * with their history and the log that others follow; memory and the feed learn of them afterwards.
  */
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf, type Issue } from '../../kernel/errors.ts'
 import type { ReaderOptions } from '../../kernel/feed.ts'
 import { Lanes } from '../../kernel/lanes.ts'
 import type { Storage } from '../../storage/contract.ts'
@@ -26,7 +26,7 @@ import type {
 import { Discovery } from './discovery.ts'
 import { noOperations } from './no-operations.ts'
 import { Parents } from './parents.ts'
-import { resourceApi } from './resource-service.ts'
+import { complaintsAbout, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
 import { Room } from './room.ts'
 import { typeApi } from './type-service.ts'
@@ -50,6 +50,8 @@ export interface ResourcesOptions {
 
 /** ms between two writings of when resources were heard last */
 const SWEEP_MS = 5_000
+/** sweeps after which effects of tasks that are a day old go */
+const SWEEPS_PER_EFFECTS = 720
 /** contacts that one sweep writes: ingestion comes first */
 const MOST_CONTACTS = 2_000
 
@@ -71,6 +73,7 @@ class Resources implements ResourcesService {
   readonly #beside: Beside
   #endSweep: () => void = () => {}
   #sweeping: Promise<void> = Promise.resolve()
+  #sweeps = 0
 
   constructor(options: ResourcesOptions) {
     const { storage, now, newId, logger, managedTasks, actuators, beside = [] } = options
@@ -86,6 +89,7 @@ class Resources implements ResourcesService {
       parents: new Parents(),
       enforcement: this.#enforcement,
       typeWork: this.#typeWork,
+      now,
     })
     const core = {
       library: this.#library,
@@ -127,7 +131,7 @@ class Resources implements ResourcesService {
     closing?.addEventListener('abort', () => this.#book.feed.end(), { once: true })
     const { sweep = everySweep } = this.#options
     this.#endSweep = sweep(() => {
-      this.#sweeping = this.#sweeping.then(() => this.#writeContacts(MOST_CONTACTS))
+      this.#sweeping = this.#sweeping.then(() => this.#sweep())
     })
     for (const tenant of await this.#library.tenants()) await this.#typeWork.resume(this.#roomOf(tenant).room)
     for (const beside of this.#besides) await beside.start?.(closing)
@@ -156,6 +160,10 @@ class Resources implements ResourcesService {
     return this.#roomOf(tenant).room.lookup(id)
   }
 
+  checkPatch(body: unknown): readonly Issue[] {
+    return complaintsAbout(body)
+  }
+
   changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeBook['feed']['read']> {
     return this.#book.feed.read({ ...options, topic: tenant })
   }
@@ -171,6 +179,19 @@ class Resources implements ResourcesService {
     const made = { room, discovery: new Discovery(this.#book, room) }
     this.#rooms.set(tenant, made)
     return made
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#writeContacts(MOST_CONTACTS)
+    this.#sweeps++
+    if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
+    for (const { room } of this.#rooms.values()) {
+      try {
+        await room.books.effects.sweep(this.#options.now())
+      } catch (error) {
+        this.#options.logger?.warn('Effects of tasks that are a day old stay', { error: messageOf(error) })
+      }
+    }
   }
 
   async #writeContacts(most: number): Promise<void> {

@@ -18,6 +18,13 @@ describe('the cause that a plug tells a service', () => {
   })
 })
 
+describe('the cause of a call whose id does not say what it comes after', () => {
+  it('says so', () => {
+    expect(causeOf({ ...context, unordered: true })).toMatchObject({ unordered: true })
+    expect(causeOf({ ...context, unordered: false })).not.toHaveProperty('unordered')
+  })
+})
+
 describe('a service that a plug needs', () => {
   it('is the one it was given', () => {
     expect(requireService('it', 'alarms')).toBe('it')

@@ -1,4 +1,5 @@
 /** Posts of one tenant: read, kept, handed on, answered (part 3, 2.1 and 4.1). */
+import type { EffectBook, EffectOfTask } from '../../../effects/effect-order.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Write } from '../../../storage/contract.ts'
 import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract.ts'
@@ -12,9 +13,17 @@ export interface PostingParts {
   readonly tenant: string
   readonly line: PostLine
   readonly keys: PostKeys
+  readonly effects: EffectBook
   readonly outbox: () => CommandOutbox | undefined
   /** epoch ms */
   readonly now: () => number
+}
+
+/** What makes a post one that is made once, and in its order. */
+interface Once {
+  readonly key: string
+  readonly resource: string | undefined
+  readonly cause: EffectOfTask | undefined
 }
 
 /** Two posts with one key at once: the second sees what the first left. */
@@ -29,21 +38,21 @@ export class Posting implements PostingApi {
 
   events(resource: string | undefined, body: unknown, options: PostOptions = {}): Promise<Posted> {
     const read = (now: number): Post => readPost(resource, body, options, now)
-    const { idempotencyKey: key, store, forward, ttl } = options
+    const { idempotencyKey: key, store, forward, ttl, cause } = options
     const answer = (post: Post): Posted => answerTo(post, resource, Array.isArray(body))
     if (key === undefined) return this.#post(read, answer)
-    return this.#once(key, ['events', resource, store, forward, ttl, body], read, answer)
+    return this.#once({ key, resource, cause }, ['events', resource, store, forward, ttl, body], read, answer)
   }
 
   command(
     resource: string,
     body: unknown,
-    options: Pick<PostOptions, 'idempotencyKey' | 'hops'> = {},
+    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'cause'> = {},
   ): Promise<Posted> {
     const read = (now: number): Post => readCommand(resource, body, options, now)
-    const { idempotencyKey: key } = options
+    const { idempotencyKey: key, cause } = options
     if (key === undefined) return this.#post(read, answerToCommand)
-    return this.#once(key, ['commands', resource, body], read, answerToCommand)
+    return this.#once({ key, resource, cause }, ['commands', resource, body], read, answerToCommand)
   }
 
   async #post(read: (now: number) => Post, answer: (post: Post) => Posted): Promise<Posted> {
@@ -53,12 +62,12 @@ export class Posting implements PostingApi {
   }
 
   async #once(
-    key: string,
+    { key, resource, cause }: Once,
     print: unknown,
     read: (now: number) => Post,
     answer: (post: Post) => Posted,
   ): Promise<Posted> {
-    const { keys, line, now } = this.#parts
+    const { keys, effects, line, now } = this.#parts
     for (let tries = 1; ; tries++) {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
@@ -67,8 +76,11 @@ export class Posting implements PostingApi {
         await line.passed()
         return answer(read(known.at))
       }
+      const draft = effects.draft(post.arrived)
+      const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
+      admitted.note()
       try {
-        await line.submit(post, [known.write, ...this.#commandWrites(post)])
+        await line.submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)])
         return answer(post)
       } catch (error) {
         const isRace = error instanceof AppError && error.code === 'CONFLICT'

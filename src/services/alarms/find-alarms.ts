@@ -1,0 +1,48 @@
+/** Alarms of a source and type, for those who clear them. */
+import type { AlarmRecord } from './alarm-record.ts'
+import type { Books } from './books.ts'
+import { hasEffect } from './change-alarm.ts'
+
+const PORTION = 1_000
+
+/** Those that are active or acknowledged. */
+export async function openOf(books: Books, source: string, type: string): Promise<readonly AlarmRecord[]> {
+  return find(books, source, type, ['ACTIVE', 'ACKNOWLEDGED'])
+}
+
+/** Those that an effect has cleared. */
+export async function clearedBy(
+  books: Books,
+  source: string,
+  type: string,
+  effect: string,
+): Promise<readonly AlarmRecord[]> {
+  const cleared = await find(books, source, type, ['CLEARED'], PORTION)
+  return cleared.filter((alarm) => hasEffect(alarm, effect))
+}
+
+/** Changed last first. */
+async function find(
+  books: Books,
+  source: string,
+  type: string,
+  status: readonly AlarmRecord['status'][],
+  most = Infinity,
+): Promise<readonly AlarmRecord[]> {
+  const found: AlarmRecord[] = []
+  while (found.length < most) {
+    const some = await books.alarms.find({
+      where: [
+        { field: 'source', op: 'eq', value: source },
+        { field: 'type', op: 'eq', value: type },
+        { field: 'status', op: 'in', values: status },
+      ],
+      sort: [{ field: 'updateTime', descending: true }],
+      offset: found.length,
+      limit: PORTION,
+    })
+    found.push(...some.map(({ value }) => value))
+    if (some.length < PORTION) break
+  }
+  return found
+}

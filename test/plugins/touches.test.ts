@@ -1,0 +1,120 @@
+/** What the built-in plugs say that their calls touch: calls of one task on one thing are made in their order. */
+import { describe, expect, it } from 'vitest'
+import { createComposite } from '../../plugins/composite/plug.ts'
+import { createBuiltins } from '../../plugins/index.ts'
+import { storeMessagePlugs } from '../../plugins/store-message/plug.ts'
+import { touchesWith } from '../../src/core/plug/acts-with.ts'
+import { definePlug } from '../../src/core/plug/define.ts'
+import type { Plug, TouchContext } from '../../src/core/plug/plug.ts'
+
+const plugs = createBuiltins()
+const acting = plugs.filter(({ acts }) => acts !== false)
+
+/** Calls of these are in order with those of their own node alone, because: */
+const NODE_ALONE: Readonly<Record<string, string>> = {
+  'sensor callURL': 'whether two addresses are one thing is known at the other end alone',
+  'actuator callURL': 'whether two addresses are one thing is known at the other end alone',
+  'actuator log': 'it changes nothing that another node changes',
+  'actuator debugDialog': 'it changes nothing that another node changes',
+  'actuator TaskOutput': 'it changes nothing that another node changes',
+}
+
+const nameOf = ({ kind, name }: Plug): string => `${kind} ${name}`
+const from = (resource?: string): TouchContext => ({ taskId: 't', resource })
+
+function touches(kind: Plug['kind'], name: string, properties: object, context = from('boiler-1')): readonly string[] {
+  const plug = plugs.find((one) => one.name === name && one.kind === kind)
+  if (plug === undefined) throw new Error(`no ${kind} ${name}`)
+  const things = touchesWith(plug, { ...properties }, context)
+  if (things === undefined) throw new Error(`${name} does not say what it touches`)
+  return things
+}
+
+/** Whether two calls keep their order. */
+function meet(one: readonly string[], other: readonly string[]): boolean {
+  return one.some((thing) => other.includes(thing))
+}
+
+describe('what acting plugs touch', () => {
+  it.each(acting.map((plug) => [nameOf(plug), plug] as const))('%s says, unless there is a reason', (name, plug) => {
+    expect(plug.touches === undefined).toBe(name in NODE_ALONE)
+  })
+
+  it.each(['sensor', 'actuator'] as const)('as %s is the alarm by its source and type', (kind) => {
+    const type = 'HEAT'
+    for (const name of ['createAlarm', 'clearAlarm']) {
+      expect(touches(kind, name, { type })).toContain('alarm:boiler-1/HEAT')
+      expect(touches(kind, name, { type, resource: 'own' })).toContain('alarm:own/HEAT')
+      expect(touches(kind, name, { type, resource: '$taskId' })).toContain('alarm:t/HEAT')
+    }
+  })
+
+  it.each(['sensor', 'actuator'] as const)('as %s is the resource', (kind) => {
+    for (const [name, properties] of [
+      ['storeMessage', { payload: {} }],
+      ['forwardMessage', { payload: {} }],
+      ['executeCommand', { command: 'on' }],
+      ['updateMetadata', { metadata: {} }],
+    ] as const) {
+      expect(touches(kind, name, properties)).toContain('resource:boiler-1')
+      expect(touches(kind, name, { ...properties, resource: 'own' })).toContain('resource:own')
+    }
+  })
+
+  it('is apart for alarms of other types, other sources and for resources', () => {
+    const heat = touches('actuator', 'createAlarm', { type: 'HEAT' })
+    expect(meet(heat, touches('actuator', 'createAlarm', { type: 'COLD' }))).toBe(false)
+    expect(meet(heat, touches('actuator', 'clearAlarm', { type: 'HEAT', resource: 'boiler-2' }))).toBe(false)
+    expect(meet(heat, touches('actuator', 'storeMessage', { payload: {} }))).toBe(false)
+  })
+
+  it('is the same for alarms of one key, whatever their types', () => {
+    const keyed = (type: string) => touches('actuator', 'createAlarm', { type, properties: { dedupKey: 'k' } })
+    expect(meet(keyed('HEAT'), keyed('COLD'))).toBe(true)
+    expect(meet(keyed('HEAT'), touches('actuator', 'clearAlarm', { type: 'HEAT' }))).toBe(true)
+  })
+
+  it('is every alarm for a change by id, which does not say the source and the type', () => {
+    const update = touches('actuator', 'updateAlarm', { alarmId: 'a' })
+    for (let i = 0; i < 200; i++) {
+      expect(meet(update, touches('sensor', 'createAlarm', { type: `type-${i}` }))).toBe(true)
+      expect(meet(update, touches('actuator', 'clearAlarm', { type: 'HEAT', resource: `boiler-${i}` }))).toBe(true)
+    }
+    expect(meet(update, touches('actuator', 'storeMessage', { payload: {} }))).toBe(false)
+  })
+
+  it.each(['$', '$other', '${broken'])('is every resource for %s, which the call alone can resolve', (resource) => {
+    const unknown = touches('actuator', 'storeMessage', { payload: {}, resource })
+    for (let i = 0; i < 200; i++) {
+      expect(meet(unknown, touches('actuator', 'updateMetadata', { metadata: {}, resource: `r${i}` }))).toBe(true)
+    }
+  })
+
+  it('is every resource when neither node nor task has one', () => {
+    const nowhere = touches('actuator', 'storeMessage', { payload: {} }, from())
+    expect(meet(nowhere, touches('actuator', 'storeMessage', { payload: {} }))).toBe(true)
+  })
+})
+
+describe('what composite touches', () => {
+  const silent = definePlug({ name: 'silent', version: '1.0.0', kind: 'sensor', acts: true, execute: () => ({}) })
+  const composite = createComposite([...storeMessagePlugs(), silent])
+  const of = (sensor: string, propertyList: readonly unknown[]) =>
+    touchesWith(composite, { sensor, propertyList }, from('boiler-1'))
+
+  it('is what its calls touch', () => {
+    const things = of('storeMessage', [
+      { payload: {} },
+      { payload: '{}', resource: 'own' },
+      { resource: 'unusable' },
+      1,
+    ])
+    expect(things).toEqual(expect.arrayContaining(['resource:boiler-1', 'resource:own']))
+    expect(things).not.toContain('resource:unusable')
+  })
+
+  it('is the sensor itself when that does not say', () => {
+    expect(of('silent', [{}, {}])).toEqual(['composite:silent'])
+    expect(of('nope', [{}])).toEqual([])
+  })
+})

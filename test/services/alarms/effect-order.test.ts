@@ -1,0 +1,222 @@
+/** What rules do to alarms is done in the order of their task (A5), and clearing is one operation. */
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Alarm, AlarmCause } from '../../../src/services/alarms/contract.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
+
+const SOURCE = 'boiler-1'
+const LATE = { code: 'SUPERSEDED' }
+const caller = { tenant: 'acme', user: 'tester' }
+
+let storage: Storage
+let alarms: Bench
+beforeEach(async () => {
+  storage = openMemory()
+  alarms = await bench({ storage })
+})
+afterEach(() => alarms.close())
+
+/** The effect of an input of one task. */
+function by(input: number, more: Partial<AlarmCause> = {}): AlarmCause {
+  const task = more.task ?? 'task-1'
+  return { task, node: 'n', effect: `${task}/1/${input}/0`, hops: 1, ...more }
+}
+
+const raise = (cause: AlarmCause, more: object = {}): Promise<Alarm> =>
+  alarms.api.raise(alarmOf({ ...more }), { cause })
+const update = (id: string, change: object, cause: AlarmCause): Promise<Alarm> =>
+  alarms.api.update(id, change, { cause })
+const clear = (cause: AlarmCause, type = 'HEAT'): Promise<readonly Alarm[]> =>
+  alarms.service.clear(caller, SOURCE, type, cause)
+
+async function open(): Promise<readonly string[]> {
+  const { alarms: found } = await alarms.api.list({ status: ['ACTIVE', 'ACKNOWLEDGED'], size: 1000 })
+  return found.map(({ id }) => id).toSorted()
+}
+
+describe('an effect that comes late', () => {
+  it('raises nothing after its task has cleared', async () => {
+    await raise(by(1))
+    await clear(by(3))
+    await expect(raise(by(2))).rejects.toMatchObject(LATE)
+    expect(await open()).toEqual([])
+  })
+
+  it('raises nothing after a clear that had nothing to clear', async () => {
+    expect(await clear(by(2))).toEqual([])
+    await expect(raise(by(1))).rejects.toMatchObject(LATE)
+    expect(await open()).toEqual([])
+  })
+
+  it('clears nothing after its task has raised again', async () => {
+    await raise(by(1))
+    await raise(by(3))
+    await expect(clear(by(2))).rejects.toMatchObject(LATE)
+    expect(await open()).toHaveLength(1)
+  })
+
+  it('says which effect was there, and what it acted on', async () => {
+    await clear(by(2))
+    await expect(raise(by(1))).rejects.toThrow(
+      'the effect task-1/1/1/0 came too late: the later task-1/1/2/0 of its task was applied to alarm:boiler-1/HEAT before; nothing was changed',
+    )
+  })
+
+  it('changes nothing by id, also when what came later changed nothing', async () => {
+    const { id } = await raise(by(1))
+    await update(id, { severity: 'MAJOR' }, by(3))
+    await expect(update(id, { severity: 'CRITICAL' }, by(2))).rejects.toMatchObject(LATE)
+    expect(await alarms.api.get(id)).toMatchObject({ severity: 'MAJOR' })
+    await expect(clear(by(2))).rejects.toMatchObject(LATE)
+  })
+
+  it('is refused after a restart as well', async () => {
+    await raise(by(1))
+    await clear(by(3))
+    await alarms.close()
+    alarms = await bench({ storage, ids: 'b' })
+    await expect(raise(by(2))).rejects.toMatchObject(LATE)
+    expect(await open()).toEqual([])
+  })
+
+  it('is refused when alarms of its key are of other types', async () => {
+    await raise(by(2), { type: 'COLD', dedupKey: 'k' })
+    await expect(raise(by(1), { type: 'HEAT', dedupKey: 'k' })).rejects.toMatchObject(LATE)
+  })
+
+  it('is done when another task, another type or nobody acted', async () => {
+    await clear(by(9, { task: 'task-2' }))
+    await clear(by(9), 'COLD')
+    await alarms.api.raise(alarmOf())
+    expect(await raise(by(1))).toMatchObject({ count: 2 })
+  })
+
+  it('is done when its node is unordered', async () => {
+    await raise(by(5))
+    expect(await raise(by(4, { unordered: true }))).toMatchObject({ count: 2 })
+  })
+
+  it('is told in why without what its order is about', async () => {
+    const { id } = await raise(by(1, { unordered: true }))
+    expect((await alarms.api.why(id)).cause).toEqual(by(1))
+  })
+})
+
+describe('raising, clearing and raising by one task', () => {
+  it.each([
+    [[1, 2, 3], 1],
+    [[3, 1, 2], 1],
+    [[3, 2, 1], 1],
+    [[1, 3, 2], 1],
+  ])('leaves the last one open when it is asked in the order %j', async (order, openAfter) => {
+    const ask = (input: number): Promise<unknown> => (input === 2 ? clear(by(input)) : raise(by(input)))
+    await Promise.allSettled(order.map((input) => ask(input)))
+    expect(await open()).toHaveLength(openAfter)
+  })
+})
+
+describe('what one task does, however late and in whichever of two services each of it lands', () => {
+  const act = fc.constantFrom<'raise' | 'raiseKeyed' | 'clear'>('raise', 'raiseKeyed', 'clear')
+  const acts = fc
+    .array(fc.record({ act, isSecond: fc.boolean(), rank: fc.nat() }), { minLength: 1, maxLength: 12 })
+    .map((all) => all.map((one, i) => ({ ...one, input: i + 1 })))
+
+  it('leaves alarms as the last of it wants them', async () => {
+    await fc.assert(
+      fc.asyncProperty(acts, async (all) => {
+        const both = openMemory()
+        const benches = [await bench({ storage: both }), await bench({ storage: both, ids: 'b' })] as const
+        const settled = await Promise.allSettled(
+          all
+            .toSorted((a, b) => a.rank - b.rank)
+            .map(({ act: what, isSecond, input }) => {
+              const { api, service } = benches[isSecond ? 1 : 0]
+              const cause = by(input)
+              if (what === 'clear') return service.clear(caller, SOURCE, 'HEAT', cause)
+              return api.raise(alarmOf(what === 'raise' ? {} : { dedupKey: 'k' }), { cause })
+            }),
+        )
+        for (const one of settled) if (one.status === 'rejected') expect(one.reason).toMatchObject(LATE)
+        const { alarms: left } = await benches[0].api.list({ status: ['ACTIVE'] })
+        const keys = left.map(({ dedupKey }) => dedupKey)
+        const last = all.at(-1)?.act
+        if (last === 'clear') expect(keys).toEqual([])
+        else expect(keys).toContain(last === 'raise' ? undefined : 'k')
+        for (const { close } of benches) await close()
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('clearing', () => {
+  it('takes what is open of the source and type, with keys of their own too', async () => {
+    const ids = [
+      await raise(by(1)),
+      await raise(by(2), { dedupKey: 'k1' }),
+      await raise(by(3), { dedupKey: 'k2', status: 'ACKNOWLEDGED' }),
+    ].map(({ id }) => id)
+    const others = [await raise(by(4), { type: 'COLD' }), await raise(by(5), { source: { id: 'boiler-2' } })]
+    const cleared = await clear(by(6))
+    expect(cleared.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+    expect(cleared.map(({ status }) => status)).toEqual(['CLEARED', 'CLEARED', 'CLEARED'])
+    expect(await open()).toEqual(others.map(({ id }) => id).toSorted())
+  })
+
+  it('that comes again gives the same alarms, and leaves what was raised since', async () => {
+    const { id } = await raise(by(1))
+    const { id: keyed } = await raise(by(2), { dedupKey: 'k' })
+    await clear(by(3))
+    const since = await alarms.api.raise(alarmOf())
+    const again = await clear(by(3))
+    expect(again.map((alarm) => alarm.id).toSorted()).toEqual([id, keyed].toSorted())
+    expect(await open()).toEqual([since.id])
+    expect((await alarms.api.get(id)).history).toHaveLength(2)
+  })
+
+  it('leaves an alarm of a key that the task raised again later', async () => {
+    const { id } = await raise(by(1), { dedupKey: 'k' })
+    await raise(by(5), { dedupKey: 'k', type: 'COLD' })
+    expect(await clear(by(4))).toEqual([])
+    expect(await open()).toEqual([id])
+  })
+
+  it('and raising at once come one before the other: what is open was raised after, in one commit each', async () => {
+    for (let round = 0; round < 20; round++) {
+      await raise(by(round * 10 + 1))
+      const asked = [
+        ...Array.from({ length: 5 }, () => alarms.api.raise(alarmOf())),
+        clear(by(round * 10 + 2)).then((cleared) => cleared[0]),
+        ...Array.from({ length: 5 }, () => alarms.api.raise(alarmOf())),
+      ]
+      const cleared = (await Promise.all(asked))[5]
+      const [left, ...more] = await open()
+      expect(more).toEqual([])
+      expect(left).not.toBe(cleared?.id)
+      await clear(by(round * 10 + 3))
+    }
+  })
+
+  it('is refused when seventeen rules in a row led to it', async () => {
+    await raise(by(1))
+    await expect(clear(by(2, { hops: 17 }))).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    expect(await open()).toHaveLength(1)
+  })
+})
+
+describe('the check of an alarm before it is raised', () => {
+  const check = (body: object): readonly (readonly [string, string])[] =>
+    alarms.service.check(body).map(({ path, message }) => [path, message])
+
+  it('finds what a raise would refuse, and misses nothing that is not known yet', () => {
+    expect(check({})).toEqual([])
+    expect(check({ type: 'HEAT', escalation: { after: 'PT1H', severity: 'CRITICAL' }, floor: 2 })).toEqual([])
+    expect(check({ escalation: { after: 'soon', severity: 'WORST' } })).toEqual([
+      ['/escalation/after', '"soon" is no duration'],
+      ['/escalation/severity', 'Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING'],
+    ])
+    expect(check({ note: 'x'.repeat(70_000) })).toEqual([['', expect.stringContaining('at most 65536 are kept')]])
+  })
+})
