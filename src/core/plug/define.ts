@@ -5,9 +5,9 @@ import { inputProblems, outputProblems } from './field-problems.ts'
 import { frozenCopy } from './plain-json.ts'
 import type { InputField, Plug, PlugDefinition } from './plug.ts'
 import { problem, shown } from './problem.ts'
+import { isVersion, parseVersionRange, RANGE_RULE } from './version-range.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
-const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
 const FUNCTIONS = ['check', 'steps', 'prepare', 'touches'] as const
@@ -59,7 +59,7 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
       problem('/name', `${shown(name)} is not a plug name`, 'a letter, then at most 99 letters, digits, _ or -'),
     )
   }
-  if (typeof version !== 'string' || !VERSION.test(version)) {
+  if (typeof version !== 'string' || !isVersion(version)) {
     issues.push(problem('/version', `${shown(version)} is not a version`, 'write major.minor.patch, such as 1.0.0'))
   }
   if (kind !== 'sensor' && kind !== 'actuator') {
@@ -86,6 +86,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
     const value = definition[key]
     if (value !== undefined && typeof value !== 'string') issues.push(problem(`/${key}`, `${shown(value)} is not text`))
   }
+  const { compatible } = definition
+  if (typeof compatible === 'string' && parseVersionRange(compatible) === undefined)
+    issues.push(problem('/compatible', `${shown(compatible)} is not a range of versions`, RANGE_RULE))
   for (const key of FUNCTIONS) {
     const value = definition[key]
     if (value !== undefined && typeof value !== 'function')

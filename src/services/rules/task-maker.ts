@@ -21,6 +21,7 @@ export interface Draft {
   /** of a task made of a template */
   readonly source: Source | undefined
   readonly prepared: Prepared
+  /** notes among them */
   readonly warnings: readonly Issue[]
   /** as the specification or the template's defaults say */
   readonly start: boolean | undefined
@@ -103,11 +104,11 @@ export class TaskMaker {
         ...(rule !== undefined && { rule }),
         settings,
         effective: { ...merged, type: prepared.settings.type },
-        plugs: plugsOf(prepared.rule),
+        plugs: plugsOf(prepared.rule, this.plugs),
       },
       source,
       prepared,
-      warnings: distinct([...found, ...prepared.warnings].filter(({ severity }) => severity === 'WARNING')),
+      warnings: distinct([...found, ...prepared.warnings].filter(({ severity }) => severity !== 'ERROR')),
       start: start ?? wanted,
     }
   }
@@ -119,8 +120,9 @@ export function runnable(ref: TaskRef, epoch: number, createTime: number, parts:
   return { tenant: ref.tenant, id: ref.id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
 }
 
-/** A rule with warnings, for a client that asked to have it refused then. */
-export function refuseWarnings(warnings: readonly Issue[]): void {
+/** A rule with warnings, for a client that asked to have it refused then. Notes refuse nothing. */
+export function refuseWarnings(issues: readonly Issue[]): void {
+  const warnings = issues.filter(({ severity }) => severity === 'WARNING')
   if (warnings.length === 0) return
   throw validationError(
     'the task',

@@ -56,17 +56,18 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     parts.templateWritten?.(books.tenant, name)
     return result
   }
-  const read = (specification: unknown): { document: Template; isProtected: boolean | undefined } => {
+  const read = (specification: unknown): ReadTemplate => {
     const { template, issues } = validateTemplate(specification, maker.plugs)
     if (template === undefined) throw validationError('the template', issues)
     checkName(template.name)
     const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
-    return { document, isProtected: typeof isProtected === 'boolean' ? isProtected : undefined }
+    const plugs = plugsOf(document, maker.plugs)
+    return { document, plugs, isProtected: typeof isProtected === 'boolean' ? isProtected : undefined }
   }
 
   return {
     create: async (specification) => {
-      const { document, isProtected } = read(specification)
+      const { document, plugs, isProtected } = read(specification)
       const { name } = document
       const record: TemplateRecord = {
         document,
@@ -74,7 +75,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
         createTime: now(),
         lastUpdateTime: now(),
         ...(isProtected !== undefined && { protected: isProtected }),
-        plugs: plugsOf(document),
+        plugs,
       }
       await change(name, async () => {
         if ((await books.templates.get(name)) !== undefined) throw duplicateTemplate(name)
@@ -87,14 +88,14 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     replace: (name, specification) =>
       change(name, async () => {
         const stored = await templateOf(books, name)
-        const { document, isProtected } = read(specification)
+        const { document, plugs, isProtected } = read(specification)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
           ...stored.value,
           document,
           lastUpdateTime: now(),
           ...(isProtected !== undefined && { protected: isProtected }),
-          plugs: plugsOf(document),
+          plugs,
         }
         await books.templates.put(name, next, stored.version)
         return show(next, 'simplified')
@@ -216,18 +217,24 @@ async function upgradeAll(
   return failed.length === 0 ? { successful } : { successful, failed }
 }
 
+interface ReadTemplate {
+  readonly document: Template
+  readonly plugs: readonly string[]
+  readonly isProtected: boolean | undefined
+}
+
 async function upgradeOne(
   books: Books,
   name: string,
   updates: readonly PluginUpdate[],
-  read: (document: unknown) => { document: Template },
+  read: (document: unknown) => ReadTemplate,
   now: number,
 ): Promise<void> {
   const { value, version } = await templateOf(books, name)
   const updated = withUpdatedPlugs(value.document, updates)
   if (updated === value.document) return
-  const { document } = read(updated)
-  await books.templates.put(name, { ...value, document, lastUpdateTime: now, plugs: plugsOf(document) }, version)
+  const { document, plugs } = read(updated)
+  await books.templates.put(name, { ...value, document, lastUpdateTime: now, plugs }, version)
 }
 
 function discoveryTemplates(books: Books): Promise<readonly Stored<TemplateRecord>[]> {

@@ -30,6 +30,7 @@ export const plugs = createRegistry([
   definePlug({
     name: 'delay',
     version: '1.0.0',
+    compatible: '>=0.9.0 <2',
     kind: 'sensor',
     states: ['Idle', 'Triggered'],
     input: { duration: { type: 'string', defaultValue: 'PT5S', format: { type: 'duration' } } },

@@ -78,9 +78,24 @@ describe('each problem is named with its place and with what would be right', ()
       'ERROR PLUG /sensors/0/name: sensor "heat": there is no sensor plug "steam:1.0.0"; did you mean "stream"?',
     ],
     [
-      'an unknown version',
+      'an unknown version of a major version that is there',
       [[['sensors', 1, 'version'], '1.11.0']],
-      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.11.0"; did you mean "1.10.0"?',
+      'WARNING VERSION /sensors/1/version: sensor "flip": there is no coin 1.11.0; 1.10.0 runs, the newest of that major version; write "version": "1.10.0"',
+    ],
+    [
+      'an unknown major version',
+      [[['sensors', 1, 'version'], '2.0.0']],
+      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:2.0.0"; the versions of coin are 1.9.0, 1.10.0',
+    ],
+    [
+      'a version that is none',
+      [[['sensors', 1, 'version'], '1.10']],
+      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.10"; the versions of coin are 1.9.0, 1.10.0',
+    ],
+    [
+      'a version that another stands for',
+      [[['sensors', 2, 'version'], '0.9.1']],
+      'INFO VERSION /sensors/2/version: sensor "wait": delay 1.0.0 runs, which stands for 0.9.1',
     ],
     [
       'a sensor among the actuators',
