@@ -12,7 +12,7 @@ const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
 const FUNCTIONS = ['check', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters reads touches compatible states input output openOutput check steps prepare execute'.split(
+  'name version kind description category channel acts parameters reads touches compatible tellsSilence states input output openOutput check steps prepare execute'.split(
     ' ',
   )
 
@@ -52,7 +52,7 @@ export function definePlug(definition: PlugDefinition): Plug {
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput, acts, parameters, reads } = definition
+  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence } = definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
@@ -70,6 +70,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   if (openOutput !== undefined && typeof openOutput !== 'boolean') {
     issues.push(problem('/openOutput', `${shown(openOutput)} is neither true nor false`))
+  }
+  if (tellsSilence !== undefined && typeof tellsSilence !== 'boolean') {
+    issues.push(problem('/tellsSilence', `${shown(tellsSilence)} is neither true nor false`))
   }
   if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
     issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))

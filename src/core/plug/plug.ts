@@ -207,6 +207,11 @@ export interface PlugDefinition<
    * that must all hold
    */
   compatible?: string
+  /**
+   * of a sensor that tells that something did not come: a check of a rule warns when no clock leads to it, since then
+   * nothing begins the wait for the first. Default false
+   */
+  tellsSilence?: boolean
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input

@@ -2,6 +2,7 @@
 import { Preparer } from '../../core/engine/prepare.ts'
 import type { Prepared } from '../../core/engine/prepared.ts'
 import type { PlugRegistry } from '../../core/plug/plug.ts'
+import type { CheckOptions } from '../../core/rule/check/report.ts'
 import type { Rule, TaskSettings } from '../../core/rule/rule.ts'
 import { describeIssue, validationError, type Issue } from '../../kernel/errors.ts'
 import type { Books } from './books.ts'
@@ -46,14 +47,20 @@ export class TaskMaker {
   }
 
   /** Throws `VALIDATION` with every problem. */
-  async make(books: Books, specification: unknown): Promise<Draft> {
-    const read = readSpecification(specification, this.plugs)
+  async make(books: Books, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+    const read = readSpecification(specification, this.plugs, options)
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
       const { task = {}, ...graph } = read.rule
       const { start, ...settings } = task
       const rule = withExactVersions(graph, this.plugs)
-      return this.#draft({ source: undefined, rule, settings }, { form: read.form, conf }, start, read.warnings)
+      return this.#draft(
+        { source: undefined, rule, settings },
+        { form: read.form, conf },
+        start,
+        read.warnings,
+        options,
+      )
     }
     const { template, ...request } = read.request
     const stored = await books.templates.get(template)
@@ -65,6 +72,7 @@ export class TaskMaker {
       { form: 'template', conf, template },
       start,
       read.warnings,
+      options,
     )
   }
 
@@ -80,8 +88,8 @@ export class TaskMaker {
   }
 
   /** What a stored task runs as; checked and compiled once for all that share it. Throws `VALIDATION`. */
-  prepare({ source, rule, settings }: Parts): Prepared {
-    return this.#preparer.prepare(source?.document ?? rule ?? {}, settings)
+  prepare({ source, rule, settings }: Parts, options: CheckOptions = {}): Prepared {
+    return this.#preparer.prepare(source?.document ?? rule ?? {}, settings, options)
   }
 
   #draft(
@@ -89,8 +97,9 @@ export class TaskMaker {
     posted: Pick<TaskRecord, 'form' | 'conf' | 'template'>,
     start: boolean | undefined,
     found: readonly Issue[],
+    options: CheckOptions = {},
   ): Draft {
-    const prepared = this.prepare(parts)
+    const prepared = this.prepare(parts, options)
     const { source, rule, settings } = parts
     const { form, conf, template } = posted
     const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}

@@ -12,11 +12,22 @@ const LISTED = 8
 /** Problems kept per report; a document with more is not helped by a longer list. */
 const MOST_ISSUES = 1000
 
+/** How a rule is checked. */
+export interface CheckOptions {
+  /** default false; true: a property that its plug does not declare is an error instead of a warning */
+  readonly strict?: boolean
+}
+
 /** Collects every problem of one document. */
 export class Report {
+  readonly #strict: boolean
   readonly #issues: Issue[] = []
   #searches = 0
   #errors = 0
+
+  constructor({ strict = false }: CheckOptions = {}) {
+    this.#strict = strict
+  }
 
   get issues(): Issue[] {
     return this.#issues
@@ -43,6 +54,12 @@ export class Report {
     details?: Record<string, unknown>,
   ): void {
     this.#add('WARNING', type, path, message, suggestion, details)
+  }
+
+  /** A warning, or an error when the check is strict. */
+  lenient(type: IssueType, path: string, message: string, suggestion?: string): void {
+    if (this.#strict) this.error(type, path, message, suggestion)
+    else this.warning(type, path, message, suggestion)
   }
 
   /** What works as it is, and is worth knowing. */
