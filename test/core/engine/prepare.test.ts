@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { StartSettings } from '../../../src/core/engine/api.ts'
+import { Preparer } from '../../../src/core/engine/prepare.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Rule, Template } from '../../../src/core/rule/rule.ts'
 import { live, liveEngine } from '../../support/live-engine.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { on } from '../../support/rule-writing.ts'
 
 const template: Template = {
@@ -30,6 +33,16 @@ describe('a strict engine', () => {
     const strict = liveEngine({ strict: true }).engine
     expect((await strict.restore(saved)).status).toBe('running')
     await expect(strict.start(misspelt, { id: 'other' })).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('a preparer', () => {
+  it('does not take a rule for checked strictly because it is known', () => {
+    const plugs = createRegistry(new ScriptedPlugs().plugs)
+    const rule: Rule = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1, valu: 2 } }] }
+    const preparer = new Preparer(plugs)
+    expect(preparer.prepare(rule).warnings).toMatchObject([{ type: 'UNKNOWN_PROPERTY', severity: 'WARNING' }])
+    expect(() => preparer.prepare(rule, {}, { strict: true })).toThrow('has no property "valu"')
   })
 })
 

@@ -542,6 +542,11 @@ describe('each problem is named with its place and with what would be right', ()
       'WARNING SILENCE /sensors/3: sensor "quiet" says nothing of a device that never sends: only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor a pollingPeriod',
     ],
     [
+      'a sensor of silence that the tick of its task leaves out',
+      [push('sensors', { label: 'quiet', name: 'lull', resource: '$', tickTrigger: false })],
+      'WARNING SILENCE /sensors/3: sensor "quiet" says nothing',
+    ],
+    [
       'a sensor of silence that a sensor of the same messages fires',
       [
         [['task'], { type: 'reactive' }],

@@ -95,12 +95,12 @@ describe('a change from * that', () => {
       }),
     ],
     [
-      'is of a relation over two resources in a task that forgets everything, but for what comes together',
+      'is of a relation that another resource holds, in a task that forgets everything',
       rule(
         { ...reactive, resetScope: 'task' },
         {
-          sensors: [above('hot'), above('wet')],
-          relations: [both],
+          sensors: [above('hot'), above('wet', { resource: 'q' })],
+          relations: [{ ...both, type: 'OR' }],
           triggers: ofBoth,
         },
       ),
