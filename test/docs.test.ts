@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtins } from '../plugins/index.ts'
 import { plugTable } from '../src/core/plug/plug-table.ts'
+import { ISSUE_TYPES } from '../src/core/rule/check/issue-types.ts'
 import { OPTIONS, type Option } from '../src/host/config.ts'
 import { ERRORS } from '../src/kernel/errors.ts'
 import { fencedBlocks, markedPart, relativeLinks } from './support/read-markdown.ts'
@@ -132,6 +133,14 @@ describe('README.md', () => {
     const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => `| \`${name}\` | ${status} | ${meaning} |`)
     const table = ['| code | HTTP | meaning |', '|---|---|---|', ...rows].join('\n')
     expect(markedPart(readme, 'errors'), `between the marks errors:start and errors:end belongs:\n\n${table}\n`).toBe(
+      table,
+    )
+  })
+
+  it('has the table of what a check finds that the code has', () => {
+    const rows = Object.entries(ISSUE_TYPES).map(([name, about]) => `| \`${name}\` | ${about} |`)
+    const table = ['| type | about |', '|---|---|', ...rows].join('\n')
+    expect(markedPart(readme, 'issues'), `between the marks issues:start and issues:end belongs:\n\n${table}\n`).toBe(
       table,
     )
   })

@@ -4,6 +4,7 @@ import { definePlug } from '../../src/plug.ts'
 export const bitflip = definePlug({
   name: 'bitflip',
   version: '1.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'A bit that every run flips. It rests at 0, so the first run gives 1.',
   category: 'Test',

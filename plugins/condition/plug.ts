@@ -13,6 +13,7 @@ export function createCondition(fence: ScriptFence): Plug {
   return definePlug({
     name: 'condition',
     version: '1.1.0',
+    compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
       'True when an expression or a JSON Logic condition holds, else False. To compare or calculate with a value that is missing is an error.',

@@ -19,6 +19,7 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   return actingPlugs({
     name: 'createAlarm',
     version: '1.0.0',
+    compatible: '>=1.0.0 <2',
     category: 'Alarms',
     description: 'Raises an alarm, or counts it again when it is open',
     input: {

@@ -3,6 +3,7 @@ import { definePlug, type PlugLog } from '../../src/plug.ts'
 const shared = {
   name: 'debugDialog',
   version: '1.0.4',
+  compatible: '>=1.0.0 <2',
   category: 'Debug',
   input: {
     message: {

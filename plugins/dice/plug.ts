@@ -6,6 +6,7 @@ const FACES = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX'] as const
 export const dice = definePlug({
   name: 'dice',
   version: '1.0.1',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Throws a die. A run with the same seed gives the same throws.',
   category: 'Test',

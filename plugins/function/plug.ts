@@ -7,6 +7,7 @@ export function createFunction(fence: ScriptFence): Plug {
   return definePlug({
     name: 'Function',
     version: '1.0.0',
+    compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
       'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula needs earlier runs that are not there yet, it gives no state.',

@@ -4,6 +4,7 @@ import { AppError, definePlug } from '../../src/plug.ts'
 export const inRange = definePlug({
   name: 'inRange',
   version: '1.0.2',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Compares a number with two limits. Both limits belong to the range.',
   category: 'Logic',

@@ -12,7 +12,7 @@ export const isParameterAvailable = definePlug({
   input: {
     node: {
       type: 'string',
-      description: 'the label of the node whose raw data is asked; the message when left out or GLOBAL',
+      description: 'the label of the node whose raw data is asked; the message when left out, empty or GLOBAL',
       example: 'GLOBAL',
     },
     parameter: {

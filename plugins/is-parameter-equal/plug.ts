@@ -1,9 +1,10 @@
-import { AppError, definePlug, numberOfText, parameterOf } from '../../src/plug.ts'
+import { AppError, definePlug, isOfMessage, numberOfText, parameterOf } from '../../src/plug.ts'
 
 /** Whether a value of the message or of a node is what it should be. */
 export const isParameterEqual = definePlug({
   name: 'isParameterEqual',
   version: '1.0.0',
+  compatible: '>=0.0.1 <2',
   kind: 'sensor',
   description:
     'YES when a value of the message, or of the raw data of a node, equals the given one, else NO. Numbers and numeric text are equal when their numbers are. Without the value it fails.',
@@ -12,7 +13,7 @@ export const isParameterEqual = definePlug({
   input: {
     node: {
       type: 'string',
-      description: 'the label of the node whose raw data is asked; the message when left out or GLOBAL',
+      description: 'the label of the node whose raw data is asked; the message when left out, empty or GLOBAL',
       example: 'GLOBAL',
     },
     parameter: {
@@ -28,7 +29,7 @@ export const isParameterEqual = definePlug({
     const { node, parameter, value: wanted } = context.properties
     const value = parameterOf(context, node, parameter)
     if (value === undefined) {
-      const where = node === undefined || node === 'GLOBAL' ? 'the message' : `node "${node}"`
+      const where = isOfMessage(node) ? 'the message' : `node "${node}"`
       throw new AppError(
         'PLUG_FAILED',
         `${where} has no "${parameter}"; ask isParameterAvailable first where it may be missing`,

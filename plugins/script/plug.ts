@@ -18,6 +18,7 @@ export function createScript(fence: ScriptFence): Plug {
   return definePlug({
     name: 'script',
     version: '1.0.0',
+    compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:
       'Runs a script in an interpreter of its own, with counted steps and memory and without anything of the machine. The object it gives becomes raw data. Gives Error, and no failure, when it throws, gives no object or goes beyond a limit.',

@@ -4,6 +4,7 @@ import { AppError, definePlug } from '../../src/plug.ts'
 export const stream = definePlug({
   name: 'stream',
   version: '1.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Gives the message that arrived as raw data. Without a message it fails.',
   category: 'Stream',

@@ -4,6 +4,7 @@ import { definePlug, numberOfText, streamNumber } from '../../src/plug.ts'
 export const streamingDataSensor = definePlug({
   name: 'streamingDataSensor',
   version: '1.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Compares a parameter of the message with a threshold. True and false count as 1 and 0.',
   category: 'Stream',

@@ -4,6 +4,7 @@ import { AppError, definePlug, streamNumber } from '../../src/plug.ts'
 export const streamingRangeSensor = definePlug({
   name: 'streamingRangeSensor',
   version: '1.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
     'Tells whether a parameter of the message is within a distance of a target. The distance itself is in range.',

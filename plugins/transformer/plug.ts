@@ -15,6 +15,7 @@ export function createTransformer(fence: ScriptFence): Plug {
   return definePlug({
     name: 'transformer',
     version: '1.0.0',
+    compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:
       'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object.',

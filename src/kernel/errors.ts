@@ -62,7 +62,8 @@ export interface Issue {
   message: string
   /** what would be right */
   suggestion?: string
-  severity: 'ERROR' | 'WARNING'
+  /** `INFO` works as it is, and refuses nothing even where warnings do */
+  severity: 'ERROR' | 'WARNING' | 'INFO'
   /** a stable kind for programs: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */
   type: string
   details?: Record<string, unknown>

@@ -37,4 +37,10 @@ describe('isParameterEqual', () => {
       'the message has no "v"',
     )
   })
+
+  it.each(['', 'GLOBAL'])('means the message by the node %j', (node) => {
+    const properties = { node, parameter: 'v', value: 2 }
+    expect(runPlug(isParameterEqual, { properties, message: { v: 2 } }).state).toBe('YES')
+    expect(() => runPlug(isParameterEqual, { properties })).toThrow('the message has no "v"')
+  })
 })

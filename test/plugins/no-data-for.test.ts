@@ -9,6 +9,10 @@ const rule = (more: Record<string, unknown> = {}, properties: Record<string, unk
 })
 
 describe('noDataFor', () => {
+  it('says that it tells of silence, so that a check finds it without a clock', () => {
+    expect(noDataFor.tellsSilence).toBe(true)
+  })
+
   it('is No Data when nothing came for the duration, and Data with the next message', async () => {
     const live = await startBuiltins(rule())
     live.send({ v: 1 })

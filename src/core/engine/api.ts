@@ -14,6 +14,8 @@ import type { Journal } from './journal.ts'
 export interface EngineOptions {
   /** the plugs that rules may name */
   readonly plugs: readonly Plug[]
+  /** default false; true: `start` and `update` refuse a rule that gives a plug a property which the plug does not declare */
+  readonly strict?: boolean
   /** where time comes from; every timer of the engine waits on it */
   readonly scheduler: SchedulerLike
   /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */

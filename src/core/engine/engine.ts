@@ -130,7 +130,7 @@ export class CoreEngine implements Engine {
   async start(rule: Rule | Template | string, settings: StartSettings = {}): Promise<Task> {
     if (typeof rule === 'string') return this.#startAgain(this.#task(rule))
     const { id: given, ...rest } = settings
-    const prepared = this.#preparer.prepare(rule, rest)
+    const prepared = this.#preparer.prepare(rule, rest, this.#options)
     const id = given ?? this.#options.ids()
     if (this.#tasks.has(id)) throw taskExists(id, 'choose another id')
     const task = this.#made(id, this.#now(), prepared)
@@ -168,7 +168,7 @@ export class CoreEngine implements Engine {
 
   async update(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<Task> {
     const task = this.#task(id)
-    const prepared = this.#preparer.prepare(rule, settings)
+    const prepared = this.#preparer.prepare(rule, settings, this.#options)
     const wasRunning = task.status === 'running'
     if (wasRunning) await this.stop(id)
     task.replace(prepared)

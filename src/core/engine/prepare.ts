@@ -6,6 +6,7 @@ import { validationError, type Issue } from '../../kernel/errors.ts'
 import { compileRule } from '../graph/compile.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
+import type { CheckOptions } from '../rule/check/report.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import { normalizeSettings } from '../rule/settings.ts'
@@ -46,11 +47,11 @@ export class Preparer {
   }
 
   /** Throws `VALIDATION` with every problem of the rule and its settings. */
-  prepare(input: Rule | Template, request: TaskSettings = {}): Prepared {
-    const source = this.#source(input)
+  prepare(input: Rule | Template, request: TaskSettings = {}, options: CheckOptions = {}): Prepared {
+    const source = this.#source(input, options)
     const instance = instantiate(source.document, request)
     refuse(instance.issues)
-    const known = this.#graph(source, instance)
+    const known = this.#graph(source, instance, options)
     const { resource, ...task } = instance.rule.task ?? {}
     if (known.last === undefined || !isSameTask(known.last.rule.task ?? {}, task)) {
       known.last = {
@@ -70,18 +71,18 @@ export class Preparer {
     return this.prepare(rule).of(template, overrides)
   }
 
-  #source(input: Rule | Template): Source {
-    const key = textOf(input)
+  #source(input: Rule | Template, options: CheckOptions): Source {
+    const key = `${options.strict === true ? 'strict ' : ''}${textOf(input)}`
     const known = this.#sources.get(key)
     if (known) return known
     const isTemplate = typeof input === 'object' && input !== null && 'name' in input
-    const checked = isTemplate ? templateOf(input, this.#plugs) : ruleOf(input, this.#plugs)
+    const checked = isTemplate ? templateOf(input, this.#plugs, options) : ruleOf(input, this.#plugs, options)
     const source: Source = { ...checked, graphs: new Map() }
     remember(this.#sources, key, source, MAX_SOURCES)
     return source
   }
 
-  #graph(source: Source, instance: Instance): KnownGraph {
+  #graph(source: Source, instance: Instance, options: CheckOptions): KnownGraph {
     const { resource, variables, name, tags, ...shape } = instance.rule.task ?? {}
     const key = JSON.stringify([
       shape,
@@ -93,7 +94,7 @@ export class Preparer {
     ])
     const known = source.graphs.get(key)
     if (known) return known
-    const { rule, issues } = validateRule(instance.rule, this.#plugs)
+    const { rule, issues } = validateRule(instance.rule, this.#plugs, options)
     if (rule === undefined) throw validationError('the rule', issues)
     const entry = { graph: compileRule(rule, this.#plugs), warnings: issues, last: undefined }
     remember(source.graphs, key, entry, MAX_GRAPHS)
@@ -119,14 +120,14 @@ function changes(source: Source, instance: Instance): unknown {
   return sensors === source.document.sensors && actuators === source.document.actuators ? null : [sensors, actuators]
 }
 
-function ruleOf(input: Rule, plugs: PlugRegistry): Omit<Source, 'graphs'> {
-  const { rule, issues } = validateRule(input, plugs)
+function ruleOf(input: Rule, plugs: PlugRegistry, options: CheckOptions): Omit<Source, 'graphs'> {
+  const { rule, issues } = validateRule(input, plugs, options)
   if (rule === undefined) throw validationError('the rule', issues)
   return { document: rule, overrides: NO_OVERRIDES }
 }
 
-function templateOf(input: Template, plugs: PlugRegistry): Omit<Source, 'graphs'> {
-  const { template, issues } = validateTemplate(input, plugs)
+function templateOf(input: Template, plugs: PlugRegistry, options: CheckOptions): Omit<Source, 'graphs'> {
+  const { template, issues } = validateTemplate(input, plugs, options)
   if (template === undefined) throw validationError(`template ${input.name}`, issues)
   const declared = template.variables ?? []
   const named = (flag: 'overrideByStream' | 'overrideByData') =>

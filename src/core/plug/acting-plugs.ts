@@ -7,6 +7,8 @@ export interface Act<Input extends Readonly<Record<string, InputField>>> {
   name: string
   /** `major.minor.patch` */
   version: string
+  /** as in a definition */
+  compatible?: string
   category: string
   /** one sentence, without the dot at its end */
   description: string

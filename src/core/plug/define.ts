@@ -5,14 +5,14 @@ import { inputProblems, outputProblems } from './field-problems.ts'
 import { frozenCopy } from './plain-json.ts'
 import type { InputField, Plug, PlugDefinition } from './plug.ts'
 import { problem, shown } from './problem.ts'
+import { isVersion, parseVersionRange, RANGE_RULE } from './version-range.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
-const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
 const FUNCTIONS = ['check', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters reads touches compatible states input output openOutput check steps prepare execute'.split(
+  'name version kind description category channel acts parameters reads touches compatible tellsSilence states input output openOutput check steps prepare execute'.split(
     ' ',
   )
 
@@ -52,14 +52,14 @@ export function definePlug(definition: PlugDefinition): Plug {
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput, acts, parameters, reads } = definition
+  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence } = definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
       problem('/name', `${shown(name)} is not a plug name`, 'a letter, then at most 99 letters, digits, _ or -'),
     )
   }
-  if (typeof version !== 'string' || !VERSION.test(version)) {
+  if (typeof version !== 'string' || !isVersion(version)) {
     issues.push(problem('/version', `${shown(version)} is not a version`, 'write major.minor.patch, such as 1.0.0'))
   }
   if (kind !== 'sensor' && kind !== 'actuator') {
@@ -70,6 +70,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   if (openOutput !== undefined && typeof openOutput !== 'boolean') {
     issues.push(problem('/openOutput', `${shown(openOutput)} is neither true nor false`))
+  }
+  if (tellsSilence !== undefined && typeof tellsSilence !== 'boolean') {
+    issues.push(problem('/tellsSilence', `${shown(tellsSilence)} is neither true nor false`))
   }
   if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
     issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))
@@ -86,6 +89,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
     const value = definition[key]
     if (value !== undefined && typeof value !== 'string') issues.push(problem(`/${key}`, `${shown(value)} is not text`))
   }
+  const { compatible } = definition
+  if (typeof compatible === 'string' && parseVersionRange(compatible) === undefined)
+    issues.push(problem('/compatible', `${shown(compatible)} is not a range of versions`, RANGE_RULE))
   for (const key of FUNCTIONS) {
     const value = definition[key]
     if (value !== undefined && typeof value !== 'function')

@@ -2,7 +2,7 @@ import { ownValue } from '../../kernel/json.ts'
 import type { PlugContext } from './plug.ts'
 
 /**
- * A value of the message (`node` absent or GLOBAL), or of the raw data of a node, undefined when there is none. A
+ * A value of the message (`node` absent, empty or GLOBAL), or of the raw data of a node, undefined when there is none. A
  * parameter with dots leads into objects, unless there is a field of exactly that name.
  */
 export function parameterOf(
@@ -10,11 +10,15 @@ export function parameterOf(
   node: string | undefined,
   parameter: string,
 ): unknown {
-  const ofMessage = node === undefined || node === '' || node === 'GLOBAL'
   const read = (key: string): unknown =>
-    ofMessage ? context.streamValue(key) : context.lookup(['nodes', node, 'rawData', key])
+    isOfMessage(node) ? context.streamValue(key) : context.lookup(['nodes', node, 'rawData', key])
   const whole = read(parameter)
   if (whole !== undefined) return whole
   const [first = '', ...rest] = parameter.split('.')
   return rest.reduce<unknown>((value, key) => ownValue(value, key), read(first))
+}
+
+/** Whether a property that names a node means the message instead. */
+export function isOfMessage(node: string | undefined): node is undefined | '' | 'GLOBAL' {
+  return node === undefined || node === '' || node === 'GLOBAL'
 }

@@ -12,8 +12,9 @@ export function plugTable(plugs: readonly Plug[]): string {
 
 /** The details page of one plug as Markdown: what it does, its states, each property each field of its raw data, and a node to copy. */
 export function plugPage(plug: Plug): string {
-  const { name, version, kind, description = '', states, input, output, openOutput } = plug
-  const parts = [`# ${name}`, `${kind}, version ${version}`, description]
+  const { name, version, compatible, kind, description = '', states, input, output, openOutput } = plug
+  const others = compatible === undefined ? '' : `; stands for ${code(compatible)} in rules`
+  const parts = [`# ${name}`, `${kind}, version ${version}${others}`, description]
   if (states.length > 0) parts.push(`States: ${states.map(code).join(', ')}.`)
   const properties = Object.entries(input).map(([property, field]) => [
     code(property),

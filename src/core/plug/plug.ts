@@ -208,8 +208,16 @@ export interface PlugDefinition<
    * are made one after the other, in the order in which they fired. It must be pure. Default: the node itself
    */
   touches?(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
-  /** versions that rules may name for this plug, as `>=1.0.0 <3`; default: its own version alone */
+  /**
+   * versions that rules may name for this plug beside its own, as `>=1.0.0 <3`: comparators `>=`, `<`, `<=`, `>` and `=`
+   * that must all hold
+   */
   compatible?: string
+  /**
+   * of a sensor that tells that something did not come: a check of a rule warns when no clock leads to it, since then
+   * nothing begins the wait for the first. Default false
+   */
+  tellsSilence?: boolean
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input
@@ -265,9 +273,20 @@ export type Plug = Readonly<
   }
 >
 
+/**
+ * What runs for the version that a rule names, and why: it is that `version`, none was named and it is the `newest`, it
+ * says that it stands for that version (`compatible`), or it is only the newest of the same `major` version.
+ */
+export interface ResolvedPlug {
+  readonly plug: Plug
+  readonly by: 'version' | 'newest' | 'compatible' | 'major'
+}
+
 /** The plugs that a rule may name. */
 export interface PlugRegistry {
-  /** the plug of that name and kind; without a version, or with `latest`, the newest */
+  /** which plug runs for a name, kind and version; the one place that decides it */
+  resolve(kind: PlugKind, name: string, version?: string): ResolvedPlug | undefined
+  /** the plug of `resolve` */
   find(kind: PlugKind, name: string, version?: string): Plug | undefined
   /** for suggestions: what there is */
   list(): readonly Plug[]

@@ -1,56 +1,57 @@
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import type { Plug, PlugKind, PlugRegistry } from './plug.ts'
+import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
 import { shown } from './problem.ts'
+import { compareVersions, isVersion, majorOf, parseVersionRange, type VersionRange } from './version-range.ts'
 
-interface Versions {
-  newest: Plug
-  readonly byVersion: Map<string, Plug>
+/** One version of a plug, and which others it stands for. */
+interface Version {
+  readonly plug: Plug
+  readonly range: VersionRange | undefined
 }
 
 /**
  * The plugs that rules may name (part 2, 2.1). Without a version, or with `latest`, the newest by number counts:
- * 1.10.0 is newer than 1.9.0. A sensor and an actuator may share a name.
+ * 1.10.0 is newer than 1.9.0. A sensor and an actuator may share a name. A version that is not there is taken over by
+ * the newest plug that says it stands for it, else by the newest of the same major version, else by none.
  * Throws `PLUG` that names every plug given twice in the same version and every value that is no plug.
  */
 export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
-  const byKind: Record<PlugKind, Map<string, Versions>> = { sensor: new Map(), actuator: new Map() }
+  const byKind: Record<PlugKind, Map<string, Version[]>> = { sensor: new Map(), actuator: new Map() }
   const problems: string[] = []
   plugs.forEach((plug, index) => {
     if (!isPlug(plug)) {
       problems.push(`the plug at position ${index} (${shown(nameOf(plug))}) was not made by definePlug`)
       return
     }
-    const versions = byKind[plug.kind].get(plug.name)
-    if (versions === undefined) {
-      byKind[plug.kind].set(plug.name, { newest: plug, byVersion: new Map([[plug.version, plug]]) })
-    } else if (versions.byVersion.has(plug.version)) {
+    const versions = byKind[plug.kind].get(plug.name) ?? []
+    byKind[plug.kind].set(plug.name, versions)
+    if (versions.some((known) => known.plug.version === plug.version))
       problems.push(`the ${plug.kind} ${plug.name} ${plug.version} is given twice; keep one or raise its version`)
-    } else {
-      versions.byVersion.set(plug.version, plug)
-      if (compareVersions(plug.version, versions.newest.version) > 0) versions.newest = plug
-    }
+    else versions.push({ plug, range: parseVersionRange(plug.compatible ?? '') })
   })
   if (problems.length > 0) throw new AppError('PLUG', problems.join('\n'))
+  for (const versions of [...byKind.sensor.values(), ...byKind.actuator.values()])
+    versions.sort((a, b) => compareVersions(b.plug.version, a.plug.version))
   const all = Object.freeze([...plugs])
-  return {
-    find(kind, name, version) {
-      const versions = byKind[kind].get(name)
-      return version === undefined || version === 'latest' ? versions?.newest : versions?.byVersion.get(version)
-    },
-    list: () => all,
-  }
+  const resolve = (kind: PlugKind, name: string, version?: string): ResolvedPlug | undefined =>
+    resolved(byKind[kind].get(name) ?? [], version)
+  return { resolve, find: (kind, name, version) => resolve(kind, name, version)?.plug, list: () => all }
 }
 
-/** Below, at or above 0 as `a` is older than, the same as or newer than `b`; both are `major.minor.patch`. */
-export function compareVersions(a: string, b: string): number {
-  const left = a.split('.')
-  const right = b.split('.')
-  for (let i = 0; i < 3; i++) {
-    const difference = Number(left[i]) - Number(right[i])
-    if (difference !== 0) return difference
+/** `versions`: the newest first. */
+function resolved(versions: readonly Version[], wanted: string | undefined): ResolvedPlug | undefined {
+  const first = (by: ResolvedPlug['by'], fits: (version: Version) => boolean): ResolvedPlug | undefined => {
+    const found = versions.find(fits)
+    return found && { plug: found.plug, by }
   }
-  return 0
+  if (wanted === undefined || wanted === 'latest') return first('newest', () => true)
+  if (!isVersion(wanted)) return undefined
+  return (
+    first('version', ({ plug }) => plug.version === wanted) ??
+    first('compatible', ({ range }) => range?.(wanted) === true) ??
+    first('major', ({ plug }) => majorOf(plug.version) === majorOf(wanted))
+  )
 }
 
 function isPlug(value: unknown): boolean {

@@ -59,6 +59,11 @@ export function applyOverrides(
     overrides.forEach((override, i) => {
       const place = at(path, i)
       const target = nodes.get(override.name)
+      if (override.name === '') {
+        const hint = report.suggest('', nodes.keys(), 'nodes')
+        report.error('OVERRIDE', at(place, 'name'), 'the override names no node: its name is empty', hint)
+        return
+      }
       if (target === undefined) {
         const hint = report.suggest(override.name, nodes.keys(), 'nodes')
         report.error('OVERRIDE', at(place, 'name'), `there is no node ${shown(override.name)} to override`, hint)

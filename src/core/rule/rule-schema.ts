@@ -100,7 +100,7 @@ const PlugOverrideSchema = Type.Object(
 /** One entry of `nodes` (part 2, 2.2). */
 export const NodeOverrideSchema = Type.Object(
   {
-    name: Label,
+    name: Type.String({ description: 'label of a node' }),
     properties: Type.Object(
       {
         cost: Type.Optional(Type.Integer({ minimum: 0 })),

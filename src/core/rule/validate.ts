@@ -6,14 +6,16 @@ import { checkCycles } from './check/check-cycles.ts'
 import { checkPlugNodes } from './check/check-plug-nodes.ts'
 import { checkProperties } from './check/check-properties.ts'
 import { checkReach } from './check/check-reach.ts'
+import { checkResets } from './check/check-resets.ts'
 import { checkNodeSchedules } from './check/check-schedules.ts'
 import { checkRelations } from './check/check-relations.ts'
 import { checkSettings } from './check/check-settings.ts'
 import { checkShape } from './check/check-shape.ts'
 import { checkTriggers, withoutEmptyConditions } from './check/check-triggers.ts'
+import { invocationsOf } from './check/invocations.ts'
 import { readDocument } from './check/read-document.ts'
 import { emptyRecord } from './check/record.ts'
-import { Report } from './check/report.ts'
+import { Report, type CheckOptions } from './check/report.ts'
 import { indexRule, type LooseRule } from './check/rule-index.ts'
 import { applyOverrides } from './overrides.ts'
 import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from './rule-schema.ts'
@@ -50,8 +52,8 @@ export interface ValidatedRequest {
  * Checks a rule with its task settings (part 2, 2.1), in simplified or in `bn` form. Never throws on JSON. The rule
  * that comes back is always in simplified form, and has no conditions that say nothing and no old names for task types.
  */
-export function validateRule(input: unknown, plugs: PlugRegistry): Validated {
-  const report = new Report()
+export function validateRule(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): Validated {
+  const report = new Report(options)
   const loose = readLoose(input, 'rule', RuleSchema, report)
   if (loose === undefined) return { rule: undefined, issues: report.issues }
   const { value, written, toOriginal } = loose
@@ -61,7 +63,7 @@ export function validateRule(input: unknown, plugs: PlugRegistry): Validated {
   // engine.start may still bring a clock to a rule without settings
   const hasTick = rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive'
   const effective = overridden(rule, settings, '/task/nodes', report)
-  checkGraph(effective, plugs, { written, open: false, hasTick, variables: [] }, report)
+  checkGraph(effective, plugs, { written, open: false, hasTick, settings, variables: [] }, report)
   const issues = report.issues.map(toOriginal)
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
 }
@@ -71,8 +73,8 @@ export function validateRule(input: unknown, plugs: PlugRegistry): Validated {
  * only warned of: mandatory properties without a value, variables that nobody declared. So is what a draft lacks: one
  * without sensors is a template, and no task can be made of it.
  */
-export function validateTemplate(input: unknown, plugs: PlugRegistry): ValidatedTemplate {
-  const report = new Report()
+export function validateTemplate(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ValidatedTemplate {
+  const report = new Report(options)
   const loose = readLoose(input, 'template', TemplateSchema, report)
   if (loose === undefined) return { template: undefined, issues: report.issues }
   const { value, written, toOriginal } = loose
@@ -82,7 +84,7 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry): Validated
   checkSettings(taskDefaults, written['taskDefaults'], '/taskDefaults', true, report)
   const hasTick = (taskDefaults.type ?? 'periodic') !== 'reactive'
   const effective = overridden(template, taskDefaults, '/taskDefaults/nodes', report)
-  checkGraph(effective, plugs, { written, open: true, hasTick, variables }, report)
+  checkGraph(effective, plugs, { written, open: true, hasTick, settings: taskDefaults, variables }, report)
   const issues = report.issues.map(toOriginal)
   return { template: report.hasErrors ? undefined : (tidy(template) as Partial<Template> as Template), issues }
 }
@@ -148,6 +150,7 @@ interface GraphContext {
   readonly open: boolean
   /** the task clock ticks, or may */
   readonly hasTick: boolean
+  readonly settings: TaskSettings
   readonly variables: readonly Partial<VariableDeclaration>[]
 }
 
@@ -159,12 +162,14 @@ function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext,
     else report.error('TYPE', '/sensors', 'the rule has no sensors, so nothing could ever happen', hint)
   }
   const index = indexRule(rule, plugs, report)
-  checkPlugNodes(rule, index, context.hasTick, report)
+  const invocations = invocationsOf(rule, index, context.hasTick)
+  checkPlugNodes(rule, index, context.hasTick, invocations, report)
   checkNodeSchedules(index, report)
   checkProperties(index, context.open, report)
   checkBindings(index, context.variables, report)
   const sound = checkRelations(index, report)
   checkTriggers(rule, index, report)
+  checkResets(rule, index, context.settings, invocations, report)
   const onCycle = checkCycles(rule, index, report)
   checkReach(index, new Set([...sound].filter((label) => !onCycle.has(label))), report)
 }

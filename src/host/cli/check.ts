@@ -11,6 +11,7 @@ export const defineCheck: DefineCommand = (program, start) => {
     )
     .argument('<rule...>', 'JSON files; - is standard input')
     .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .option('--strict', 'a property that its plug does not declare is an error')
     .option('--json', 'print [{ file, issues }]')
     .addHelpText('after', '\nExample:\n  reflexarc check fixtures/rules/overheating.json')
     .action((files: readonly string[], options: CheckOptions) => {

@@ -1,4 +1,5 @@
 import type { PlugRegistry } from '../../core/plug/plug.ts'
+import type { CheckOptions } from '../../core/rule/check/report.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import { validateRule, validateTemplate } from '../../core/rule/validate.ts'
 import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
@@ -20,7 +21,7 @@ export interface RuleFile {
 }
 
 /** Reads and checks a rule or template file; `-` is standard input. A file that cannot be read becomes an issue. */
-export async function readRuleFile(path: string, plugs: PlugRegistry): Promise<RuleFile> {
+export async function readRuleFile(path: string, plugs: PlugRegistry, options: CheckOptions = {}): Promise<RuleFile> {
   const file = path === '-' ? 'stdin' : path
   let text: string
   try {
@@ -37,11 +38,13 @@ export async function readRuleFile(path: string, plugs: PlugRegistry): Promise<R
     return notJson(file, text)
   }
   if (isTemplate(document)) {
-    const { template, issues } = validateTemplate(document, plugs)
+    const { template, issues } = validateTemplate(document, plugs, options)
     return { file, rule: template, issues }
   }
-  return { file, ...validateRule(document, plugs) }
+  return { file, ...validateRule(document, plugs, options) }
 }
+
+const SEVERITIES: readonly Issue['severity'][] = ['ERROR', 'WARNING', 'INFO']
 
 /** One line per issue, `ERROR   rule.json: /path: what is wrong; what would be right`, errors first. */
 export function issueLines({ file, issues, broken }: RuleFile): string[] {
@@ -51,7 +54,7 @@ export function issueLines({ file, issues, broken }: RuleFile): string[] {
     return [`ERROR   ${file}:${broken.line}:${broken.column}: ${issue?.message}${hint}`, broken.excerpt]
   }
   return issues
-    .toSorted((a, b) => Number(a.severity === 'WARNING') - Number(b.severity === 'WARNING'))
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
     .map((issue) => {
       const unread = issue.path === '' && issue.type === 'NOT_FOUND'
       return visible(`${issue.severity.padEnd(8)}${file}: ${unread ? issue.message : describeIssue(issue)}`)
@@ -60,9 +63,12 @@ export function issueLines({ file, issues, broken }: RuleFile): string[] {
 
 /** `rule.json: 2 errors, 1 warning`, or what is in it when nothing is wrong. */
 export function verdict({ file, rule, issues }: RuleFile): string {
-  const errors = issues.filter((issue) => issue.severity === 'ERROR').length
-  const warnings = issues.length - errors
-  const told = warnings > 0 ? `, ${counted(warnings, 'warning')}` : ''
+  const count = (severity: Issue['severity']): number => issues.filter((issue) => issue.severity === severity).length
+  const [errors, warnings, notes] = [count('ERROR'), count('WARNING'), count('INFO')]
+  const told = [
+    warnings > 0 ? `, ${counted(warnings, 'warning')}` : '',
+    notes > 0 ? `, ${counted(notes, 'note')}` : '',
+  ].join('')
   if (errors > 0 || rule === undefined) return `${file}: ${counted(errors, 'error')}${told}`
   const { sensors = [], relations = [], triggers = [], actuators = [] } = rule
   const parts = [

@@ -5,6 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface CheckOptions {
   plugs: readonly string[]
+  strict?: boolean
   json?: boolean
 }
 
@@ -12,7 +13,7 @@ export interface CheckOptions {
 export async function runCheck(paths: readonly string[], options: CheckOptions, terminal: Terminal): Promise<0 | 1> {
   const registry = createRegistry(await loadPlugs(options.plugs))
   const files: RuleFile[] = []
-  for (const path of paths) files.push(await readRuleFile(path, registry))
+  for (const path of paths) files.push(await readRuleFile(path, registry, options))
   if (options.json === true) {
     const list = files.map(({ file, issues }) => ({ file, issues }))
     terminal.out(`${JSON.stringify(list, null, 2)}\n`)
@@ -23,7 +24,13 @@ export async function runCheck(paths: readonly string[], options: CheckOptions, 
   return files.every((file) => file.rule !== undefined) ? 0 : 1
 }
 
+const COLOURS: Readonly<Record<string, Parameters<Terminal['paint']>[0]>> = {
+  ERROR: 'red',
+  WARNING: 'yellow',
+  INFO: 'cyan',
+}
+
 /** The severity in colour, where there are colours. */
 export function tinted(line: string, { paint }: Pick<Terminal, 'paint'>): string {
-  return line.replace(/^(?:ERROR|WARNING)/, (word) => paint(word === 'ERROR' ? 'red' : 'yellow', word))
+  return line.replace(/^(?:ERROR|WARNING|INFO)/, (word) => paint(COLOURS[word] ?? 'reset', word))
 }

@@ -89,7 +89,8 @@ function readStates(resource: unknown, nodes: unknown): PushedStates {
   else
     nodes.forEach((each: unknown, i) => {
       const { node, state } = isPlainObject(each) ? each : {}
-      if (typeof node === 'string' && typeof state === 'string') list.push({ node, state })
+      if (node === '') issues.push(wrong(`/nodes/${i}/node`, '"" is no node; a value of the message goes into data'))
+      else if (typeof node === 'string' && typeof state === 'string') list.push({ node, state })
       else issues.push(wrong(`/nodes/${i}`, 'expected an object with the texts node and state'))
     })
   if (issues.length > 0) throw refuse('the push', issues)

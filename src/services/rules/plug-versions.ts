@@ -6,7 +6,8 @@ import type { PluginUpdate } from './batch-schema.ts'
 
 /**
  * The rule with an exact version for every plug that there is, so that a newer plug does not change a task that
- * exists. The same object when nothing had to be written.
+ * exists. A version that the user wrote stays, also one that another stands for. The same object when nothing had to
+ * be written.
  */
 export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegistry): G {
   return mapPlugs(graph, (node, kind) => {
@@ -15,11 +16,17 @@ export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegi
   })
 }
 
-/** `sensor:name:version` of each node, each once. */
-export function plugsOf(graph: RuleGraph): readonly string[] {
+/** `sensor:name:version` of each node, each once: the version that is written, and the one that runs in its place. */
+export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[] {
   const found = new Set<string>()
-  for (const { name, version } of graph.sensors ?? []) found.add(`sensor:${name}:${version ?? 'latest'}`)
-  for (const { name, version } of graph.actuators ?? []) found.add(`actuator:${name}:${version ?? 'latest'}`)
+  const add = (kind: PlugKind, { name, version }: PlugNode): void => {
+    found.add(`${kind}:${name}:${version ?? 'latest'}`)
+    if (version === undefined || version === 'latest') return
+    const plug = plugs.find(kind, name, version)
+    if (plug !== undefined) found.add(`${kind}:${name}:${plug.version}`)
+  }
+  for (const node of graph.sensors ?? []) add('sensor', node)
+  for (const node of graph.actuators ?? []) add('actuator', node)
   return [...found]
 }
 
@@ -38,8 +45,8 @@ export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonl
 }
 
 /**
- * Versions that are to be used and do not exist, or that are not exact: `latest` would mean another version tomorrow.
- * `place`: where the updates stand in the request.
+ * Versions that are to be used, and neither exist nor have a plug that stands for them, or that are not exact: `latest`
+ * would mean another version tomorrow. `place`: where the updates stand in the request.
  */
 export function missingVersions(
   updates: readonly PluginUpdate[],
@@ -49,7 +56,8 @@ export function missingVersions(
   return updates.flatMap(({ name, toVersion }, i): Issue[] => {
     const newest = (plugs.find('sensor', name) ?? plugs.find('actuator', name))?.version
     const isLatest = toVersion === 'latest'
-    if (!isLatest && (plugs.find('sensor', name, toVersion) ?? plugs.find('actuator', name, toVersion))) return []
+    const found = [plugs.resolve('sensor', name, toVersion), plugs.resolve('actuator', name, toVersion)]
+    if (!isLatest && found.some((one) => one !== undefined && one.by !== 'major')) return []
     return [
       {
         type: 'TYPE',

@@ -1,6 +1,7 @@
 /** The body that makes a task, in any of its four forms, read to one (part 2, 2.1 and 2.2). */
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import { isBnDocument } from '../../core/rule/bn/read-bn.ts'
+import type { CheckOptions } from '../../core/rule/check/report.ts'
 import type { Rule, TaskFromTemplate, TaskSettings } from '../../core/rule/rule.ts'
 import { TaskSettingsSchema } from '../../core/rule/rule-schema.ts'
 import { validateRule, validateTaskRequest } from '../../core/rule/validate.ts'
@@ -13,12 +14,12 @@ export type ReadSpecification =
   | { readonly form: Exclude<TaskForm, 'template'>; readonly rule: Rule; readonly warnings: readonly Issue[] }
 
 /** Throws `VALIDATION` with every problem; paths point into what was given. */
-export function readSpecification(input: unknown, plugs: PlugRegistry): ReadSpecification {
+export function readSpecification(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ReadSpecification {
   if (isPlainObject(input) && Object.hasOwn(input, 'template')) return readRequest(input)
-  if (isPlainObject(input) && Object.hasOwn(input, 'network')) return readNetwork(input, plugs)
+  if (isPlainObject(input) && Object.hasOwn(input, 'network')) return readNetwork(input, plugs, options)
   const isBn = isPlainObject(input) && isBnDocument(input)
   const document = isBn ? withNameOfGraph(input) : input
-  const { rule, issues } = validateRule(document, plugs)
+  const { rule, issues } = validateRule(document, plugs, options)
   const all = [...issues, ...nameIssues(isPlainObject(document) ? document['task'] : {}, '/task/name')]
   refuseErrors('the rule', all)
   return { form: isBn ? 'bn' : 'simplified', rule: rule ?? {}, warnings: all }
@@ -33,7 +34,11 @@ function readRequest(input: Readonly<Record<string, unknown>>): ReadSpecificatio
 }
 
 /** The old form is the settings with the graph inside; here the graph gets the settings inside. */
-function readNetwork(input: Readonly<Record<string, unknown>>, plugs: PlugRegistry): ReadSpecification {
+function readNetwork(
+  input: Readonly<Record<string, unknown>>,
+  plugs: PlugRegistry,
+  options: CheckOptions,
+): ReadSpecification {
   const { network, ...settings } = input
   if (!isPlainObject(network)) {
     const message = 'network must be an object with nodes and posterior'
@@ -41,7 +46,7 @@ function readNetwork(input: Readonly<Record<string, unknown>>, plugs: PlugRegist
   }
   const { name, ...graph } = network
   const task = settings['name'] === undefined && name !== undefined ? { ...settings, name } : settings
-  const { rule, issues } = validateRule({ ...graph, task }, plugs)
+  const { rule, issues } = validateRule({ ...graph, task }, plugs, options)
   const own = issues.map((issue) => ({
     ...issue,
     path: issue.path.startsWith('/task') ? issue.path.slice('/task'.length) : `/network${issue.path}`,

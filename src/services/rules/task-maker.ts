@@ -2,6 +2,7 @@
 import { Preparer } from '../../core/engine/prepare.ts'
 import type { Prepared } from '../../core/engine/prepared.ts'
 import type { PlugRegistry } from '../../core/plug/plug.ts'
+import type { CheckOptions } from '../../core/rule/check/report.ts'
 import type { Rule, TaskSettings } from '../../core/rule/rule.ts'
 import { validateTemplate } from '../../core/rule/validate.ts'
 import { AppError, describeIssue, validationError, type Issue } from '../../kernel/errors.ts'
@@ -22,6 +23,7 @@ export interface Draft {
   /** of a task made of a template */
   readonly source: Source | undefined
   readonly prepared: Prepared
+  /** notes among them */
   readonly warnings: readonly Issue[]
   /** as the specification or the template's defaults say */
   readonly start: boolean | undefined
@@ -51,20 +53,26 @@ export class TaskMaker {
   }
 
   /** Throws `VALIDATION` with every problem. */
-  async make(books: Books, specification: unknown): Promise<Draft> {
-    const read = readSpecification(specification, this.plugs)
+  async make(books: Books, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+    const read = readSpecification(specification, this.plugs, options)
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
       const { task = {}, ...graph } = read.rule
       const { start, ...settings } = task
       const rule = withExactVersions(graph, this.plugs)
-      return this.#draft({ source: undefined, rule, settings }, { form: read.form, conf }, start, read.warnings)
+      return this.#draft(
+        { source: undefined, rule, settings },
+        { form: read.form, conf },
+        start,
+        read.warnings,
+        options,
+      )
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
     const { source, version } = await this.#shelf.ofTemplate(books, template, templateVersion)
     const posted = { form: 'template', conf, template, templateVersion: version } as const
-    return this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings)
+    return this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options)
   }
 
   /** The same task of another version of its template; what was posted stays. */
@@ -76,7 +84,7 @@ export class TaskMaker {
   /** The same task of other parts; what was posted stays. `sent`: what of its settings is new. */
   remake(task: TaskRecord, parts: Parts, sent: TaskSettings): Draft {
     const request = { settings: sent, place: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
-    return this.#draft(parts, task, undefined, [], request)
+    return this.#draft(parts, task, undefined, [], {}, request)
   }
 
   /** The parts of a stored task. */
@@ -86,8 +94,8 @@ export class TaskMaker {
   }
 
   /** What a stored task runs as; checked and compiled once for all that share it. Throws `VALIDATION`. */
-  prepare({ source, rule, settings }: Parts): Prepared {
-    return this.#preparer.prepare(source?.document ?? rule ?? {}, settings)
+  prepare({ source, rule, settings }: Parts, options: CheckOptions = {}): Prepared {
+    return this.#preparer.prepare(source?.document ?? rule ?? {}, settings, options)
   }
 
   #draft(
@@ -95,9 +103,10 @@ export class TaskMaker {
     posted: Posted,
     start: boolean | undefined,
     found: readonly Issue[],
+    options: CheckOptions = {},
     request = requestOf(parts, posted),
   ): Draft {
-    const prepared = this.#prepareFor(parts, request)
+    const prepared = this.#prepareFor(parts, request, options)
     const { source, rule, settings } = parts
     const { form, conf, template, templateVersion } = posted
     const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}
@@ -112,19 +121,21 @@ export class TaskMaker {
         ...(rule !== undefined && { rule }),
         settings,
         effective: { ...merged, type: prepared.settings.type },
-        plugs: plugsOf(prepared.rule),
+        plugs: plugsOf(prepared.rule, this.plugs),
       },
       source,
       prepared,
-      warnings: distinct([...found, ...inBody(prepared.warnings, parts, request)]),
+      warnings: distinct(
+        [...found, ...inBody(prepared.warnings, parts, request)].filter(({ severity }) => severity !== 'ERROR'),
+      ),
       start: start ?? wanted,
     }
   }
 
   /** As `prepare`, problems told by the paths of the request that they come from. */
-  #prepareFor(parts: Parts, request: RequestOf | undefined): Prepared {
+  #prepareFor(parts: Parts, request: RequestOf | undefined, options: CheckOptions): Prepared {
     try {
-      return this.prepare(parts)
+      return this.prepare(parts, options)
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'VALIDATION' || request === undefined) throw error
       const { source } = parts
@@ -161,8 +172,9 @@ export function runnable(ref: TaskRef, epoch: number, createTime: number, parts:
   return { tenant: ref.tenant, id: ref.id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
 }
 
-/** A rule with warnings, for a client that asked to have it refused then. */
-export function refuseWarnings(warnings: readonly Issue[]): void {
+/** A rule with warnings, for a client that asked to have it refused then. Notes refuse nothing. */
+export function refuseWarnings(issues: readonly Issue[]): void {
+  const warnings = issues.filter(({ severity }) => severity === 'WARNING')
   if (warnings.length === 0) return
   throw validationError(
     'the task',

@@ -35,7 +35,7 @@ export interface TaskRecord {
   /** settings with the template's defaults */
   readonly effective: TaskSettings & { readonly type: TaskType }
   readonly resourceIds: readonly string[]
-  /** `sensor:name:version` of each plug */
+  /** `sensor:name:version` of each plug, as it is written and as it runs */
   readonly plugs: readonly string[]
   readonly startTime?: number
   readonly finishedTime?: number

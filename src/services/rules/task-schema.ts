@@ -38,9 +38,11 @@ export const CreatedTaskSchema = Type.Object(
 export type CreatedTask = Static<typeof CreatedTaskSchema>
 
 export interface CreateOptions {
-  /** warnings of the rule refuse it, as errors do */
+  /** warnings of the rule refuse it, as errors do; notes (severity `INFO`) do not */
   readonly failOnWarning?: boolean
-  /** the answer lists all warnings; without it only those of type `START`, when there are any */
+  /** properties that their plugs do not declare refuse it */
+  readonly strict?: boolean
+  /** the answer lists all warnings and notes; without it only those of type `START`, when there are any */
   readonly returnWarnings?: boolean
 }
 

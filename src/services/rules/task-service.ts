@@ -33,7 +33,7 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
     taskConditions(await withResources(where, books.tenant, resources(), ''))
   return {
     create: async (specification, options = {}) => {
-      const draft = await maker.make(books, specification)
+      const draft = await maker.make(books, specification, options)
       if (options.failOnWarning === true) refuseWarnings(draft.warnings)
       const { id } = await changes.create(books, newId(), caller.user, draft)
       if (options.returnWarnings === true) return { ID: id, warnings: draft.warnings.map(wireIssue) }

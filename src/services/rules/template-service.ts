@@ -49,6 +49,7 @@ const LONGEST_NAME = 170
 /** What a body says of a template. */
 interface ReadTemplate {
   readonly document: Template
+  readonly plugs: readonly string[]
   readonly isProtected: boolean | undefined
   readonly warnings: Pick<TemplateEntity, 'warnings'>
 }
@@ -73,6 +74,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     const idle = issues.filter(({ severity, type }) => severity === 'WARNING' && type === 'START')
     return {
       document,
+      plugs: plugsOf(document, maker.plugs),
       isProtected: typeof isProtected === 'boolean' ? isProtected : undefined,
       warnings: idle.length > 0 ? { warnings: idle.map(wireIssue) } : {},
     }
@@ -85,13 +87,13 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
 
   return {
     create: async (specification) => {
-      const { document, isProtected, warnings } = read(specification)
+      const { document, plugs, isProtected, warnings } = read(specification)
       const { name } = document
       const record: TemplateRecord = {
         document,
         ...firstVersion(caller, now()),
         ...(isProtected !== undefined && { protected: isProtected }),
-        plugs: plugsOf(document),
+        plugs,
       }
       await change(name, async () => {
         if ((await books.templates.get(name)) !== undefined) throw duplicateTemplate(name)
@@ -104,11 +106,12 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     replace: (name, specification) =>
       change(name, async () => {
         const stored = await templateOf(books, name)
-        const { document, isProtected, warnings } = read(specification)
+        const { document, plugs, isProtected, warnings } = read(specification)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
           ...changed(stored.value, document, caller, now()),
           ...(isProtected !== undefined && { protected: isProtected }),
+          plugs,
         }
         await put(stored, next)
         return { ...show(next, 'simplified'), ...warnings }
@@ -159,7 +162,8 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
             const stored = await templateOf(books, name)
             const updated = withUpdatedPlugs(stored.value.document, updates)
             if (updated === stored.value.document) return
-            await put(stored, changed(stored.value, read(updated).document, caller, now()))
+            const { document, plugs } = read(updated)
+            await put(stored, { ...changed(stored.value, document, caller, now()), plugs })
           }),
       )
       if (reloadTasks === true) for (const name of outcome.successful) await parts.reloadTasks(books, name)
@@ -195,7 +199,7 @@ function firstVersion(
 /** The record with another document. */
 function changed(record: TemplateRecord, document: Template, { user }: Caller, now: number): TemplateRecord {
   const version = nextVersion(record, document, user, now)
-  return { ...record, document, lastUpdateTime: now, plugs: plugsOf(document), version }
+  return { ...record, document, lastUpdateTime: now, version }
 }
 
 /** Throws `NOT_FOUND`. */

@@ -2,7 +2,7 @@
 export const TASK_STATUSES = ['running', 'stopped', 'failed'] as const
 export const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic'] as const
 export const GRAPH_FORMATS = ['bn', 'simplified'] as const
-export const ISSUE_SEVERITIES = ['ERROR', 'WARNING'] as const
+export const ISSUE_SEVERITIES = ['ERROR', 'WARNING', 'INFO'] as const
 export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
 
 /** `stopAndDelete` is an addition of this host. */

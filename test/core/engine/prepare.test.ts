@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { StartSettings } from '../../../src/core/engine/api.ts'
-import type { Template } from '../../../src/core/rule/rule.ts'
+import { Preparer } from '../../../src/core/engine/prepare.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import type { Rule, Template } from '../../../src/core/rule/rule.ts'
 import { live, liveEngine } from '../../support/live-engine.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { on } from '../../support/rule-writing.ts'
 
 const template: Template = {
@@ -10,6 +13,38 @@ const template: Template = {
   variables: [{ name: 'limit', type: 'integer', mandatory: true }],
   taskDefaults: { type: 'reactive' },
 }
+
+describe('a strict engine', () => {
+  const misspelt: Rule = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1, valu: 2 } }] }
+  const plain = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1 } }] }
+  const refusal = { code: 'VALIDATION', issues: [{ type: 'UNKNOWN_PROPERTY', path: '/sensors/0/properties/valu' }] }
+
+  it('refuses a property that its plug does not declare, at start and at update; others warn of it', async () => {
+    const strict = liveEngine({ strict: true }).engine
+    await expect(strict.start(misspelt)).rejects.toMatchObject(refusal)
+    const task = await strict.start(plain)
+    await expect(strict.update(task.id, misspelt)).rejects.toMatchObject(refusal)
+    const lenient = await liveEngine().engine.start(misspelt)
+    expect(lenient.info().warnings).toEqual([expect.stringContaining('has no property "valu"')])
+  })
+
+  it('goes on with a task that was started without that', async () => {
+    const saved = (await liveEngine().engine.start(misspelt)).save()
+    const strict = liveEngine({ strict: true }).engine
+    expect((await strict.restore(saved)).status).toBe('running')
+    await expect(strict.start(misspelt, { id: 'other' })).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('a preparer', () => {
+  it('does not take a rule for checked strictly because it is known', () => {
+    const plugs = createRegistry(new ScriptedPlugs().plugs)
+    const rule: Rule = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1, valu: 2 } }] }
+    const preparer = new Preparer(plugs)
+    expect(preparer.prepare(rule).warnings).toMatchObject([{ type: 'UNKNOWN_PROPERTY', severity: 'WARNING' }])
+    expect(() => preparer.prepare(rule, {}, { strict: true })).toThrow('has no property "valu"')
+  })
+})
 
 describe('a task of a template', () => {
   it('takes what the request gives', async () => {

@@ -88,6 +88,8 @@ describe('definePlug', () => {
     ['a check that is no function', { check: true }, '/check', 'true is not a function'],
     ['a misspelled field', { inputs: {} }, '/inputs', 'a plug has no field "inputs"'],
     ['a description that is no text', { description: 5 }, '/description', '5 is not text'],
+    ['a range that is none', { compatible: '^1.0.0' }, '/compatible', '"^1.0.0" is not a range of versions'],
+    ['a tellsSilence that is no flag', { tellsSilence: 'yes' }, '/tellsSilence', '"yes" is neither true nor false'],
     ['an openOutput that is no flag', { openOutput: 'yes' }, '/openOutput', '"yes" is neither true nor false'],
     ['an acts that is no flag', { acts: 'yes' }, '/acts', '"yes" is neither true nor false'],
     ['states that are no list', { states: 'On' }, '/states', '"On" is not a list of states'],

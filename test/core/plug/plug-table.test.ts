@@ -12,6 +12,7 @@ const siren = definePlug({
 const range = definePlug({
   name: 'Range',
   version: '1.2.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Looks | at a\nrange.',
   states: ['In', 'Out'],
@@ -40,7 +41,7 @@ describe('the table of plugs', () => {
 describe('the page of a plug', () => {
   it('says all that its declaration says', () => {
     const page = plugPage(range)
-    expect(page).toContain('# Range\n\nsensor, version 1.2.0')
+    expect(page).toContain('# Range\n\nsensor, version 1.2.0; stands for `>=1.0.0 <2` in rules')
     expect(page).toContain('| `value` | double | yes |  | `2` | the value |')
     expect(page).toContain('| `unit` | string | no | `"m"` |  | its unit |')
     expect(page).toContain('| `distance` | double | m | how far |')

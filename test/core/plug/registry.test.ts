@@ -1,8 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { Plug, PlugKind } from '../../../src/core/plug/plug.ts'
-import { compareVersions, createRegistry } from '../../../src/core/plug/registry.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
 
 function plug(name: string, version: string, kind: PlugKind = 'sensor'): Plug {
   return definePlug({ name, version, kind, execute: () => undefined })
@@ -69,16 +68,35 @@ describe('createRegistry', () => {
   })
 })
 
-describe('compareVersions', () => {
-  const part = fc.nat(1200)
-  const version = fc.tuple(part, part, part)
+describe('resolve', () => {
+  const ranged = (version: string, compatible?: string): Plug =>
+    definePlug({ name: 'p', version, kind: 'sensor', execute: () => undefined, ...(compatible && { compatible }) })
+  const registry = createRegistry([
+    ranged('1.0.0', '>=0.1.0 <1.5'),
+    ranged('1.2.0', '>=1.1.0 <3'),
+    ranged('1.2.1'),
+    ranged('4.0.0'),
+  ])
 
-  it('orders as the three numbers do, one after the other', () => {
-    fc.assert(
-      fc.property(version, version, (a, b) => {
-        const expected = a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
-        expect(Math.sign(compareVersions(a.join('.'), b.join('.')))).toBe(Math.sign(expected))
-      }),
-    )
+  it.each([
+    ['the version itself, though a newer one stands for it', '1.0.0', '1.0.0', 'version'],
+    ['the newest plug that stands for it', '1.1.5', '1.2.0', 'compatible'],
+    ['the one plug that stands for it', '0.3.0', '1.0.0', 'compatible'],
+    ['a plug of another major version that stands for it', '2.9.9', '1.2.0', 'compatible'],
+    ['the newest of the same major version', '4.7.0', '4.0.0', 'major'],
+    ['the newest when none is named', undefined, '4.0.0', 'newest'],
+    ['the newest for latest', 'latest', '4.0.0', 'newest'],
+  ])('gives %s', (_, version, runs, by) => {
+    const resolved = registry.resolve('sensor', 'p', version)
+    expect([resolved?.plug.version, resolved?.by]).toEqual([runs, by])
+    expect(registry.find('sensor', 'p', version)).toBe(resolved?.plug)
+  })
+
+  it.each(['3.0.0', '0.0.9', '1.2', '1', 'v1.2.0', '', '1.2.0-beta', '>=1.0.0'])('gives nothing for %j', (version) => {
+    expect(registry.resolve('sensor', 'p', version)).toBeUndefined()
+  })
+
+  it('gives nothing of the other kind', () => {
+    expect(registry.resolve('actuator', 'p', '1.0.0')).toBeUndefined()
   })
 })

@@ -30,12 +30,14 @@ export const plugs = createRegistry([
   definePlug({
     name: 'delay',
     version: '1.0.0',
+    compatible: '>=0.9.0 <2',
     kind: 'sensor',
     states: ['Idle', 'Triggered'],
     input: { duration: { type: 'string', defaultValue: 'PT5S', format: { type: 'duration' } } },
     execute: () => undefined,
   }),
   definePlug({ name: 'ear', version: '1.0.0', kind: 'sensor', channel: 'bell', execute: () => undefined }),
+  definePlug({ name: 'lull', version: '1.0.0', kind: 'sensor', tellsSilence: true, execute: () => undefined }),
   sensor('dice', ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX']),
   sensor('coin', ['Heads', 'Tails'], '1.9.0'),
   sensor('coin', ['Heads', 'Tails'], '1.10.0'),
@@ -83,7 +85,7 @@ export function goodRule() {
       { label: 'late', type: 'GENERAL', parentLabels: ['both', 'wait'], combinations: [['TRUE', 'Triggered']] },
     ],
     triggers: [
-      { sourceLabel: 'heat', destinationLabel: 'wait', stateChangeTrigger: { stateFrom: '*', stateTo: 'Above' } },
+      { sourceLabel: 'heat', destinationLabel: 'wait', stateChangeTrigger: { stateFrom: 'Below', stateTo: 'Above' } },
       { sourceLabel: 'late', destinationLabel: 'note', statesTrigger: ['TRUE'], invocationPolicy: 60 },
     ],
     notes: [{ position: [3, 4] as [number, number], text: 'watch the boiler' }],

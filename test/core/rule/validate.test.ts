@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { describeIssue } from '../../../src/kernel/errors.ts'
 import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from '../../../src/core/rule/rule-schema.ts'
 import { validateRule, validateTaskRequest, validateTemplate } from '../../../src/core/rule/validate.ts'
+import type { Rule } from '../../../src/core/rule/rule.ts'
 import { goodRule, plugs } from './sample.ts'
 
 type Good = ReturnType<typeof goodRule>
@@ -78,9 +79,24 @@ describe('each problem is named with its place and with what would be right', ()
       'ERROR PLUG /sensors/0/name: sensor "heat": there is no sensor plug "steam:1.0.0"; did you mean "stream"?',
     ],
     [
-      'an unknown version',
+      'an unknown version of a major version that is there',
       [[['sensors', 1, 'version'], '1.11.0']],
-      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.11.0"; did you mean "1.10.0"?',
+      'WARNING VERSION /sensors/1/version: sensor "flip": there is no coin 1.11.0; 1.10.0 runs, the newest of that major version; write "version": "1.10.0"',
+    ],
+    [
+      'an unknown major version',
+      [[['sensors', 1, 'version'], '2.0.0']],
+      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:2.0.0"; the versions of coin are 1.9.0, 1.10.0',
+    ],
+    [
+      'a version that is none',
+      [[['sensors', 1, 'version'], '1.10']],
+      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.10"; the versions of coin are 1.9.0, 1.10.0',
+    ],
+    [
+      'a version that another stands for',
+      [[['sensors', 2, 'version'], '0.9.1']],
+      'INFO VERSION /sensors/2/version: sensor "wait": delay 1.0.0 runs, which stands for 0.9.1',
     ],
     [
       'a sensor among the actuators',
@@ -337,7 +353,7 @@ describe('each problem is named with its place and with what would be right', ()
     [
       'an unknown property',
       [[['sensors', 0, 'properties', 'treshold'], 1]],
-      'WARNING PROPERTY /sensors/0/properties/treshold: sensor "heat": stream has no property "treshold"; did you mean "threshold"?',
+      'WARNING UNKNOWN_PROPERTY /sensors/0/properties/treshold: sensor "heat": stream has no property "treshold"; did you mean "threshold"?',
     ],
     [
       'text for a number',
@@ -480,6 +496,81 @@ describe('each problem is named with its place and with what would be right', ()
       'WARNING FIELD /task/maxMissed: maxMissed has no effect',
     ],
     [
+      'a change from * that each run makes anew',
+      [[['triggers', 0, 'stateChangeTrigger', 'stateFrom'], '*']],
+      'WARNING RESET /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait" fires whenever a run finds "Above", changed or not',
+    ],
+    [
+      'a tick more often than ten times a second',
+      [[['task', 'frequency'], 60]],
+      'WARNING FREQUENCY /task/frequency: frequency makes a tick every 60 ms; write at least 100 (ms); a minute is 60000',
+    ],
+    [
+      'the same in seconds',
+      [
+        [['task', 'frequency'], undefined],
+        [['task', 'pollingInterval'], 0.05],
+      ],
+      'WARNING FREQUENCY /task/pollingInterval: pollingInterval makes a tick every 50 ms; write at least 0.1 (s); a minute is 60',
+    ],
+    [
+      'the same of a sensor',
+      [[['sensors', 0, 'pollingPeriod'], 99]],
+      'WARNING FREQUENCY /sensors/0/pollingPeriod: pollingPeriod makes a tick every 99 ms',
+    ],
+    [
+      'the answer of an actuator',
+      [[['sensors', 0, 'properties', 'dataName'], '${nodes.note.rawData.sent}']],
+      'WARNING LATENCY /sensors/0/properties/dataName: sensor "heat": ${nodes.note.rawData.sent}: what "note" answers is there when it comes, so that this depends on how long its call takes; read what the actuator is given, or let a sensor make the call',
+    ],
+    [
+      'the answer of an actuator in a text for people',
+      [
+        push('actuators', { label: 'tell', name: 'log', properties: { message: 'sent: {{note.sent}}' } }),
+        push('triggers', { sourceLabel: 'flip', destinationLabel: 'tell' }),
+      ],
+      'WARNING LATENCY /actuators/1/properties/message: actuator "tell": {{note.sent}}: what "note" answers',
+    ],
+    [
+      'the answer of an actuator in logic',
+      [[['sensors', 0, 'properties', 'when'], { '==': [{ var: 'nodes.note.rawData.sent' }, true] }]],
+      'WARNING LATENCY /sensors/0/properties/when: sensor "heat": nodes.note.rawData.sent: what "note" answers',
+    ],
+    [
+      'a sensor of silence that only messages run',
+      [[['task'], { type: 'reactive' }], push('sensors', { label: 'quiet', name: 'lull', resource: '$' })],
+      'WARNING SILENCE /sensors/3: sensor "quiet" says nothing of a device that never sends: only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor a pollingPeriod',
+    ],
+    [
+      'a sensor of silence that the tick of its task leaves out',
+      [push('sensors', { label: 'quiet', name: 'lull', resource: '$', tickTrigger: false })],
+      'WARNING SILENCE /sensors/3: sensor "quiet" says nothing',
+    ],
+    [
+      'a sensor of silence that a sensor of the same messages fires',
+      [
+        [['task'], { type: 'reactive' }],
+        push('sensors', { label: 'quiet', name: 'lull' }),
+        push('triggers', { sourceLabel: 'heat', destinationLabel: 'quiet' }),
+      ],
+      'only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor that fires it a pollingPeriod',
+    ],
+    [
+      'an override of no node',
+      [[['task', 'nodes'], [{ name: '', properties: {} }]]],
+      'ERROR OVERRIDE /task/nodes/0/name: the override names no node: its name is empty; the nodes are "both", "late", "note", "heat"',
+    ],
+    [
+      'a trigger from no node',
+      [[['triggers', 0, 'sourceLabel'], '']],
+      'ERROR LABEL /triggers/0/sourceLabel: "sourceLabel" of trigger "" -> "wait" is empty; write the label of a node',
+    ],
+    [
+      'a placeholder of no node',
+      [[['actuators', 0, 'properties', 'message'], '${nodes[""].rawData.value}']],
+      'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes[""].rawData.value}: "" is no node; write the label of one; a value of the message is streamdata.<name>',
+    ],
+    [
       'an override of nobody',
       [[['task', 'nodes'], [{ name: 'heet', properties: {} }]]],
       'ERROR OVERRIDE /task/nodes/0/name: there is no node "heet" to override; did you mean "heat"?',
@@ -544,6 +635,49 @@ describe('what is allowed', () => {
     expect(lines(changed(...changes))).toEqual([])
   })
 
+  it.each<[string, readonly (readonly [Path, unknown])[]]>([
+    ['a tick ten times a second', [[['task', 'frequency'], 100]]],
+    [
+      'the own answer of an actuator',
+      [[['actuators', 0, 'properties', 'message'], 'before: ${?nodes.note.rawData.sent}']],
+    ],
+    [
+      'a sensor of silence with the clock of its task',
+      [push('sensors', { label: 'quiet', name: 'lull', resource: '$' })],
+    ],
+    [
+      'a sensor of silence with a clock of its own',
+      [
+        [['task'], { type: 'reactive' }],
+        push('sensors', { label: 'q', name: 'lull', resource: '$', pollingPeriod: 1000 }),
+      ],
+    ],
+    [
+      'a sensor of silence that a sensor with a clock fires',
+      [
+        [['task'], { type: 'reactive' }],
+        [['sensors', 0, 'pollingPeriod'], 1000],
+        push('sensors', { label: 'quiet', name: 'lull' }),
+        push('triggers', { sourceLabel: 'heat', destinationLabel: 'quiet' }),
+      ],
+    ],
+    [
+      'a sensor of silence that another device fires',
+      [
+        [['task'], { type: 'reactive' }],
+        [['sensors', 0, 'resource'], 'other'],
+        push('sensors', { label: 'quiet', name: 'lull', resource: '$' }),
+        push('triggers', { sourceLabel: 'heat', destinationLabel: 'quiet' }),
+      ],
+    ],
+    [
+      'a sensor of silence in a rule whose settings come later',
+      [[['task'], undefined], push('sensors', { label: 'quiet', name: 'lull', resource: '$' })],
+    ],
+  ])('%s', (_name, changes) => {
+    expect(lines(changed(...changes))).toEqual([])
+  })
+
   it('a rule without settings may tick later', () => {
     expect(lines(changed([['task'], undefined], [['sensors', 1, 'resource'], undefined]))).toEqual([])
   })
@@ -569,6 +703,30 @@ describe('what is allowed', () => {
       plugs,
     )
     expect(rule?.triggers?.[0]).toEqual({ sourceLabel: 'heat', destinationLabel: 'wait' })
+  })
+})
+
+describe('a strict check', () => {
+  const misspelt = changed([['sensors', 0, 'properties', 'treshold'], 1])
+
+  it('refuses a property that its plug does not declare', () => {
+    const { rule, issues } = validateRule(misspelt, plugs, { strict: true })
+    expect(rule).toBeUndefined()
+    expect(issues).toMatchObject([
+      { severity: 'ERROR', type: 'UNKNOWN_PROPERTY', suggestion: 'did you mean "threshold"?' },
+    ])
+    expect(validateRule(misspelt, plugs).rule).toBeDefined()
+  })
+
+  it('refuses it in a template', () => {
+    const { task: _, ...graph } = misspelt as Rule
+    expect(validateTemplate({ name: 't', ...graph }, plugs, { strict: true }).template).toBeUndefined()
+    expect(validateTemplate({ name: 't', ...graph }, plugs).template).toBeDefined()
+  })
+
+  it('leaves other warnings as they are', () => {
+    const odd = changed([['sensors', 0, 'colour'], 'red'])
+    expect(validateRule(odd, plugs, { strict: true })).toEqual(validateRule(odd, plugs))
   })
 })
 

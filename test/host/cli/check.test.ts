@@ -68,6 +68,26 @@ describe('check', () => {
     )
   })
 
+  it('takes a property that its plug does not declare for an error when it is strict', async () => {
+    const sensors = [{ label: 'a', name: 'dice', resource: '$', properties: { faces: 6 } }]
+    using space = new Workspace({ 'rule.json': { ...good, sensors, comment: 1 } })
+    expect(await space.cli(['check', 'rule.json'])).toMatchObject({ code: 0 })
+    const { code, stdout } = await space.cli(['check', '--strict', 'rule.json'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^ERROR {3}rule\.json: \/sensors\/0\/properties\/faces: .*dice has no property "faces"/)
+    expect(stdout).toMatch(/^WARNING rule\.json: \/comment: /m)
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('rule.json: 1 error, 1 warning')
+  })
+
+  it('notes which version runs for one that is not there', async () => {
+    const sensors = [{ label: 'a', name: 'stream', version: '1.0.1', resource: '$' }]
+    using space = new Workspace({ 'rule.json': { ...good, sensors, comment: 1 } })
+    const { code, stdout } = await space.cli(['check', 'rule.json'])
+    expect(code).toBe(0)
+    expect(stdout.split('\n')[1]).toMatch(/^INFO {4}rule\.json: \/sensors\/0\/version: .*stands for 1\.0\.1$/)
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^rule\.json: ok, 1 warning, 1 note \(/)
+  })
+
   it('reads standard input', async () => {
     expect(await cli(['check', '-'], { input: JSON.stringify(good) })).toMatchObject({
       code: 0,

@@ -51,6 +51,58 @@ describe('POST /api/tasks', () => {
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('1')
   })
 
+  it('refuses a property that its plug does not declare when it is asked to be strict, and other warnings not', async () => {
+    const [sensor] = GRAPH.sensors
+    const misspelt = { ...ruleOf(), sensors: [{ ...sensor, properties: { limit: 90, limt: 80 }, colour: 'red' }] }
+    const refused = await rules.ask('POST', '/api/tasks?strict=true', misspelt)
+    expect(refused.status).toBe(400)
+    expect(refused.at('details')).toContainEqual(
+      expect.objectContaining({
+        type: 'UNKNOWN_PROPERTY',
+        severity: 'ERROR',
+        path: '/sensors/0/properties/limt',
+        suggestion: 'did you mean "limit"?',
+      }),
+    )
+    const odd = { ...ruleOf(), sensors: [{ ...sensor, colour: 'red' }] }
+    expect((await rules.ask('POST', '/api/tasks?strict=true', odd)).status).toBe(201)
+    expect((await rules.ask('POST', '/api/tasks', misspelt)).status).toBe(201)
+  })
+
+  it('is as strict about what a request brings to a template', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    const nodes = [{ name: 'hot', properties: { sensor: { requiredProperties: { limt: 80 } } } }]
+    const request = { template: 'overheating', name: 'watch', type: 'reactive', resource: 'boiler-1', nodes }
+    expect((await rules.ask('POST', '/api/tasks?strict=true', request)).status).toBe(400)
+    expect((await rules.ask('POST', '/api/tasks', request)).status).toBe(201)
+  })
+
+  it('runs a version that another stands for with a note, which refuses nothing', async () => {
+    const older = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], version: '0.3.0' }] }
+    const told = await rules.ask('POST', '/api/tasks?failOnWarning=true&returnWarnings=true', older)
+    expect(told.status).toBe(201)
+    expect(told.at('warnings')).toMatchObject([
+      { severity: 'INFO', type: 'VERSION', path: '/sensors/0/version', details: { runs: '1.1.0' } },
+    ])
+    // shown as it was written, found by what is written and by what runs
+    expect((await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.version')).toBe('0.3.0')
+    for (const plugin of ['heat:0.3.0', 'heat:1.1.0'])
+      expect((await rules.ask('GET', `/api/tasks?plugin=${plugin}`)).body).toHaveLength(1)
+    await rules.api.tools.push({ resource: 'boiler-1', data: { parameterName: 'temperature', value: 93 } })
+    expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
+  })
+
+  it('runs an unknown version as the newest of that major version, unless warnings are refused', async () => {
+    const newer = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], version: '1.7.0' }] }
+    expect((await rules.ask('POST', '/api/tasks?failOnWarning=true', newer)).status).toBe(400)
+    const told = await rules.ask('POST', '/api/tasks?returnWarnings=true', newer)
+    expect(told.at('warnings')).toMatchObject([{ severity: 'WARNING', type: 'VERSION', details: { runs: '1.1.0' } }])
+    const other = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], version: '2.0.0' }] }
+    const refused = await rules.ask('POST', '/api/tasks', other)
+    expect(refused.body).toMatchObject({ statusCode: 400, error: 'Plugin heat:2.0.0 not found' })
+    expect(refused.text).toContain('the versions of heat are 1.0.0, 1.1.0')
+  })
+
   it('tells of nodes that nothing ever runs without being asked, and of nothing else', async () => {
     const sensors = GRAPH.sensors.map(({ resource: _forgotten, ...sensor }) => sensor)
     const odd = sensors.map((sensor) => ({ ...sensor, colour: 'red' }))

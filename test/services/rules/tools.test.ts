@@ -126,6 +126,7 @@ describe('pushed data', () => {
     [{ resource: 'a', data: [{ value: 1 }, { parameterName: 'x' }] }, ['/data/0/parameterName', '/data/1/value']],
     [{ resource: 'a', data: { parameterName: 'x', value: 1, collectedTime: 'noon' } }, ['/data/collectedTime']],
     [{ resource: 'a', nodes: [{ node: 'hot' }] }, ['/nodes/0']],
+    [{ resource: 'a', nodes: [{ node: '', state: 'HOT' }] }, ['/nodes/0/node']],
     [{ resource: 'a', nodes: 'hot' }, ['/nodes']],
   ])('%j is refused, every problem told', async (body, paths) => {
     const answer = await rules.ask('POST', '/api/data', body)

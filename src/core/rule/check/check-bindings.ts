@@ -6,6 +6,7 @@ import { parseResource, type ResourceSpec } from '../../placeholders/resource.ts
 import { shown } from '../../plug/problem.ts'
 import type { VariableDeclaration } from '../rule.ts'
 import { fieldOf, isUnresolved } from './check-properties.ts'
+import type { IssueType } from './issue-types.ts'
 import { at, type Report } from './report.ts'
 import type { PlugEntry, RuleIndex } from './rule-index.ts'
 
@@ -54,7 +55,20 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
   const target = index.nodes.get(name)
   // `{{}}` gives empty text for what it does not know, so it can be no more than a warning
   const severity = use.text.startsWith('{{') ? 'WARNING' : 'ERROR'
-  if (target === undefined) {
+  if (target?.kind === 'actuator' && part !== 'state' && name !== entry.label) {
+    const hint = 'read what the actuator is given, or let a sensor make the call'
+    const text = `what ${shown(name)} answers is there when it comes, so that this depends on how long its call takes`
+    found(place, 'WARNING', text, hint, report, 'LATENCY')
+  }
+  if (name === '') {
+    found(
+      place,
+      severity,
+      '"" is no node',
+      'write the label of one; a value of the message is streamdata.<name>',
+      report,
+    )
+  } else if (target === undefined) {
     found(place, severity, `there is no node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
   } else if (target.kind === 'relation') {
     if (part !== 'state')
@@ -93,12 +107,13 @@ function found(
   message: string,
   suggestion: string | undefined,
   report: Report,
+  type: IssueType = 'BINDING',
 ): void {
   const { use, entry, property, path } = place
   const details = { nodeId: entry.label, property, binding: use.text }
   const text = `${naming(entry)}: ${use.text}: ${message}`
-  if (severity === 'ERROR') report.error('BINDING', path, text, suggestion, details)
-  else report.warning('BINDING', path, text, suggestion, details)
+  if (severity === 'ERROR') report.error(type, path, text, suggestion, details)
+  else report.warning(type, path, text, suggestion, details)
 }
 
 function checkVariable(

@@ -4,11 +4,19 @@ import { isPlainObject } from '../../../kernel/json.ts'
 import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
+import { checkFrequency } from './check-frequency.ts'
+import type { Invocations } from './invocations.ts'
 import { at, type Report } from './report.ts'
 import { statesOf, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** What sensors and actuators say about when and how often they run. Their properties are checked elsewhere. */
-export function checkPlugNodes(rule: LooseRule, index: RuleIndex, hasTick: boolean, report: Report): void {
+export function checkPlugNodes(
+  rule: LooseRule,
+  index: RuleIndex,
+  hasTick: boolean,
+  invocations: Invocations,
+  report: Report,
+): void {
   const fired = new Set(rule.triggers?.map(({ destinationLabel }) => destinationLabel))
   for (const entry of index.plugNodes) {
     checkDurations(entry, report)
@@ -19,6 +27,8 @@ export function checkPlugNodes(rule: LooseRule, index: RuleIndex, hasTick: boole
       if (isFired) checkConditional(entry, report)
       else checkStart(entry, hasTick, report)
       checkClocks(entry, report)
+      if (!isFired) checkFrequency('pollingPeriod', entry.node.pollingPeriod, at(entry.path, 'pollingPeriod'), report)
+      if (entry.plug?.tellsSilence === true) checkSilence(entry, isFired, invocations, report)
     } else if (entry.label !== '' && !fired.has(entry.label)) {
       report.warning(
         'START',
@@ -132,6 +142,19 @@ function checkClocks(entry: PlugEntry, report: Report): void {
     at(entry.path, 'schedule'),
     `${naming(entry)} has both pollingPeriod and schedule`,
     'keep one of them',
+  )
+}
+
+/** Who waits for what does not come must be run by something else, or the wait never begins. */
+function checkSilence(entry: PlugEntry, isFired: boolean, invocations: Invocations, report: Report): void {
+  const { byAny, byClock, sources } = invocations
+  if (!byAny.has(entry.label) || byClock.has(entry.label) || (isFired && sources > 1)) return
+  report.warning(
+    'SILENCE',
+    entry.path,
+    `${naming(entry)} says nothing of a device that never sends: only messages run it`,
+    `give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor${isFired ? ' that fires it' : ''} a pollingPeriod`,
+    { nodeId: entry.label },
   )
 }
 

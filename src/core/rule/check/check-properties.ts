@@ -54,8 +54,8 @@ function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report):
   }
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(plug.input, key)) continue
-    report.warning(
-      'PROPERTY',
+    report.lenient(
+      'UNKNOWN_PROPERTY',
       at(path, key),
       `${naming(entry)}: ${plug.name} has no property ${shown(key)}`,
       report.suggest(key, Object.keys(plug.input), `properties of ${plug.name}`),

@@ -3,6 +3,7 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { ownValue } from '../../../kernel/json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings, TaskType } from '../rule.ts'
+import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'
 import { at, type Report } from './report.ts'
 
@@ -38,6 +39,11 @@ export function checkSettings(
       `pollingInterval ${pollingInterval} (s) differs from frequency ${frequency} (ms), which wins`,
       'keep frequency',
     )
+  }
+  if (settings.type === undefined || settings.type === 'periodic') {
+    const seconds = pollingInterval === undefined ? undefined : pollingInterval * 1000
+    checkFrequency('frequency', frequency, at(path, 'frequency'), report)
+    checkFrequency('pollingInterval', seconds, at(path, 'pollingInterval'), report)
   }
   checkTaskSchedule(settings, path, report)
   if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)

@@ -133,7 +133,9 @@ function checkText(shape: Shape, value: unknown, path: string, subject: string, 
     return undefined
   }
   if (value.length < (shape.minLength ?? 0)) {
-    report.error(path.endsWith('abel') ? 'LABEL' : 'TYPE', path, `${subject} is empty`, `write ${wanted(shape)}`)
+    const isLabel = path.endsWith('abel')
+    const hint = path.endsWith('Label') ? 'write the label of a node' : `write ${wanted(shape)}`
+    report.error(isLabel ? 'LABEL' : 'TYPE', path, `${subject} is empty`, hint)
     return undefined
   }
   return value

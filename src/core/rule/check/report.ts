@@ -1,51 +1,7 @@
 import type { Issue } from '../../../kernel/errors.ts'
 import { nearest } from '../../placeholders/nearest.ts'
 import { shown } from '../../plug/problem.ts'
-
-/**
- * The stable kinds of problem in a rule or template.
- *
- * | type | about |
- * |---|---|
- * | TYPE | a value of the wrong type or out of range |
- * | FIELD | a field nobody knows, or one that has no effect where it stands |
- * | KEY | a key that could reach a prototype |
- * | TOO_LARGE | a document, nesting or table above its bound |
- * | LABEL | a missing, double or unknown node label |
- * | PLUG | an unknown plug, or one of the wrong kind |
- * | PROPERTY | a plug's property that is missing, unknown or wrong |
- * | STATE | a state that its node cannot have |
- * | GATE | a relation of the wrong shape, or one whose result never changes |
- * | TRIGGER | a trigger that cannot be, or says nothing |
- * | CYCLE | nodes that run each other for ever |
- * | BINDING | a placeholder that leads nowhere |
- * | VARIABLE | a variable undeclared, missing or of the wrong type |
- * | RESOURCE | a resource placeholder that cannot be used |
- * | TASK | task settings |
- * | START | a node that nothing ever runs |
- * | OVERRIDE | a per-node override that fits no node |
- * | TABLE | a truth table of the bn form |
- */
-export type IssueType =
-  | 'TYPE'
-  | 'FIELD'
-  | 'KEY'
-  | 'TOO_LARGE'
-  | 'LABEL'
-  | 'PLUG'
-  | 'PROPERTY'
-  | 'STATE'
-  | 'GATE'
-  | 'TRIGGER'
-  | 'CYCLE'
-  | 'BINDING'
-  | 'VARIABLE'
-  | 'RESOURCE'
-  | 'TASK'
-  | 'SCHEDULE'
-  | 'START'
-  | 'OVERRIDE'
-  | 'TABLE'
+import type { IssueType } from './issue-types.ts'
 
 /** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */
 const MOST_SEARCHES = 50
@@ -56,11 +12,22 @@ const LISTED = 8
 /** Problems kept per report; a document with more is not helped by a longer list. */
 const MOST_ISSUES = 1000
 
+/** How a rule is checked. */
+export interface CheckOptions {
+  /** default false; true: a property that its plug does not declare is an error instead of a warning */
+  readonly strict?: boolean
+}
+
 /** Collects every problem of one document. */
 export class Report {
+  readonly #strict: boolean
   readonly #issues: Issue[] = []
   #searches = 0
   #errors = 0
+
+  constructor({ strict = false }: CheckOptions = {}) {
+    this.#strict = strict
+  }
 
   get issues(): Issue[] {
     return this.#issues
@@ -87,6 +54,17 @@ export class Report {
     details?: Record<string, unknown>,
   ): void {
     this.#add('WARNING', type, path, message, suggestion, details)
+  }
+
+  /** A warning, or an error when the check is strict. */
+  lenient(type: IssueType, path: string, message: string, suggestion?: string): void {
+    if (this.#strict) this.error(type, path, message, suggestion)
+    else this.warning(type, path, message, suggestion)
+  }
+
+  /** What works as it is, and is worth knowing. */
+  note(type: IssueType, path: string, message: string, suggestion?: string, details?: Record<string, unknown>): void {
+    this.#add('INFO', type, path, message, suggestion, details)
   }
 
   /** Takes over problems that another part found. */

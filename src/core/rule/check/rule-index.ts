@@ -1,5 +1,6 @@
-import type { Plug, PlugKind, PlugRegistry } from '../../plug/plug.ts'
+import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'
+import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import { at, type Report } from './report.ts'
 
@@ -15,6 +16,9 @@ export interface LooseRule {
 
 /** The states of every gate, in the order of its truth table. */
 export const GATE_STATES: readonly string[] = ['TRUE', 'FALSE']
+
+/** Versions of a plug that a message names, the newest. */
+const LISTED_VERSIONS = 20
 
 interface EntryBase {
   readonly label: string
@@ -104,33 +108,53 @@ function findPlug(
 ): Plug | undefined {
   const { name, version } = node
   if (name === undefined) return undefined
-  const found = plugs.find(kind, name, version)
-  if (found) return found
+  const found = plugs.resolve(kind, name, version)
+  if (found === undefined) reportLost(kind, node, path, plugs, report)
+  else if (version !== undefined) tellVersion(kind, node, found, path, report)
+  return found?.plug
+}
+
+/** What runs in place of a version that is not there. */
+function tellVersion(
+  kind: PlugKind,
+  { label = '', name, version }: Partial<Sensor>,
+  { plug, by }: ResolvedPlug,
+  path: string,
+  report: Report,
+): void {
+  const place = at(path, 'version')
+  const naming = `${kind} ${shown(label)}`
+  const details = { nodeId: label, plugin: { name, version }, runs: plug.version }
+  if (by === 'compatible') {
+    const message = `${naming}: ${name} ${plug.version} runs, which stands for ${version}`
+    report.note('VERSION', place, message, undefined, details)
+  } else if (by === 'major') {
+    const message = `${naming}: there is no ${name} ${version}; ${plug.version} runs, the newest of that major version`
+    report.warning('VERSION', place, message, `write "version": "${plug.version}"`, details)
+  }
+}
+
+function reportLost(
+  kind: PlugKind,
+  { label = '', name = '', version }: Partial<Sensor>,
+  path: string,
+  plugs: PlugRegistry,
+  report: Report,
+): void {
   const shownPlug = version === undefined ? name : `${name}:${version}`
-  const message = `${kind} ${shown(node.label ?? '')}: there is no ${kind} plug ${shown(shownPlug)}`
-  const details = { nodeId: node.label ?? '', plugin: { name, version: version ?? 'latest' } }
+  const message = `${kind} ${shown(label)}: there is no ${kind} plug ${shown(shownPlug)}`
+  const details = { nodeId: label, plugin: { name, version: version ?? 'latest' } }
   const other = kind === 'sensor' ? 'actuator' : 'sensor'
-  const sameName = plugs.list().filter((plug) => plug.kind === kind && plug.name === name)
-  if (sameName.length > 0) {
-    const versions = sameName.map((plug) => plug.version)
-    report.error(
-      'PLUG',
-      at(path, 'version'),
-      message,
-      report.suggest(version ?? '', versions, `versions of ${name}`),
-      details,
-    )
+  const ofKind = plugs.list().filter((plug) => plug.kind === kind)
+  const versions = ofKind.filter((plug) => plug.name === name).map((plug) => plug.version)
+  if (versions.length > 0) {
+    const hint = `the versions of ${name} are ${versions.toSorted(compareVersions).slice(-LISTED_VERSIONS).join(', ')}`
+    report.error('PLUG', at(path, 'version'), message, hint, details)
   } else if (plugs.find(other, name) !== undefined) {
-    report.error(
-      'PLUG',
-      at(path, 'name'),
-      message,
-      `${shown(name)} is ${other === 'sensor' ? 'a sensor' : 'an actuator'}: move the node to "${other}s"`,
-      details,
-    )
+    const hint = `${shown(name)} is ${other === 'sensor' ? 'a sensor' : 'an actuator'}: move the node to "${other}s"`
+    report.error('PLUG', at(path, 'name'), message, hint, details)
   } else {
-    const names = new Set(plugs.list().flatMap((plug) => (plug.kind === kind ? [plug.name] : [])))
+    const names = new Set(ofKind.map((plug) => plug.name))
     report.error('PLUG', at(path, 'name'), message, report.suggest(name, names, `${kind} plugs`), details)
   }
-  return undefined
 }

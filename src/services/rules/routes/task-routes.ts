@@ -23,14 +23,19 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
     described({
       summary: 'Create a task from a rule, or from a template',
       body: TaskSpecificationSchema,
-      query: { failOnWarning: Type.Optional(Flag), returnWarnings: Type.Optional(Flag) },
+      query: {
+        failOnWarning: Type.Optional(Flag),
+        strict: Type.Optional(Flag),
+        returnWarnings: Type.Optional(Flag),
+      },
       answers: { 201: CreatedTaskSchema },
     }),
     handle(service, async ({ api, query, body, reply }) => {
       const failOnWarning = query.flag('failOnWarning') ?? false
+      const strict = query.flag('strict') ?? false
       const returnWarnings = query.flag('returnWarnings') ?? false
       query.done()
-      const created = await api.tasks.create(body as TaskSpecification, { failOnWarning, returnWarnings })
+      const created = await api.tasks.create(body as TaskSpecification, { failOnWarning, strict, returnWarnings })
       return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
     }),
   )

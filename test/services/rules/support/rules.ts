@@ -2,10 +2,11 @@
 import { definePlug } from '../../../../src/core/plug/define.ts'
 import type { Plug, Rule, Template } from '../../../../src/index.ts'
 
-function heat(version: string): Plug {
+function heat(version: string, compatible?: string): Plug {
   return definePlug({
     name: 'heat',
     version,
+    ...(compatible !== undefined && { compatible }),
     kind: 'sensor',
     states: ['COLD', 'HOT'],
     input: { limit: { type: 'double', mandatory: true } },
@@ -39,8 +40,8 @@ const broken = definePlug({
 
 const always = definePlug({ name: 'always', version: '1.0.0', kind: 'sensor', states: ['ON'], execute: () => 'ON' })
 
-/** Two versions of `heat`, and of the others one each. */
-export const PLUGS: readonly Plug[] = [heat('1.0.0'), heat('1.1.0'), say, broken, always]
+/** Two versions of `heat`, the newer of which stands for old ones, and of the others one each. */
+export const PLUGS: readonly Plug[] = [heat('1.0.0'), heat('1.1.0', '>=0.2.0 <1'), say, broken, always]
 
 export const GRAPH = {
   sensors: [

@@ -1,0 +1,16 @@
+import type { Report } from './report.ts'
+
+/** ms; below it, what a tick costs is most of what a machine does. */
+const SHORTEST = 100
+
+/** Warns of a clock that ticks more often than anybody means. `field` as it is written, `ms` what it comes to. */
+export function checkFrequency(field: string, ms: number | undefined, path: string, report: Report): void {
+  if (ms === undefined || ms >= SHORTEST) return
+  const least = field === 'pollingInterval' ? `${SHORTEST / 1000} (s)` : `${SHORTEST} (ms)`
+  report.warning(
+    'FREQUENCY',
+    path,
+    `${field} makes a tick every ${Number(ms.toPrecision(6))} ms`,
+    `write at least ${least}; a minute is ${field === 'pollingInterval' ? '60' : '60000'}`,
+  )
+}

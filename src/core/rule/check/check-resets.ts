@@ -1,0 +1,98 @@
+import { shown } from '../../plug/problem.ts'
+import type { TaskSettings } from '../rule.ts'
+import type { Invocations } from './invocations.ts'
+import { at, type Report } from './report.ts'
+import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
+
+/** Relations above each other that are looked through. */
+const MAX_DEPTH = 50
+
+/**
+ * Triggers on a change from `*` whose source is made unknown before each invocation that renews it. `*` is compared with
+ * what is known at that moment, and only a named state with what was known before the reset.
+ */
+export function checkResets(
+  rule: LooseRule,
+  index: RuleIndex,
+  { resetObservations = true, resetScope }: TaskSettings,
+  invocations: Invocations,
+  report: Report,
+): void {
+  if (!resetObservations) return
+  // made when the first relation is asked for
+  let resets: readonly Reset[] | undefined
+  const isForgotten = (label: string, state: string): boolean => {
+    if (index.nodes.get(label)?.kind === 'sensor') return true
+    resets ??= (invocations.kinds() ?? []).map((renewed) => new Reset(renewed, index))
+    const leading = resets.filter((reset) => reset.reaches(label))
+    return leading.length > 0 && leading.every((reset) => reset.forgets(label, state))
+  }
+  rule.triggers?.forEach((trigger, i) => {
+    const { sourceLabel = '', destinationLabel = '' } = trigger
+    const { stateFrom, stateTo = '' }: { stateFrom?: string; stateTo?: string } = trigger.stateChangeTrigger ?? {}
+    if (stateFrom !== '*' || stateTo === '' || index.nodes.get(sourceLabel)?.kind === 'actuator') return
+    // who also names the state wants it each time
+    if (trigger.statesTrigger?.includes(stateTo) === true || !invocations.byAny.has(sourceLabel)) return
+    if (resetScope !== 'task' && !isForgotten(sourceLabel, stateTo)) return
+    const what = stateTo === '*' ? 'a state' : shown(stateTo)
+    report.warning(
+      'RESET',
+      at('', 'triggers', i, 'stateChangeTrigger', 'stateFrom'),
+      `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)} fires whenever a run finds ${what}, changed or not: the run first forgets the state that "*" is compared with`,
+      'write "resetObservations": false in the task settings, or name stateFrom, which is compared with the state before that',
+      { nodeId: sourceLabel },
+    )
+  })
+}
+
+/** What a reset of the `renewed` sensors leaves known. */
+class Reset {
+  readonly #renewed: ReadonlySet<string>
+  readonly #index: RuleIndex
+  readonly #known = new Map<string, boolean>()
+
+  constructor(renewed: ReadonlySet<string>, index: RuleIndex) {
+    this.#renewed = renewed
+    this.#index = index
+  }
+
+  reaches(label: string): boolean {
+    return this.#renewed.has(label)
+  }
+
+  /** Whether a relation that was in that state, `*` for any, is unknown after it. */
+  forgets(label: string, state: string): boolean {
+    return (state === '*' ? GATE_STATES : [state]).every((one) => this.#ends(label, one))
+  }
+
+  /** Whether a node that was in a state (undefined: in any) is unknown after the reset, whatever the others are. */
+  #ends(label: string, state: string | undefined, depth = 0): boolean {
+    if (this.#index.nodes.get(label)?.kind !== 'relation') return this.#renewed.has(label)
+    const key = JSON.stringify([label, state])
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    this.#known.set(key, false)
+    const ends = depth < MAX_DEPTH && this.#gateEnds(label, state, depth + 1)
+    this.#known.set(key, ends)
+    return ends
+  }
+
+  #gateEnds(label: string, state: string | undefined, depth: number): boolean {
+    const entry = this.#index.nodes.get(label)
+    if (entry?.kind !== 'relation') return false
+    const { type, parentLabels = [], combinations = [] } = entry.node
+    const [wanted = []] = combinations
+    // in these states each parent is needed to know it: one that is forgotten is enough
+    if (type === (state === 'TRUE' ? 'AND' : state === 'FALSE' ? 'NAND' : ''))
+      return parentLabels.some((parent, i) => this.#ends(parent, wanted[i], depth))
+    if (type === 'OR' && state === 'FALSE')
+      return parentLabels.some((parent, i) => this.#ends(parent, this.#other(parent, wanted[i]), depth))
+    return parentLabels.every((parent) => this.#ends(parent, undefined, depth))
+  }
+
+  /** The one other state of a relation. */
+  #other(label: string, state: string | undefined): string | undefined {
+    if (this.#index.nodes.get(label)?.kind !== 'relation') return undefined
+    return GATE_STATES.find((one) => one !== state)
+  }
+}

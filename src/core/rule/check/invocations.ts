@@ -1,0 +1,89 @@
+/**
+ * What begins the invocations of a rule, and what each of them renews: as graph/plan.ts has it, of a rule that may still
+ * be wrong.
+ */
+import type { LooseRule, PlugEntry, RuleIndex } from './rule-index.ts'
+
+/** Beginnings that are told apart. */
+const MAX_BEGINNINGS = 20
+
+export interface Invocations {
+  /** sensors and relations that clocks lead to, the task's or those of sensors */
+  readonly byClock: ReadonlySet<string>
+  /** the same of clocks and data */
+  readonly byAny: ReadonlySet<string>
+  /** different resources, on different channels, whose messages begin invocations */
+  readonly sources: number
+  /** the sensors that each kind of invocation renews, and relations over them; undefined when there are too many kinds */
+  kinds(): readonly ReadonlySet<string>[] | undefined
+}
+
+interface Beginnings {
+  readonly ticked: readonly string[]
+  readonly clocked: readonly string[]
+  /** by resource, or by channel and resource */
+  readonly heard: ReadonlyMap<string, readonly string[]>
+}
+
+export function invocationsOf(rule: LooseRule, index: RuleIndex, hasTick: boolean): Invocations {
+  const { ticked, clocked, heard } = beginningsOf(index, hasTick)
+  const next = linksOf(rule, index)
+  const beginnings = [ticked, ...clocked.map((label) => [label]), ...heard.values()].filter(({ length }) => length > 0)
+  let kinds: readonly ReadonlySet<string>[] | undefined
+  return {
+    byClock: reached([...ticked, ...clocked], next),
+    byAny: reached(beginnings.flat(), next),
+    sources: heard.size,
+    // made when they are asked for: few rules need them
+    kinds: () =>
+      beginnings.length > MAX_BEGINNINGS ? undefined : (kinds ??= beginnings.map((roots) => reached(roots, next))),
+  }
+}
+
+function beginningsOf(index: RuleIndex, hasTick: boolean): Beginnings {
+  const ticked: string[] = []
+  const clocked: string[] = []
+  const heard = new Map<string, string[]>()
+  for (const entry of index.plugNodes) {
+    const { label, node, plug } = entry
+    if (entry.kind !== 'sensor' || label === '') continue
+    const { resource = '', dataTrigger } = node
+    const conditional = index.conditional.has(label)
+    const hasClock = node.pollingPeriod !== undefined || node.schedule !== undefined
+    if (!conditional && plug?.channel === undefined) {
+      if (hasClock) clocked.push(label)
+      else if (hasTick && node.tickTrigger !== false) ticked.push(label)
+    }
+    if (resource === '' || !hearsMessages(entry, conditional, dataTrigger)) continue
+    const key = JSON.stringify([plug?.channel ?? '', resource])
+    heard.set(key, [...(heard.get(key) ?? []), label])
+  }
+  return { ticked, clocked, heard }
+}
+
+function hearsMessages({ plug }: PlugEntry, conditional: boolean, dataTrigger: boolean | undefined): boolean {
+  if (plug?.channel !== undefined) return true
+  return conditional ? dataTrigger === true : dataTrigger !== false
+}
+
+type Links = ReadonlyMap<string, readonly string[]>
+
+/** From parents to relations, and over triggers to sensors. */
+function linksOf(rule: LooseRule, index: RuleIndex): Links {
+  const links = new Map<string, string[]>()
+  const link = (from: string, to: string): void => {
+    const known = links.get(from)
+    if (known) known.push(to)
+    else links.set(from, [to])
+  }
+  for (const { label, node } of index.relations) for (const parent of node.parentLabels ?? []) link(parent, label)
+  for (const { sourceLabel = '', destinationLabel = '' } of rule.triggers ?? [])
+    if (index.conditional.has(destinationLabel)) link(sourceLabel, destinationLabel)
+  return links
+}
+
+function reached(roots: readonly string[], next: Links): ReadonlySet<string> {
+  const found = new Set(roots)
+  for (const label of found) for (const follower of next.get(label) ?? []) found.add(follower)
+  return found
+}
