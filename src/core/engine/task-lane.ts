@@ -49,7 +49,7 @@ export interface LaneHost {
   readonly later: WeakSet<Plug>
   readonly kept: KeptMessages
   /** inputs that wait, in all tasks */
-  readonly waiting: { count: number }
+  readonly waiting: { count: number; maxLag: number }
 }
 
 /** The task that a lane belongs to. */
@@ -239,6 +239,8 @@ export class TaskLane implements TaskRun {
     this.#forget(head)
     this.#host.counts.steps++
     this.#begins(head.number)
+    const { waiting } = this.#host
+    waiting.maxLag = Math.max(waiting.maxLag, clock - head.time)
     step(this, head.time, head.input, clock)
     if (state.waiting.length > 0) this.#callAhead(clock)
     return true
