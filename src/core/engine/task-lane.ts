@@ -287,6 +287,7 @@ export class TaskLane implements TaskRun {
   }
 
   #useEarly(execution: Execution, { given, outcome, beganAt, lines }: AheadCall): void {
+    this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
     if (outcome !== undefined) return this.#given(execution, outcome)
     // Its answer comes when it is durable, where that matters.
