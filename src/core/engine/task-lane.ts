@@ -218,6 +218,12 @@ export class TaskLane implements TaskRun {
   /** The next of what waits: an input, or a timer that was due before it. */
   #takeNext(clock: number): boolean {
     const { state } = this
+    if (isOver(this)) {
+      this.forgetWaiting()
+      state.waiting = []
+      this.#hasDue = false
+      return false
+    }
     const head = state.waiting[0]
     const until = head?.time ?? clock
     const mayBeDue = this.#hasDue || (this.#host.timers.earliest[0] as number) <= until
@@ -228,11 +234,6 @@ export class TaskLane implements TaskRun {
     }
     if (head === undefined) {
       this.#hasDue = false
-      return false
-    }
-    if (isOver(this)) {
-      this.forgetWaiting()
-      state.waiting = []
       return false
     }
     state.waiting.shift()
