@@ -81,7 +81,7 @@ function underOneName(events: readonly EngineEvent[]): string[] {
     const effect = event.type === 'fired' ? { effect: event.effect.replace(`${event.task}/`, `${TASK_ID}/`) } : {}
     // a tick of the task's own that is held back bears its name
     const node = event.node === event.task ? { node: TASK_ID } : {}
-    return { ...event, task: TASK_ID, ...effect, ...node } as EngineEvent
+    return { ...event, task: TASK_ID, ...effect, ...node }
   })
   return bytes(renamed)
 }

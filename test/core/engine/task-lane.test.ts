@@ -274,6 +274,6 @@ describe('an engine that is closed', () => {
       () => task.save(),
       () => task.explain('act'),
     ])
-      expect(call).toThrow(closed as Error)
+      expect(call).toThrow(closed)
   })
 })

@@ -53,7 +53,7 @@ describe('messages that wait when the process dies', () => {
     const ground = new Ground()
     const { plugs, open, seen } = slow()
     const more = checkpointMs === undefined ? {} : { checkpointMs }
-    const first = await ground.open({ plugs, ...more })
+    const first = ground.open({ plugs, ...more })
     const task = runnableOf('t', SLOW)
     await first.begin(task)
     for (let level = 0; level < 20; level++) await first.send('r', { level })
@@ -74,7 +74,7 @@ describe('messages that wait when the process dies', () => {
     await first.crash()
     open.length = 0
 
-    const second = await ground.open({ plugs, at: 1000, ...more })
+    const second = ground.open({ plugs, at: 1000, ...more })
     await second.runner.resume([task])
     await second.rest()
     await answerAll(second, open)
@@ -103,7 +103,7 @@ describe('a state that is too large for one document', () => {
   it('is stored in parts, survives the process, and shrinks again', async () => {
     const ground = new Ground()
     const task = runnableOf('t', HOARDING)
-    const first = await ground.open({ plugs: [HOARD], checkpointMs: 10 })
+    const first = ground.open({ plugs: [HOARD], checkpointMs: 10 })
     await first.begin(task)
     const text = '"ä\\'.repeat(20_000)
     for (let i = 0; i < 30; i++) {
@@ -115,7 +115,7 @@ describe('a state that is too large for one document', () => {
     expect(first.runner.trouble).toBeUndefined()
     await first.crash()
 
-    const second = await ground.open({ plugs: [HOARD], checkpointMs: 10, at: 5000 })
+    const second = ground.open({ plugs: [HOARD], checkpointMs: 10, at: 5000 })
     await second.runner.resume([task])
     await second.rest()
     expect(second.look('t')).toMatchObject({ view: [{ rawData: { count: 30 } }] })
@@ -130,7 +130,7 @@ describe('a state that is too large for one document', () => {
 
   it('leaves nothing behind when its task is forgotten', async () => {
     const ground = new Ground()
-    const life = await ground.open({ plugs: [HOARD], checkpointMs: 10 })
+    const life = ground.open({ plugs: [HOARD], checkpointMs: 10 })
     await life.begin(runnableOf('t', HOARDING))
     for (let i = 0; i < 5; i++) await life.send('r', { text: 'x'.repeat(400_000) })
     await life.to(100)
