@@ -52,12 +52,16 @@ export function asPlugs(open: OpenCalls, onCall: (call: Call, context: PlugConte
       ...(plug.kind === 'sensor' ? { states: plug.states } : {}),
       input: INPUT,
       openOutput: true,
+      ...(plug.waitsFor && { parameters: (properties) => [plug.waitsFor?.(properties) ?? ''] }),
       execute(context) {
         const { streamData: stream, internalState, now } = context
         for (const key of ['x', 'y']) {
           if (!Object.is(context.streamValue(key), stream[key])) throw new Error(`two answers for ${key}`)
         }
-        const call: Call = { label: context.node.NAME, properties: context.properties, stream, internalState, now }
+        const { properties } = context
+        const own = ['x', 'y'].filter((key) => context.isNew(key)).map((key) => [key, stream[key]])
+        const news = Object.fromEntries(own) as Call['news']
+        const call: Call = { label: context.node.NAME, properties, stream, news, internalState, now }
         onCall(call, context)
         const answer = plug.behave(call)
         return answer === LATER ? open.wait(call.label, plug.kind, context) : answer

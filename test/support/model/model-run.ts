@@ -117,9 +117,11 @@ export class ModelRun {
   #ask({ label, origin }: Execution): PlugAnswer | typeof LATER | Error {
     const node = read.nodeOf(this.#rule, label)
     const internalState = this.nodes.sensors.get(label)?.internalState
-    const stream = this.stream.seenBy(read.resourceOf(this.#rule, label), origin, this.now)
+    const resource = read.resourceOf(this.#rule, label)
+    const stream = this.stream.seenBy(resource, origin, this.now)
+    const news = this.stream.newsFor(resource, origin)
     try {
-      const call = { label, properties: node?.properties ?? {}, stream, internalState, now: this.now }
+      const call = { label, properties: node?.properties ?? {}, stream, news, internalState, now: this.now }
       return this.#plugs[node?.name ?? '']?.behave(call)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
