@@ -140,7 +140,12 @@ export class ModelTask {
 
   #receiveTogether(messages: readonly ScriptMessage[]): void {
     for (const message of messages) this.#work.stream.remember(message, this.#work.now)
-    const sensors = messages.flatMap((message) => read.runsOnData(this.#rule, message.resource))
+    const sensors = messages.flatMap((message) =>
+      read.runsOnData(this.#rule, message.resource).filter(({ name, properties }) => {
+        const awaited = this.#plugs[name]?.waitsFor?.(properties ?? {})
+        return awaited === undefined || message[awaited] !== undefined
+      }),
+    )
     const begin = messages.map((message): Happening => ({ type: 'data', resource: message.resource }))
     this.#invoke(sensors, begin, (label) =>
       messages.find((message) => message.resource === read.resourceOf(this.#rule, label)),
