@@ -44,7 +44,7 @@ export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
 function waitingOf(state: TaskState): Pick<TaskInfo, 'waiting'> {
   const effects = state.work?.effectQueues.behind ?? 0
   if (state.isFree && effects === 0) return {}
-  return { waiting: { inputs: state.waiting.length, effects, since: state.time } }
+  return { waiting: { inputs: state.waiting.length, effects, ...(!state.isFree && { since: state.time }) } }
 }
 
 /** A node as it stands; without a state nothing is observed yet. */

@@ -58,7 +58,11 @@ export const HealthSchema = Type.Object(
     ),
     waiting: Type.Optional(
       Type.Object(
-        { inputs: Type.Integer(), effects: Type.Integer(), since: Type.Number({ description: 'epoch ms' }) },
+        {
+          inputs: Type.Integer(),
+          effects: Type.Integer(),
+          since: Type.Optional(Type.Number({ description: 'epoch ms' })),
+        },
         { title: 'Waiting', description: 'while the task is behind: what waits, and the time of the input at hand' },
       ),
     ),

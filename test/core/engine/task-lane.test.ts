@@ -135,7 +135,7 @@ describe('calls of an actuator', () => {
     const t = await live(RETRIED, { script: (plugs) => plugs.say('act', LATER) })
     for (const level of [1, 2, 3]) t.send({ s: 'On', level })
     expect([t.plugs.callsOf('s').length, t.plugs.openCalls('act')]).toEqual([3, 1])
-    expect(t.task.info().waiting).toEqual({ inputs: 0, effects: 2, since: 0 })
+    expect(t.task.info().waiting).toEqual({ inputs: 0, effects: 2 })
   })
 
   it('of a node that says unordered are all made at once', async () => {
