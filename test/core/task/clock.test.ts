@@ -241,118 +241,27 @@ describe('a fixed delay', () => {
     expect(callTimes(t)).toEqual([0, 1300, 2600, 3900])
   })
 
+  it('of a sensor goes on counting when a message takes the place of what its tick began', async () => {
+    const sensor = on('switch', { pollingPeriod: 1000, pollingFixedRate: false })
+    const t = await live(rule({ sensors: { s: sensor } }), {
+      script: (plugs) => plugs.say('s', { state: 'On', after: 3000 }),
+    })
+    t.to(1500)
+    t.send({})
+    t.to(9000)
+    expect(t.lines('tick', 'data', 'result')).toEqual([
+      '0 tick s',
+      '1500 data r',
+      '4500 result s On',
+      '5500 tick s',
+      '8500 result s On',
+    ])
+  })
+
   it('goes on after failures', async () => {
     const t = await ticking({ ...EVERY_SECOND, pollingFixedRate: false }, new Error('broken'))
     t.to(2000)
     expect(callTimes(t)).toEqual([0, 1000, 2000])
-  })
-})
-
-describe('a onetime task', () => {
-  it.each<[string, Said, Partial<Sensor>, string]>([
-    ['nothing is left to do', 'On', {}, '0 stopped finished at 0'],
-    ['a result that is held back has come', { state: 'On', after: 5000 }, {}, '5000 stopped finished at 5000'],
-    [
-      'the result that follows has come',
-      { state: 'Off', then: { state: 'On', after: 3000 } },
-      {},
-      '3000 stopped finished at 3000',
-    ],
-    ['the last attempt was made', new Error('no'), { retryConfig: { maxRetries: 1 } }, '0 stopped finished at 1000'],
-    ['the time limit is over', LATER, { timeout: 'PT2S' }, '0 stopped finished at 2000'],
-    [
-      'the pause is over',
-      'On',
-      { pauseExecution: true, pauseExecutionTimeout: 'PT9S' },
-      '9000 stopped finished at 9000',
-    ],
-  ])('stops by itself when %s', async (_, said, more, expected) => {
-    const t = await ticking({ type: 'onetime' }, said, more)
-    t.to(60_000)
-    const stopped = t.events.filter(({ type }) => type === 'stopped')
-    expect(stopped.map((event) => `${line(event)} at ${event.at ?? event.time}`)).toEqual([expected])
-    expect(t.task.status).toBe('stopped')
-    expect(t.task.info().finishedTime).toBe(Number(expected.split(' ')[0]))
-  })
-
-  it('takes nothing any more when the work of its tick is done, and stops when its actuators are', async () => {
-    const t = await live(
-      rule({
-        sensors: { s: on('switch') },
-        actuators: ['act'],
-        triggers: [trigger('s', 'act')],
-        task: { type: 'onetime' },
-      }),
-      { script: (plugs) => plugs.say('act', LATER) },
-    )
-    await t.wait(1000)
-    t.send({ s: 'On' })
-    expect(t.task.status).toBe('running')
-    expect(callTimes(t)).toEqual([0])
-    await t.wait(5000)
-    t.plugs.settle('act', undefined)
-    await promisesSettled()
-    expect(t.lines('stopped')).toEqual(['5000 stopped finished'])
-    expect(t.task.info()).toMatchObject({ invocationCount: 1, finishedTime: 5000 })
-  })
-
-  const PAUSED = { label: 'act', pauseExecution: true, pauseExecutionTimeout: 'PT9S' }
-
-  it.each([
-    ['the answer of its actuator that is held back has come', 'act', { after: 5000 }, '5000 stopped finished'],
-    ['the pause of its actuator is over', PAUSED, undefined, '9000 stopped finished'],
-  ])('stops by itself when %s', async (_, actuator, said, expected) => {
-    const t = await live(
-      rule({
-        sensors: { s: 'switch' },
-        actuators: [actuator],
-        triggers: [trigger('s', 'act')],
-        task: { type: 'onetime' },
-      }),
-      { script: (plugs) => plugs.say('act', said) },
-    )
-    t.to(60_000)
-    expect(t.lines('stopped')).toEqual([expected])
-  })
-
-  it('calls an actuator that paused when it is resumed, and stops then', async () => {
-    const t = await live(
-      rule({
-        sensors: { s: 'switch' },
-        actuators: [PAUSED],
-        triggers: [trigger('s', 'act')],
-        task: { type: 'onetime' },
-      }),
-    )
-    t.to(1000)
-    t.task.resume('act')
-    expect(callTimes(t, 'act')).toEqual([1000])
-    expect(t.lines('stopped')).toEqual(['1000 stopped finished'])
-  })
-
-  it('drops messages that waited for the work of its tick', async () => {
-    const t = await live(rule({ sensors: { s: on('late') }, task: { type: 'onetime' } }))
-    await t.wait(1000)
-    t.send({})
-    expect(t.task.info().waiting?.inputs).toBe(1)
-    await answeredAt(t, 2000)
-    expect(callTimes(t)).toEqual([0])
-    expect(t.lines('data')).toEqual([])
-    expect(t.lines('stopped')).toEqual(['0 stopped finished'])
-    expect(t.task.info()).toMatchObject({ invocationCount: 1, finishedTime: 0 })
-  })
-
-  it('can be started again', async () => {
-    const t = await ticking({ type: 'onetime' }, 'On')
-    await t.engine.start('t')
-    t.to(10)
-    expect(t.lines('started', 'stopped')).toEqual([
-      '0 started 1',
-      '0 stopped finished',
-      '0 started 2',
-      '0 stopped finished',
-    ])
-    expect(t.task.info().invocationCount).toBe(2)
   })
 })
 
