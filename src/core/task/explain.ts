@@ -58,7 +58,8 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
     triggers: triggers.map((trigger) => ({
       source: trigger.source.label,
       condition: conditionText(trigger),
-      blocked: obstacles(run, trigger, now),
+      // While it is behind: as of the input at hand.
+      blocked: obstacles(run, trigger, run.state.isFree ? now : run.state.time),
       needs: needsOf(run, trigger),
     })),
     ...(neverRun.length > 0 && { neverRun }),
