@@ -184,6 +184,18 @@ describe('a group', () => {
     expect(t.lines('result').filter((text) => text.includes(' d '))).toEqual(['61000 result d On'])
   })
 
+  it('goes on when a trigger of its own invocation runs its sensor anew', async () => {
+    const t = await live(
+      rule({
+        sensors: { d: on('switch', { dataTrigger: true }), e: on('switch'), b: on('switch', { sequence: 2 }) },
+        triggers: [trigger('e', 'd')],
+      }),
+      { script: (plugs) => plugs.say('d', { state: 'On', after: 60_000 }) },
+    )
+    t.send({})
+    expect(calls(t)).toEqual(['0 d', '0 e', '0 d', '0 b'])
+  })
+
   it('is dropped with what was to follow it, when a newer message runs its sensor anew, which goes on with its own', async () => {
     const t = await live(superseded, { script: (plugs) => plugs.say('d', { state: 'On', after: 60_000 }) })
     t.send({})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { live, promisesSettled, type Live, type LiveOptions } from '../../support/live-engine.ts'
-import { LATER, type ScriptedPlugs } from '../../support/scripted-plugs.ts'
+import { LATER, withActing, type ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { atMostEvery, gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
 describe('the cool-down of a destination', () => {
@@ -251,6 +251,43 @@ describe('calls of an actuator', () => {
     t.task.push('s', { state: 'On', rawData: { n: 5 } })
     expect(t.fired().slice(4)).toEqual(['10 act'])
     expect(t.task.info()).toMatchObject({ health: { dropped: 1 }, waiting: { effects: 2 } })
+  })
+})
+
+describe('calls that touch the same', () => {
+  /** `s` acts on what the message names, after `a` has fired `act`; so does `q`, for another resource. */
+  const acting = rule({
+    sensors: {
+      a: on('switch'),
+      s: on('acting', { properties: { text: 'X' } }),
+      q: on('acting', { resource: 'q', properties: { text: 'X' } }),
+    },
+    actuators: ['act'],
+    triggers: [trigger('a', 'act')],
+  })
+
+  it('by sensors: the later one has the task wait, until the one before is over', async () => {
+    const t = await live(acting, { scripted: withActing(), script: (plugs) => plugs.say('act', LATER) })
+    t.send({})
+    t.to(1000)
+    t.send({}, 'q')
+    expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 a', '0 act', '0 s', '1000 q'])
+  })
+
+  it('do not wait for one that only holds back its result', async () => {
+    const t = await live(acting, {
+      scripted: withActing(),
+      script: (plugs) => {
+        plugs.say('act', LATER)
+        plugs.say('s', { state: 'On', after: 5000 })
+      },
+    })
+    t.send({})
+    t.to(1000)
+    t.send({}, 'q')
+    t.to(20_000)
+    expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 a', '0 act', '0 s', '1000 q'])
+    expect(t.lines('result')).toContain('5000 result s On')
   })
 })
 
