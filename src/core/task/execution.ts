@@ -182,8 +182,7 @@ export function end(run: TaskRun, execution: Execution, isSuperseded = false): v
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
   const { node, group } = execution
-  if (execution.touches !== null)
-    for (const next of state.effectQueues.release(execution, run.model.maxWaiting)) begins(run, next)
+  leavePlace(run, execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
@@ -203,9 +202,13 @@ function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: Se
   run.sink.timer('ownTick', sensor.ownTickAt, slot)
 }
 
-function begins(run: TaskRun, execution: Execution): void {
-  execution.phase = 'queued'
-  run.state.ready.push(execution)
+/** Nothing of what the execution touches is waited for on its account any more. */
+export function leavePlace(run: TaskRun, execution: Execution): void {
+  if (execution.touches === null) return
+  for (const next of run.state.effectQueues.release(execution, run.model.maxWaiting)) {
+    next.phase = 'queued'
+    run.state.ready.push(next)
+  }
 }
 
 /** Drops an execution: nothing of it is applied any more. */
@@ -214,9 +217,10 @@ export function cancel(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** Drops a wait, for a newer run of its node. What was to follow it in its invocation is dropped with it. */
-export function supersede(run: TaskRun, execution: Execution): void {
-  if (execution.group !== null) execution.group.position = execution.group.groups.length
+/** Drops a wait, for a newer run of its node. What was to follow it in an older invocation is dropped with it. */
+export function supersede(run: TaskRun, execution: Execution, invocation: number): void {
+  if (execution.group !== null && execution.invocation !== invocation)
+    execution.group.position = execution.group.groups.length
   run.sink.cancelled(execution)
   end(run, execution, true)
 }
@@ -267,7 +271,7 @@ function startSensors(
         traceHeld(run, invocation, sensor.label, 'overlap', {})
         continue
       }
-      supersede(run, running)
+      supersede(run, running, invocation)
     }
     begin(run, sensor, invocation, originFor(run, sensor, origins), null, group)
     started++

@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { UNKNOWN, type ActuatorNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { askForWake } from './execution.ts'
+import { askForWake, isWork } from './execution.ts'
 import type { Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
@@ -322,7 +322,7 @@ function restorePlace(run: TaskRun, execution: Execution, touches: readonly stri
   const { phase } = execution
   const { effectQueues, ready } = run.state
   if (call.constant !== undefined) execution.rendered = [call.constant]
-  if (execution.node.kind === 'sensor') run.state.holder = execution
+  if (isWork(execution)) run.state.holder = execution
   const isFree = effectQueues.place(execution, touches, run.model.maxWaiting)
   if (!isFree || (phase !== 'queued' && phase !== 'called')) return
   execution.phase = 'queued'

@@ -67,6 +67,8 @@ export function isBeside(run: TaskRun, input: Input): boolean {
 export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
   if (kind === 'tick' || kind === 'ownTick') return true
   if (kind !== 'wake') return false
+  // What an actuator answers begins nothing.
+  if (key >= run.model.graph.sensors.length) return true
   const phase = firstToWake(run, key)?.phase
   return phase !== 'holding' && phase !== 'paused'
 }
