@@ -246,7 +246,8 @@ describe('closing', () => {
     expect(completed).toBe(true)
     expect(t.engine.tasks.size).toBe(0)
     expect(t.clock.nextAt()).toBeUndefined()
-    expect(t.send({ s: 'On' })).toBe(false)
+    expect(() => t.send({ s: 'On' })).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+    expect(t.plugs.calls).toHaveLength(1)
   })
 
   it('tells plugs that are at work to give up', async () => {
