@@ -74,6 +74,12 @@ describe('a call that begins before its turn', () => {
     ])
   })
 
+  it('has an id of its own, also when messages come at one time', async () => {
+    const t = await ahead()
+    t.send(1, 2, 3)
+    expect(new Set(t.calls.map(({ context }) => context.id)).size).toBe(3)
+  })
+
   it('sees how many rules led to its message', async () => {
     const t = await ahead()
     t.send(1)

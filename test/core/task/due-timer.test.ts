@@ -76,7 +76,7 @@ describe('the timer of a task that is due next', () => {
     ],
     [
       'the shortest wait of an actuator',
-      (t) => (t.waits('c', 'holding', 300), t.waits('c', 'paused', 200)),
+      (t) => (t.waits('c', 'holding', 300), t.waits('c', 'paused', 200), t.waits('c', 'paused', 250)),
       '200 wake 2',
     ],
     [

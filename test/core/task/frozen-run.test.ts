@@ -43,6 +43,7 @@ describe('what a call of an actuator sees while it goes on', () => {
       now: 0,
       states: ['On', undefined, 'TRUE'],
       level: [1, 0, true],
+      answers: { earlier: { message: 'at 0', collectedTime: 0 } },
       limit: 7,
     })
     t.to(1000)
@@ -65,9 +66,14 @@ describe('what a call of an actuator sees while it goes on', () => {
   })
 
   it('has a chance of its own, as if nothing had happened meanwhile', async () => {
-    const [one, two] = [await fired(), await fired()]
-    two.t.send({ s: 'Off', level: 2 })
-    expect([two.context.random(), two.context.random()]).toEqual([one.context.random(), one.context.random()])
+    const atOnce: number[] = []
+    const t = await live(RULE, {
+      script: (plugs) => plugs.say('act', (context) => void atOnce.push(context.random(), context.random())),
+    })
+    t.send({ s: 'On' })
+    const later = await fired()
+    later.t.send({ s: 'Off', level: 2 })
+    expect([later.context.random(), later.context.random()]).toEqual(atOnce)
   })
 })
 
