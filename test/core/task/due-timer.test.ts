@@ -32,15 +32,15 @@ const ANSWER: Answer = {
   then: undefined,
 }
 
-/** A task of the sensors a and b, and of the actuators c and d. */
+/** A task of the sensors a and b, and of the actuator c. */
 function task() {
-  const parts = rule({ sensors: { a: on('switch'), b: on('switch') }, actuators: ['c', 'd'] })
+  const parts = rule({ sensors: { a: on('switch'), b: on('switch') }, actuators: ['c'] })
   const prepared = new Preparer(createRegistry(new ScriptedPlugs().plugs)).prepare(parts)
   const model = buildModel('t', prepared, ['r'], 0, limitsOf({}), new Clocks())
   const state = new TaskState(model.graph, model.resources.length)
   const run: TaskRun = { model, state, sink: deaf, now: 0, at: 0 }
   const { graph } = model
-  const nodes = { a: graph.sensors[0], b: graph.sensors[1], c: graph.actuators[0], d: graph.actuators[1] }
+  const nodes = { a: graph.sensors[0], b: graph.sensors[1], c: graph.actuators[0] }
   const sensor = (slot: number): SensorState => state.sensors[slot] as SensorState
   const waits = (label: keyof typeof nodes, phase: Execution['phase'], wakeAt: number) => {
     const node = nodes[label]
@@ -74,16 +74,6 @@ describe('the timer of a task that is due next', () => {
       (t) => ((t.sensor(0).evictAt = 300), t.waits('b', 'holding', 200)),
       '200 wake 1',
     ],
-    [
-      'the shortest wait of an actuator',
-      (t) => (t.waits('c', 'holding', 300), t.waits('c', 'paused', 200), t.waits('c', 'paused', 250)),
-      '200 wake 2',
-    ],
-    [
-      'the earlier actuator, whichever is declared first',
-      (t) => (t.waits('c', 'paused', 300), t.waits('d', 'paused', 200)),
-      '200 wake 3',
-    ],
   ])('is the earliest: %s', (_, set, expected) => {
     const t = task()
     set(t)
@@ -92,7 +82,6 @@ describe('the timer of a task that is due next', () => {
 
   it('is at one time an eviction, then what follows a result, then a wait, each by place of the node', () => {
     const t = task()
-    t.waits('d', 'holding', 200)
     t.waits('c', 'holding', 200)
     t.waits('b', 'paused', 200)
     t.waits('a', 'holding', 200)
@@ -114,7 +103,7 @@ describe('the timer of a task that is due next', () => {
       return next
     })
     expect(found).toEqual(['200 evict 0', '200 evict 1', '200 follow 0', '200 follow 1', '200 wake 0', '200 wake 1'])
-    expect(t.due(1000)).toBe('200 wake 2')
+    expect(t.due(1000)).toBeUndefined()
   })
 
   it.each<Execution['phase']>(['queued', 'rendering', 'behind', 'called', 'retrying'])(
@@ -126,6 +115,12 @@ describe('the timer of a task that is due next', () => {
       expect(t.due(1000)).toBeUndefined()
     },
   )
+
+  it.each<Execution['phase']>(['holding', 'paused'])('is none of an actuator, which follows the clock: %s', (phase) => {
+    const t = task()
+    t.waits('c', phase, 200)
+    expect(t.due(1000)).toBeUndefined()
+  })
 
   it('is no tick of a clock', () => {
     const t = task()
