@@ -29,6 +29,8 @@ export interface AheadCall {
   /** what its plug logged so far */
   readonly lines: readonly AheadLine[]
   readonly abort: AbortController | undefined
+  /** the engine counts it among its open calls */
+  isOpen: boolean
 }
 
 export interface AheadHost {
@@ -68,24 +70,25 @@ export class AheadCalls {
     }
   }
 
-  #beginFor({ number, time, input }: WaitingInput, clock: number): void {
+  #beginFor(waiting: WaitingInput, clock: number): void {
+    const { number, input } = waiting
     if (input.kind !== 'data' || input.sent?.channel !== undefined) return
     for (const message of input.messages) {
       const place = this.#model.resources.indexOf(message.resource)
       const sensors = this.#model.dataPlans[place]?.sensors
       for (const node of this.#nodes) {
         if (sensors?.includes(node) !== true || !this.#isLater(node.call.plug) || !hasAll(message, node)) continue
-        const call = this.#call(node, message, time, clock)
+        const call = this.#call(node, message, waiting, clock)
         this.#keep(number, node.slot, call)
         this.#began(number, node.slot, call)
       }
     }
   }
 
-  #call(node: SensorNode, message: Message, time: number, clock: number): AheadCall {
-    const context = new AheadContext(this.#model, node, message, time, this.#host.globalSettings)
+  #call(node: SensorNode, message: Message, waiting: WaitingInput, clock: number): AheadCall {
+    const context = new AheadContext(this.#model, node, message, waiting, this.#host.globalSettings)
     const { lines, abort } = context
-    return { given: made(node, context), outcome: undefined, beganAt: clock, lines, abort }
+    return { given: made(node, context), outcome: undefined, beganAt: clock, lines, abort, isOpen: false }
   }
 
   #isLater(plug: Plug): boolean {
@@ -95,9 +98,10 @@ export class AheadCalls {
   #began(number: number, slot: number, call: AheadCall): void {
     const { journal, timed, open } = this.#host
     open.opened()
+    call.isOpen = true
     const noted = timed?.()
     void Promise.resolve(call.given).then((outcome) => {
-      open.closed()
+      this.#closed(call)
       noted?.()
       if (outcome === undefined || call.abort?.signal.aborted === true) return
       // Where answers are kept, it comes back when it is durable.
@@ -106,11 +110,30 @@ export class AheadCalls {
     })
   }
 
+  #closed(call: AheadCall): void {
+    if (!call.isOpen) return
+    call.isOpen = false
+    this.#host.open.closed()
+  }
+
+  /** Nobody waits for those that are open. */
+  giveUp(): void {
+    for (const calls of this.#calls.values()) for (const call of calls.values()) this.#closed(call)
+  }
+
   /** An answer that was given ahead, before a crash or by the call that is open. */
   answered(number: number, slot: number, outcome: Outcome, clock: number): void {
     const call = this.#calls.get(number)?.get(slot)
     if (call !== undefined) call.outcome = outcome
-    else this.#keep(number, slot, { given: undefined, outcome, beganAt: clock, lines: [], abort: undefined })
+    else
+      this.#keep(number, slot, {
+        given: undefined,
+        outcome,
+        beganAt: clock,
+        lines: [],
+        abort: undefined,
+        isOpen: false,
+      })
   }
 
   #keep(number: number, slot: number, call: AheadCall): void {

@@ -8,6 +8,7 @@ import type { SensorNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import type { WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
 import { resourcePlaceOf, type TaskModel } from '../task/run.ts'
 
@@ -24,21 +25,25 @@ export class AheadContext implements PlugContext, Scope {
   readonly lines: AheadLine[] = []
   readonly abort = new AbortController()
   readonly log: PlugLog
+  readonly hops: number
   readonly #model: TaskModel
   readonly #node: SensorNode
   readonly #message: Message
+  readonly #number: number
 
   constructor(
     model: TaskModel,
     node: SensorNode,
     message: Message,
-    now: number,
+    { time, number, input }: WaitingInput,
     globalSettings: Readonly<Record<string, unknown>>,
   ) {
     this.#model = model
     this.#node = node
     this.#message = message
-    this.now = now
+    this.#number = number
+    this.now = time
+    this.hops = input.kind === 'data' ? (input.sent?.hops ?? 0) : 0
     this.globalSettings = globalSettings
     const write = (level: AheadLine['level']) => (text: string) => void this.lines.push({ level, message: text })
     this.log = { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
@@ -49,11 +54,7 @@ export class AheadContext implements PlugContext, Scope {
   }
 
   get id(): string {
-    return `${this.taskId}/${this.#node.label}/${this.now}`
-  }
-
-  get hops(): number {
-    return 0
+    return `${this.taskId}/ahead/${this.#number}/${this.#node.slot}`
   }
 
   get taskId(): string {

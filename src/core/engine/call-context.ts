@@ -38,6 +38,8 @@ export class CallContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
   #run: TaskRun
+  /** the task as it goes on, whatever the call sees of it */
+  readonly #live: TaskRun
   readonly #execution: Execution
   readonly #around: CallSurroundings
   readonly #fetched: Fetched
@@ -49,8 +51,10 @@ export class CallContext implements PlugContext, Scope {
   /** while the properties of several items are made */
   #item: { readonly item: unknown } | undefined
 
-  constructor(run: TaskRun, execution: Execution, around: CallSurroundings, fetched: Fetched) {
+  /** `live`: the task as it goes on, when `run` is what it was */
+  constructor(run: TaskRun, execution: Execution, around: CallSurroundings, fetched: Fetched, live = run) {
     this.#run = run
+    this.#live = live
     this.#execution = execution
     this.#around = around
     this.#fetched = fetched
@@ -133,9 +137,9 @@ export class CallContext implements PlugContext, Scope {
   get log(): PlugLog {
     // A call that is over, or whose task has stopped, has nobody to tell any more.
     const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) => {
-      const { state } = this.#run
+      const { state } = this.#live
       if (state.status === 'running' && state.inFlight.has(this.#execution))
-        traceLog(this.#run, level, message, this.nodeName)
+        traceLog(this.#live, level, message, this.nodeName)
     }
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }

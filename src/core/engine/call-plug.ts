@@ -52,7 +52,7 @@ export async function settle<T extends { readonly ok: boolean }>(outcome: Promis
 
 function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | Promise<Outcome> {
   const { plug, loop } = execution.node.call
-  const context = new CallContext(caller.seenBy(execution) ?? run, execution, caller, fetched)
+  const context = new CallContext(caller.seenBy(execution) ?? run, execution, caller, fetched, run)
   if (loop !== undefined && execution.items === null) {
     const items = loopItems(loop.evaluate(context))
     if (items.length === 0) return readAnswer(plug, undefined)

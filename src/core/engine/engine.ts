@@ -303,6 +303,11 @@ export class CoreEngine implements Engine {
     return this.#open.settled()
   }
 
+  /** Calls that are open count no more, for `openCalls` and `settled`; what they give is taken all the same. */
+  giveUp(): void {
+    for (const task of this.#tasks.values()) task.giveUp()
+  }
+
   close(): Promise<void> {
     this.#isClosed = true
     for (const task of this.#tasks.values()) task.abandon()

@@ -211,6 +211,11 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     this.#host.journal?.touched(this)
   }
 
+  /** Nobody waits for the calls that are open. */
+  giveUp(): void {
+    this.#lane?.giveUp()
+  }
+
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#isGone = true

@@ -21,9 +21,8 @@ export class OpenCount {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves when none is open. */
-  settled(): Promise<void> {
-    if (this.#open === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  /** Resolves when none is open, and none follows from the last at once. */
+  async settled(): Promise<void> {
+    while (this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 }

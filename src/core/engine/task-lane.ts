@@ -99,7 +99,10 @@ export class TaskLane implements TaskRun {
   take(now: number, input: Input): void {
     this.#host.counts.steps++
     try {
-      if (input.kind === 'stop') this.forgetWaiting()
+      if (input.kind === 'stop') {
+        this.#host.counts.dropped += this.state.waiting.length
+        this.forgetWaiting()
+      }
       step(this, now, input, now)
       this.#goOn(now)
     } catch (error) {
@@ -180,6 +183,12 @@ export class TaskLane implements TaskRun {
   abandon(): void {
     this.forgetWaiting()
     for (const execution of this.state.work?.inFlight ?? []) this.sink.cancelled(execution)
+  }
+
+  /** Nobody waits for the calls that are open; what they give is taken all the same. */
+  giveUp(): void {
+    for (const execution of this.state.work?.inFlight ?? []) this.sink.closed(execution)
+    this.#ahead?.giveUp()
   }
 
   /** What waits is not counted among what waits in the engine any more. */

@@ -13,11 +13,16 @@ export function readsOfMessage(
   constant: Readonly<Record<string, unknown>> | undefined,
   uses: readonly Path[],
 ): readonly string[] | undefined {
-  if (plug.reads !== 'message' || !uses.every(({ root }) => FIXED_ROOTS.has(root))) return undefined
+  if (plug.reads !== 'message' || !uses.every(isFixed)) return undefined
   const { parameters = [] } = plug
   // What depends on properties that are known only at the call may be anything.
   const own = typeof parameters !== 'function' ? parameters : constant && parameters(constant, new Set())
   const bound = uses.filter(({ root }) => root === 'streamdata').map(({ segments }) => segments[0])
   if (own === undefined || bound.includes(undefined)) return undefined
   return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]
+}
+
+/** Metadata of a resource may change between two messages. */
+function isFixed({ root, segments }: Path): boolean {
+  return FIXED_ROOTS.has(root) && (root === 'streamdata' || segments[0] !== 'resource')
 }

@@ -135,8 +135,6 @@ export async function play(
 interface Running {
   readonly lane: Lane
   engine: CoreEngine
-  /** calls that nobody waits for any more */
-  givenUp: number
 }
 
 class Playback {
@@ -150,7 +148,7 @@ class Playback {
     this.#options = options
     this.#hooks = hooks
     this.#clock = new VirtualClock(from)
-    this.#lanes = lanes.map((lane) => ({ lane, engine: this.#engine(lane), givenUp: 0 }))
+    this.#lanes = lanes.map((lane) => ({ lane, engine: this.#engine(lane) }))
   }
 
   get now(): number {
@@ -158,7 +156,7 @@ class Playback {
   }
 
   get mustWait(): boolean {
-    for (const { engine, givenUp } of this.#lanes) if (engine.openCalls > givenUp) return true
+    for (const { engine } of this.#lanes) if (engine.openCalls > 0) return true
     return false
   }
 
@@ -224,7 +222,7 @@ class Playback {
       patient = await Promise.race([settled, outOfPatience])
     }
     cancel?.()
-    for (const running of this.#lanes) running.givenUp = running.engine.openCalls
+    for (const { engine } of this.#lanes) engine.giveUp()
   }
 
   /** Lets answers come that are still held back: the clock stands, so that nothing else happens any more. */
@@ -251,7 +249,6 @@ class Playback {
       const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
       await running.engine.close()
       running.engine = this.#engine(running.lane)
-      running.givenUp = 0
       tasks.push(await running.engine.restore(saved))
     }
     this.tasks = tasks

@@ -40,7 +40,6 @@ export class VirtualRun {
   readonly #signal: AbortSignal | undefined
   #sliceEnd = performance.now() + SLICE_MS
   #worked = 0
-  #givenUp = 0
 
   constructor({ plugs, ports, metadata = {}, from, seed = 1, id = randomUUID(), onEvent, signal }: VirtualRunOptions) {
     this.#clock = new VirtualClock(from)
@@ -80,7 +79,7 @@ export class VirtualRun {
     await this.settled()
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
       this.#clock.advanceTo(at)
-      if (this.#engine.openCalls > this.#givenUp) await this.settled()
+      if (this.#engine.openCalls > 0) await this.settled()
       await this.#breathe()
     }
     if (time > this.now) this.#clock.advanceTo(time)
@@ -93,7 +92,7 @@ export class VirtualRun {
 
   /** Waits for the plugs that are at work, and no longer than a while. */
   async settled(): Promise<void> {
-    if (this.#engine.openCalls <= this.#givenUp) return
+    if (this.#engine.openCalls === 0) return
     let giveUp: () => void = () => undefined
     const patience = new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, PATIENCE_MS)
@@ -106,7 +105,7 @@ export class VirtualRun {
     await Promise.race([this.#engine.settled(), patience])
     giveUp()
     this.#signal?.removeEventListener('abort', giveUp)
-    this.#givenUp = this.#engine.openCalls
+    this.#engine.giveUp()
     this.#sliceEnd = performance.now() + SLICE_MS
   }
 

@@ -13,7 +13,9 @@ function context(): AheadContext {
   const prepared = preparer.prepare(rule({ sensors: { s: on('switch') }, task: { resource: 'house' } }))
   const model = buildModel('t', prepared, ['r'], 0, limitsOf({}), new Clocks())
   const node = model.graph.sensors[0] as SensorNode
-  return new AheadContext(model, node, { resource: 'r', level: 20, gone: undefined }, 500, { unit: 'C' })
+  const message = { resource: 'r', level: 20, gone: undefined }
+  const input = { kind: 'data' as const, messages: [message], sent: { hops: 3 } }
+  return new AheadContext(model, node, message, { time: 500, number: 7, input }, { unit: 'C' })
 }
 
 describe('a call before its turn', () => {
@@ -21,8 +23,8 @@ describe('a call before its turn', () => {
     const seen = context()
     expect(seen).toMatchObject({
       now: 500,
-      id: 't/s/500',
-      hops: 0,
+      id: 't/ahead/7/0',
+      hops: 3,
       globalSettings: { unit: 'C' },
       streamData: { resource: 'r', level: 20 },
       task: { TASK_ID: 't', RESOURCE: 'house', NODE_NAME: 's' },
