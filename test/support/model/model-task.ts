@@ -1,105 +1,131 @@
 /**
  * A task, written to be obviously right rather than fast: everything that can be worked out is worked out anew each
  * time it is asked for. It shares types with the engine and nothing else.
+ *
+ * It takes one input after the other, at the input's own time: the next when no sensor is at work. A timer is an input
+ * too, before all others of its time. What belongs to a call at work (its limit, the pause before its next attempt) goes
+ * by the clock.
  */
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
 import { ModelRun } from './model-run.ts'
-import { firstTimer, type ModelTimer, type Wave } from './model-work.ts'
+import { firstTimer, isAtWork, type Execution, type ModelTimer, type Wave } from './model-work.ts'
 import * as read from './rule-reading.ts'
 import type { ScriptMessage } from './script.ts'
 import type { TestPlug } from './test-plugs.ts'
+
+interface ModelInput {
+  time: number
+  take: () => void
+}
 
 export class ModelTask {
   readonly events: ModelEvent[] = []
   running = false
   #run = 0
   #work: ModelRun
+  /** inputs that wait for their turn, oldest first */
+  #inputs: ModelInput[] = []
   #ownTicks = new Map<string, number>()
   #nextTick: number | undefined
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
-  readonly #maxInFlight: number
 
-  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number, maxInFlight = 1000) {
+  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number) {
     this.#rule = rule
     this.#plugs = plugs
-    this.#maxInFlight = maxInFlight
     this.#work = this.#fresh(now, 0)
   }
 
   start(): void {
-    this.#work = this.#fresh(this.#work.now, this.#work.invocation)
-    this.#ownTicks = new Map()
-    this.#nextTick = undefined
+    const { clock } = this.#work
+    this.#work = this.#fresh(clock, this.#work.invocation)
+    this.#inputs = []
     this.running = true
     this.#run += 1
     this.#work.emit({ type: 'started', run: this.#run })
-    for (const sensor of read.sensorsOf(this.#rule)) {
-      if (!read.hasOwnClock(this.#rule, sensor)) continue
-      this.#ownTicks.set(sensor.label, this.#work.now)
-      this.#ownTick(sensor)
-    }
+    const clocked = read.sensorsOf(this.#rule).filter((sensor) => read.hasOwnClock(this.#rule, sensor))
+    this.#ownTicks = new Map(clocked.map(({ label }) => [label, clock]))
     const type = this.#rule.task?.type ?? 'reactive'
-    if (type === 'periodic' || type === 'onetime') this.#tick(this.#work.now)
-    this.#nextTick = this.#tickAfter(this.#work.now)
-    this.#finishWhenDone()
+    this.#nextTick = type === 'periodic' || type === 'onetime' ? clock : this.#tickAfter(clock)
+    this.#goOn()
   }
 
   stop(): void {
+    this.#work.now = this.#work.clock
     if (this.running) this.#end('stopped')
   }
 
   /** Lets everything happen that is due up to and at `time`. */
   advanceTo(time: number): void {
     for (;;) {
-      const next = this.running ? firstTimer(this.#timers()) : undefined
-      if (!next || next.due > time) break
-      this.#work.now = next.due
-      next.act()
-      this.#finishWhenDone()
+      const ofCall = this.running ? firstTimer(this.#callTimers()) : undefined
+      const ofTask = this.running && !this.#work.isBusy ? firstTimer(this.#timers()) : undefined
+      const due = Math.min(ofCall?.due ?? Infinity, ofTask?.due ?? Infinity)
+      if (due > time) break
+      this.#work.clock = due
+      if (ofCall?.due === due) ofCall.act()
+      this.#goOn()
     }
-    this.#work.now = time
+    this.#work.clock = time
   }
 
   receive(messages: readonly ScriptMessage[]): void {
-    if (!this.running) return
     const taken = messages.filter((message) => read.usesResource(this.#rule, message.resource))
     const waves: ScriptMessage[][] = [[]]
     for (const message of taken) {
       if (waves.at(-1)?.some((earlier) => earlier.resource === message.resource)) waves.push([])
       waves.at(-1)?.push(message)
     }
-    for (const wave of waves) this.#receiveTogether(wave)
-    this.#finishWhenDone()
+    for (const wave of waves) this.#input(() => this.#receiveTogether(wave))
   }
 
   push(label: string, given: { state?: string; rawData?: unknown }): void {
-    if (!this.running) return
-    this.#work.invocation += 1
-    this.#work.dropFollowUp(label)
-    this.#work.apply(label, this.#work.invocation, undefined, given.state, given.rawData)
-    this.#work.drain()
-    this.#finishWhenDone()
+    this.#input(() => {
+      this.#work.invocation += 1
+      this.#work.dropFollowUp(label)
+      this.#work.apply(label, this.#work.invocation, undefined, given.state, given.rawData)
+      this.#work.drain()
+    })
   }
 
   run(label: string): void {
-    if (!this.running) return
     const sensors = read.sensorsOf(this.#rule).filter((sensor) => sensor.label === label)
-    this.#invoke(sensors, [], () => undefined)
-    this.#finishWhenDone()
+    this.#input(() => this.#invoke(sensors, [], () => undefined))
   }
 
   resume(label: string): void {
-    if (!this.running) return
-    this.#work.resume(label)
-    this.#finishWhenDone()
+    this.#input(() => this.#work.resume(label))
   }
 
   settle(label: string, state: string | undefined): void {
     if (!this.running) return
     this.#work.settle(label, state)
+    this.#goOn()
+  }
+
+  #input(take: () => void): void {
+    if (!this.running) return
+    this.#inputs.push({ time: this.#work.clock, take })
+    this.#goOn()
+  }
+
+  /** Takes what has come and what is due, in order of time, until a sensor is at work. */
+  #goOn(): void {
     this.#finishWhenDone()
+    while (this.running && !this.#work.isBusy) {
+      const [input] = this.#inputs
+      const timer = firstTimer(this.#timers())
+      if (timer && timer.due <= (input?.time ?? this.#work.clock)) {
+        this.#work.now = timer.due
+        timer.act()
+      } else if (input) {
+        this.#inputs.shift()
+        this.#work.now = input.time
+        input.take()
+      } else return
+      this.#finishWhenDone()
+    }
   }
 
   #receiveTogether(messages: readonly ScriptMessage[]): void {
@@ -133,14 +159,32 @@ export class ModelTask {
 
   #reset(labels: readonly string[]): void {
     const everything = this.#rule.task?.resetScope === 'task'
-    const roots = labels.filter((label) => !this.#work.atWork(label))
     const all = read.sensorsOf(this.#rule).map((sensor) => sensor.label)
-    this.#work.nodes.reset(everything ? all : new Set([...roots, ...read.sensorsDownstream(this.#rule, roots)]))
+    this.#work.nodes.reset(everything ? all : new Set([...labels, ...read.sensorsDownstream(this.#rule, labels)]))
   }
 
+  /** What is due by the clock: limits of calls and next attempts. */
+  #callTimers(): ModelTimer[] {
+    return this.#wakes().filter(({ execution }) => isAtWork(execution))
+  }
+
+  #wakes(): (ModelTimer & { execution: Execution })[] {
+    return this.#work.executions.flatMap((execution) => {
+      const { due, label, id } = execution
+      const act = (): void => this.#work.wake(execution)
+      return due === undefined ? [] : [{ due, kind: 'wake', place: this.#place(label), id, act, execution }]
+    })
+  }
+
+  /** Place of a node in the rule. */
+  #place(wanted: string): number {
+    const nodes = [...read.sensorsOf(this.#rule), ...(this.#rule.actuators ?? [])]
+    return nodes.findIndex(({ label }) => label === wanted)
+  }
+
+  /** What is due by the time of inputs. */
   #timers(): ModelTimer[] {
-    const labels = [...read.sensorsOf(this.#rule), ...(this.#rule.actuators ?? [])].map((node) => node.label)
-    const place = (label: string): number => labels.indexOf(label)
+    const place = (label: string): number => this.#place(label)
     const timers: ModelTimer[] = []
     for (const [label, { evictAt }] of this.#work.nodes.sensors) {
       if (evictAt === undefined) continue
@@ -150,17 +194,7 @@ export class ModelTask {
       const act = (): void => this.#work.followUp(later)
       timers.push({ due: later.due, kind: 'followUp', place: place(later.label), id: later.id, act })
     }
-    for (const execution of this.#work.executions) {
-      if (execution.due === undefined) continue
-      const act = (): void => this.#work.wake(execution)
-      timers.push({
-        due: execution.due,
-        kind: 'wake',
-        place: place(execution.label),
-        id: execution.id,
-        act,
-      })
-    }
+    timers.push(...this.#wakes().filter(({ execution }) => !isAtWork(execution)))
     for (const sensor of read.sensorsOf(this.#rule)) {
       const due = this.#ownTicks.get(sensor.label)
       if (due === undefined) continue
@@ -193,7 +227,7 @@ export class ModelTask {
   }
 
   #finishWhenDone(): void {
-    if (!this.running || this.#rule.task?.type !== 'onetime') return
+    if (!this.running || this.#rule.task?.type !== 'onetime' || this.#nextTick !== undefined) return
     if (this.#work.executions.length === 0 && this.#work.followUps.length === 0) this.#end('finished')
   }
 
@@ -204,6 +238,6 @@ export class ModelTask {
 
   #fresh(now: number, invocation: number): ModelRun {
     const { events } = this
-    return new ModelRun(this.#rule, this.#plugs, { now, invocation, events, maxInFlight: this.#maxInFlight })
+    return new ModelRun(this.#rule, this.#plugs, { now, invocation, events })
   }
 }

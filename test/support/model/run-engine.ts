@@ -11,7 +11,6 @@ import type { Call } from './test-plugs.ts'
 export interface EngineRunOptions {
   /** whether the engine is saved, thrown away and restored after step `n`, counted from 0; -1 is the start */
   restartAfter?: (n: number) => boolean
-  maxInFlight?: number
   onCall?: (call: Call, context: PlugContext) => void
   why?: boolean
   /** looks at the task when the script is over */
@@ -27,7 +26,8 @@ const ENGINE_INPUTS: ReadonlySet<ScriptInput['kind']> = new Set(['data', 'push',
 
 export async function runEngine(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<EngineEvent[]> {
   const events: EngineEvent[] = []
-  let stage = open(SCRIPT_START, events, options)
+  const made = new Map<string, number>()
+  let stage = open(SCRIPT_START, events, options, made)
   if (options.beside) await stage.engine.start(options.beside, { id: OTHER_ID })
   await stage.engine.start(rule, { id: TASK_ID })
   await promisesSettled()
@@ -44,7 +44,7 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
     if (options.restartAfter?.(n)) {
       const saved = JSON.stringify([...stage.engine.tasks.values()].map((task) => task.save()))
       stage.close()
-      stage = open(stage.clock.now(), events, options)
+      stage = open(stage.clock.now(), events, options, made)
       for (const task of JSON.parse(saved) as SavedTask[]) await stage.engine.restore(task)
       await promisesSettled()
     }
@@ -59,17 +59,16 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
 
 type Stage = ReturnType<typeof open>
 
-function open(now: number, events: EngineEvent[], options: EngineRunOptions) {
+function open(now: number, events: EngineEvent[], options: EngineRunOptions, made: Map<string, number>) {
   const clock = new VirtualClock(now)
   const calls = new OpenCalls()
   const engine = createEngine({
-    plugs: asPlugs(calls, options.onCall),
+    plugs: asPlugs(calls, options.onCall, made),
     scheduler: clock,
     ids: () => {
       throw new Error('all scripted tasks have ids')
     },
     seed: 1,
-    ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),
     ...(options.why === undefined ? {} : { why: options.why }),
   })
   const subscription = engine.events$.subscribe((event) => {
