@@ -23,7 +23,7 @@ const retrySeed = fc.option(
   }),
   { nil: undefined },
 )
-const failsSeed = fc.array(from(0, 0, 0, 1, 2, 3), { minLength: 1, maxLength: 4 })
+const failsSeed = fc.array(from(0, 0, 0, 0, 0, 1, 2, 3), { minLength: 1, maxLength: 4 })
 
 const sensorSeed = (kinds: readonly string[]) =>
   fc.record({
