@@ -7,8 +7,8 @@ import { ruleArbitrary } from '../support/arbitraries/rules.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { caseArbitrary } from '../support/arbitraries/scripts.ts'
 import { asPlugs, OpenCalls } from '../support/model/as-plugs.ts'
-import { runEngine, TASK_ID } from '../support/model/run-engine.ts'
-import { type Script, SCRIPT_START } from '../support/model/script.ts'
+import { runEngine } from '../support/model/run-engine.ts'
+import { type Script, SCRIPT_START, TASK_ID } from '../support/model/script.ts'
 
 const bytes = (events: readonly EngineEvent[]): string[] => events.map((event) => JSON.stringify(event))
 

@@ -2,20 +2,23 @@
  * A task, written to be obviously right rather than fast: everything that can be worked out is worked out anew each
  * time it is asked for. It shares types with the engine and nothing else.
  *
- * It takes one input after the other, at the input's own time: the next when no sensor is at work. A timer is an input
- * too, before all others of its time. What belongs to a call at work (its limit, the pause before its next attempt) goes
- * by the clock.
+ * It takes one input after the other, at the input's own time: the next when no sensor is at work. A timer of the rule's
+ * own is an input too, before all others of its time. By the clock go what belongs to a call at work (its limit, the
+ * pause before its next attempt) and ticks, which then are inputs that wait for their turn.
  */
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
 import { ModelRun } from './model-run.ts'
 import { firstTimer, isAtWork, type Execution, type ModelTimer, type Wave } from './model-work.ts'
 import * as read from './rule-reading.ts'
-import type { ScriptMessage } from './script.ts'
+import { TASK_ID, type ScriptMessage } from './script.ts'
 import type { TestPlug } from './test-plugs.ts'
+
+const MAX_WAITING_TICKS = 100
 
 interface ModelInput {
   time: number
+  isTick: boolean
   take: () => void
 }
 
@@ -28,6 +31,8 @@ export class ModelTask {
   #inputs: ModelInput[] = []
   #ownTicks = new Map<string, number>()
   #nextTick: number | undefined
+  /** by invocation, the clock that began it: a sensor's, or the task's under its id */
+  readonly #clocks = new Map<number, string>()
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
 
@@ -48,7 +53,7 @@ export class ModelTask {
     this.#ownTicks = new Map(clocked.map(({ label }) => [label, clock]))
     const type = this.#rule.task?.type ?? 'reactive'
     this.#nextTick = type === 'periodic' || type === 'onetime' ? clock : this.#tickAfter(clock)
-    this.#goOn()
+    this.advanceTo(clock)
   }
 
   stop(): void {
@@ -59,12 +64,11 @@ export class ModelTask {
   /** Lets everything happen that is due up to and at `time`. */
   advanceTo(time: number): void {
     for (;;) {
-      const ofCall = this.running ? firstTimer(this.#callTimers()) : undefined
-      const ofTask = this.running && !this.#work.isBusy ? firstTimer(this.#timers()) : undefined
-      const due = Math.min(ofCall?.due ?? Infinity, ofTask?.due ?? Infinity)
-      if (due > time) break
-      this.#work.clock = due
-      if (ofCall?.due === due) ofCall.act()
+      const byClock = this.running ? this.#clockTimers() : []
+      const next = firstTimer([...byClock, ...(this.running && !this.#work.isBusy ? this.#timers() : [])])
+      if (!next || next.due > time) break
+      this.#work.clock = next.due
+      if (byClock.includes(next)) this.#beside(next.act)
       this.#goOn()
     }
     this.#work.clock = time
@@ -100,13 +104,19 @@ export class ModelTask {
 
   settle(label: string, state: string | undefined): void {
     if (!this.running) return
-    this.#work.settle(label, state)
+    this.#beside(() => this.#work.settle(label, state))
     this.#goOn()
+  }
+
+  /** What serves calls at work leaves the time to the input at hand, if there is one. */
+  #beside(act: () => void): void {
+    if (!this.#work.isBusy) this.#work.now = this.#work.clock
+    act()
   }
 
   #input(take: () => void): void {
     if (!this.running) return
-    this.#inputs.push({ time: this.#work.clock, take })
+    this.#inputs.push({ time: this.#work.clock, isTick: false, take })
     this.#goOn()
   }
 
@@ -137,14 +147,18 @@ export class ModelTask {
     )
   }
 
-  #tick(scheduledAt: number): void {
-    this.#invoke(read.runsOnTick(this.#rule), [{ type: 'tick', scheduledAt }], () => undefined)
-  }
-
-  #ownTick(sensor: Sensor): void {
-    const scheduledAt = this.#ownTicks.get(sensor.label) ?? this.#work.now
-    this.#ownTicks.set(sensor.label, scheduledAt + (sensor.pollingPeriod ?? 0))
-    this.#invoke([sensor], [{ type: 'tick', node: sensor.label, scheduledAt }], () => undefined)
+  /** A tick is due: it waits for its turn like any input, unless the sensors that it ran before are still at work. */
+  #clockIsDue(clock: string, sensors: readonly Sensor[], happening: Happening): void {
+    const held = (reason: string): void => this.#work.emit({ type: 'held', node: clock, reason })
+    const own = this.#work.executions.filter(({ invocation }) => this.#clocks.get(invocation) === clock)
+    const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
+    if (isBusy) return held('overlap')
+    if (this.#inputs.filter(({ isTick }) => isTick).length >= MAX_WAITING_TICKS) return held('queue')
+    const take = (): void => {
+      if (sensors.length > 0) this.#clocks.set(this.#work.invocation + 1, clock)
+      this.#invoke(sensors, [happening], () => undefined)
+    }
+    this.#inputs.push({ time: this.#work.clock, isTick: true, take })
   }
 
   #invoke(sensors: readonly Sensor[], begin: readonly Happening[], originOf: Wave['originOf']): void {
@@ -163,9 +177,26 @@ export class ModelTask {
     this.#work.nodes.reset(everything ? all : new Set([...labels, ...read.sensorsDownstream(this.#rule, labels)]))
   }
 
-  /** What is due by the clock: limits of calls and next attempts. */
-  #callTimers(): ModelTimer[] {
-    return this.#wakes().filter(({ execution }) => isAtWork(execution))
+  /** What is due by the clock: limits of calls, next attempts and ticks. */
+  #clockTimers(): ModelTimer[] {
+    const timers: ModelTimer[] = this.#wakes().filter(({ execution }) => isAtWork(execution))
+    for (const sensor of read.sensorsOf(this.#rule)) {
+      const { label, pollingPeriod = 0 } = sensor
+      const due = this.#ownTicks.get(label)
+      if (due === undefined) continue
+      const act = (): void => {
+        this.#ownTicks.set(label, due + pollingPeriod)
+        this.#clockIsDue(label, [sensor], { type: 'tick', node: label, scheduledAt: due })
+      }
+      timers.push({ due, kind: 'ownTick', place: this.#place(label), id: 0, act })
+    }
+    const due = this.#nextTick
+    if (due === undefined) return timers
+    const act = (): void => {
+      this.#nextTick = this.#tickAfter(due)
+      this.#clockIsDue(TASK_ID, read.runsOnTick(this.#rule), { type: 'tick', scheduledAt: due })
+    }
+    return [...timers, { due, kind: 'tick', place: 0, id: 0, act }]
   }
 
   #wakes(): (ModelTimer & { execution: Execution })[] {
@@ -184,30 +215,16 @@ export class ModelTask {
 
   /** What is due by the time of inputs. */
   #timers(): ModelTimer[] {
-    const place = (label: string): number => this.#place(label)
     const timers: ModelTimer[] = []
     for (const [label, { evictAt }] of this.#work.nodes.sensors) {
       if (evictAt === undefined) continue
-      timers.push({ due: evictAt, kind: 'evict', place: place(label), id: 0, act: () => this.#evict(label) })
+      timers.push({ due: evictAt, kind: 'evict', place: this.#place(label), id: 0, act: () => this.#evict(label) })
     }
     for (const later of this.#work.followUps) {
       const act = (): void => this.#work.followUp(later)
-      timers.push({ due: later.due, kind: 'followUp', place: place(later.label), id: later.id, act })
+      timers.push({ due: later.due, kind: 'followUp', place: this.#place(later.label), id: later.id, act })
     }
     timers.push(...this.#wakes().filter(({ execution }) => !isAtWork(execution)))
-    for (const sensor of read.sensorsOf(this.#rule)) {
-      const due = this.#ownTicks.get(sensor.label)
-      if (due === undefined) continue
-      timers.push({ due, kind: 'ownTick', place: place(sensor.label), id: 0, act: () => this.#ownTick(sensor) })
-    }
-    const due = this.#nextTick
-    if (due !== undefined) {
-      const act = (): void => {
-        this.#nextTick = this.#tickAfter(due)
-        this.#tick(due)
-      }
-      timers.push({ due, kind: 'tick', place: 0, id: 0, act })
-    }
     return timers
   }
 
@@ -227,7 +244,8 @@ export class ModelTask {
   }
 
   #finishWhenDone(): void {
-    if (!this.running || this.#rule.task?.type !== 'onetime' || this.#nextTick !== undefined) return
+    if (!this.running || this.#rule.task?.type !== 'onetime') return
+    if (this.#nextTick !== undefined || this.#inputs.some(({ isTick }) => isTick)) return
     if (this.#work.executions.length === 0 && this.#work.followUps.length === 0) this.#end('finished')
   }
 

@@ -5,7 +5,7 @@ import type { Rule } from '../../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 import { createEngine, type SavedTask, type Task } from '../../../src/index.ts'
 import { asPlugs, OpenCalls } from './as-plugs.ts'
-import { type Script, type ScriptInput, SCRIPT_START } from './script.ts'
+import { type Script, type ScriptInput, SCRIPT_START, TASK_ID } from './script.ts'
 import type { Call } from './test-plugs.ts'
 
 export interface EngineRunOptions {
@@ -19,7 +19,6 @@ export interface EngineRunOptions {
   beside?: Rule
 }
 
-export const TASK_ID = 'task-1'
 const OTHER_ID = 'task-0'
 
 const ENGINE_INPUTS: ReadonlySet<ScriptInput['kind']> = new Set(['data', 'push', 'run', 'resume'])
