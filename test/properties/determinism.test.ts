@@ -79,7 +79,8 @@ async function simulated(rule: Rule, script: Script): Promise<readonly EngineEve
 function underOneName(events: readonly EngineEvent[]): string[] {
   const renamed = events.map((event): EngineEvent => {
     const effect = event.type === 'fired' ? { effect: event.effect.replace(`${event.task}/`, `${TASK_ID}/`) } : {}
-    return { ...event, task: TASK_ID, ...effect }
+    const node = event.node === event.task ? { node: TASK_ID } : {}
+    return { ...event, task: TASK_ID, ...effect, ...node } as EngineEvent
   })
   return bytes(renamed)
 }

@@ -22,7 +22,7 @@ describe('the engine does what the naive model says', () => {
     ['for nodes that wait for a resume', 150, { asynchronous: true, pauses: true }],
   ]
   it.each(kinds)('%s', async (_, usual, options) => {
-    const cases = caseArbitrary(ruleArbitrary(options).filter((r) => r.task?.type !== 'onetime'))
+    const cases = caseArbitrary(ruleArbitrary(options))
     await fc.assert(
       fc.asyncProperty(cases, ({ rule, script }) => bothAgree(rule, script)),
       runs(usual),

@@ -34,7 +34,7 @@ const sensorSeed = (kinds: readonly string[]) =>
     resource: from('r', 'r', 'r', 'q', undefined),
     key: from('a', 'b'),
     limit: from(20, 50, 80),
-    wait: from(1, 100, 500, 1500),
+    wait: from(0, 100, 500, 1500),
     other: fc.option(fc.nat(5), { nil: undefined }),
     fails: failsSeed,
     retry: retrySeed,
