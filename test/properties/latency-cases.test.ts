@@ -191,6 +191,30 @@ const CASES: Case[] = [
     latencies: [40_000],
     done: ['2000 act 1 1', '4000 act 2 3'],
   },
+  {
+    fact: 'what follows a result at once comes before the next message, also in an array',
+    rule: {
+      sensors: [sensor('s', 'hold', { wait: 0 })],
+      actuators: [act('act', '${nodes.s.rawData.v}')],
+      triggers: [on('s', 'act', 'High')],
+      task: KEEP,
+    },
+    steps: [{ at: 0, input: { kind: 'data', messages: [99, 1].map((a) => ({ resource: 'r', a })) } }],
+    latencies: [100],
+    done: ['0 act 99'],
+  },
+  {
+    fact: 'a onetime task takes nothing that came while it was at work',
+    rule: {
+      sensors: [sensor('s', 'compare')],
+      actuators: [act('act', '${nodes.s.rawData.v}')],
+      triggers: [on('s', 'act')],
+      task: { ...KEEP, type: 'onetime' },
+    },
+    steps: [data(10, { a: 1 })],
+    latencies: [100, 0],
+    done: ['0 act 0'],
+  },
 ]
 
 describe('how long answers take', () => {

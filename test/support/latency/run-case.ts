@@ -86,6 +86,7 @@ function taskOf(engine: Engine) {
 
 function take(engine: Engine, input: CaseStep['input']): void {
   const task = taskOf(engine)
+  if (task.status !== 'running') return
   switch (input.kind) {
     case 'data':
       engine.receive(input.messages)
