@@ -97,6 +97,7 @@ export function latencyRules(options: LatencyOptions = {}): fc.Arbitrary<Rule> {
           limit,
           wait,
           fails,
+          text: name === 'ahead' && wait > 100 ? 'b is ${?streamdata.b}' : undefined,
           other: other === undefined || name === 'ahead' ? undefined : `\${?nodes.s${other % count}.rawData.v}`,
         }),
         ...flags,

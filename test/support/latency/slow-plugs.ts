@@ -142,12 +142,12 @@ export class SlowPlugs {
       parameters: ({ key }) => (typeof key === 'string' ? [key] : undefined),
       execute: (context) => {
         const { value } = readingOf(context)
-        this.ahead.add(JSON.stringify([context.node.NAME, context.now, context.properties, value]))
+        this.ahead.add(JSON.stringify([context.node.NAME, context.properties, value]))
         this.mostAhead = Math.max(this.mostAhead, ++this.#openAhead)
         return this.#later(() => {
           this.#openAhead--
           if (value % 9 === 4) throw new Error('nobody measures that')
-          return { state: levelOf(value, context), rawData: { v: value } }
+          return { state: levelOf(value, context), rawData: { v: value, text: context.properties['text'] ?? null } }
         })
       },
     })
