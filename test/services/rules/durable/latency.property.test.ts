@@ -120,7 +120,7 @@ describe('a task of the durable runner whose answers take their time', () => {
       fc.asyncProperty(latencyCases(), async (given) => {
         expect(await slowly(given)).toEqual(await atOnce(given))
       }),
-      runs(60),
+      runs(40),
     ))
 
   it('does that also when its process dies on the way', () =>
@@ -130,6 +130,6 @@ describe('a task of the durable runner whose answers take their time', () => {
         const { events: __events, ...measure } = await atOnce(given)
         expect(seen).toEqual(measure)
       }),
-      runs(60),
+      runs(40),
     ))
 })
