@@ -80,7 +80,7 @@ function underOneName(events: readonly EngineEvent[]): string[] {
   const renamed = events.map((event): EngineEvent => {
     const effect = event.type === 'fired' ? { effect: event.effect.replace(`${event.task}/`, `${TASK_ID}/`) } : {}
     const node = event.node === event.task ? { node: TASK_ID } : {}
-    return { ...event, task: TASK_ID, ...effect, ...node } as EngineEvent
+    return { ...event, task: TASK_ID, ...effect, ...node }
   })
   return bytes(renamed)
 }
