@@ -7,8 +7,8 @@ import { ruleArbitrary } from '../support/arbitraries/rules.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { caseArbitrary } from '../support/arbitraries/scripts.ts'
 import { asPlugs, OpenCalls } from '../support/model/as-plugs.ts'
-import { runEngine, TASK_ID } from '../support/model/run-engine.ts'
-import { type Script, SCRIPT_START } from '../support/model/script.ts'
+import { runEngine } from '../support/model/run-engine.ts'
+import { type Script, SCRIPT_START, TASK_ID } from '../support/model/script.ts'
 
 const bytes = (events: readonly EngineEvent[]): string[] => events.map((event) => JSON.stringify(event))
 
@@ -79,7 +79,8 @@ async function simulated(rule: Rule, script: Script): Promise<readonly EngineEve
 function underOneName(events: readonly EngineEvent[]): string[] {
   const renamed = events.map((event): EngineEvent => {
     const effect = event.type === 'fired' ? { effect: event.effect.replace(`${event.task}/`, `${TASK_ID}/`) } : {}
-    return { ...event, task: TASK_ID, ...effect }
+    const node = event.node === event.task ? { node: TASK_ID } : {}
+    return { ...event, task: TASK_ID, ...effect, ...node }
   })
   return bytes(renamed)
 }

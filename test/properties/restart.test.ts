@@ -25,12 +25,18 @@ async function seen(rule: Rule, script: Script, options: EngineRunOptions = {}):
   return [...events.map((event) => JSON.stringify(event)), ...end]
 }
 
-/** Everything that plugs are given, with their share of chance. */
+/**
+ * Everything that plugs are given, with their share of chance. An actuator that is called again after a restart sees the
+ * task as it is then; what it is to do was made when it fired.
+ */
 async function given(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<string[]> {
   const calls: string[] = []
   const onCall = (call: Call, context: PlugContext): void => {
     const { id, rawData, actuatorData, node } = context
-    calls.push(JSON.stringify({ ...call, id, rawData, actuatorData, node, chance: context.random() }))
+    const { stream, internalState, ...firm } = call
+    const isSensor = sensorsOf(rule).some(({ label }) => label === call.label)
+    const seen = isSensor ? { stream, internalState, rawData, actuatorData, chance: context.random() } : {}
+    calls.push(JSON.stringify({ ...firm, id, node, ...seen }))
   }
   await runEngine(rule, script, { ...options, onCall })
   return calls

@@ -42,8 +42,12 @@ function byNumbers(a: string, b: string): number {
   return (left?.[place] ?? 0) - (right?.[place] ?? 0)
 }
 
-/** `onCall` hears of every call, before its answer. */
-export function asPlugs(open: OpenCalls, onCall: (call: Call, context: PlugContext) => void = () => undefined): Plug[] {
+/** `onCall` hears of every call, before its answer. `calls`: how often each execution has called its plug. */
+export function asPlugs(
+  open: OpenCalls,
+  onCall: (call: Call, context: PlugContext) => void = () => undefined,
+  calls: Map<string, number> = new Map(),
+): Plug[] {
   return Object.entries(TEST_PLUGS).map(([name, plug]) =>
     definePlug({
       name,
@@ -57,7 +61,10 @@ export function asPlugs(open: OpenCalls, onCall: (call: Call, context: PlugConte
         for (const key of ['x', 'y']) {
           if (!Object.is(context.streamValue(key), stream[key])) throw new Error(`two answers for ${key}`)
         }
-        const call: Call = { label: context.node.NAME, properties: context.properties, stream, internalState, now }
+        const attempt = calls.get(context.id) ?? 0
+        calls.set(context.id, attempt + 1)
+        const { properties, node } = context
+        const call: Call = { label: node.NAME, properties, stream, internalState, now, attempt }
         onCall(call, context)
         const answer = plug.behave(call)
         return answer === LATER ? open.wait(call.label, plug.kind, context) : answer

@@ -1,3 +1,5 @@
+import type { Rule } from '../../../src/core/rule/rule.ts'
+
 /**
  * The part of the engine's events that the model predicts. Left out: ids of effects, `why`, logs, error texts and
  * the values of messages.
@@ -18,6 +20,13 @@ type WithoutStamp<T> = T extends unknown ? Omit<T, 'time' | 'invocation'> : neve
 
 export type Happening = WithoutStamp<ModelEvent>
 
+interface ComparedEvent {
+  type: string
+  time: number
+  invocation: number
+  node?: string
+}
+
 const COMPARED: Readonly<Record<string, readonly string[]>> = {
   started: ['run'],
   tick: ['node', 'scheduledAt'],
@@ -33,7 +42,7 @@ const COMPARED: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** One comparable line per event that the model knows of, `undefined` for the others. */
-export function eventLine(event: { type: string; time: number; invocation: number }): string | undefined {
+function eventLine(event: ComparedEvent): string | undefined {
   const fields = COMPARED[event.type]
   if (!fields) return undefined
   const values = new Map<string, unknown>(Object.entries(event))
@@ -45,10 +54,21 @@ export function eventLine(event: { type: string; time: number; invocation: numbe
   return `${event.time} #${event.invocation} ${event.type} ${shown.join(' ')}`
 }
 
-/** The comparable lines of a whole run, times relative to `start`. */
-export function eventLines(events: readonly { type: string; time: number; invocation: number }[], start = 0): string[] {
-  return events.flatMap((event) => {
-    const line = eventLine({ ...event, time: event.time - start })
-    return line === undefined ? [] : [line]
-  })
+/**
+ * The comparable lines of a whole run, times relative to `start`; and apart from them what each actuator answered, in its
+ * order: when it answers is no part of what a task does.
+ */
+export function eventLines(
+  events: readonly ComparedEvent[],
+  rule: Rule,
+  start = 0,
+): { task: string[]; actuators: Record<string, string[]> } {
+  const task: string[] = []
+  const actuators = Object.fromEntries((rule.actuators ?? []).map(({ label }) => [label, [] as string[]]))
+  for (const event of events) {
+    const ofActuator = event.type === 'result' ? actuators[event.node ?? ''] : undefined
+    const line = eventLine({ ...event, time: ofActuator ? 0 : event.time - start })
+    if (line !== undefined) (ofActuator ?? task).push(line)
+  }
+  return { task, actuators }
 }

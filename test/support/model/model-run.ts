@@ -1,13 +1,14 @@
 /**
  * The work of one run of a model task: executions, their results, observations and firings. Who asks for work, and
- * when, is model-task.ts.
+ * when, is model-task.ts: never while a sensor is at work. Sensors are called one at a time; actuators are called when
+ * they fire, but each one call after the other.
  */
 import { durationMs } from '../../../src/kernel/duration.ts'
 import type { PlugAnswer, PlugResult } from '../../../src/core/plug/plug.ts'
 import type { Rule, Trigger } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
 import { ModelNodes } from './model-nodes.ts'
-import type { Execution, FollowUp, Wave } from './model-work.ts'
+import { isAtWork, type Execution, type FollowUp, type Wave } from './model-work.ts'
 import * as read from './rule-reading.ts'
 import type { ScriptMessage } from './script.ts'
 import { StreamMemory } from './stream-memory.ts'
@@ -15,7 +16,10 @@ import { LATER, type TestPlug } from './test-plugs.ts'
 import { isExecutionTrigger, triggerHolds } from './trigger-holds.ts'
 
 export class ModelRun {
+  /** time of the input at hand */
   now: number
+  /** what the clock says */
+  clock: number
   /** number of the latest invocation */
   invocation: number
   executions: Execution[] = []
@@ -28,21 +32,25 @@ export class ModelRun {
   #ids = 0
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
-  readonly #maxInFlight: number
   readonly #events: ModelEvent[]
 
   constructor(
     rule: Rule,
     plugs: Readonly<Record<string, TestPlug>>,
-    from: { now: number; invocation: number; events: ModelEvent[]; maxInFlight: number },
+    from: { now: number; invocation: number; events: ModelEvent[] },
   ) {
     this.#rule = rule
     this.#plugs = plugs
     this.now = from.now
+    this.clock = from.now
     this.invocation = from.invocation
     this.#events = from.events
-    this.#maxInFlight = from.maxInFlight
     this.nodes = new ModelNodes(rule, plugs)
+  }
+
+  /** Whether a sensor is at work. */
+  get isBusy(): boolean {
+    return this.executions.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
   }
 
   /** Answers the oldest execution of a node that is still called. */
@@ -59,6 +67,7 @@ export class ModelRun {
     if (!paused) return
     paused.resumed = true
     this.#requeue(paused)
+    this.drain()
   }
 
   nextGroup(wave: Wave): void {
@@ -66,16 +75,31 @@ export class ModelRun {
       const labels = wave.waiting.shift()
       if (!labels) return
       for (const label of labels) {
-        if (this.atWork(label)) this.emit({ type: 'held', node: label, reason: 'overlap' }, wave.invocation)
-        else this.#begin(this.#group, label, wave.invocation, wave.originOf(label), wave)
+        const before = this.#executionOf(label)
+        if (before && isAtWork(before)) {
+          this.emit({ type: 'held', node: label, reason: 'overlap' }, wave.invocation)
+        } else {
+          if (before) this.#supersede(before)
+          this.#begin(this.#group, label, wave.invocation, wave.originOf(label), wave)
+        }
       }
     }
   }
 
+  #executionOf(label: string): Execution | undefined {
+    return this.executions.find((execution) => execution.label === label)
+  }
+
+  /** A sensor that only waits begins anew: nothing comes of what it waits for, and the groups behind it do not run. */
+  #supersede(execution: Execution): void {
+    if (execution.wave) execution.wave.waiting = []
+    this.#end(execution)
+  }
+
   #begin(queue: Execution[], label: string, invocation: number, origin: ScriptMessage | undefined, wave?: Wave): void {
     this.#ids += 1
-    const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, resumed: false }
-    const execution: Execution = { id: this.#ids, label, invocation, origin, wave, ...fresh }
+    const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, calls: 0, resumed: false }
+    const execution: Execution = { id: this.#ids, label, invocation, origin, wave, time: this.now, ...fresh }
     this.dropFollowUp(label)
     this.executions.push(execution)
     wave?.running.add(execution)
@@ -91,35 +115,46 @@ export class ModelRun {
   }
 
   drain(): void {
-    for (;;) {
+    while (!this.#isCalling) {
       const next = this.#cascade.shift() ?? this.#group.shift()
       if (!next) return
       this.#call(next)
     }
   }
 
+  /** Whether a sensor's plug has been called, or will be tried again. */
+  get #isCalling(): boolean {
+    return this.executions.some((one) => {
+      return read.isSensor(this.#rule, one.label) && (one.phase === 'called' || one.phase === 'retrying')
+    })
+  }
+
   #requeue(execution: Execution): void {
     if (this.#pauses(execution)) return
     Object.assign(execution, { phase: 'queued', due: undefined })
     this.#cascade.push(execution)
-    this.drain()
   }
 
   #call(execution: Execution): void {
+    // an actuator does one thing after the other
+    if (!read.isSensor(this.#rule, execution.label) && this.#executionOf(execution.label) !== execution) return
     const node = read.nodeOf(this.#rule, execution.label)
     const answer = this.#ask(execution)
+    execution.calls += 1
     if (answer === LATER) {
-      Object.assign(execution, { phase: 'called', due: this.now + durationMs(node?.timeout ?? 'PT50S') })
+      Object.assign(execution, { phase: 'called', due: this.clock + durationMs(node?.timeout ?? 'PT50S') })
     } else if (answer instanceof Error) this.#failed(execution)
     else this.#answered(execution, answer)
   }
 
-  #ask({ label, origin }: Execution): PlugAnswer | typeof LATER | Error {
+  #ask({ label, origin, time, calls }: Execution): PlugAnswer | typeof LATER | Error {
     const node = read.nodeOf(this.#rule, label)
     const internalState = this.nodes.sensors.get(label)?.internalState
-    const stream = this.stream.seenBy(read.resourceOf(this.#rule, label), origin, this.now)
+    // what an actuator is given is fixed when it fires
+    const now = read.isSensor(this.#rule, label) ? this.now : time
+    const stream = this.stream.seenBy(read.resourceOf(this.#rule, label), origin, now)
     try {
-      const call = { label, properties: node?.properties ?? {}, stream, internalState, now: this.now }
+      const call = { label, properties: node?.properties ?? {}, stream, internalState, now, attempt: calls }
       return this.#plugs[node?.name ?? '']?.behave(call)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
@@ -149,7 +184,7 @@ export class ModelRun {
     const retry = read.nodeOf(this.#rule, label)?.retryConfig
     if (retry && failures < retry.maxRetries) {
       const most = durationMs(retry.maxBackoff ?? 'PT1M')
-      const due = this.now + Math.min(most, durationMs(retry.minBackoff ?? 'PT1S') * 2 ** failures)
+      const due = this.clock + Math.min(most, durationMs(retry.minBackoff ?? 'PT1S') * 2 ** failures)
       Object.assign(execution, { phase: 'retrying', due, failures: failures + 1 })
       return
     }
@@ -208,17 +243,12 @@ export class ModelRun {
     const held = (reason: string, until?: number): void =>
       this.emit({ type: 'held', node, source, reason, ...(until === undefined ? {} : { until }) }, invocation)
     if (this.now < cooledAt) return held('invocationPolicy', cooledAt)
-    const busy = read.isSensor(this.#rule, node) ? this.executions.find((e) => e.label === node) : undefined
-    if (busy && !['holding', 'paused'].includes(busy.phase)) return held('overlap')
-    if (!busy && this.executions.length >= this.#maxInFlight) return held('queue')
+    const before = read.isSensor(this.#rule, node) ? this.#executionOf(node) : undefined
+    if (before && isAtWork(before)) return held('overlap')
     this.#lastFired.set(node, this.now)
-    if (busy) this.#end(busy)
+    if (before) this.#supersede(before)
     this.emit({ type: 'fired', node, source }, invocation)
     this.#begin(this.#cascade, node, invocation, origin)
-  }
-
-  atWork(label: string): boolean {
-    return this.executions.some((execution) => execution.label === label)
   }
 
   dropFollowUp(label: string): void {
@@ -227,6 +257,8 @@ export class ModelRun {
 
   #end(execution: Execution): void {
     this.executions = this.executions.filter((other) => other !== execution)
+    const next = read.isSensor(this.#rule, execution.label) ? undefined : this.#executionOf(execution.label)
+    if (next && !this.#cascade.includes(next)) this.#call(next)
     if (!execution.wave) return
     execution.wave.running.delete(execution)
     this.nextGroup(execution.wave)
@@ -239,10 +271,17 @@ export class ModelRun {
   }
 
   wake(execution: Execution): void {
-    if (execution.phase === 'retrying') return this.#requeue(execution)
-    if (execution.phase === 'holding') this.#succeed(execution, execution.answer)
+    if (execution.phase === 'retrying') this.#again(execution)
+    else if (execution.phase === 'holding') this.#succeed(execution, execution.answer)
     else this.#timedOut(execution)
     this.drain()
+  }
+
+  /** The next attempt. A sensor's comes before all else; one that paused in vain waits for a resume again. */
+  #again(execution: Execution): void {
+    if (this.#pauses(execution)) return
+    Object.assign(execution, { phase: 'queued', due: undefined })
+    this.#call(execution)
   }
 
   emit(happening: Happening, invocation = this.invocation): void {

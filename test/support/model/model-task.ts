@@ -1,105 +1,141 @@
 /**
  * A task, written to be obviously right rather than fast: everything that can be worked out is worked out anew each
  * time it is asked for. It shares types with the engine and nothing else.
+ *
+ * It takes one input after the other, at the input's own time: the next when no sensor is at work. A timer of the rule's
+ * own is an input too, before all others of its time. By the clock go what belongs to a call at work (its limit, the
+ * pause before its next attempt) and ticks, which then are inputs that wait for their turn.
  */
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
 import { ModelRun } from './model-run.ts'
-import { firstTimer, type ModelTimer, type Wave } from './model-work.ts'
+import { firstTimer, isAtWork, type Execution, type ModelTimer, type Wave } from './model-work.ts'
 import * as read from './rule-reading.ts'
-import type { ScriptMessage } from './script.ts'
+import { TASK_ID, type ScriptMessage } from './script.ts'
 import type { TestPlug } from './test-plugs.ts'
+
+const MAX_WAITING_TICKS = 100
+
+interface ModelInput {
+  time: number
+  isTick: boolean
+  take: () => void
+}
 
 export class ModelTask {
   readonly events: ModelEvent[] = []
   running = false
   #run = 0
   #work: ModelRun
+  /** inputs that wait for their turn, oldest first */
+  #inputs: ModelInput[] = []
   #ownTicks = new Map<string, number>()
   #nextTick: number | undefined
+  /** by invocation, the clock that began it: a sensor's, or the task's under its id */
+  readonly #clocks = new Map<number, string>()
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
-  readonly #maxInFlight: number
 
-  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number, maxInFlight = 1000) {
+  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number) {
     this.#rule = rule
     this.#plugs = plugs
-    this.#maxInFlight = maxInFlight
     this.#work = this.#fresh(now, 0)
   }
 
   start(): void {
-    this.#work = this.#fresh(this.#work.now, this.#work.invocation)
-    this.#ownTicks = new Map()
-    this.#nextTick = undefined
+    const { clock } = this.#work
+    this.#work = this.#fresh(clock, this.#work.invocation)
+    this.#inputs = []
     this.running = true
     this.#run += 1
     this.#work.emit({ type: 'started', run: this.#run })
-    for (const sensor of read.sensorsOf(this.#rule)) {
-      if (!read.hasOwnClock(this.#rule, sensor)) continue
-      this.#ownTicks.set(sensor.label, this.#work.now)
-      this.#ownTick(sensor)
-    }
+    const clocked = read.sensorsOf(this.#rule).filter((sensor) => read.hasOwnClock(this.#rule, sensor))
+    this.#ownTicks = new Map(clocked.map(({ label }) => [label, clock]))
     const type = this.#rule.task?.type ?? 'reactive'
-    if (type === 'periodic' || type === 'onetime') this.#tick(this.#work.now)
-    this.#nextTick = this.#tickAfter(this.#work.now)
-    this.#finishWhenDone()
+    this.#nextTick = type === 'periodic' || type === 'onetime' ? clock : this.#tickAfter(clock)
+    this.advanceTo(clock)
   }
 
   stop(): void {
+    this.#work.now = this.#work.clock
     if (this.running) this.#end('stopped')
   }
 
   /** Lets everything happen that is due up to and at `time`. */
   advanceTo(time: number): void {
     for (;;) {
-      const next = this.running ? firstTimer(this.#timers()) : undefined
+      const byClock = this.running ? this.#clockTimers() : []
+      const next = firstTimer([...byClock, ...(this.running && !this.#work.isBusy ? this.#timers() : [])])
       if (!next || next.due > time) break
-      this.#work.now = next.due
-      next.act()
-      this.#finishWhenDone()
+      this.#work.clock = next.due
+      if (byClock.includes(next)) this.#beside(next.act)
+      this.#goOn()
     }
-    this.#work.now = time
+    this.#work.clock = time
   }
 
   receive(messages: readonly ScriptMessage[]): void {
-    if (!this.running) return
     const taken = messages.filter((message) => read.usesResource(this.#rule, message.resource))
     const waves: ScriptMessage[][] = [[]]
     for (const message of taken) {
       if (waves.at(-1)?.some((earlier) => earlier.resource === message.resource)) waves.push([])
       waves.at(-1)?.push(message)
     }
-    for (const wave of waves) this.#receiveTogether(wave)
-    this.#finishWhenDone()
+    for (const wave of waves) this.#input(() => this.#receiveTogether(wave))
   }
 
   push(label: string, given: { state?: string; rawData?: unknown }): void {
-    if (!this.running) return
-    this.#work.invocation += 1
-    this.#work.dropFollowUp(label)
-    this.#work.apply(label, this.#work.invocation, undefined, given.state, given.rawData)
-    this.#work.drain()
-    this.#finishWhenDone()
+    this.#input(() => {
+      this.#work.invocation += 1
+      this.#work.dropFollowUp(label)
+      this.#work.apply(label, this.#work.invocation, undefined, given.state, given.rawData)
+      this.#work.drain()
+    })
   }
 
   run(label: string): void {
-    if (!this.running) return
     const sensors = read.sensorsOf(this.#rule).filter((sensor) => sensor.label === label)
-    this.#invoke(sensors, [], () => undefined)
-    this.#finishWhenDone()
+    this.#input(() => this.#invoke(sensors, [], () => undefined))
   }
 
   resume(label: string): void {
-    if (!this.running) return
-    this.#work.resume(label)
-    this.#finishWhenDone()
+    this.#input(() => this.#work.resume(label))
   }
 
   settle(label: string, state: string | undefined): void {
     if (!this.running) return
-    this.#work.settle(label, state)
+    this.#beside(() => this.#work.settle(label, state))
+    this.#goOn()
+  }
+
+  /** What serves calls at work leaves the time to the input at hand, if there is one. */
+  #beside(act: () => void): void {
+    if (!this.#work.isBusy) this.#work.now = this.#work.clock
+    act()
+  }
+
+  #input(take: () => void): void {
+    if (!this.running) return
+    this.#inputs.push({ time: this.#work.clock, isTick: false, take })
+    this.#goOn()
+  }
+
+  /** Takes what has come and what is due, in order of time, until a sensor is at work. */
+  #goOn(): void {
     this.#finishWhenDone()
+    while (this.running && !this.#work.isBusy) {
+      const [input] = this.#inputs
+      const timer = firstTimer(this.#timers())
+      if (timer && timer.due <= (input?.time ?? this.#work.clock)) {
+        this.#work.now = timer.due
+        timer.act()
+      } else if (input) {
+        this.#inputs.shift()
+        this.#work.now = input.time
+        input.take()
+      } else return
+      this.#finishWhenDone()
+    }
   }
 
   #receiveTogether(messages: readonly ScriptMessage[]): void {
@@ -111,14 +147,18 @@ export class ModelTask {
     )
   }
 
-  #tick(scheduledAt: number): void {
-    this.#invoke(read.runsOnTick(this.#rule), [{ type: 'tick', scheduledAt }], () => undefined)
-  }
-
-  #ownTick(sensor: Sensor): void {
-    const scheduledAt = this.#ownTicks.get(sensor.label) ?? this.#work.now
-    this.#ownTicks.set(sensor.label, scheduledAt + (sensor.pollingPeriod ?? 0))
-    this.#invoke([sensor], [{ type: 'tick', node: sensor.label, scheduledAt }], () => undefined)
+  /** A tick is due: it waits for its turn like any input, unless the sensors that it ran before are still at work. */
+  #clockIsDue(clock: string, sensors: readonly Sensor[], happening: Happening): void {
+    const held = (reason: string): void => this.#work.emit({ type: 'held', node: clock, reason })
+    const own = this.#work.executions.filter(({ invocation }) => this.#clocks.get(invocation) === clock)
+    const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
+    if (isBusy) return held('overlap')
+    if (this.#inputs.filter(({ isTick }) => isTick).length >= MAX_WAITING_TICKS) return held('queue')
+    const take = (): void => {
+      if (sensors.length > 0) this.#clocks.set(this.#work.invocation + 1, clock)
+      this.#invoke(sensors, [happening], () => undefined)
+    }
+    this.#inputs.push({ time: this.#work.clock, isTick: true, take })
   }
 
   #invoke(sensors: readonly Sensor[], begin: readonly Happening[], originOf: Wave['originOf']): void {
@@ -133,47 +173,58 @@ export class ModelTask {
 
   #reset(labels: readonly string[]): void {
     const everything = this.#rule.task?.resetScope === 'task'
-    const roots = labels.filter((label) => !this.#work.atWork(label))
     const all = read.sensorsOf(this.#rule).map((sensor) => sensor.label)
-    this.#work.nodes.reset(everything ? all : new Set([...roots, ...read.sensorsDownstream(this.#rule, roots)]))
+    this.#work.nodes.reset(everything ? all : new Set([...labels, ...read.sensorsDownstream(this.#rule, labels)]))
   }
 
+  /** What is due by the clock: limits of calls, next attempts and ticks. */
+  #clockTimers(): ModelTimer[] {
+    const timers: ModelTimer[] = this.#wakes().filter(({ execution }) => isAtWork(execution))
+    for (const sensor of read.sensorsOf(this.#rule)) {
+      const { label, pollingPeriod = 0 } = sensor
+      const due = this.#ownTicks.get(label)
+      if (due === undefined) continue
+      const act = (): void => {
+        this.#ownTicks.set(label, due + pollingPeriod)
+        this.#clockIsDue(label, [sensor], { type: 'tick', node: label, scheduledAt: due })
+      }
+      timers.push({ due, kind: 'ownTick', place: this.#place(label), id: 0, act })
+    }
+    const due = this.#nextTick
+    if (due === undefined) return timers
+    const act = (): void => {
+      this.#nextTick = this.#tickAfter(due)
+      this.#clockIsDue(TASK_ID, read.runsOnTick(this.#rule), { type: 'tick', scheduledAt: due })
+    }
+    return [...timers, { due, kind: 'tick', place: 0, id: 0, act }]
+  }
+
+  #wakes(): (ModelTimer & { execution: Execution })[] {
+    return this.#work.executions.flatMap((execution) => {
+      const { due, label, id } = execution
+      const act = (): void => this.#work.wake(execution)
+      return due === undefined ? [] : [{ due, kind: 'wake', place: this.#place(label), id, act, execution }]
+    })
+  }
+
+  /** Place of a node in the rule. */
+  #place(wanted: string): number {
+    const nodes = [...read.sensorsOf(this.#rule), ...(this.#rule.actuators ?? [])]
+    return nodes.findIndex(({ label }) => label === wanted)
+  }
+
+  /** What is due by the time of inputs. */
   #timers(): ModelTimer[] {
-    const labels = [...read.sensorsOf(this.#rule), ...(this.#rule.actuators ?? [])].map((node) => node.label)
-    const place = (label: string): number => labels.indexOf(label)
     const timers: ModelTimer[] = []
     for (const [label, { evictAt }] of this.#work.nodes.sensors) {
       if (evictAt === undefined) continue
-      timers.push({ due: evictAt, kind: 'evict', place: place(label), id: 0, act: () => this.#evict(label) })
+      timers.push({ due: evictAt, kind: 'evict', place: this.#place(label), id: 0, act: () => this.#evict(label) })
     }
     for (const later of this.#work.followUps) {
       const act = (): void => this.#work.followUp(later)
-      timers.push({ due: later.due, kind: 'followUp', place: place(later.label), id: later.id, act })
+      timers.push({ due: later.due, kind: 'followUp', place: this.#place(later.label), id: later.id, act })
     }
-    for (const execution of this.#work.executions) {
-      if (execution.due === undefined) continue
-      const act = (): void => this.#work.wake(execution)
-      timers.push({
-        due: execution.due,
-        kind: 'wake',
-        place: place(execution.label),
-        id: execution.id,
-        act,
-      })
-    }
-    for (const sensor of read.sensorsOf(this.#rule)) {
-      const due = this.#ownTicks.get(sensor.label)
-      if (due === undefined) continue
-      timers.push({ due, kind: 'ownTick', place: place(sensor.label), id: 0, act: () => this.#ownTick(sensor) })
-    }
-    const due = this.#nextTick
-    if (due !== undefined) {
-      const act = (): void => {
-        this.#nextTick = this.#tickAfter(due)
-        this.#tick(due)
-      }
-      timers.push({ due, kind: 'tick', place: 0, id: 0, act })
-    }
+    timers.push(...this.#wakes().filter(({ execution }) => !isAtWork(execution)))
     return timers
   }
 
@@ -194,6 +245,7 @@ export class ModelTask {
 
   #finishWhenDone(): void {
     if (!this.running || this.#rule.task?.type !== 'onetime') return
+    if (this.#nextTick !== undefined || this.#inputs.some(({ isTick }) => isTick)) return
     if (this.#work.executions.length === 0 && this.#work.followUps.length === 0) this.#end('finished')
   }
 
@@ -204,6 +256,6 @@ export class ModelTask {
 
   #fresh(now: number, invocation: number): ModelRun {
     const { events } = this
-    return new ModelRun(this.#rule, this.#plugs, { now, invocation, events, maxInFlight: this.#maxInFlight })
+    return new ModelRun(this.#rule, this.#plugs, { now, invocation, events })
   }
 }

@@ -20,11 +20,15 @@ export interface Execution {
   /** the wave that waits for it; absent when a trigger started it */
   wave: Wave | undefined
   phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused'
-  /** when it wakes by itself */
+  /** time of the input that led here */
+  time: number
+  /** when it wakes by itself: by the clock while its plug is at work, by the time of inputs while it only waits */
   due: number | undefined
   /** the result that is held back */
   answer: PlugResult
   failures: number
+  /** how often its plug was called */
+  calls: number
   resumed: boolean
 }
 
@@ -36,6 +40,11 @@ export interface FollowUp {
   origin: ScriptMessage | undefined
   due: number
   answer: PlugResult
+}
+
+/** A sensor at work lets nothing else happen to its task; one that only waits does. */
+export function isAtWork({ phase }: Execution): boolean {
+  return phase === 'queued' || phase === 'called' || phase === 'retrying'
 }
 
 /** Something that will happen by itself. Kinds act in this order when they are due at the same time. */

@@ -5,13 +5,12 @@ import type { Rule } from '../../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 import { createEngine, type SavedTask, type Task } from '../../../src/index.ts'
 import { asPlugs, OpenCalls } from './as-plugs.ts'
-import { type Script, type ScriptInput, SCRIPT_START } from './script.ts'
+import { type Script, type ScriptInput, SCRIPT_START, TASK_ID } from './script.ts'
 import type { Call } from './test-plugs.ts'
 
 export interface EngineRunOptions {
   /** whether the engine is saved, thrown away and restored after step `n`, counted from 0; -1 is the start */
   restartAfter?: (n: number) => boolean
-  maxInFlight?: number
   onCall?: (call: Call, context: PlugContext) => void
   why?: boolean
   /** looks at the task when the script is over */
@@ -20,14 +19,14 @@ export interface EngineRunOptions {
   beside?: Rule
 }
 
-export const TASK_ID = 'task-1'
 const OTHER_ID = 'task-0'
 
 const ENGINE_INPUTS: ReadonlySet<ScriptInput['kind']> = new Set(['data', 'push', 'run', 'resume'])
 
 export async function runEngine(rule: Rule, script: Script, options: EngineRunOptions = {}): Promise<EngineEvent[]> {
   const events: EngineEvent[] = []
-  let stage = open(SCRIPT_START, events, options)
+  const made = new Map<string, number>()
+  let stage = open(SCRIPT_START, events, options, made)
   if (options.beside) await stage.engine.start(options.beside, { id: OTHER_ID })
   await stage.engine.start(rule, { id: TASK_ID })
   await promisesSettled()
@@ -44,7 +43,7 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
     if (options.restartAfter?.(n)) {
       const saved = JSON.stringify([...stage.engine.tasks.values()].map((task) => task.save()))
       stage.close()
-      stage = open(stage.clock.now(), events, options)
+      stage = open(stage.clock.now(), events, options, made)
       for (const task of JSON.parse(saved) as SavedTask[]) await stage.engine.restore(task)
       await promisesSettled()
     }
@@ -59,17 +58,16 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
 
 type Stage = ReturnType<typeof open>
 
-function open(now: number, events: EngineEvent[], options: EngineRunOptions) {
+function open(now: number, events: EngineEvent[], options: EngineRunOptions, made: Map<string, number>) {
   const clock = new VirtualClock(now)
   const calls = new OpenCalls()
   const engine = createEngine({
-    plugs: asPlugs(calls, options.onCall),
+    plugs: asPlugs(calls, options.onCall, made),
     scheduler: clock,
     ids: () => {
       throw new Error('all scripted tasks have ids')
     },
     seed: 1,
-    ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),
     ...(options.why === undefined ? {} : { why: options.why }),
   })
   const subscription = engine.events$.subscribe((event) => {

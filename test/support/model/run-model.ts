@@ -10,9 +10,8 @@ export function runModel(
   settings: TaskSettings,
   plugs: Readonly<Record<string, TestPlug>>,
   script: Script,
-  maxInFlight?: number,
 ): ModelEvent[] {
-  const task = new ModelTask({ ...rule, task: { ...rule.task, ...settings } }, plugs, SCRIPT_START, maxInFlight)
+  const task = new ModelTask({ ...rule, task: { ...rule.task, ...settings } }, plugs, SCRIPT_START)
   task.start()
   for (const { at, input } of script) {
     task.advanceTo(SCRIPT_START + at)

@@ -25,3 +25,6 @@ export type Script = readonly ScriptStep[]
 
 /** Epoch ms at which every scripted task starts: a whole minute. */
 export const SCRIPT_START = 1_700_000_040_000
+
+/** Id of every scripted task. */
+export const TASK_ID = 'task-1'

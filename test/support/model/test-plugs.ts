@@ -9,8 +9,10 @@ export interface Call {
   properties: Readonly<Record<string, unknown>>
   stream: Readonly<Record<string, unknown>>
   internalState: unknown
-  /** epoch ms */
+  /** epoch ms of the input that led to the call */
   now: number
+  /** earlier calls of the same execution */
+  attempt: number
 }
 
 /** Given by a plug whose answer comes later, by a `settle` step of the script. */
@@ -32,8 +34,9 @@ function reading(call: Call): number {
   return value
 }
 
-/** Fails in some of the seconds of the clock, so that retries can succeed. */
-const failsNow = (call: Call): boolean => Math.floor(call.now / 1000) % 3 === number(call.properties['failIn'], -1)
+/** Fails in some of the seconds of the clock, as if each attempt came a second after the one before. */
+const failsNow = (call: Call): boolean =>
+  (Math.floor(call.now / 1000) + call.attempt) % 3 === number(call.properties['failIn'], -1)
 
 const LEVEL = ['Low', 'High']
 const BAND = ['Below', 'In', 'Above']

@@ -1,0 +1,135 @@
+/** How long answers take changes nothing in the runner that survives either, and neither do crashes meanwhile. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { latencyCases } from '../../../support/arbitraries/latency-cases.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
+import { CASE_START, type CaseStep, type LatencyCase } from '../../../support/latency/latency-case.ts'
+import { laneLines } from '../../../support/latency/run-case.ts'
+import { SlowPlugs, type Answers } from '../../../support/latency/slow-plugs.ts'
+import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+
+type Scheduler = Extract<Answers, { readonly clock: unknown }>['clock']
+
+const TASK = 'a'
+const MAX_INSTANTS = 20_000
+
+/** Somebody who hands a case to one runner after the other. */
+class Driver {
+  readonly slow: SlowPlugs
+  readonly #ground = new Ground()
+  readonly #given: LatencyCase
+  #opened = 0
+  life: Life
+
+  constructor(given: LatencyCase, answers: (clock: Scheduler) => Answers) {
+    this.#given = given
+    this.slow = new SlowPlugs(
+      answers({ schedule: (work, delay, state) => this.life.clock.schedule(work, delay, state) }),
+    )
+    this.life = this.#open(CASE_START)
+  }
+
+  async take({ at, input }: CaseStep): Promise<void> {
+    await this.life.to(CASE_START + at)
+    const { intake, nodes } = this.life.runner
+    if (input.kind === 'data') await intake.receive(TENANT, input.messages)
+    else if (input.kind === 'push') await nodes.push(ref(TASK), input.node, { state: input.state })
+    else await nodes.command(ref(TASK), input.node, input.kind === 'run' ? 'start' : 'resume')
+    await this.life.rest()
+  }
+
+  /** The next process comes at once, as far as the disk can tell. */
+  async crash(at: number): Promise<void> {
+    await this.life.to(Math.max(this.life.clock.now(), CASE_START + at))
+    const store = this.life.storage.tenant(TENANT)
+    const mark = await store.collection<{ time: number }>({ name: 'rule_marks', version: 1, fields: {} }).get('inputs')
+    const { first, last } = await store.log('rule_inputs').bounds(0)
+    const [entry] = last < first ? [] : await store.log('rule_inputs').read(0, last - 1, 1)
+    const known = Math.max(mark?.value.time ?? 0, (entry?.body as { at?: number } | undefined)?.at ?? 0)
+    this.slow.crash()
+    await this.life.crash()
+    this.life = this.#open(known)
+    await this.life.runner.resume([this.task])
+    await this.life.rest()
+  }
+
+  async toEnd(): Promise<void> {
+    const { clock } = this.life
+    for (let instants = 0; clock.nextAt() !== undefined; instants++) {
+      if (instants > MAX_INSTANTS) throw new Error('the case does not end')
+      await this.life.to(clock.nextAt() ?? 0)
+    }
+  }
+
+  get task() {
+    return runnableOf(TASK, this.#given.rule, this.#given.rule.task)
+  }
+
+  #open(at: number): Life {
+    // states are stored often in one life, and as users have it in the next
+    const often = this.#opened++ % 2 === 0 ? { checkpointMs: 500 } : {}
+    return this.#ground.open({ at, ...often, plugs: this.slow.plugs })
+  }
+}
+
+interface Seen {
+  readonly calls: readonly string[]
+  readonly attempts: Readonly<Record<string, readonly string[]>>
+  /** of the task and its sensors and relations, as users see them */
+  readonly look: unknown
+  readonly broken: readonly string[]
+}
+
+async function lived(
+  given: LatencyCase,
+  answers: (clock: Scheduler) => Answers,
+  crashes: readonly number[] = [],
+): Promise<Seen & { readonly events: readonly string[] }> {
+  const driver = new Driver(given, answers)
+  const events = driver.life.events()
+  await driver.life.begin(driver.task)
+  const left = [...crashes]
+  for (const step of given.steps) {
+    for (let crash = left[0]; crash !== undefined && crash < step.at; crash = left[0]) {
+      await driver.crash(crash)
+      left.shift()
+    }
+    await driver.take(step)
+  }
+  for (const crash of left) await driver.crash(crash)
+  await driver.toEnd()
+  const { info, view } = driver.life.look(TASK) as { info: unknown; view: { kind: string }[] }
+  await driver.life.close()
+  const { calls, attempts, broken } = driver.slow
+  return {
+    calls,
+    attempts: Object.fromEntries(attempts),
+    look: { info, view: view.filter(({ kind }) => kind !== 'actuator') },
+    broken,
+    events: laneLines(events, given.rule),
+  }
+}
+
+const atOnce = (given: LatencyCase) => lived(given, () => 'at once')
+const slowly = (given: LatencyCase, crashes?: readonly number[]) =>
+  lived(given, (clock) => ({ clock, latencies: given.latencies }), crashes)
+
+describe('a task of the durable runner whose answers take their time', () => {
+  it('does what it does when they come at once', () =>
+    fc.assert(
+      fc.asyncProperty(latencyCases(), async (given) => {
+        expect(await slowly(given)).toEqual(await atOnce(given))
+      }),
+      runs(40),
+    ))
+
+  it('does that also when its process dies on the way', () =>
+    fc.assert(
+      fc.asyncProperty(latencyCases(), async (given) => {
+        const { events: _events, ...seen } = await slowly(given, given.crashes)
+        const { events: __events, ...measure } = await atOnce(given)
+        expect(seen).toEqual(measure)
+      }),
+      runs(40),
+    ))
+})
