@@ -41,12 +41,12 @@ export interface AheadHost {
 }
 
 export class AheadCalls {
-  readonly #model: TaskModel
+  #model: TaskModel
   readonly #host: AheadHost
   readonly #task: JournaledTask
-  readonly #nodes: readonly SensorNode[]
-  /** by number of the input, then by slot */
-  readonly #calls = new Map<number, Map<number, AheadCall>>()
+  #nodes: readonly SensorNode[]
+  /** by number of the input, then by label */
+  readonly #calls = new Map<number, Map<string, AheadCall>>()
   #size = 0
   /** inputs up to that number were looked at */
   #seen = 0
@@ -55,7 +55,21 @@ export class AheadCalls {
     this.#model = model
     this.#host = host
     this.#task = task
-    this.#nodes = model.graph.sensors.filter(({ call }) => call.ahead !== undefined)
+    this.#nodes = nodesOf(model)
+  }
+
+  /** Goes on over another rule: what was called for nodes that are touched is given up. */
+  change(model: TaskModel, isTouched: (label: string) => boolean): void {
+    this.#model = model
+    this.#nodes = nodesOf(model)
+    for (const calls of this.#calls.values()) {
+      for (const [label, call] of calls) {
+        if (!isTouched(label)) continue
+        call.abort?.abort()
+        calls.delete(label)
+        this.#size--
+      }
+    }
   }
 
   /** Begins what may begin, for inputs that wait. */
@@ -76,8 +90,8 @@ export class AheadCalls {
       for (const node of this.#nodes) {
         if (sensors?.includes(node) !== true || !this.#isLater(node.call.plug) || !hasAll(message, node)) continue
         const call = this.#call(node, message, time, clock)
-        this.#keep(number, node.slot, call)
-        this.#began(number, node.slot, call)
+        this.#keep(number, node.label, call)
+        this.#began(number, node.label, call)
       }
     }
   }
@@ -92,7 +106,7 @@ export class AheadCalls {
     return this.#host.later.has(plug) || plug.execute.constructor.name === 'AsyncFunction'
   }
 
-  #began(number: number, slot: number, call: AheadCall): void {
+  #began(number: number, node: string, call: AheadCall): void {
     const { journal, timed, open } = this.#host
     open.opened()
     const noted = timed?.()
@@ -102,30 +116,30 @@ export class AheadCalls {
       if (outcome === undefined || call.abort?.signal.aborted === true) return
       // Where answers are kept, it comes back when it is durable.
       if (journal === undefined) call.outcome = outcome
-      else journal.answeredAhead(this.#task, number, slot, outcome)
+      else journal.answeredAhead(this.#task, number, node, outcome)
     })
   }
 
   /** An answer that was given ahead, before a crash or by the call that is open. */
-  answered(number: number, slot: number, outcome: Outcome, clock: number): void {
-    const call = this.#calls.get(number)?.get(slot)
+  answered(number: number, node: string, outcome: Outcome, clock: number): void {
+    const call = this.#calls.get(number)?.get(node)
     if (call !== undefined) call.outcome = outcome
-    else this.#keep(number, slot, { given: undefined, outcome, beganAt: clock, lines: [], abort: undefined })
+    else this.#keep(number, node, { given: undefined, outcome, beganAt: clock, lines: [], abort: undefined })
   }
 
-  #keep(number: number, slot: number, call: AheadCall): void {
+  #keep(number: number, node: string, call: AheadCall): void {
     const calls = this.#calls.get(number)
-    if (calls === undefined) this.#calls.set(number, new Map([[slot, call]]))
-    else calls.set(slot, call)
+    if (calls === undefined) this.#calls.set(number, new Map([[node, call]]))
+    else calls.set(node, call)
     this.#size++
   }
 
   /** The call of a sensor for the input of that number; it is not ahead any more. */
-  take(number: number, slot: number): AheadCall | undefined {
+  take(number: number, node: string): AheadCall | undefined {
     const calls = this.#calls.get(number)
-    const call = calls?.get(slot)
+    const call = calls?.get(node)
     if (call === undefined) return undefined
-    calls?.delete(slot)
+    calls?.delete(node)
     this.#size--
     return call
   }
@@ -142,6 +156,10 @@ export class AheadCalls {
   dropAll(): void {
     for (const number of this.#calls.keys()) this.drop(number)
   }
+}
+
+function nodesOf({ graph }: TaskModel): readonly SensorNode[] {
+  return graph.sensors.filter(({ call }) => call.ahead !== undefined)
 }
 
 function made(node: SensorNode, context: AheadContext): Outcome | Promise<Outcome> {

@@ -147,6 +147,7 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   return {
     plug,
     properties,
+    uses,
     needs: needsIn(uses),
     ahead: mayBeAhead ? readsOfMessage(plug, given, uses) : undefined,
     constant,

@@ -17,7 +17,7 @@ import {
   type NodeStates,
   type Stream,
 } from './state.ts'
-import type { TaskState } from './task-state.ts'
+import { NO_CLOCKS, type TaskState } from './task-state.ts'
 import type {
   SavedAnswer,
   SavedDestination,
@@ -48,6 +48,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...finite('nextTickAt', state.nextTickAt),
     ...(state.skippedTicks > 0 && { skippedTicks: state.skippedTicks }),
     seed: state.seed,
+    ...(state.clocksBegan !== NO_CLOCKS && { clocksBegan: state.clocksBegan }),
     ...(state.failures.length > 0 && { failures: [...state.failures] }),
     origins: tables.origins,
     links: tables.links,
@@ -119,11 +120,11 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
   return encodeNumbers(saved) as SavedState
 }
 
-/** What the lane waits for is called again before all others. */
-function callOrder({ holder, cascades, roots }: TaskState): number[] {
+/** What the lane waits for is called again before all others; calls that act and wait for earlier ones keep their order. */
+function callOrder({ holder, cascades, roots, effectQueues }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
-  const order = [...(isCalled ? [holder] : []), ...cascades, ...roots]
-  return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
+  const order = [...(isCalled ? [holder] : []), ...cascades, ...roots, ...effectQueues.waiting]
+  return [...new Set(order)].filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
 function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {

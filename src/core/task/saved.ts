@@ -18,6 +18,7 @@ export interface SavedState {
   waitingTicks?: { node?: string; at: number }[]
   skippedTicks?: number
   seed: number
+  clocksBegan?: ClocksBegan
   failures?: number[]
   /** what began things that still matter; others point here by place */
   origins: Origin[]
@@ -29,7 +30,7 @@ export interface SavedState {
   streams: Record<string, SavedStream>
   groups?: SavedGroup[]
   executing?: SavedExecution[]
-  /** ids of those that are to be called, in the order of their calls */
+  /** ids of those that are to be called, in the order of their calls; then of those that wait for earlier ones on the same thing */
   calls?: number[]
   /** epoch ms of the input at hand, while it is at work or others wait for it */
   now?: number
@@ -39,6 +40,14 @@ export interface SavedState {
   arrived?: number
   current?: number
   dropped?: number
+}
+
+/** When clocks began that did not begin with the run, epoch ms. */
+export interface ClocksBegan {
+  /** the task's own */
+  readonly task?: number
+  /** of sensors, by label */
+  readonly sensors?: Readonly<Record<string, number>>
 }
 
 export type SavedInput = { time: number; number: number } & (

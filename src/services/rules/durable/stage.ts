@@ -106,10 +106,8 @@ export class Stage {
         ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
         opened: ({ id }, execution) => this.#opened(id, execution),
         answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
-        answeredAhead: ({ id }, input, slot, outcome) => {
-          const node = this.engine.tasks.get(id)?.prepared.graph.sensors[slot]
-          if (node !== undefined) hooks.answeredAhead(id, this.epochOf(id), input, node.label, outcome)
-        },
+        answeredAhead: ({ id }, input, node, outcome) =>
+          hooks.answeredAhead(id, this.epochOf(id), input, node, outcome),
         waits: ({ id }, execution) => this.#waits(id, execution),
       },
     })
@@ -289,9 +287,8 @@ export class Stage {
 
   #answerAhead({ t, e, i, n, o }: Extract<Input, { k: 'ahead' }>): void {
     const task = this.engine.tasks.get(t)
-    const node = task?.prepared.graph.byLabel.get(n)
-    if (task === undefined || node?.kind !== 'sensor' || this.epochOf(t) !== e) return
-    task.settleAhead(i, node.slot, decodeNumbers(o) as Outcome)
+    if (task === undefined || this.epochOf(t) !== e) return
+    task.settleAhead(i, n, decodeNumbers(o) as Outcome)
   }
 
   #opened(id: string, execution: Execution): void {
