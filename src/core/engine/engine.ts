@@ -247,7 +247,15 @@ export class CoreEngine implements Engine {
     requireResources(saved, prepared.graph.resources.length)
     const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = saved.resources
-    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits, this.#clocks, saved.state.clocksBegan)
+    const model = buildModel(
+      saved.id,
+      prepared,
+      saved.resources,
+      saved.state.startTime,
+      this.#limits,
+      this.#clocks,
+      saved.state.clocksBegan,
+    )
     await this.#turn(() => {
       task.reopen(model, saved.state)
       this.#tasks.set(task.id, task)
