@@ -200,6 +200,13 @@ export class CoreEngine implements Engine {
     return this.#change(this.#task(id), this.#preparer.prepare(of.source, of.settings), resources)
   }
 
+  /** As `whatChanges`, at once. */
+  whatChangesTo(of: TaskOrigin, { id, resources }: ChangeOptions): readonly Lost[] {
+    const task = this.#task(id)
+    requireRunning(task, 'change')
+    return this.#carried(task, this.#preparer.prepare(of.source, of.settings), resources, this.#now()).lost
+  }
+
   async #resolved(task: LiveTask, prepared: Prepared): Promise<readonly string[]> {
     requireRunning(task, 'change')
     const { prepared: before } = task

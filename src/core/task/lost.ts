@@ -7,7 +7,8 @@ import type { SavedDestination, SavedExecution, SavedSensor, SavedState } from '
  * it may not fire again yet. timer: of its clock, its eviction, or a result that is to follow. call: of a plug, made or
  * about to be. effects: calls of an actuator that wait for their turn.
  */
-export type LostPart = 'state' | 'memory' | 'cool-down' | 'timer' | 'call' | 'effects'
+export const LOST_PARTS = ['state', 'memory', 'cool-down', 'timer', 'call', 'effects'] as const
+export type LostPart = (typeof LOST_PARTS)[number]
 
 export interface Lost {
   readonly node: string

@@ -84,6 +84,8 @@ export class Stage {
   readonly waiting = new Map<string, WaitingTask>()
   /** what a `begin` of that id means */
   readonly beginning = new Map<string, RunnableTask>()
+  /** what a `change` of that id leads to */
+  readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: StageHooks
   readonly #staged = new Map<string, Staged>()
@@ -160,6 +162,8 @@ export class Stage {
         return this.#answerAhead(input)
       case 'begin':
         return this.#begin(input)
+      case 'change':
+        return this.#change(input)
       case 'end':
         return this.#end(input)
       case 'forget':
@@ -251,6 +255,16 @@ export class Stage {
       this.#staged.delete(t)
       return this.#failed(task, error)
     }
+    this.#touched(t)
+  }
+
+  /** A run that has come to its end meanwhile stays as it is. */
+  async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
+    const task = this.changing.get(t)
+    const staged = this.#staged.get(t)
+    if (task?.epoch !== e || staged?.task.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
+    await this.engine.changeTo(task, { id: t, resources: r })
+    this.#staged.set(t, { ...staged, task })
     this.#touched(t)
   }
 
