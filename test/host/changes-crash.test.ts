@@ -21,9 +21,7 @@ const ruleOf = (by: number): Rule & { task: { name: string } } => ({
     { label: 'moved', name: 'changedBy', resource: 'boiler', properties: { value: 'n', by } },
   ],
   actuators: [{ label: 'told', name: 'log', properties: { message: 'moved' } }],
-  triggers: [
-    { sourceLabel: 'seen', destinationLabel: 'told', statesTrigger: ['Incremented'], invocationPolicy: 3600 },
-  ],
+  triggers: [{ sourceLabel: 'seen', destinationLabel: 'told', statesTrigger: ['Incremented'], invocationPolicy: 3600 }],
   task: { name: 'watched', type: 'reactive' },
 })
 

@@ -105,6 +105,6 @@ function saying({ type, parents, rows }: GateNode): unknown {
   return { type, parents: parents.map(({ label }) => label), rows }
 }
 
-function areSame<K extends keyof SharedSettings>(a: SharedSettings, b: SharedSettings, keys: readonly K[]): boolean {
+function areSame(a: SharedSettings, b: SharedSettings, keys: readonly (keyof SharedSettings)[]): boolean {
   return keys.every((key) => sameJson(a[key], b[key]))
 }
