@@ -36,7 +36,7 @@ export async function runCase(
   { rule, steps }: Pick<LatencyCase, 'rule' | 'steps'>,
   answers: (clock: VirtualClock) => Answers,
   { crashes = [], changes = [], listens = true }: RunOptions = {},
-): Promise<Observed & { readonly mostAhead: number }> {
+): Promise<Observed & { readonly mostAhead: number; readonly made: number }> {
   const clock = new VirtualClock(CASE_START)
   const slow = new SlowPlugs(answers(clock))
   const events: EngineEvent[] = []
@@ -84,6 +84,7 @@ export async function runCase(
     broken: slow.broken,
     ahead: slow.ahead,
     mostAhead: slow.mostAhead,
+    made: slow.made,
   }
 }
 
