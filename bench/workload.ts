@@ -14,6 +14,8 @@ interface Base {
   title: string
   /** EVENT_COUNT of them */
   events: readonly BenchEvent[]
+  /** so many events come at a time, and the next when all that they began has ended; a divisor of EVENT_COUNT */
+  wave?: number
   /** how often the actuators have fired after the first `total` events from a fresh start, by a plain reference */
   expected(total: number): number
 }
@@ -24,6 +26,8 @@ export interface ThresholdWorkload extends Base {
   limits: readonly Limits[]
   /** at most one rule has any one resource */
   onePerResource: boolean
+  /** when sensors answer; default: at once */
+  answers?: 'next turn'
   /** `every`: each event that meets the limits fires; `edge`: only when they were known to be unmet before */
   fires: 'every' | 'edge'
   /** ms in which an actuator does not fire again */

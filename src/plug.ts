@@ -4,6 +4,8 @@
  */
 export { compileCondition, type CompiledCondition } from './core/expression/condition.ts'
 export { compileExpression, type CompiledExpression } from './core/expression/expression.ts'
+export { hasNews, messageNames, noNews } from './core/expression/message-names.ts'
+export { namesRead } from './core/expression/names-read.ts'
 export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
 export { drawSeed } from './core/expression/run.ts'
 export { readerOf } from './core/expression/reader.ts'
@@ -15,8 +17,9 @@ export { callInner, type InnerResult } from './core/plug/call-inner.ts'
 export { causeOf, requireService } from './core/plug/cause-of.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
-export { isOfMessage, parameterOf } from './core/plug/parameter-of.ts'
+export { isOfMessage, namesOfParameter, parameterOf } from './core/plug/parameter-of.ts'
 export { lacking } from './core/plug/lacking.ts'
+export { latenessOf } from './core/plug/lateness-of.ts'
 export { lengthOf } from './core/plug/length-of.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
 export type {
@@ -40,6 +43,7 @@ export { problemsOfCode } from './core/plug/problems-of-code.ts'
 export type { AlarmPort, Cause, Complaint, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
 export { resourceOf } from './core/plug/resource-of.ts'
 export { complaintsOf } from './core/plug/complaints-of.ts'
+export { sampleTime } from './core/plug/sample-time.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { textList } from './core/plug/text-list.ts'
 export { touching, touchingAlarm, touchingResource } from './core/plug/touching.ts'
@@ -71,6 +75,14 @@ export {
   summaryOf,
   type SlidingWindow,
 } from './core/window/sliding-window.ts'
+export {
+  endOf,
+  shiftOutOfReach,
+  takeAt,
+  timedWindow,
+  type TimedWindow,
+  type WindowReach,
+} from './core/window/timed-window.ts'
 export { addTo, deviation, emptySummary, type Summary } from './core/window/summary.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'

@@ -12,6 +12,7 @@ import { month, simulations } from './recordings.ts'
 import { resources } from './resources.ts'
 import { schedules } from './schedules.ts'
 import { series } from './series.ts'
+import { slowSensor } from './slow-sensor.ts'
 import { storage } from './storage.ts'
 import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
@@ -21,6 +22,7 @@ import { wide } from './wide.ts'
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
   [
     ...throughput,
+    slowSensor,
     wide,
     growth,
     simulations,
@@ -52,7 +54,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
 
 /** Short for several, where `--only` takes them. */
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
-  ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4']],
+  ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4', 'w5']],
   ['host', ['host-create', 'host-list', 'host-start', 'host-batch', 'fleet', 'http']],
   ['broker', ['broker-posts', 'broker-arrays', 'broker-fan-out', 'broker-latency', 'broker-memory', 'broker-disk']],
   ['no-codegen', [...measurements.keys()].filter((name) => name.endsWith('-no-codegen'))],

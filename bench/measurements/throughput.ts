@@ -32,6 +32,12 @@ export const throughput: readonly Measurement[] = [
   }),
   define({ name: 'w4', title: 'W4: one chain of ten sensors', workload: 'w4' }),
   define({
+    name: 'w5',
+    title: 'W5: as W1, sensors answer on the next turn of the loop',
+    workload: 'w5',
+    among: NEAR,
+  }),
+  define({
     name: 'text',
     title: 'W1 from JSON text, parsed one by one',
     workload: 'w1',

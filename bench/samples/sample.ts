@@ -20,6 +20,7 @@ import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
 import type { ResourcesSample, ResourcesSubject } from './resources/subject.ts'
 import type { SchedulesSample } from './schedules.ts'
+import type { SlowSensorRequest, SlowSensorSample } from './slow-sensor/subject.ts'
 import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
@@ -50,6 +51,7 @@ export type SampleRequest =
   | { kind: 'brokerLatency'; share: number }
   | ({ kind: 'brokerMemory' } & BrokerMemoryRequest)
   | ({ kind: 'brokerDisk' } & BrokerDiskRequest)
+  | ({ kind: 'slowSensor' } & SlowSensorRequest)
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -80,6 +82,7 @@ export interface Samples {
   brokerLatency: BrokerLatencySample
   brokerMemory: BrokerMemorySample
   brokerDisk: BrokerDiskSample
+  slowSensor: SlowSensorSample
   wide: WideSample
 }
 
@@ -134,6 +137,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./broker/memory.ts')).brokerMemorySample(request)
     case 'brokerDisk':
       return (await import('./broker/disk.ts')).brokerDiskSample(request)
+    case 'slowSensor':
+      return (await import('./slow-sensor/slow-sensor.ts')).slowSensorSample(request)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

@@ -26,7 +26,7 @@ export interface Driven {
   /** Takes one event after the other; a promise is awaited before the next one when `waits` says so. */
   handle(event: BenchEvent): unknown
   waits: boolean
-  /** Lets everything end that is still under way. Called after each batch. */
+  /** Lets everything end that is still under way. Called after each batch, and within it after each wave. */
   drain?(): Promise<void>
 }
 
@@ -39,11 +39,14 @@ export class Driver {
   readonly #subject: Driven
   readonly #events: readonly BenchEvent[]
   readonly #clock: Clock
+  readonly #wave: number
 
-  constructor(subject: Driven, events: readonly BenchEvent[], clock: Clock) {
+  /** `wave`: so many events at a time; default: a batch */
+  constructor(subject: Driven, events: readonly BenchEvent[], clock: Clock, wave = Number.POSITIVE_INFINITY) {
     this.#subject = subject
     this.#events = events
     this.#clock = clock
+    this.#wave = wave
   }
 
   /** Goes on until the budget is spent: ms of CPU time, or twice as much by the clock for who computes elsewhere. */
@@ -57,15 +60,24 @@ export class Driver {
     while (spent < budgetMs && wall < 2 * budgetMs) {
       const before = wall
       const until = this.taken + this.#batch
-      if (subject.waits) await runWaiting(subject, this.#events, this.#clock, this.taken, until)
-      else run(subject, this.#events, this.#clock, this.taken, until)
-      await subject.drain?.()
-      this.taken = until
+      while (this.taken < until) {
+        const to = Math.min(until, this.#nextWave())
+        if (subject.waits) await runWaiting(subject, this.#events, this.#clock, this.taken, to)
+        else run(subject, this.#events, this.#clock, this.taken, to)
+        await subject.drain?.()
+        this.taken = to
+      }
       spent = cpuMs() - start
       wall = performance.now() - wallStart
       if (wall - before < 10) this.#batch *= 2
     }
     return { events: this.taken - first, cpuMs: spent, wallMs: wall }
+  }
+
+  /** Waves begin at multiples of their size, wherever batches end. */
+  #nextWave(): number {
+    const wave = this.#wave
+    return wave === Number.POSITIVE_INFINITY ? wave : (Math.floor(this.taken / wave) + 1) * wave
   }
 }
 

@@ -38,7 +38,7 @@ export async function throughputSample(request: {
   const running = await subject(workload, clock)
   const setUpMs = cpuMs() - setUpStart
 
-  const driver = new Driver(fed(running, workload.events, request.feed), workload.events, clock)
+  const driver = new Driver(fed(running, workload.events, request.feed), workload.events, clock, workload.wave)
   await warmUp(driver, workload, Math.min(WARM_UP_MS, request.measureMs))
   const measured = await driver.spend(request.measureMs)
 

@@ -3,12 +3,12 @@ import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
 import type { WideRule } from '../workloads/wide.ts'
 
-/** `streaming`: a sensor that compares one stream value; `logic`: the same condition as JSON Logic. */
-export type Conditions = 'streaming' | 'logic'
+/** `streaming`: a sensor that compares one stream value; `logic`: the same condition as JSON Logic; `nextTurn`: one that answers later. */
+export type Conditions = 'streaming' | 'logic' | 'nextTurn'
 
 /** Two sensors, AND, actuator `count`. */
 export function thresholdRule(limits: Limits, workload: ThresholdWorkload, conditions: Conditions): Rule {
-  const state = conditions === 'streaming' ? 'Above' : 'True'
+  const state = conditions === 'logic' ? 'True' : 'Above'
   return {
     sensors: [
       condition('warm', 'temperature', limits.temperature, conditions),
@@ -31,9 +31,12 @@ export function thresholdRule(limits: Limits, workload: ThresholdWorkload, condi
 }
 
 function condition(label: string, parameter: string, threshold: number, conditions: Conditions): Sensor {
-  return conditions === 'streaming'
-    ? { label, name: 'streamingDataSensor', resource: '$', properties: { parameter, threshold } }
-    : { label, name: 'condition', resource: '$', properties: { condition: { '>': [{ var: parameter }, threshold] } } }
+  if (conditions === 'logic') {
+    const condition = { '>': [{ var: parameter }, threshold] }
+    return { label, name: 'condition', resource: '$', properties: { condition } }
+  }
+  const name = conditions === 'streaming' ? 'streamingDataSensor' : 'nextTurnSensor'
+  return { label, name, resource: '$', properties: { parameter, threshold } }
 }
 
 /** Sensors `step1`, `step2` ... one after the other by execution triggers, actuator `count` at the end. */

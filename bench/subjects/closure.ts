@@ -1,7 +1,8 @@
 /** The limit: what somebody would write by hand for exactly this workload. */
 import type { BenchEvent } from '../events.ts'
-import type { Subject } from '../subject.ts'
-import type { ChainWorkload, Limits } from '../workload.ts'
+import type { Running, Subject } from '../subject.ts'
+import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
+import { comparedNextTurn } from './next-turn.ts'
 
 type Handler = (event: BenchEvent) => void
 
@@ -12,6 +13,7 @@ export const closure: Subject = (workload, clock) => {
   }
   const fired = () => firings
   if (workload.kind === 'chain') return { handle: chain(workload, act), waits: false, fired }
+  if (workload.answers === 'next turn') return { ...awaiting(workload, act), waits: false, fired }
 
   const rule = (limits: Limits) =>
     workload.fires === 'every' ? whenever(limits, act) : whenItBecomesTrue(limits, workload.coolDownMs, clock, act)
@@ -39,6 +41,24 @@ export const closure: Subject = (workload, clock) => {
 function whenever({ temperature, humidity }: Limits, act: () => void): Handler {
   return (event) => {
     if (event.temperature > temperature && event.humidity > humidity) act()
+  }
+}
+
+/** Asks both sensors, one after the other, as the engine does. */
+function awaiting({ limits }: ThresholdWorkload, act: () => void): Pick<Running, 'handle' | 'drain'> {
+  let open = 0
+  let ended: (() => void) | undefined
+  const rule = async ({ temperature, humidity }: Limits, event: BenchEvent): Promise<void> => {
+    open++
+    const warm = await comparedNextTurn(event.temperature, temperature)
+    const damp = await comparedNextTurn(event.humidity, humidity)
+    if (warm === 'Above' && damp === 'Above') act()
+    if (--open === 0) ended?.()
+  }
+  const rules = new Map(limits.map((one) => [one.resource, (event: BenchEvent) => void rule(one, event)]))
+  return {
+    handle: (event) => rules.get(event.resource)?.(event),
+    drain: () => new Promise((resolve) => (open === 0 ? resolve() : (ended = resolve))),
   }
 }
 

@@ -6,6 +6,7 @@ import { chainRule, thresholdRule, type Conditions } from './bench-rules.ts'
 import { chainStep } from './chain-step.ts'
 import { clockScheduler } from './clock-scheduler.ts'
 import { countPlug } from './count-plug.ts'
+import { nextTurnSensor } from './next-turn-sensor.ts'
 
 interface Variant {
   conditions: Conditions
@@ -19,7 +20,7 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
   return async (workload, clock) => {
     const { plug: count, counted } = countPlug()
     const scheduler = clockScheduler(clock)
-    const engine = createEngine({ plugs: [...builtins, chainStep, count], scheduler, why })
+    const engine = createEngine({ plugs: [...builtins, chainStep, nextTurnSensor, count], scheduler, why })
 
     let firedEvents = 0
     let events = 0
@@ -30,11 +31,13 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
       })
     }
 
+    const isLater = workload.kind === 'threshold' && workload.answers === 'next turn'
     if (workload.kind === 'chain') {
       await engine.start(chainRule(workload), { resource: workload.resource })
     } else {
+      const asked = isLater ? 'nextTurn' : conditions
       for (const limits of workload.limits) {
-        await engine.start(thresholdRule(limits, workload, conditions), { resource: limits.resource })
+        await engine.start(thresholdRule(limits, workload, asked), { resource: limits.resource })
       }
     }
 
@@ -44,6 +47,7 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
       },
       waits: false,
       fired: counted,
+      ...(isLater && { drain: () => engine.settled() }),
       async finish() {
         await engine.settled()
         if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)

@@ -11,6 +11,7 @@ export const alarmEventSensor = definePlug({
   description: 'What happened to an alarm of its resource. Events that do not fit its filters leave it as it is.',
   category: 'Alarms',
   channel: 'alarm',
+  parameters: ['alarm', 'eventtype', 'eventtime', 'changes'],
   states: ['Created', 'Updated', 'Occurred again', 'Cleared'],
   input: {
     type: { type: 'any', description: 'types of alarms: a text with commas, or a list', example: 'OVERHEATED' },

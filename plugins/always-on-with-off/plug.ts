@@ -7,6 +7,7 @@ export const alwaysONWithOFF = definePlug({
   kind: 'sensor',
   description: 'Is always ON when it runs; OFF can only be pushed from outside.',
   category: 'Test',
+  parameters: [],
   states: ['ON', 'OFF'],
   execute: () => 'ON',
 })

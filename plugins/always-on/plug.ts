@@ -7,6 +7,7 @@ export const alwaysON = definePlug({
   kind: 'sensor',
   description: 'Is always ON: for actions that should follow every run.',
   category: 'Test',
+  parameters: [],
   states: ['ON'],
   execute: () => 'ON',
 })

@@ -8,6 +8,7 @@ export const bitflip = definePlug({
   kind: 'sensor',
   description: 'A bit that every run flips. It rests at 0, so the first run gives 1.',
   category: 'Test',
+  parameters: [],
   states: ['0', '1'],
   execute: ({ internalState }) =>
     internalState === 1 ? { state: '0', internalState: 0 } : { state: '1', internalState: 1 },

@@ -81,6 +81,7 @@ export function createCallUrl(options: CallUrlOptions = {}): Plug {
     ...shared,
     kind: 'sensor',
     description: `Calls a URL: Success for an answer from 200 to 299, else Error. ${LIMITS}`,
+    parameters: [],
     states: ['Success', 'Error'],
     output: {
       status: { type: 'integer', description: 'the status code; absent when there was no answer' },

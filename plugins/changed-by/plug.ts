@@ -1,4 +1,4 @@
-import { AppError, compileNumber, definePlug, problemsOfCode } from '../../src/plug.ts'
+import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '../../src/plug.ts'
 
 /** `Changed` when a value is far enough from the last one that counted as a change. */
 export const changedBy = definePlug({
@@ -6,8 +6,9 @@ export const changedBy = definePlug({
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'Changed when a value differs by at least so much from the last one that was Changed, else Unchanged. The first value is what later ones are compared with.',
+    'Changed when a value differs by at least so much from the last one that was Changed, else Unchanged. The first value is what later ones are compared with. Each value of a message is compared once: a run without a new one gives Unchanged.',
   category: 'Logic',
+  parameters: [],
   states: ['Changed', 'Unchanged'],
   input: {
     value: {
@@ -39,6 +40,11 @@ export const changedBy = definePlug({
   execute(context) {
     const { by, unit } = context.properties
     requireAbove(by, 'PLUG_FAILED')
+    const { names } = context.prepared
+    if (!hasNews(context, names)) {
+      if (typeof context.internalState !== 'number') throw noNews(names)
+      return 'Unchanged'
+    }
     const value = context.prepared.read(context)
     const reference = typeof context.internalState === 'number' ? context.internalState : value
     const change = value - reference

@@ -4,6 +4,7 @@ import {
   callInner,
   definePlug,
   isPlainObject,
+  namesRead,
   type Plug,
   problemsOfCode,
   touchesWith,
@@ -37,6 +38,8 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       if (plug === undefined) return []
       return [...new Set(items.flatMap((item) => touchesWith(plug, item, context) ?? [`composite:${sensor}`]))]
     },
+    parameters: ({ sensor, propertyList }) =>
+      sensor === undefined || propertyList === undefined ? undefined : namesOf(sensors.get(sensor), propertyList),
     states: ['Success', 'Error'],
     input: {
       sensor: { type: 'string', mandatory: true, description: 'the name of the sensor plug', example: 'inRange' },
@@ -75,6 +78,17 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       return { state: failed ? 'Error' : 'Success', rawData: { response }, internalState: kept }
     },
   })
+}
+
+/** What any of the runs reads of the message; undefined when that of one cannot be told. */
+function namesOf(plug: Plug | undefined, items: readonly unknown[]): readonly string[] | undefined {
+  const names = new Set<string>()
+  for (const item of items) {
+    const read = plug && isPlainObject(item) ? namesRead(plug, item) : undefined
+    if (read === undefined) return undefined
+    for (const name of read) names.add(name)
+  }
+  return [...names]
 }
 
 function itemsOf(list: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {

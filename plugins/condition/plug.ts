@@ -18,6 +18,7 @@ export function createCondition(fence: ScriptFence): Plug {
     description:
       'True when an expression or a JSON Logic condition holds, else False. To compare or calculate with a value that is missing is an error.',
     category: 'Logic',
+    parameters: [],
     states: ['True', 'False'],
     input: {
       condition: {

@@ -7,6 +7,7 @@ export const datetime = definePlug({
   kind: 'sensor',
   description: 'Gives the current date and time of a time zone as raw data.',
   category: 'Time',
+  parameters: [],
   states: ['Data', 'Idle'],
   input: { timeZone: ZONE_INPUT },
   output: CALENDAR_OUTPUT,

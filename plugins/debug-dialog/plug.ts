@@ -21,6 +21,7 @@ export const debugDialog = definePlug({
   ...shared,
   kind: 'sensor',
   description: 'Shows a message in the log of the task and gives Success.',
+  parameters: [],
   states: ['Success', 'Error'],
   execute: ({ properties, log }) => ({ state: 'Success', message: show(properties.message, log) }),
 })

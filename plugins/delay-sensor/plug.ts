@@ -1,12 +1,13 @@
 import { AppError, definePlug } from '../../src/plug.ts'
 
-/** `Triggered` once the delay is over. Running it again while it waits starts the wait anew. */
+/** `Idle` while it waits, `Triggered` once the delay is over. Running it again starts the wait anew. */
 export const delaySensor = definePlug({
   name: 'delaySensor',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'Becomes Triggered after a delay. Running it again while it waits starts the wait anew.',
+  description: 'Idle from each run on, and Triggered after a delay. Running it again starts the wait anew.',
   category: 'Time',
+  parameters: [],
   states: ['Idle', 'Triggered'],
   input: {
     delay: { type: 'long', mandatory: true, description: 'how long to wait, in milliseconds', example: 5000 },
@@ -17,7 +18,8 @@ export const delaySensor = definePlug({
   },
   execute({ properties }) {
     if (properties.delay < 0) throw new AppError('PLUG_FAILED', negativeDelay(properties.delay))
-    return { state: 'Triggered', after: properties.delay }
+    // Idle at once, so that what it was Triggered by before is over when it runs again.
+    return { state: 'Idle', then: { state: 'Triggered', after: properties.delay } }
   },
 })
 

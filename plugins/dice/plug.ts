@@ -10,6 +10,7 @@ export const dice = definePlug({
   kind: 'sensor',
   description: 'Throws a die. A run with the same seed gives the same throws.',
   category: 'Test',
+  parameters: [],
   states: FACES,
   output: { randomValue: { type: 'double', description: 'what was thrown, a whole number from 1 to 6' } },
   execute(context) {

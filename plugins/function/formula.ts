@@ -2,7 +2,10 @@ import {
   AppError,
   compileExpression,
   compileNumberCode,
+  hasNews,
+  messageNames,
   readerOf,
+  sampleTime,
   type PlugContext,
   type ScriptFence,
 } from '../../src/plug.ts'
@@ -11,18 +14,19 @@ import { compileOperand, type Kept, type Operand } from './operand.ts'
 /** What a Function node keeps: plain JSON that changes in place. Of another formula it is worth nothing. */
 export interface Memory {
   readonly formula: string
-  /** time of the last run, epoch ms */
+  /** time of the last run that had something new, epoch ms, and seconds from the one before to that one */
   last: number | null
+  dt?: number | null
   readonly operands: Kept[]
 }
 
-type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'now' | 'random' | 'log'>
+type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'isNew' | 'now' | 'random' | 'log'>
 
 interface Run {
   readonly context: Context
   readonly memory: Memory
   readonly values: readonly unknown[]
-  /** seconds since the run before; null in the first */
+  /** seconds between the last two runs that had something new; null in the first */
   readonly dt: number | null
   /** something was asked for that needs an earlier run */
   early: boolean
@@ -31,16 +35,20 @@ interface Run {
 type Term = (run: Run) => number
 
 export interface Formula {
+  /** of the values of the message that it reads */
+  readonly names: readonly string[]
   /**
-   * The value, or undefined while it needs more runs; always takes the values of this run into `memory`. JavaScript
-   * that is more than an expression gives it later.
+   * The value, or undefined while it needs more runs; always takes what is new in this run into `memory`, values that
+   * are more than `lateness` ms older than the newest aside. JavaScript that is more than an expression gives it later.
    */
-  evaluate(context: Context, memory: Memory): number | undefined | Promise<number>
+  evaluate(context: Context, memory: Memory, lateness: number): number | undefined | Promise<number>
   newMemory(): Memory
 }
 
 const FUNCTIONS = 'abs acos asin atan cbrt ceil cos cosh exp floor log log10 log2 sin sinh sqrt tan tanh'.split(' ')
 const EARTH_RADIUS_KM = 6371.0088
+const LATITUDE = ['latitude', 'lat'] as const
+const LONGITUDE = ['longitude', 'lon', 'lng'] as const
 const MAX_LENGTH = 10_000
 const MAX_DEPTH = 100
 const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
@@ -61,14 +69,25 @@ export function compileFormula(text: string, fence: ScriptFence): Formula {
     return asCode(text, error, fence)
   }
   const { operands } = reader
+  const names = [...reader.names]
   return {
+    names,
     newMemory: () => ({ formula: text, last: null, operands: operands.map(() => ({})) }),
-    evaluate(context, memory) {
+    evaluate(context, memory, lateness) {
       const { now } = context
       const values = operands.map(({ read }) => read(context))
-      operands.forEach((operand, i) => operand.record(memory.operands[i] ?? {}, values[i], now))
-      const dt = memory.last === null ? null : (now - memory.last) / 1000
-      memory.last = now
+      const measured = sampleTime(context)
+      operands.forEach((operand, i) => {
+        const kept = memory.operands[i] ?? {}
+        const ofMessage = operand.name !== undefined
+        if (ofMessage && !context.isNew(operand.name)) operand.goOn?.(kept, now)
+        else operand.record(kept, values[i], { at: ofMessage ? measured : now, now, lateness })
+      })
+      if (hasNews(context, names)) {
+        memory.dt = memory.last === null ? null : (now - memory.last) / 1000
+        memory.last = now
+      }
+      const dt = memory.dt ?? null
       const run: Run = { context, memory, values, dt, early: false }
       const value = term(run)
       return run.early ? undefined : value
@@ -78,8 +97,9 @@ export function compileFormula(text: string, fence: ScriptFence): Formula {
 
 function asCode(text: string, otherwise: unknown, fence: ScriptFence): Formula {
   try {
-    const { evaluate } = compileNumberCode(text, fence)
+    const { evaluate, uses } = compileNumberCode(text, fence)
     return {
+      names: messageNames(uses),
       newMemory: () => ({ formula: text, last: null, operands: [] }),
       evaluate: (context) => evaluate(readerOf(context), context.now, context),
     }
@@ -90,6 +110,7 @@ function asCode(text: string, otherwise: unknown, fence: ScriptFence): Formula {
 
 class FormulaReader {
   readonly operands: Operand[] = []
+  readonly names = new Set<string>()
   readonly #text: string
   #at = 0
   #depth = 0
@@ -188,6 +209,7 @@ class FormulaReader {
     const lag = Number(this.#match(LAG)?.[1] ?? 0)
     const operand = compileOperand(inner, lag)
     const index = this.operands.push(operand) - 1
+    if (operand.name !== undefined) this.names.add(operand.name)
     return (run) => {
       const value = operand.value(run.memory.operands[index] ?? {}, run.values[index])
       if (value === undefined) run.early = true
@@ -200,7 +222,8 @@ class FormulaReader {
     if (end === -1) throw this.#wrong('the placeholder is never closed; close it with }')
     const text = this.#text.slice(this.#at, end + 1)
     this.#at = end + 1
-    const { evaluate } = compileExpression(text)
+    const { evaluate, uses } = compileExpression(text)
+    for (const name of messageNames(uses)) this.names.add(name)
     return ({ context }) => {
       const value = Number(evaluate(readerOf(context), context.now) ?? Number.NaN)
       if (Number.isFinite(value)) return value
@@ -214,6 +237,7 @@ class FormulaReader {
     this.#expect(',')
     const second = this.#node()
     this.#expect(')')
+    if (first === 'GLOBAL' || second === 'GLOBAL') for (const name of [...LATITUDE, ...LONGITUDE]) this.names.add(name)
     return ({ context }) => distanceKm(placeOf(first, context), placeOf(second, context))
   }
 
@@ -275,7 +299,7 @@ function placeOf(node: string, context: Context): Place {
     }
     throw new AppError('BINDING', `node "${node}" has no ${names[0]}, so there is no distance`)
   }
-  return { latitude: read('latitude', 'lat'), longitude: read('longitude', 'lon', 'lng') }
+  return { latitude: read(...LATITUDE), longitude: read(...LONGITUDE) }
 }
 
 function distanceKm(a: Place, b: Place): number {

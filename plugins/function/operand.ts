@@ -3,33 +3,44 @@ import {
   AppError,
   deviation,
   emptySummary,
-  emptyWindow,
+  endOf,
   MAX_SAMPLES,
-  oldestAt,
-  pushTo,
-  shiftFrom,
+  shiftOutOfReach,
   sizeOf,
   summaryOf,
-  type Summary,
+  takeAt,
+  timedWindow,
   type SlidingWindow,
+  type Summary,
+  type TimedWindow,
 } from '../../src/plug.ts'
-import { compilePath, single, type Reader } from './path.ts'
+import { compilePath, single, type CompiledPath } from './path.ts'
 
 /** What an operand keeps between runs: plain JSON that changes in place. */
 export interface Kept {
   /** last values, the newest at the end */
   recent?: unknown[]
+  timed?: TimedWindow
+  /** of before windows had times of their own */
   window?: SlidingWindow
   /** of everything seen */
   all?: Summary
 }
 
+/** When a value was measured and when it came, epoch ms, and how much older than the newest it may be. */
+export interface Moment {
+  readonly at: number
+  readonly now: number
+  readonly lateness: number
+}
+
 /** One `<...>` of a formula. */
-export interface Operand {
+export interface Operand extends CompiledPath {
   readonly label: string
-  readonly read: Reader
-  /** takes the value of this run into what is kept */
-  record(kept: Kept, value: unknown, now: number): void
+  /** takes a new value into what is kept */
+  record(kept: Kept, value: unknown, moment: Moment): void
+  /** a run without a new value: time goes on */
+  goOn?(kept: Kept, now: number): void
   /** the value for the formula; undefined while too little was seen */
   value(kept: Kept, current: unknown): number | undefined
 }
@@ -45,7 +56,7 @@ export function compileOperand(text: string, lag: number): Operand {
   if (lag > MAX_LAG) throw wrong(text, `goes back ${lag} runs, at most ${MAX_LAG}`)
   return {
     label: text,
-    read: compilePath(text),
+    ...compilePath(text),
     record(kept, value) {
       if (lag > 0) remember(kept, value, lag + 1)
     },
@@ -56,8 +67,8 @@ export function compileOperand(text: string, lag: number): Operand {
 function compileCall(text: string, name: string, args: readonly string[]): Operand {
   const path = args.at(-1)
   if (path === undefined) throw wrong(text, 'has no path')
-  const read = compilePath(path)
-  if (name === 'sequence') return sequence(text, read, args)
+  const compiled = compilePath(path)
+  if (name === 'sequence') return sequence(text, compiled, args)
   const counts = name === 'count'
   const key = counts ? unquoted(args[0] ?? '') : ''
   const rest = args.slice(counts ? 1 : 0, -1)
@@ -69,32 +80,40 @@ function compileCall(text: string, name: string, args: readonly string[]): Opera
   if (length === undefined || unit === undefined) {
     return {
       label: text,
-      read,
+      ...compiled,
       record: (kept, value) => addTo((kept.all ??= emptySummary()), sampleOf(value)),
       value: ({ all }) => (all ? pickFrom(all) : undefined),
     }
   }
-  const reach = reachOf(text, Number(length), unit)
+  const reach = { ...reachOf(text, Number(length), unit), lateness: Number.POSITIVE_INFINITY }
+  const timedOf = (kept: Kept): TimedWindow => (kept.timed ??= timedWindow(kept.window))
+  const letGo = (timed: TimedWindow, end: number): void => {
+    while (shiftOutOfReach(timed, end, reach) !== undefined);
+  }
   return {
     label: text,
-    read,
-    record(kept, value, now) {
-      const window = (kept.window ??= emptyWindow())
-      pushTo(window, now, sampleOf(value))
-      while (sizeOf(window) > reach.samples || (oldestAt(window) ?? now) <= now - reach.duration) shiftFrom(window)
+    ...compiled,
+    record(kept, value, { at, now, lateness }) {
+      const timed = timedOf(kept)
+      takeAt(timed, at, now, sampleOf(value), { ...reach, lateness })
+      letGo(timed, timed.newest ?? at)
     },
-    value: ({ window }) => (window ? pickFrom(summaryOf(window)) : undefined),
+    goOn(kept, now) {
+      const timed = timedOf(kept)
+      letGo(timed, endOf(timed, now))
+    },
+    value: ({ timed }) => (timed && sizeOf(timed.window) > 0 ? pickFrom(summaryOf(timed.window)) : undefined),
   }
 }
 
-function sequence(text: string, read: Reader, args: readonly string[]): Operand {
+function sequence(text: string, compiled: CompiledPath, args: readonly string[]): Operand {
   const list = args.slice(0, -1).join(',').trim()
   if (!list.startsWith('[') || !list.endsWith(']')) throw wrong(text, 'has no list of states such as [A,B]')
   const wanted = list.slice(1, -1).split(',').map(unquoted)
   if (wanted.length > MAX_LAG) throw wrong(text, `has more than ${MAX_LAG} states`)
   return {
     label: text,
-    read,
+    ...compiled,
     record: (kept, value) => remember(kept, value, wanted.length),
     value: ({ recent = [] }) =>
       Number(recent.length === wanted.length && recent.every((one, i) => String(one) === wanted[i])),

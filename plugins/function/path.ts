@@ -3,6 +3,12 @@ import { AppError, ownValue, type PlugContext } from '../../src/plug.ts'
 /** Reads a value out of raw data; undefined when there is none. */
 export type Reader = (context: Pick<PlugContext, 'lookup' | 'streamValue'>) => unknown
 
+export interface CompiledPath {
+  readonly read: Reader
+  /** the value of the message that it reads; undefined: it reads a node */
+  readonly name: string | undefined
+}
+
 /** One step of a path. `many` of it may be several values. */
 type Step = (value: unknown) => unknown
 
@@ -17,16 +23,20 @@ const MAX_STEPS = 32
  * `node.field.list[0].x`, `node.state` or `GLOBAL.field`. In brackets: an index, `(@.length-1)`, a filter such as
  * `?(@.name == 'x')`, `*`, and at the end `count`, `max`, `min` or `stringify`. Throws `VALIDATION`.
  */
-export function compilePath(text: string): Reader {
+export function compilePath(text: string): CompiledPath {
   const source = text.trim()
   const node = NAME.exec(source)?.[1]
   const field = node === undefined ? undefined : NAME.exec(source.slice(node.length))?.[1]
   if (node === undefined || field === undefined || source[node.length] !== '.') throw wrong(text, source)
   const steps = readSteps(text, source.slice(node.length + 1 + field.length))
   const parts = field === 'state' ? ['nodes', node, 'state'] : ['nodes', node, 'rawData', field]
-  return (context) => {
-    const start = node === 'GLOBAL' ? context.streamValue(field) : context.lookup(parts)
-    return steps.reduce((value, step) => step(value), start)
+  const name = node === 'GLOBAL' ? field : undefined
+  return {
+    name,
+    read(context) {
+      const start = name === undefined ? context.lookup(parts) : context.streamValue(name)
+      return steps.reduce((value, step) => step(value), start)
+    },
   }
 }
 

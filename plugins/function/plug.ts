@@ -1,17 +1,25 @@
-import { AppError, definePlug, type Plug, problemsOfCode, type ScriptFence } from '../../src/plug.ts'
+import { AppError, definePlug, latenessOf, type Plug, problemsOfCode, type ScriptFence } from '../../src/plug.ts'
 import { compileFormula, type Memory } from './formula.ts'
 
 /** A number by a formula over raw data and its history, compared with a threshold. */
 export function createFunction(fence: ScriptFence): Plug {
   const compile = (text: string) => compileFormula(text, fence)
+  const namesOf = (formula: string) => {
+    try {
+      return compile(formula).names
+    } catch {
+      return undefined // the check says what is wrong with it
+    }
+  }
   return definePlug({
     name: 'Function',
     version: '1.0.0',
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
-      'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula needs earlier runs that are not there yet, it gives no state.',
+      'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula needs earlier runs that are not there yet, it gives no state. Each value of a message goes into the history once, at the timestamp of its message, a future one as now; a run without a new one adds nothing.',
     category: 'Logic',
+    parameters: ({ formula }) => (formula === undefined ? undefined : namesOf(formula)),
     states: ['Above', 'Equal', 'Below'],
     input: {
       formula: {
@@ -22,28 +30,45 @@ export function createFunction(fence: ScriptFence): Plug {
           'arithmetic over <node.field>, <GLOBAL.field>, <node.field>[-1], <avg(5, minutes, node.field)>, <count(key, node.state)>, <sequence([A,B], node.state)>, dt and distance(node1, node2); without <...> also JavaScript as in condition, in its two lanes',
         example: '<GLOBAL.temperature> * 1.8 + 32',
       },
+      lateness: {
+        type: 'string',
+        format: { type: 'duration' },
+        description:
+          'how much older than the newest a value in a window of time may be when it comes: 0s, 30s, or ISO 8601 such as PT30S; later ones are left out and counted in late. When left out, as much as the window reaches back',
+        example: '30s',
+      },
       threshold: { type: 'double', mandatory: true, description: 'what the value is compared with', example: 77 },
     },
     output: {
       formulaValue: { type: 'double', description: 'the value of the formula; absent while it needs more runs' },
+      late: { type: 'integer', description: 'how many values of windows were left out so far; absent while none was' },
     },
-    check: ({ formula }) => problemsOfCode('formula', formula, compile),
-    prepare: ({ formula }) => compile(formula),
+    check: ({ formula, lateness }) => [
+      ...problemsOfCode('formula', formula, compile),
+      ...problemsOfCode('lateness', lateness, latenessOf),
+    ],
+    prepare: ({ formula, lateness }) => ({ ...compile(formula), lateness: latenessOf(lateness) }),
     execute(context) {
       const { formula, threshold } = context.properties
       const memory = isMemory(context.internalState, formula) ? context.internalState : context.prepared.newMemory()
       const finish = (formulaValue: number | undefined) => {
-        if (formulaValue === undefined) return { rawData: {}, internalState: memory }
+        const late = lateIn(memory)
+        const rawData = { ...(formulaValue !== undefined && { formulaValue }), ...(late > 0 && { late }) }
+        if (formulaValue === undefined) return { rawData, internalState: memory }
         if (!Number.isFinite(formulaValue))
           throw new AppError('PLUG_FAILED', `the formula gives ${formulaValue}, which is no number`)
         const state: 'Above' | 'Below' | 'Equal' =
           formulaValue > threshold ? 'Above' : formulaValue < threshold ? 'Below' : 'Equal'
-        return { state, rawData: { formulaValue }, internalState: memory }
+        return { state, rawData, internalState: memory }
       }
-      const value = context.prepared.evaluate(context, memory)
+      const value = context.prepared.evaluate(context, memory, context.prepared.lateness)
       return value instanceof Promise ? value.then(finish) : finish(value)
     },
   })
+}
+
+function lateIn({ operands }: Memory): number {
+  return operands.reduce((sum, { timed }) => sum + (timed?.late ?? 0), 0)
 }
 
 function isMemory(state: unknown, formula: string): state is Memory {

@@ -16,6 +16,7 @@ export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
     kind: 'sensor',
     description: 'Found when alarms fit all filters that are given, else Not Found. At most the newest 100 are given.',
     category: 'Alarms',
+    parameters: [],
     states: ['Found', 'Not Found'],
     input: {
       resource: {

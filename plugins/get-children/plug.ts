@@ -9,6 +9,7 @@ export function getChildrenPlug(resources?: ResourcePort): Plug {
     description:
       'The resources whose parent is a resource, the first 100 by id: Found, or Not Found when there are none. It fails when resources cannot be asked.',
     category: 'Resources',
+    parameters: [],
     states: ['Found', 'Not Found'],
     input: {
       resource: {

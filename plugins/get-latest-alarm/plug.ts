@@ -8,6 +8,7 @@ export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
     kind: 'sensor',
     description: 'The status of the newest alarm of a resource, or Not Found. It fails when alarms cannot be asked.',
     category: 'Alarms',
+    parameters: [],
     states: ['ACTIVE', 'ACKNOWLEDGED', 'CLEARED', 'Not Found'],
     input: {
       resource: {

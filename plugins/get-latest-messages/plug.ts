@@ -11,6 +11,7 @@ export function getLatestMessagesPlug(data?: DataPort): Plug {
     description:
       'The last stored messages of a resource, newest first: Collected, or Not Collected when there are none. It fails when data cannot be asked.',
     category: 'Data',
+    parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
       resource: {

@@ -17,6 +17,8 @@ export function getLatestMetricsPlug(data?: DataPort): Plug {
     description:
       'The newest stored value of each metric of a resource, with the message in reach laid over: Collected, or Not Collected when there is nothing. It fails when data cannot be asked.',
     category: 'Data',
+    // the message as a whole
+    parameters: () => undefined,
     states: ['Collected', 'Not Collected'],
     input: {
       resource: {

@@ -9,6 +9,7 @@ export function getMetadataPlug(resources?: ResourcePort): Plug {
     description:
       'The metadata of a resource, those of its type included: Found or Not Found. It fails when resources cannot be asked.',
     category: 'Resources',
+    parameters: [],
     states: ['Found', 'Not Found'],
     input: {
       resource: {

@@ -9,6 +9,7 @@ export function getMetricSeriesPlug(data?: DataPort): Plug {
     description:
       'The stored samples of a metric, as they are or in groups, at most 2,000 points: Collected, or Not Collected when there is no value. It fails when data cannot be asked.',
     category: 'Data',
+    parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
       resource: {

@@ -17,6 +17,7 @@ export function getMetricValuePlug(data?: DataPort): Plug {
     description:
       'One figure over the stored samples of a metric, from a duration ago until now: Collected, or Not Collected when there is none. It fails when data cannot be asked.',
     category: 'Data',
+    parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
       resource: {

@@ -9,6 +9,7 @@ export const getWeekDay = definePlug({
   kind: 'sensor',
   description: 'Gives the day of the week in a time zone as its state.',
   category: 'Time',
+  parameters: [],
   states: DAYS,
   input: { timeZone: ZONE_INPUT },
   output: CALENDAR_OUTPUT,

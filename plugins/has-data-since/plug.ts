@@ -18,6 +18,7 @@ export function hasDataSincePlug(data?: DataPort): Plug {
     description:
       'True when a metric has a stored sample since a time, that time included, else False. It fails when data cannot be asked.',
     category: 'Data',
+    parameters: [],
     states: ['True', 'False'],
     input: {
       resource: {

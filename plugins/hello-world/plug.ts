@@ -13,6 +13,11 @@ export const helloWorld = definePlug({
   description: 'Greets somebody by name. A small plug to copy.',
   category: 'Examples',
 
+  // Names of values of the message that `execute` asks for by itself with `streamValue`: none here. What a rule's
+  // placeholders read is known without it. With them the sensor runs on messages that have one of its values, and
+  // without this line on every message.
+  parameters: [],
+
   // All states that it can ever give. Rules are checked against this list before they run.
   states: ['Greeted', 'Nobody'],
 

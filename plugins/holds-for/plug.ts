@@ -1,4 +1,14 @@
-import { AppError, compileCondition, definePlug, lacking, lengthOf, problemsOfCode, readerOf } from '../../src/plug.ts'
+import {
+  AppError,
+  compileCondition,
+  definePlug,
+  hasNews,
+  lacking,
+  lengthOf,
+  noNews,
+  problemsOfCode,
+  readerOf,
+} from '../../src/plug.ts'
 
 /** `Holds` once a condition was true for a duration, a number of runs, or both. */
 export const holdsFor = definePlug({
@@ -6,8 +16,9 @@ export const holdsFor = definePlug({
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'Holds once a condition was true for a duration without a break, even when no more messages come, or so many runs in a row. Pending until then, No when it is false. A run without the values that decide changes nothing.',
+    'Holds once a condition was true for a duration without a break, even when no more messages come, or so many runs in a row. Pending until then, No when it is false. A run without a new value of the message, or without the values that decide, changes nothing and is not counted.',
   category: 'Time',
+  parameters: [],
   states: ['Holds', 'Pending', 'No'],
   input: {
     condition: {
@@ -44,25 +55,38 @@ export const holdsFor = definePlug({
     count: limitOf(count, duration),
   }),
   execute(context) {
-    const { condition, duration, count: wanted } = context.prepared
-    const { now } = context
+    const { condition } = context.prepared
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    let memory: Memory
+    if (!hasNews(context, condition.names)) {
+      if (before !== undefined) return answerOf(before, context)
+      if (context.internalState === null) return 'No'
+      throw noNews(condition.names)
+    }
     try {
-      if (!condition.holds(readerOf(context), now)) return { state: 'No', rawData: { count: 0 }, internalState: null }
-      memory = { since: before?.since ?? now, count: (before?.count ?? 0) + 1 }
+      if (!condition.holds(readerOf(context), context.now)) {
+        return { state: 'No', rawData: { count: 0 }, internalState: null }
+      }
     } catch (error) {
       if (before === undefined || !(error instanceof AppError) || error.code !== 'BINDING') throw error
-      memory = before
+      return answerOf(before, context)
     }
-    const { since, count } = memory
-    const result = { rawData: { ...memory }, internalState: memory }
-    if (count < wanted) return { state: 'Pending', ...result }
-    const left = since + duration - now
-    if (left <= 0) return { state: 'Holds', ...result }
-    return { state: 'Pending', ...result, then: { state: 'Holds', after: left, rawData: { since, count } } }
+    return answerOf({ since: before?.since ?? context.now, count: (before?.count ?? 0) + 1 }, context)
   },
 })
+
+interface Limits {
+  readonly duration: number
+  readonly count: number
+}
+
+function answerOf(memory: Memory, { prepared, now }: { readonly prepared: Limits; readonly now: number }) {
+  const { since, count } = memory
+  const result = { rawData: { since, count }, internalState: memory }
+  if (count < prepared.count) return { state: 'Pending', ...result } as const
+  const left = since + prepared.duration - now
+  if (left <= 0) return { state: 'Holds', ...result } as const
+  return { state: 'Pending', ...result, then: { state: 'Holds', after: left, rawData: { since, count } } } as const
+}
 
 interface Memory {
   since: number

@@ -1,4 +1,4 @@
-import { AppError, compileNumber, definePlug, problemsOfCode } from '../../src/plug.ts'
+import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '../../src/plug.ts'
 
 /** `On` once a value is beyond one threshold, `Off` only when it is back beyond another. */
 export const hysteresis = definePlug({
@@ -6,8 +6,9 @@ export const hysteresis = definePlug({
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'On when a value goes above the threshold enter, and Off only when it falls below leave. With enter under leave it is the other way round: On below enter, Off above leave.',
+    'On when a value goes above the threshold enter, and Off only when it falls below leave. With enter under leave it is the other way round: On below enter, Off above leave. A run without a new value of the message gives the state that it has.',
   category: 'Logic',
+  parameters: [],
   states: ['On', 'Off'],
   input: {
     value: {
@@ -33,9 +34,14 @@ export const hysteresis = definePlug({
   execute(context) {
     const { enter, leave } = context.properties
     if (enter === leave) throw new AppError('PLUG_FAILED', same(enter))
+    const before = isMemory(context.internalState) ? context.internalState : undefined
+    const { names } = context.prepared
+    if (!hasNews(context, names)) {
+      if (before === undefined) throw noNews(names)
+      return before.on ? 'On' : 'Off'
+    }
     const value = context.prepared.read(context)
     const sign = enter > leave ? 1 : -1
-    const before = isMemory(context.internalState) ? context.internalState : undefined
     const on = before?.on === true ? sign * (value - leave) >= 0 : sign * (value - enter) > 0
     const since = before?.on === on ? before.since : context.now
     return { state: on ? 'On' : 'Off', rawData: { value, since }, internalState: { on, since } }

@@ -8,6 +8,7 @@ export const inRange = definePlug({
   kind: 'sensor',
   description: 'Compares a number with two limits. Both limits belong to the range.',
   category: 'Logic',
+  parameters: [],
   states: ['Above', 'In Range', 'Below'],
   input: {
     value: { type: 'double', mandatory: true, description: 'the number to compare', example: 21.5 },

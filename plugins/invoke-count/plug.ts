@@ -7,10 +7,14 @@ export const invokeCount = definePlug({
   kind: 'sensor',
   description: 'Counts its runs. A message with reset: true starts again from 0 and gives Idle.',
   category: 'Logic',
+  // runs are what it counts, so that messages without a reset are its news too
+  parameters: () => undefined,
   states: ['Incremented', 'Idle'],
   output: { count: { type: 'long', description: 'how many times it ran since the start or the last reset' } },
   execute(context) {
-    if (isReset(context.streamValue('reset'))) return { state: 'Idle', rawData: { count: 0 }, internalState: 0 }
+    // a reset that is carried over from an earlier message has been heard
+    if (context.isNew('reset') && isReset(context.streamValue('reset')))
+      return { state: 'Idle', rawData: { count: 0 }, internalState: 0 }
     const count = (typeof context.internalState === 'number' ? context.internalState : 0) + 1
     return { state: 'Incremented', rawData: { count }, internalState: count }
   },

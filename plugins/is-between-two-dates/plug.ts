@@ -12,6 +12,7 @@ export const isBetweenTwoDates = definePlug({
   description:
     'Tells whether a date, or the current time, lies before, between or after two dates. Both belong to what is between.',
   category: 'Time',
+  parameters: [],
   states: ['Between', 'Before', 'After'],
   input: {
     fromDate: {

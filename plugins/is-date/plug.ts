@@ -15,6 +15,7 @@ export const isDate = definePlug({
   kind: 'sensor',
   description: 'TRUE on one date in a time zone, or on a day of every year.',
   category: 'Time',
+  parameters: [],
   states: ['TRUE', 'FALSE'],
   input: {
     date: {

@@ -15,6 +15,7 @@ export const isHour = definePlug({
   kind: 'sensor',
   description: 'TRUE during one hour of the day in a time zone.',
   category: 'Time',
+  parameters: [],
   states: ['TRUE', 'FALSE'],
   input: {
     hour: { type: 'integer', mandatory: true, description: 'the hour, 0 to 23', example: 18 },

@@ -15,6 +15,7 @@ export const isMonth = definePlug({
   kind: 'sensor',
   description: 'TRUE during one month of the year in a time zone.',
   category: 'Time',
+  parameters: [],
   states: ['TRUE', 'FALSE'],
   input: {
     month: { type: 'integer', mandatory: true, description: 'the month, 1 to 12', example: 12 },

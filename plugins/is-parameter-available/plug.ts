@@ -6,8 +6,10 @@ export const isParameterAvailable = definePlug({
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'YES when the message, or the raw data of a node, has a value of that name, else NO. null counts as no value.',
+    'YES when the message at hand, or the raw data of a node, has a value of that name, else NO. null counts as no value, and so does what an earlier message had.',
   category: 'Data',
+  // absence is its news
+  parameters: () => undefined,
   states: ['YES', 'NO'],
   input: {
     node: {
@@ -24,7 +26,15 @@ export const isParameterAvailable = definePlug({
   },
   output: { value: { type: 'any', description: 'the value; absent when there is none' } },
   execute(context) {
-    const value = parameterOf(context, context.properties.node, context.properties.parameter)
+    const { node, parameter } = context.properties
+    const value = parameterOf(
+      {
+        streamValue: (key) => (context.isNew(key) ? context.streamValue(key) : undefined),
+        lookup: (path) => context.lookup(path),
+      },
+      node,
+      parameter,
+    )
     return value === undefined || value === null ? { state: 'NO', rawData: {} } : { state: 'YES', rawData: { value } }
   },
 })

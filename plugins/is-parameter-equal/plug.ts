@@ -1,4 +1,4 @@
-import { AppError, definePlug, isOfMessage, numberOfText, parameterOf } from '../../src/plug.ts'
+import { AppError, definePlug, isOfMessage, namesOfParameter, numberOfText, parameterOf } from '../../src/plug.ts'
 
 /** Whether a value of the message or of a node is what it should be. */
 export const isParameterEqual = definePlug({
@@ -9,6 +9,7 @@ export const isParameterEqual = definePlug({
   description:
     'YES when a value of the message, or of the raw data of a node, equals the given one, else NO. Numbers and numeric text are equal when their numbers are. Without the value it fails.',
   category: 'Data',
+  parameters: namesOfParameter,
   states: ['YES', 'NO'],
   input: {
     node: {

@@ -7,6 +7,7 @@ export const isWeekend = definePlug({
   kind: 'sensor',
   description: 'TRUE when it is Saturday or Sunday in a time zone.',
   category: 'Time',
+  parameters: [],
   states: ['TRUE', 'FALSE'],
   input: { timeZone: ZONE_INPUT },
   output: CALENDAR_OUTPUT,

@@ -8,6 +8,7 @@ export const iterate = definePlug({
   description:
     'Counts from one number to another, one step a run: Iterating with the next number, Done when all were given.',
   category: 'Logic',
+  parameters: [],
   states: ['Iterating', 'Done'],
   input: {
     startIndex: { type: 'integer', defaultValue: 0, description: 'the first number', example: 0 },

@@ -7,6 +7,7 @@ export const json = definePlug({
   kind: 'sensor',
   description: 'Makes raw data of the text of a JSON object. Gives error, and no failure, for any other text.',
   category: 'Data',
+  parameters: [],
   states: ['done', 'error'],
   input: {
     message: {

@@ -9,6 +9,8 @@ export const noDataFor = definePlug({
     'Data when a message arrives, No Data once none has come for a duration; the wait goes on through a restart. A run without a message, such as a tick at the start, begins the wait, so that it also tells when nothing ever comes.',
   category: 'Time',
   tellsSilence: true,
+  // absence is its news
+  parameters: () => undefined,
   states: ['Data', 'No Data'],
   input: {
     duration: {

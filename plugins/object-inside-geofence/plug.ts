@@ -9,6 +9,7 @@ export const objectInsideGeofence = definePlug({
   description:
     'IN when a place lies in at least one of several areas, each a circle with a radius in metres or a polygon, else OUT.',
   category: 'Place',
+  parameters: [],
   states: ['IN', 'OUT'],
   input: {
     geofences: {

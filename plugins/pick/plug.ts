@@ -7,6 +7,7 @@ export const pick = definePlug({
   kind: 'sensor',
   description: 'Takes some fields out of an object. Not Collected when it has none of them.',
   category: 'Data',
+  parameters: [],
   states: ['Collected', 'Not Collected'],
   input: {
     object: {

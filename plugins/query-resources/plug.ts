@@ -9,6 +9,7 @@ export function queryResourcesPlug(resources?: ResourcePort): Plug {
     description:
       'The resources that a search finds: Collected, or Not Collected when there are none. It fails when resources cannot be asked so.',
     category: 'Resources',
+    parameters: [],
     states: ['Collected', 'Not Collected'],
     input: {
       query: {

@@ -23,6 +23,8 @@ export function createScript(fence: ScriptFence): Plug {
     description:
       'Runs a script in an interpreter of its own, with counted steps and memory and without anything of the machine. The object it gives becomes raw data. Gives Error, and no failure, when it throws, gives no object or goes beyond a limit.',
     category: 'Data',
+    // the message as a whole
+    parameters: () => undefined,
     states: ['Success', 'Error'],
     input: {
       script: {

@@ -8,6 +8,8 @@ export const stream = definePlug({
   kind: 'sensor',
   description: 'Gives the message that arrived as raw data. Without a message it fails.',
   category: 'Stream',
+  // the message as a whole
+  parameters: () => undefined,
   states: ['Data', 'Idle'],
   output: {
     stream: { type: 'object', description: 'the whole message' },

@@ -8,6 +8,12 @@ export const streamingDataSensor = definePlug({
   kind: 'sensor',
   description: 'Compares a parameter of the message with a threshold. True and false count as 1 and 0.',
   category: 'Stream',
+  parameters: ({ parameter, threshold }) => {
+    if (parameter === undefined) return undefined
+    // one that is known only at the call is a number as good as always
+    const isName = typeof threshold === 'string' && numberOfText(threshold) === undefined
+    return isName ? [parameter, threshold] : [parameter]
+  },
   states: ['Below', 'Equal', 'Above'],
   input: {
     parameter: {

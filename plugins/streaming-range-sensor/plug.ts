@@ -9,6 +9,7 @@ export const streamingRangeSensor = definePlug({
   description:
     'Tells whether a parameter of the message is within a distance of a target. The distance itself is in range.',
   category: 'Stream',
+  parameters: ({ parameter }) => (parameter === undefined ? undefined : [parameter]),
   states: ['In Range', 'Below', 'Above'],
   input: {
     parameter: {

@@ -7,6 +7,7 @@ export const template = definePlug({
   kind: 'sensor',
   description: 'Fills raw data of nodes into a text.',
   category: 'Data',
+  parameters: [],
   states: ['Success', 'Error'],
   input: {
     template: {

@@ -7,6 +7,7 @@ export const throttle = definePlug({
   kind: 'sensor',
   description: 'Gives Trigger at most once per duration, and No Trigger in between. The first run triggers.',
   category: 'Time',
+  parameters: [],
   states: ['Trigger', 'No Trigger'],
   input: {
     duration: {

@@ -20,6 +20,7 @@ export function createTransformer(fence: ScriptFence): Plug {
     description:
       'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object.',
     category: 'Data',
+    parameters: [],
     states: ['Success', 'Error'],
     input: {
       transformer: {

@@ -1,5 +1,16 @@
-import { AppError, compileNumber, definePlug, lacking, lengthOf, problemsOfCode } from '../../src/plug.ts'
-import { memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Reach, type Statistic } from './statistics.ts'
+import {
+  AppError,
+  compileNumber,
+  definePlug,
+  hasNews,
+  lacking,
+  latenessOf,
+  lengthOf,
+  problemsOfCode,
+  sampleTime,
+  type WindowReach,
+} from '../../src/plug.ts'
+import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Statistic } from './statistics.ts'
 
 /** Statistics over the last samples or the last while, compared with limits. */
 export const windowStats = definePlug({
@@ -7,8 +18,9 @@ export const windowStats = definePlug({
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. A run costs the same for 10 samples as for 1,000.',
+    'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. Each value of a message is taken once, at the timestamp of its message, a future one as now; a run without a new one takes nothing in and says how things are. A run costs the same for 10 samples as for 1,000.',
   category: 'Logic',
+  parameters: [],
   states: ['Above', 'In Range', 'Below', 'Collecting'],
   input: {
     value: {
@@ -25,6 +37,13 @@ export const windowStats = definePlug({
       description: 'how far back numbers count: 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
       example: '5m',
     },
+    lateness: {
+      type: 'string',
+      format: { type: 'duration' },
+      description:
+        'how much older than the newest a number may be when it comes: 0s, 30s, or ISO 8601 such as PT30S; later ones are left out and counted in late. When left out, as much as the window reaches back',
+      example: '30s',
+    },
     statistic: {
       type: 'string',
       defaultValue: 'mean',
@@ -38,43 +57,48 @@ export const windowStats = definePlug({
     minimum: { type: 'integer', defaultValue: 1, description: 'how many samples it takes to say anything', example: 1 },
   },
   output: {
-    value: { type: 'double', description: 'the chosen statistic' },
+    value: { type: 'double', description: 'the chosen statistic; absent, as those below, while there are no numbers' },
     count: { type: 'integer', description: 'how many numbers are in the window' },
     mean: { type: 'double', description: 'their mean' },
     min: { type: 'double', description: 'the smallest' },
     max: { type: 'double', description: 'the largest' },
     sum: { type: 'double', description: 'their sum' },
     std: { type: 'double', description: 'the standard deviation of the sample; 0 for a single number' },
+    late: { type: 'integer', description: 'how many numbers were left out so far, since they came too late' },
   },
-  check: ({ value, samples, duration, percentile, lowerLimit, upperLimit, minimum }) => [
+  check: ({ value, samples, duration, lateness, percentile, lowerLimit, upperLimit, minimum }) => [
     ...problemsOfCode('value', value, compileNumber),
     ...problemsOfCode('samples', samples, wholeCount),
     ...problemsOfCode('duration', duration, lengthOf),
+    ...problemsOfCode('lateness', lateness, latenessOf),
     ...problemsOfCode('percentile', percentile, requirePercent),
     ...problemsOfCode('minimum', minimum, wholeCount),
     ...problemsOfCode('upperLimit', upperLimit, (upper) => requireRange(lowerLimit, upper)),
   ],
-  prepare({ value, samples, duration, percentile, lowerLimit, upperLimit }) {
+  prepare({ value, samples, duration, lateness, percentile, lowerLimit, upperLimit }) {
     requirePercent(percentile)
     requireRange(lowerLimit, upperLimit)
-    return { number: compileNumber(value), reach: reachOf(samples, duration) }
+    return { number: compileNumber(value), reach: reachOf(samples, duration, lateness) }
   },
   execute(context) {
     const { statistic, percentile, lowerLimit, upperLimit, minimum } = context.properties
     const { number, reach } = context.prepared
-    const read = number.read(context)
+    const read = hasNews(context, number.names) ? number.read(context) : undefined
     const memory = memoryOf(context.internalState, statistic === 'percentile')
-    take(memory, context.now, read, reach)
+    if (read === undefined) goOn(memory, context.now, reach)
+    else take(memory, sampleTime(context), context.now, read, reach)
+    const { late } = memory
     const all = statisticsOf(memory)
+    if (all.count === 0) return { state: 'Collecting', rawData: { count: 0, late }, internalState: memory }
     const value = statisticOf(memory, all, statistic as Statistic, percentile)
-    const result = { rawData: { value, ...all }, internalState: memory }
+    const result = { rawData: { value, ...all, late }, internalState: memory }
     if (all.count < minimum) return { state: 'Collecting', ...result }
     if (upperLimit !== undefined && value > upperLimit) return { state: 'Above', ...result }
     return { state: lowerLimit !== undefined && value < lowerLimit ? 'Below' : 'In Range', ...result }
   },
 })
 
-function reachOf(samples: number | undefined, duration: string | undefined): Reach {
+function reachOf(samples: number | undefined, duration: string | undefined, lateness: string | undefined): WindowReach {
   if (samples === undefined && duration === undefined) {
     throw lacking(
       'samples',
@@ -86,6 +110,7 @@ function reachOf(samples: number | undefined, duration: string | undefined): Rea
   return {
     samples: samples === undefined ? forever : wholeCount(samples),
     duration: duration === undefined ? forever : lengthOf(duration),
+    lateness: latenessOf(lateness),
   }
 }
 

@@ -1,33 +1,25 @@
 import {
   deviation,
   emptyTree,
-  emptyWindow,
+  endOf,
   insert,
-  MAX_SAMPLES,
-  oldestAt,
   percentileOf,
-  pushTo,
   remove,
-  shiftFrom,
-  sizeOf,
+  shiftOutOfReach,
   summaryOf,
+  takeAt,
+  timedWindow,
   type OrderTree,
-  type SlidingWindow,
+  type TimedWindow,
+  type WindowReach,
 } from '../../src/plug.ts'
 
 export const STATISTICS = ['count', 'mean', 'min', 'max', 'sum', 'std', 'percentile'] as const
 export type Statistic = (typeof STATISTICS)[number]
 
 /** What a node keeps: plain JSON that changes in place. The tree is there only for percentiles. */
-export interface Memory {
-  readonly window: SlidingWindow
+export interface Memory extends TimedWindow {
   readonly tree: OrderTree | null
-}
-
-/** How far back a window reaches: numbers, ms. */
-export interface Reach {
-  readonly samples: number
-  readonly duration: number
 }
 
 export interface Statistics {
@@ -41,23 +33,34 @@ export interface Statistics {
 
 /** The memory of before, or a new one when there is none that fits. */
 export function memoryOf(state: unknown, ordered: boolean): Memory {
-  if (isMemory(state) && (state.tree !== null) === ordered) return state
-  return { window: emptyWindow(), tree: ordered ? emptyTree() : null }
+  if (!isMemory(state) || (state.tree !== null) !== ordered) {
+    return { ...timedWindow(), tree: ordered ? emptyTree() : null }
+  }
+  // one of before windows had times of their own
+  return 'newest' in state ? state : { ...timedWindow(state.window), tree: state.tree }
 }
 
-/** Takes a number in and lets go of those that are out of reach. Amortised constant time, O(log n) with a tree. */
-export function take({ window, tree }: Memory, at: number, value: number, reach: Reach): void {
-  pushTo(window, at, value)
-  if (tree) insert(tree, value)
-  const most = Math.min(reach.samples, MAX_SAMPLES)
-  while (sizeOf(window) > most || (oldestAt(window) ?? at) <= at - reach.duration) {
-    const oldest = shiftFrom(window)
+/** Takes a number in that was measured at `at`, unless it came too late. Amortised constant time, O(log n) with a tree. */
+export function take(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
+  if (!takeAt(memory, at, now, value, reach)) return
+  if (memory.tree) insert(memory.tree, value)
+  letGo(memory, memory.newest ?? at, reach)
+}
+
+/** A run that brings no number: time goes on. */
+export function goOn(memory: Memory, now: number, reach: WindowReach): void {
+  letGo(memory, endOf(memory, now), reach)
+}
+
+function letGo(memory: Memory, end: number, reach: WindowReach): void {
+  for (;;) {
+    const oldest = shiftOutOfReach(memory, end, reach)
     if (oldest === undefined) return
-    if (tree) remove(tree, oldest)
+    if (memory.tree) remove(memory.tree, oldest)
   }
 }
 
-export function statisticsOf({ window }: Memory): Statistics {
+export function statisticsOf({ window }: TimedWindow): Statistics {
   const summary = summaryOf(window)
   const [count, mean, , min, max, sum] = summary
   return { count, mean, min, max, sum, std: deviation(summary) }
@@ -68,6 +71,6 @@ export function statisticOf(memory: Memory, all: Statistics, which: Statistic, p
   return memory.tree === null ? Number.NaN : percentileOf(memory.tree, percent)
 }
 
-function isMemory(state: unknown): state is Memory {
+function isMemory(state: unknown): state is Memory | Pick<Memory, 'window' | 'tree'> {
   return typeof state === 'object' && state !== null && 'window' in state && 'tree' in state
 }

@@ -70,7 +70,7 @@ describe('AlarmEventSensor', () => {
           label: 'words',
           name: 'template',
           resource: '$',
-          properties: { template: '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} ${?streamdata.temperature}' },
+          properties: { template: '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}' },
         },
       ],
       triggers: [
@@ -82,10 +82,10 @@ describe('AlarmEventSensor', () => {
     it('lets them read the event as their message, beside what the broker brought', async () => {
       const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(0) })
       const task = await engine.start(rule, { type: 'reactive', resource: 'boiler-1' })
-      engine.receive({ resource: 'boiler-1', temperature: 21 })
+      engine.receive({ resource: 'boiler-1', temperature: 21, humidity: 60 })
       expect(task.node('words').rawData).toBeUndefined()
       engine.receive({ resource: 'boiler-1', ...event('AlarmRaised') }, { channel: 'alarm' })
-      expect(task.node('words').rawData).toEqual({ result: 'MAJOR HEAT 21' })
+      expect(task.node('words').rawData).toEqual({ result: 'MAJOR HEAT 21 ' })
       await engine.close()
     })
 
@@ -98,7 +98,7 @@ describe('AlarmEventSensor', () => {
         channelOf: () => 'alarm',
         settings: { type: 'reactive' },
       })
-      expect(played.task.node('words').rawData).toEqual({ result: 'MAJOR HEAT ' })
+      expect(played.task.node('words').rawData).toEqual({ result: 'MAJOR HEAT  ' })
     })
   })
 })

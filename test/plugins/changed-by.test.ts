@@ -15,6 +15,17 @@ describe('changedBy', () => {
     expect(statesOf(changedBy, { value: 'v', ...properties }, values)).toEqual(states)
   })
 
+  it('is Unchanged on a run without a new value, and fails before the first', () => {
+    const properties = { value: 'v', by: 1 }
+    const carried = { properties, message: { v: 9 }, messageTime: 0, now: 5 }
+    expect(runPlug(changedBy, { ...carried, internalState: 2 })).toMatchObject({
+      state: 'Unchanged',
+      rawData: undefined,
+      internalState: undefined,
+    })
+    expect(() => runPlug(changedBy, carried)).toThrow('no message has brought a value of "v" yet')
+  })
+
   it('tells what it compared with', () => {
     const ran = runPlug(changedBy, { properties: { value: 'v', by: 2 }, message: { v: 5 }, internalState: 2 })
     expect(ran.rawData).toEqual({ value: 5, reference: 2, change: 3 })

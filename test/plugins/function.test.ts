@@ -90,6 +90,49 @@ describe('Function', () => {
     )
   })
 
+  /** Values of one message after the other, 10 s apart; `undefined`: a run on what the message before had. */
+  function ofMessages(formula: string, messages: readonly (Record<string, unknown> | undefined)[], lateness?: string) {
+    let internalState: unknown
+    let message: Record<string, unknown> = {}
+    let messageTime = 0
+    return messages.map((given, i) => {
+      const now = 100_000 + i * 10_000
+      if (given !== undefined) [message, messageTime] = [given, now]
+      const properties = { formula, threshold: 0, ...(lateness !== undefined && { lateness }) }
+      const ran = runPlug(functionSensor, { properties, message, messageTime, internalState, now })
+      internalState = JSON.parse(JSON.stringify(ran.internalState))
+      return ran.rawData?.['formulaValue'] ?? null
+    })
+  }
+
+  it.each([
+    ['<sum(5, minutes, GLOBAL.v)>', [4, 4, 9]],
+    ['<count(4, GLOBAL.v)>', [1, 1, 1]],
+    ['<max(GLOBAL.v)> - <GLOBAL.v>', [0, 0, 0]],
+    ['<GLOBAL.v> - <GLOBAL.v>[-1]', [null, null, 1]],
+    ['(<GLOBAL.v> - <GLOBAL.v>[-1]) / dt', [null, null, 0.05]],
+    ['<sum(15, seconds, GLOBAL.v)>', [4, 4, 5]],
+  ])('%s takes a value of a message once', (formula, expected) => {
+    expect(ofMessages(formula, [{ v: 4 }, undefined, { v: 5 }])).toEqual(expected)
+  })
+
+  it('lets go of what leaves its window on a run without a new value, and then needs more', () => {
+    expect(ofMessages('<sum(15, seconds, GLOBAL.v)>', [{ v: 4 }, undefined, undefined])).toEqual([4, 4, null])
+  })
+
+  it('counts values of messages at their own time, and not what comes later than its lateness', () => {
+    const messages = [1000, 11_000, 5000, 4999].map((timestamp, i) => ({ v: 2 ** i, timestamp }))
+    expect(ofMessages('<sum(1, minutes, GLOBAL.v)>', messages)).toEqual([1, 3, 7, 15])
+    expect(ofMessages('<sum(1, minutes, GLOBAL.v)>', messages, '6s')).toEqual([1, 3, 7, 7])
+    const properties = { formula: '<sum(1, minutes, GLOBAL.v)>', threshold: 0, lateness: '0s' }
+    const first = runPlug(functionSensor, { properties, message: { v: 1, timestamp: 5 }, now: 9 })
+    const { internalState } = first
+    expect(
+      runPlug(functionSensor, { properties, message: { v: 2, timestamp: 4 }, now: 9, internalState }).rawData,
+    ).toEqual({ formulaValue: 1, late: 1 })
+    expect(checkPlug(functionSensor, { lateness: 'soon' }).join()).toContain('lateness: "soon" is not a duration')
+  })
+
   it('measures kilometres between two nodes', () => {
     expect(value('distance(n, m)')).toBeCloseTo(49.4, 0)
   })

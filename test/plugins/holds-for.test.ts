@@ -63,7 +63,15 @@ describe('holdsFor', () => {
     const { internalState } = runPlug(holdsFor, { properties, message: { v: 9 } })
     expect(runPlug(holdsFor, { properties, internalState, now: 5000 })).toMatchObject({ state: 'Pending' })
     expect(runPlug(holdsFor, { properties, internalState, now: 10_000 })).toMatchObject({ state: 'Holds' })
-    expect(() => runPlug(holdsFor, { properties })).toThrow('"v" has no value')
+    expect(() => runPlug(holdsFor, { properties })).toThrow('no message has brought a value of "v" yet')
+    expect(runPlug(holdsFor, { properties, internalState: null })).toMatchObject({ state: 'No' })
+  })
+
+  it('counts a value of a message once, however often it runs on it', () => {
+    const properties = { condition: 'v > 5', count: 2 }
+    const { internalState } = runPlug(holdsFor, { properties, message: { v: 9 } })
+    const carried = runPlug(holdsFor, { properties, internalState, message: { v: 9 }, messageTime: 0, now: 1 })
+    expect(carried).toMatchObject({ state: 'Pending', rawData: { count: 1 } })
   })
 
   it('takes JSON Logic too, and wants a duration or a count', () => {

@@ -47,6 +47,16 @@ describe('hysteresis', () => {
   })
 
   it('fails without a value', () => {
-    expect(() => runPlug(hysteresis, { properties: above })).toThrow('"v" has no value')
+    expect(() => runPlug(hysteresis, { properties: above })).toThrow('no message has brought a value of "v" yet')
+  })
+
+  it('gives the state that it has on a run without a new value, whatever is carried over', () => {
+    const on = { on: true, since: 5 }
+    const carried = { message: { v: 1 }, messageTime: 7, now: 9 }
+    expect(runPlug(hysteresis, { properties: above, internalState: on, ...carried })).toMatchObject({
+      state: 'On',
+      rawData: undefined,
+    })
+    expect(() => runPlug(hysteresis, { properties: above, ...carried })).toThrow('no message has brought')
   })
 })

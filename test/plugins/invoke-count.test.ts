@@ -3,6 +3,11 @@ import { invokeCount } from '../../plugins/invoke-count/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('invokeCount', () => {
+  it('hears a reset once', () => {
+    const call = { internalState: 4, message: { reset: true }, messageTime: 0, now: 1 }
+    expect(runPlug(invokeCount, call)).toMatchObject({ state: 'Incremented', rawData: { count: 5 } })
+  })
+
   it.each([
     ['the first run counts 1', undefined, {}, 'Incremented', 1],
     ['a later run counts on', 4, {}, 'Incremented', 5],

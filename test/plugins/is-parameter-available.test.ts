@@ -6,6 +6,11 @@ const message = { t: 0, off: false, none: null, deep: { a: [5] }, 'a.b': 1 }
 const nodes = { n: { v: 2 } }
 
 describe('isParameterAvailable', () => {
+  it('asks the message at hand, not those before it', () => {
+    const call = { properties: { parameter: 't' }, message, messageTime: 0, now: 1 }
+    expect(runPlug(isParameterAvailable, call)).toMatchObject({ state: 'NO', rawData: {} })
+  })
+
   it.each([
     [{ parameter: 't' }, 'YES', { value: 0 }],
     [{ parameter: 'off' }, 'YES', { value: false }],

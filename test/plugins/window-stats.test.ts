@@ -14,7 +14,16 @@ describe('windowStats', () => {
       { value: 'v', samples: 3, statistic: 'max' },
       [9, 1, 2, 6].map((v) => ({ v })),
     )
-    expect(ran.at(-1)?.rawData).toEqual({ value: 6, count: 3, mean: 3, min: 1, max: 6, sum: 9, std: Math.sqrt(7) })
+    expect(ran.at(-1)?.rawData).toEqual({
+      value: 6,
+      count: 3,
+      mean: 3,
+      min: 1,
+      max: 6,
+      sum: 9,
+      std: Math.sqrt(7),
+      late: 0,
+    })
   })
 
   it('lets go of numbers that are older than the duration', () => {
@@ -25,6 +34,64 @@ describe('windowStats', () => {
       (i) => i * 5000,
     )
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([1, 3, 6, 12])
+  })
+
+  it('takes nothing in on a run without a new value, lets go of what is too old and says how things are', () => {
+    const properties = { value: 'v', duration: '10s', statistic: 'sum' }
+    const { internalState } = runPlug(windowStats, { properties, message: { v: 40 }, now: 1000 })
+    const carried = { properties, internalState, message: { v: 40 }, messageTime: 1000 }
+    expect(runPlug(windowStats, { ...carried, now: 5000 })).toMatchObject({
+      state: 'In Range',
+      rawData: { value: 40, count: 1 },
+    })
+    expect(runPlug(windowStats, { ...carried, now: 11_000 })).toMatchObject({
+      state: 'Collecting',
+      rawData: { count: 0, late: 0 },
+    })
+    expect(runPlug(windowStats, { properties }).rawData).toEqual({ count: 0, late: 0 })
+  })
+
+  it('takes in what other nodes say at every run, and a value of the message with what is new of it', () => {
+    const nodes = { n: { x: 2 } }
+    const ofNode = { properties: { value: 'nodes.n.rawData.x', samples: 9, statistic: 'sum' }, nodes }
+    const first = runPlug(windowStats, ofNode)
+    expect(runPlug(windowStats, { ...ofNode, internalState: first.internalState }).rawData).toMatchObject({ value: 4 })
+    const both = { properties: { value: 'nodes.n.rawData.x * v', samples: 9, statistic: 'sum' }, nodes }
+    const { internalState } = runPlug(windowStats, { ...both, message: { v: 5 } })
+    const carried = { ...both, internalState, message: { v: 5 }, messageTime: 0, now: 1 }
+    expect(runPlug(windowStats, carried).rawData).toMatchObject({ value: 10, count: 1 })
+  })
+
+  it.each<[string, string | undefined, readonly (number | string | undefined)[], number[], number]>([
+    ['numbers count where their messages say', undefined, [1000, 9000, 4000, 12_000], [1, 3, 7, 14], 0],
+    ['what is beyond the window is late', undefined, [20_000, 9000, 10_000, 10_001], [1, 1, 1, 9], 2],
+    ['without lateness whatever is older', '0s', [1000, 9000, 8999, 9000], [1, 3, 3, 11], 1],
+    ['and with some what is older than that', 'PT5S', [1000, 9000, 4000, 3999], [1, 3, 7, 7], 1],
+    ['text is read as ISO 8601', undefined, ['1970-01-01T00:00:09Z', 8000, 'soon', undefined], [1, 3, 4, 12], 0],
+    ['the future counts as now', undefined, [9e15, 100_000, '2100-01-01', 100_000], [1, 3, 7, 15], 0],
+  ])('by the time of the message: %s', (_, lateness, timestamps, sums, late) => {
+    const properties = { value: 'v', duration: '10s', statistic: 'sum', ...(lateness && { lateness }) }
+    const messages = timestamps.map((timestamp, i) => ({ v: 2 ** i, ...(timestamp !== undefined && { timestamp }) }))
+    const ran = runSeries(windowStats, properties, messages, () => 100_000)
+    expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual(sums)
+    expect(ran.at(-1)?.rawData?.['late']).toBe(late)
+  })
+
+  it('finds percentiles of numbers that come out of order', () => {
+    const properties = { value: 'v', duration: '10s', statistic: 'percentile', percentile: 50 }
+    const messages = [3, 9, 1, 5].map((v, i) => ({ v, timestamp: [1000, 9000, 2000, 11_500][i] }))
+    const ran = runSeries(windowStats, properties, messages, () => 100_000)
+    expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([3, 6, 3, 5])
+  })
+
+  it('goes on with what it kept when all numbers had the time at which they came', () => {
+    const properties = { value: 'v', duration: '10s', statistic: 'sum' }
+    const { internalState } = runPlug(windowStats, { properties, message: { v: 1 }, now: 5000 })
+    const { window, tree } = internalState as Record<string, unknown>
+    const before = { window, tree }
+    expect(
+      runPlug(windowStats, { properties, message: { v: 2 }, now: 6000, internalState: before }).rawData,
+    ).toMatchObject({ value: 3, late: 0 })
   })
 
   it('compares the chosen statistic with the limits, once there are enough samples', () => {
@@ -75,6 +142,7 @@ describe('windowStats', () => {
   it.each([
     [{ samples: 0 }, 'samples: 0 is out of bounds'],
     [{ duration: '0s' }, 'not longer than nothing'],
+    [{ lateness: '-PT1S' }, 'lateness: "-PT1S" is below 0'],
     [{ percentile: 101 }, '101 is no percentile'],
     [{ minimum: 0 }, 'minimum: 0'],
     [{ lowerLimit: 2, upperLimit: 1 }, 'upperLimit 1 is below lowerLimit 2'],

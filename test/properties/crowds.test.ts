@@ -45,9 +45,15 @@ const message: fc.Arbitrary<Message> = rarely(
     })
     .map((values): Message => ({ resource: 'r', ...values })),
 )
+const lacking = fc
+  .record({ message: calmMessage, lacks: fc.constantFrom('a', 'b') })
+  .map(({ message: all, lacks }): Message => ({
+    resource: 'r',
+    ...Object.fromEntries(Object.entries(all).filter(([name]) => name !== lacks)),
+  }))
 const messages = rarely(
   30,
-  fc.array(message, { minLength: 1, maxLength: 6 }),
+  fc.array(rarely(40, message, lacking), { minLength: 1, maxLength: 6 }),
   // more than a crowd keeps
   fc.array(calmMessage, { minLength: 3, maxLength: 5 }).map((few) => Array.from({ length: 80 }, () => few).flat()),
 )

@@ -79,6 +79,7 @@ async function simulated(rule: Rule, script: Script): Promise<readonly EngineEve
 function underOneName(events: readonly EngineEvent[]): string[] {
   const renamed = events.map((event): EngineEvent => {
     const effect = event.type === 'fired' ? { effect: event.effect.replace(`${event.task}/`, `${TASK_ID}/`) } : {}
+    // a tick of the task's own that is held back bears its name
     const node = event.node === event.task ? { node: TASK_ID } : {}
     return { ...event, task: TASK_ID, ...effect, ...node }
   })

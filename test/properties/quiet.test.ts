@@ -32,9 +32,11 @@ const message = fc
     say: rare<unknown>(fc.constantFrom('Low', 'High'), 'nonsense', 'throw', 'later', 'hold', 'remember', 'log'),
     act: rare<unknown>(fc.constantFrom('quiet', 'look', 'chance', 'read'), 'throw', 'later', 'answer', 'id', 'log'),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
+    lacks: rare(fc.constant(''), 'a', 'b', 'say'),
   })
-  .map(({ extra, ...values }): Message => {
-    return { resource: 'r', ...values, ...(extra !== undefined && { extra }) }
+  .map(({ extra, lacks, ...values }): Message => {
+    const all = { resource: 'r', ...values, ...(extra !== undefined && { extra }) }
+    return lacks === '' ? all : (Object.fromEntries(Object.entries(all).filter(([name]) => name !== lacks)) as Message)
   })
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -205,6 +207,7 @@ class Run {
       version: '1.0.0',
       kind: 'sensor',
       states: ['Low', 'High'],
+      parameters: [],
       input: { value: { type: 'double', mandatory: true }, limit: { type: 'double', mandatory: true } },
       openOutput: true,
       execute: ({ properties }) => {
@@ -241,8 +244,10 @@ class Run {
     return new Promise((resolve) => this.#open.push(() => resolve(answer)))
   }
 
-  #note({ now, task, node, hops, streamData }: PlugContext): void {
-    this.calls.push(JSON.stringify([now, task, node, hops, streamData]))
+  #note(context: PlugContext): void {
+    const { now, task, node, hops, streamData } = context
+    const news = ['a', 'b', 'say', 'extra'].filter((name) => context.isNew(name))
+    this.calls.push(JSON.stringify([now, task, node, hops, streamData, news]))
   }
 
   look(): void {

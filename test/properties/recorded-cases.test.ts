@@ -112,6 +112,24 @@ const CASES: Case[] = [
     },
     script: [data(0, 1), data(1000, 20)],
   },
+  {
+    fact: 'a onetime task takes nothing more while it waits for its actuator, not even ticks of its sensors',
+    rule: {
+      sensors: [
+        {
+          ...level,
+          label: 's0',
+          resource: 'r1',
+          pollingPeriod: 2000,
+          retryConfig: { maxRetries: 0, errorState: 'Low' },
+        },
+      ],
+      actuators: [{ label: 'a0', name: 'laterAct' }],
+      triggers: [{ sourceLabel: 's0', destinationLabel: 'a0', statesTrigger: ['Low'] }],
+      task: { type: 'onetime' },
+    },
+    script: [data(3000, 1), wait(9000), { at: 9000, input: { kind: 'settle', node: 'a0', state: 'Low' } }],
+  },
 ]
 
 describe('the engine does what the model says', () => {

@@ -10,6 +10,8 @@ export interface BuiltinTask {
   readonly clock: VirtualClock
   /** what a node became, as `time state` */
   states(node: string): readonly string[]
+  /** destinations in the order in which they fired, as `time destination` */
+  fired(): readonly string[]
   send(values: Record<string, unknown>): void
   /** when no plug has a call open any more */
   settled(): Promise<void>
@@ -37,6 +39,7 @@ async function onClock(
       events.flatMap((event) =>
         event.type === 'state' && event.node === node && event.to !== null ? [`${event.time} ${event.to}`] : [],
       ),
+    fired: () => events.flatMap((event) => (event.type === 'fired' ? [`${event.time} ${event.node}`] : [])),
     send: (values) => void engine.receive({ resource: 'r', ...values }),
     settled: () => engine.settled(),
     async restart(at = clock.now()) {

@@ -66,7 +66,7 @@ export function checkPlug(plug: Plug, properties: Record<string, unknown>): read
   return (plug.check?.(properties) ?? []).map((problem) => `${problem.property}: ${problem.message}`)
 }
 
-function plugContext(
+export function plugContext(
   call: Call,
   properties: Readonly<Record<string, unknown>>,
   prepared: unknown,

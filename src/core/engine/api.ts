@@ -150,8 +150,10 @@ export interface TaskInfo {
   /** occurrences of its clocks that were missed and left out */
   readonly skippedTicks: number
   readonly invocationCount: number
-  /** failed invocations among the last 64 */
-  readonly health: { readonly errorsCount: number; readonly errorsRate: number }
+  /** failed invocations among the last 64; inputs and calls of actuators that were dropped in this run because too many waited */
+  readonly health: { readonly errorsCount: number; readonly errorsRate: number; readonly dropped: number }
+  /** inputs and calls of actuators that wait, when there are any; while the task is at work, the time of the input at hand */
+  readonly waiting?: { readonly inputs: number; readonly effects: number; readonly since?: number }
   /** why it could not start */
   readonly error?: string
   /** problems of the rule that did not keep it from running */

@@ -21,6 +21,7 @@ import type { Changed, Engine, EngineOptions, SavedTask, StartSettings, Task } f
 import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
+import { Delays } from './delays.ts'
 import { EventStream, guarded } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
@@ -29,7 +30,7 @@ import { OpenCount } from './open-count.ts'
 import { buildModel, limitsOf, resolveResources, type ModelLimits } from './model.ts'
 import { Preparer } from './prepare.ts'
 import type { Prepared } from './prepared.ts'
-import { requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
+import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitingWork, type Work } from './waiting-work.ts'
@@ -47,6 +48,9 @@ export class CoreEngine implements Engine {
   /** the present, in a cell that costs no box */
   readonly #clock = new Float64Array([Number.NEGATIVE_INFINITY])
   readonly #scheduler: SchedulerLike
+  /** of a simulation: replies that are held back */
+  readonly delays: Delays
+  #isClosed = false
   readonly #router = new Router<LiveTask, QuietSource<LiveTask>>((resource) => this.#quiet.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
@@ -56,7 +60,7 @@ export class CoreEngine implements Engine {
   #order = 0
   readonly #open = new OpenCount()
   /** inputs that wait for earlier ones of their tasks */
-  readonly #inputs = { count: 0 }
+  readonly #inputs = { count: 0, maxLag: 0 }
   /** of a host that keeps what it hands in; set around `receive` */
   readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
@@ -80,6 +84,7 @@ export class CoreEngine implements Engine {
     const { onRare } = options
     this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate, this.#counts, onRare !== undefined)
     this.#scheduler = options.scheduler
+    this.delays = new Delays(options.scheduler)
     this.#host = {
       quiet: this.#quiet,
       timers: this.#timers,
@@ -94,8 +99,9 @@ export class CoreEngine implements Engine {
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
       open: this.#open,
-      delay: (ms, work) => void options.scheduler.schedule(work, ms),
+      delay: (ms, work) => this.delays.add(ms, work),
       latency: options.latency,
+      mayBeQuiet: options.latency === undefined && options.journal?.mayCall === undefined,
       waiting: this.#inputs,
       kept: this.kept,
       later: new WeakSet(),
@@ -130,6 +136,7 @@ export class CoreEngine implements Engine {
   }
 
   async start(rule: Rule | Template | string, settings: StartSettings = {}): Promise<Task> {
+    this.#requireOpen()
     if (typeof rule === 'string') return this.#startAgain(this.#task(rule))
     const { id: given, ...rest } = settings
     const prepared = this.#preparer.prepare(rule, rest, this.#options)
@@ -148,6 +155,7 @@ export class CoreEngine implements Engine {
 
   /** Begins a run that its host has a number for, with resources that were resolved before. `VALIDATION`, `SCHEDULE`. */
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
+    this.#requireOpen()
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
     const task = this.#made(id, createTime, this.#preparer.prepare(of.source, of.settings))
     await this.#turn((now) => this.#launch(task, resources, now, run))
@@ -248,6 +256,7 @@ export class CoreEngine implements Engine {
 
   /** `of`: what the task was made of, shared by those made of the same; then the saved rule is not looked at. */
   async restore(saved: SavedTask, of?: TaskOrigin): Promise<LiveTask> {
+    this.#requireOpen()
     requireFormat(saved)
     if (this.#tasks.has(saved.id)) throw taskExists(saved.id, 'remove it first')
     const prepared = of ? this.#preparer.prepare(of.source, of.settings) : this.#preparer.prepareSaved(saved)
@@ -272,6 +281,7 @@ export class CoreEngine implements Engine {
   }
 
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
+    if (this.#isClosed) throw closedError()
     const isSingle = isOne(messages)
     if (isSingle && sent === undefined) return this.#receiveOne(messages)
     const list = isSingle ? [messages] : messages
@@ -337,6 +347,13 @@ export class CoreEngine implements Engine {
     return this.#task(id).explain(node)
   }
 
+  /** ms that an input waited at most for earlier ones of its task, since the last time that this was asked */
+  takeMaxLag(): number {
+    const { maxLag } = this.#inputs
+    this.#inputs.maxLag = 0
+    return maxLag
+  }
+
   /** how many messages wait for earlier ones of their tasks */
   get waitingMessages(): number {
     return this.#inputs.count
@@ -352,6 +369,7 @@ export class CoreEngine implements Engine {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true
     for (const task of this.#tasks.values()) task.abandon()
     this.#tasks.clear()
     this.#router.clear()
@@ -408,7 +426,12 @@ export class CoreEngine implements Engine {
     if (isRunning(task)) this.#router.add(task, task.resources)
   }
 
+  #requireOpen(): void {
+    if (this.#isClosed) throw closedError()
+  }
+
   #task(id: string): LiveTask {
+    this.#requireOpen()
     const task = this.#tasks.get(id)
     if (task) return task
     throw new AppError('NOT_FOUND', `Task with id ${id} not found`)

@@ -49,6 +49,8 @@ export interface WhySensor {
   since?: number
   /** the input that made it */
   input?: InputSummary
+  /** values that it read of earlier messages, since that input did not have them: when each came, epoch ms */
+  carried?: Readonly<Record<string, { readonly time: number }>>
 }
 
 export interface WhyGate {

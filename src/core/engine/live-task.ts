@@ -33,6 +33,8 @@ import type { Listener as Watcher } from './watches.ts'
 /** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks, LaneHost {
   readonly quiet: Quiet
+  /** false: each call has to be asked for or held back, which rows do not do */
+  readonly mayBeQuiet: boolean
   now(): number
   /** the task does not run any more */
   ended(task: LiveTask): void
@@ -56,6 +58,8 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   readonly #host: TaskHost
   readonly #hooks: TaskHooks
   #failed = false
+  /** it was removed, or its engine is closed */
+  #isGone = false
 
   constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
     this.id = id
@@ -174,8 +178,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   }
 
   get canBeQuiet(): boolean {
-    // A journal that wants to be asked is asked before each call; rows call without asking.
-    if (this.#lane === undefined || this.#host.journal?.mayCall !== undefined || this.#hooks.isWatched) return false
+    if (this.#lane === undefined || !this.#host.mayBeQuiet || this.#hooks.isWatched) return false
     this.#fit ??= this.#host.quiet.fit(this.#lane.model) ?? null
     return this.#fit !== null
   }
@@ -231,6 +234,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
+    this.#isGone = true
     if (this.seat !== undefined) this.#leave(this.seat)
     this.#host.timers.forget(this)
     const lane = this.#lane
@@ -351,10 +355,12 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   #requireLane(): TaskLane {
     if (this.#lane) return this.#lane
+    if (this.#isGone) throw new AppError('CLOSED', `task ${this.id} was removed, or its engine is closed`)
     throw new AppError('WRONG_STATUS', `task ${this.id} has not been started`)
   }
 
   #requireRunning(action: string): void {
+    if (this.#isGone) throw new AppError('CLOSED', `task ${this.id} was removed, or its engine is closed`)
     if (this.status !== 'running') throw notPossible(action, this.status)
   }
 }

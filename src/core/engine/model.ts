@@ -1,6 +1,7 @@
 /** Task start: placeholders of resources are resolved, the clocks are read (part 2, 2.2). */
-import type { Graph, Plan, SensorNode } from '../graph/graph.ts'
-import { channelPlans, makePlan } from '../graph/plan.ts'
+import { makeDataPlan } from '../graph/data-plan.ts'
+import type { DataPlan, Graph, SensorNode } from '../graph/graph.ts'
+import { channelPlans } from '../graph/plan.ts'
 import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
 import type { Ports } from '../ports.ts'
 import type { SharedSettings } from '../rule/settings.ts'
@@ -48,7 +49,6 @@ export function buildModel(
   began: ClocksBegan = {},
 ): TaskModel {
   const { graph, settings } = prepared
-  const { streamValidity, maxWaiting } = limits
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
   // Written out: an object that is spread into another takes more memory, and a fleet has one each.
   return {
@@ -62,8 +62,8 @@ export function buildModel(
     channelPlans,
     schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, began.task ?? start)),
     ownSchedules: ownSchedules(graph, settings, clocks, (label) => startOf(began, label) ?? start),
-    streamValidity,
-    maxWaiting,
+    streamValidity: settings.streamValidity ?? limits.streamValidity,
+    maxWaiting: limits.maxWaiting,
   }
 }
 
@@ -89,12 +89,12 @@ function boundTo(resolved: readonly string[], graph: Graph): Bound {
 }
 
 /** Two resource texts may mean one resource; its data then runs the sensors of both. */
-function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly Plan[] {
+function joinedPlans(graph: Graph, count: number, resourcePlace: readonly number[]): readonly DataPlan[] {
   const sensors: SensorNode[][] = Array.from({ length: count }, () => [])
   for (const sensor of graph.sensors) {
     if (sensor.onData) sensors[resourcePlace[sensor.resource] ?? -1]?.push(sensor)
   }
-  return sensors.map((list) => makePlan(list))
+  return sensors.map((list) => makeDataPlan(list))
 }
 
 function clockOf(settings: SharedSettings, start: number): ScheduleSettings {

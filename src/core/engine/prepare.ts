@@ -48,7 +48,10 @@ export class Preparer {
 
   /** Throws `VALIDATION` with every problem of the rule and its settings. */
   prepare(input: Rule | Template, request: TaskSettings = {}, options: CheckOptions = {}): Prepared {
-    const source = this.#source(input, options)
+    return this.#prepare(this.#source(input, NO_OVERRIDES, options), request, options)
+  }
+
+  #prepare(source: Source, request: TaskSettings, options: CheckOptions): Prepared {
     const instance = instantiate(source.document, request)
     refuse(instance.issues)
     const known = this.#graph(source, instance, options)
@@ -68,15 +71,19 @@ export class Preparer {
 
   /** The same of a saved task, whose rule has its overrides in it. */
   prepareSaved({ rule, template, overrides = NO_OVERRIDES }: SavedRule): Prepared {
-    return this.prepare(rule).of(template, overrides)
+    return this.#prepare(this.#source(rule, overrides, {}), {}, {}).of(template, overrides)
   }
 
-  #source(input: Rule | Template, options: CheckOptions): Source {
-    const key = `${options.strict === true ? 'strict ' : ''}${textOf(input)}`
+  /** `overrides`: of a rule that was made of a template; a template says by itself. */
+  #source(input: Rule | Template, overrides: VariableOverrides, options: CheckOptions): Source {
+    const text = textOf(overrides.byStream.length === 0 ? input : [input, overrides])
+    const key = `${options.strict === true ? 'strict ' : ''}${text}`
     const known = this.#sources.get(key)
     if (known) return known
     const isTemplate = typeof input === 'object' && input !== null && 'name' in input
-    const checked = isTemplate ? templateOf(input, this.#plugs, options) : ruleOf(input, this.#plugs, options)
+    const checked = isTemplate
+      ? templateOf(input, this.#plugs, options)
+      : ruleOf(input, overrides, this.#plugs, options)
     const source: Source = { ...checked, graphs: new Map() }
     remember(this.#sources, key, source, MAX_SOURCES)
     return source
@@ -96,7 +103,11 @@ export class Preparer {
     if (known) return known
     const { rule, issues } = validateRule(instance.rule, this.#plugs, options)
     if (rule === undefined) throw validationError('the rule', issues)
-    const entry = { graph: compileRule(rule, this.#plugs), warnings: issues, last: undefined }
+    const entry = {
+      graph: compileRule(rule, this.#plugs, source.overrides.byStream),
+      warnings: issues,
+      last: undefined,
+    }
     remember(source.graphs, key, entry, MAX_GRAPHS)
     return entry
   }
@@ -120,10 +131,15 @@ function changes(source: Source, instance: Instance): unknown {
   return sensors === source.document.sensors && actuators === source.document.actuators ? null : [sensors, actuators]
 }
 
-function ruleOf(input: Rule, plugs: PlugRegistry, options: CheckOptions): Omit<Source, 'graphs'> {
+function ruleOf(
+  input: Rule,
+  overrides: VariableOverrides,
+  plugs: PlugRegistry,
+  options: CheckOptions,
+): Omit<Source, 'graphs'> {
   const { rule, issues } = validateRule(input, plugs, options)
   if (rule === undefined) throw validationError('the rule', issues)
-  return { document: rule, overrides: NO_OVERRIDES }
+  return { document: rule, overrides }
 }
 
 function templateOf(input: Template, plugs: PlugRegistry, options: CheckOptions): Omit<Source, 'graphs'> {

@@ -64,3 +64,7 @@ export function noSensor(task: string, { label, kind }: GraphNode): AppError {
   const what = kind === 'gate' ? 'a relation' : 'an actuator'
   return new AppError('NOT_FOUND', `node ${label} of task ${task} is no sensor but ${what}`)
 }
+
+export function closedError(): AppError {
+  return new AppError('CLOSED', 'the engine is closed; make another one and restore its tasks from what they saved')
+}

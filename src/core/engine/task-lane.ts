@@ -53,7 +53,7 @@ export interface LaneHost {
   readonly later: WeakSet<Plug>
   readonly kept: KeptMessages
   /** inputs that wait, in all tasks */
-  readonly waiting: { count: number }
+  readonly waiting: { count: number; maxLag: number }
 }
 
 /** The task that a lane belongs to. */
@@ -259,6 +259,12 @@ export class TaskLane implements TaskRun {
   /** The next of what waits: an input, or a timer that was due before it. */
   #takeNext(clock: number): boolean {
     const { state } = this
+    if (isOver(this)) {
+      this.forgetWaiting()
+      state.waiting = []
+      this.#hasDue = false
+      return false
+    }
     const head = state.waiting[0]
     const until = head?.time ?? clock
     const mayBeDue = this.#hasDue || (this.#host.timers.earliest[0] as number) <= until
@@ -271,15 +277,12 @@ export class TaskLane implements TaskRun {
       this.#hasDue = false
       return false
     }
-    if (isOver(this)) {
-      this.forgetWaiting()
-      state.waiting = []
-      return false
-    }
     state.waiting.shift()
     this.#forget(head)
     this.#host.counts.steps++
     this.#begins(head.number)
+    const { waiting } = this.#host
+    waiting.maxLag = Math.max(waiting.maxLag, clock - head.time)
     step(this, head.time, head.input, clock)
     if (state.waiting.length > 0) this.#callAhead(clock)
     return true
@@ -326,6 +329,7 @@ export class TaskLane implements TaskRun {
   }
 
   #useEarly(execution: Execution, { given, outcome, beganAt, lines }: AheadCall): void {
+    this.#callAhead(this.at)
     for (const { level, message } of lines) traceLog(this, level, message, execution.node.label)
     if (outcome !== undefined) return this.#given(execution, outcome)
     // Its answer comes when it is durable, where that matters.

@@ -34,10 +34,17 @@ export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
     ...time('nextTick', state?.nextTickAt),
     skippedTicks: state?.skippedTicks ?? 0,
     invocationCount: state?.invocations ?? 0,
-    health: state ? health(state) : { errorsCount: 0, errorsRate: 0 },
+    health: state ? { ...health(state), dropped: state.dropped } : { errorsCount: 0, errorsRate: 0, dropped: 0 },
+    ...(state && waitingOf(state)),
     ...(task.error !== undefined && { error: task.error }),
     warnings: warnings.map((issue) => `${issue.path}: ${issue.message}`),
   }
+}
+
+function waitingOf(state: TaskState): Pick<TaskInfo, 'waiting'> {
+  const effects = state.work?.effectQueues.behind ?? 0
+  if (state.isFree && effects === 0) return {}
+  return { waiting: { inputs: state.waiting.length, effects, ...(!state.isFree && { since: state.time }) } }
 }
 
 /** A node as it stands; without a state nothing is observed yet. */

@@ -1,9 +1,9 @@
 /** Syntax tree -> closures. Each kind of node that is not listed here is refused. */
 import type { AnyNode, ArrowFunctionExpression, Expression, Literal, Super, TemplateLiteral } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
-import { withParts } from '../logic/variable.ts'
+import { pathKey, withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
-import { isRoot, printPath, type Fault } from '../placeholders/path.ts'
+import { isRoot, type Fault } from '../placeholders/path.ts'
 import { compileCall } from './compile-call.ts'
 import { compileList, compileRecord } from './compile-literals.ts'
 import { compileChain, compileMember } from './compile-member.ts'
@@ -70,7 +70,7 @@ export class ExpressionCompiler implements Compiler {
     if ('fault' in found) {
       return this.wrong(node, `"${this.label(node)}": ${found.fault.message}`, found.fault.suggestion)
     }
-    const key = printPath(found.path)
+    const key = pathKey(found.path)
     const path = this.paths.get(key) ?? found.path
     this.paths.set(key, path)
     return this.side(node, (run) => run.lookup(path))
@@ -187,8 +187,8 @@ export class ExpressionCompiler implements Compiler {
     }
   }
 
-  #binding(node: AnyNode, { path }: Binding): Side {
-    return this.read(node, path.root === 'vault' ? pathOf('vault', path.segments) : { path: withParts(path) })
+  #binding(node: AnyNode, { path, optional }: Binding): Side {
+    return this.read(node, path.root === 'vault' ? pathOf('vault', path.segments) : { path: withParts(path, optional) })
   }
 
   #template({ quasis, expressions }: TemplateLiteral, scope: Scope | undefined): Side {

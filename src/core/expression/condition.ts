@@ -4,10 +4,13 @@ import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { compileExpression, type ExpressionOptions } from './expression.ts'
+import { messageNames } from './message-names.ts'
 
 /** A condition in either of the two languages. */
 export interface CompiledCondition {
   readonly uses: readonly LogicPath[]
+  /** of the values of the message that it reads */
+  readonly names: readonly string[]
   /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` when there is too much to do. */
   holds(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): boolean
 }
@@ -21,7 +24,8 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
   const logic = typeof given === 'string' ? logicOfText(given) : given
   if (logic === undefined && typeof given === 'string') {
     const { uses, evaluate } = compileExpression(given, options)
-    return { uses, holds: (lookup, now, chance) => Boolean(evaluate(lookup, now, chance)) }
+    const holds: CompiledCondition['holds'] = (lookup, now, chance) => Boolean(evaluate(lookup, now, chance))
+    return { uses, names: messageNames(uses), holds }
   }
   // JSON Logic takes anything but an object of one operator as plain data, which would be a condition that never changes.
   if (!isPlainObject(logic) || Object.keys(logic).length !== 1) {
@@ -31,7 +35,7 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
     )
   }
   const { uses, evaluate } = compileLogic(logic, { missing: 'error' })
-  return { uses, holds: (lookup) => isTrue(evaluate(lookup)) }
+  return { uses, names: messageNames(uses), holds: (lookup) => isTrue(evaluate(lookup)) }
 }
 
 /** The JSON object that a text holds; undefined when it is an expression. */

@@ -4,16 +4,19 @@ import { numberOfText } from '../plug/field-type.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import { shown } from '../plug/problem.ts'
 import { compileExpression } from './expression.ts'
+import { messageNames } from './message-names.ts'
 import { readerOf } from './reader.ts'
 
 /** A number of a message or of other nodes, as a rule asks for it. */
 export interface CompiledNumber {
   readonly uses: readonly LogicPath[]
+  /** of the values of the message that it reads */
+  readonly names: readonly string[]
   /**
    * The number now. Numeric text counts as its number, true and false as 1 and 0. Throws `BINDING` that names a value
    * which is missing, `PLUG_FAILED` for what is no finite number.
    */
-  read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'now'>): number
+  read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): number
 }
 
 /**
@@ -21,7 +24,7 @@ export interface CompiledNumber {
  * placeholder, or something calculated. Throws `VALIDATION`.
  */
 export function compileNumber(given: unknown): CompiledNumber {
-  if (typeof given === 'number' && Number.isFinite(given)) return { uses: [], read: () => given }
+  if (typeof given === 'number' && Number.isFinite(given)) return { uses: [], names: [], read: () => given }
   if (typeof given !== 'string') {
     throw new AppError(
       'VALIDATION',
@@ -32,6 +35,7 @@ export function compileNumber(given: unknown): CompiledNumber {
   const absent = `"${given}" has no value, so nothing can be said`
   return {
     uses,
+    names: messageNames(uses),
     read(context) {
       const value = evaluate(readerOf(context), context.now)
       if (typeof value === 'number' && Number.isFinite(value)) return value

@@ -6,7 +6,8 @@ import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { compileProperties } from '../placeholders/properties.ts'
 import { compileValue } from '../placeholders/value.ts'
-import { codeUses } from '../expression/code-uses.ts'
+import { messageNames } from '../expression/message-names.ts'
+import { codedUses, namesRead } from '../expression/names-read.ts'
 import { needsOf } from '../placeholders/needs.ts'
 import { parseResource } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
@@ -15,6 +16,7 @@ import { finishProperties } from '../plug/properties.ts'
 import { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
+import { makeDataPlan } from './data-plan.ts'
 import { readsOfMessage } from './reads-message.ts'
 import { parentsFirst } from './order.ts'
 import { channelPlans, makePlan } from './plan.ts'
@@ -38,12 +40,15 @@ const DEFAULT_PAUSE_MS = 3_600_000
 /** A graph while it is being built: the same objects, with lists that still grow. */
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
-/** Compiles a valid rule. Errors: `PLUG`, `VALIDATION`, `BINDING`. */
-export function compileRule(rule: RuleGraph, plugs: PlugRegistry): Graph {
+/**
+ * Compiles a valid rule. `streamVariables` names the variables that a value of the message replaces.
+ * Errors: `PLUG`, `VALIDATION`, `BINDING`.
+ */
+export function compileRule(rule: RuleGraph, plugs: PlugRegistry, streamVariables: readonly string[] = []): Graph {
   const resources = new ResourceTable()
   const conditional = new Set((rule.triggers ?? []).map((trigger) => trigger.destinationLabel))
   const sensors = (rule.sensors ?? []).map((sensor, slot) =>
-    compileSensor(sensor, slot, plugs, resources, conditional.has(sensor.label)),
+    compileSensor(sensor, slot, plugs, resources, conditional.has(sensor.label), streamVariables),
   )
   const byLabel = new Map<string, GraphNode>()
   for (const sensor of sensors) byLabel.set(sensor.label, sensor)
@@ -72,7 +77,7 @@ export function compileRule(rule: RuleGraph, plugs: PlugRegistry): Graph {
     resourcePlace: resources.entries.map((_, place) => place),
     tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
     dataPlans: resources.entries.map((_, place) =>
-      makePlan(sensors.filter((sensor) => sensor.onData && sensor.resource === place)),
+      makeDataPlan(sensors.filter((sensor) => sensor.onData && sensor.resource === place)),
     ),
     channelPlans: channelPlans(sensors, resources.entries.length, (resource) => resource),
   }
@@ -98,8 +103,10 @@ function compileSensor(
   plugs: PlugRegistry,
   resources: ResourceTable,
   conditional: boolean,
+  streamVariables: readonly string[],
 ): Growing<SensorNode> {
   const plug = requirePlug(plugs, 'sensor', sensor)
+  const call = compileCall(sensor, plug)
   const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
   // Who hears a channel waits for it, whatever the flags and clocks of the rule say.
@@ -110,7 +117,7 @@ function compileSensor(
     label: sensor.label,
     slot,
     index: slot,
-    call: compileCall(sensor, plug),
+    call,
     resource: resources.place(sensor.resource),
     states: [...plug.states],
     sequence: sensor.sequence ?? 1,
@@ -119,6 +126,7 @@ function compileSensor(
     // Absent means true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger.
     onData:
       bound && channel === undefined && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
+    parameters: channel === undefined ? parametersOf(call, streamVariables) : undefined,
     channel,
     pollingPeriod: runsByItself ? sensor.pollingPeriod : undefined,
     pollingFixedRate: sensor.pollingFixedRate ?? true,
@@ -142,14 +150,14 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   const constant = properties.constant === undefined ? undefined : finishedConstant(node, plug, properties.constant)
   const loop = node.loopDef === undefined ? undefined : compileValue(node.loopDef)
   const given = constant ?? node.properties ?? {}
-  const uses = [...properties.uses, ...(loop?.uses ?? []), ...unresolvedUses(plug, given)]
+  const uses = [...properties.uses, ...(loop?.uses ?? []), ...codedUses(plug, given)]
   const mayBeAhead = loop === undefined && node.pauseExecution !== true
   return {
     plug,
     properties,
     uses,
     needs: needsIn(uses),
-    ahead: mayBeAhead ? readsOfMessage(plug, given, uses) : undefined,
+    ahead: mayBeAhead ? readsOfMessage(plug, constant, uses) : undefined,
     constant,
     prepared: constant === undefined ? undefined : plug.prepare?.(constant),
     recent: constant === undefined && plug.prepare ? new RecentPrepares(plug.prepare) : undefined,
@@ -166,11 +174,20 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   }
 }
 
-/** Logic and code read by themselves what placeholders read in other properties. */
-function unresolvedUses(plug: Plug, given: Readonly<Record<string, unknown>>): readonly Path[] {
-  return Object.entries(plug.input).flatMap(([name, { format }]) => {
-    return format?.type === 'logic' || format?.type === 'code' ? codeUses(given[name]) : []
-  })
+/** What a sensor waits for of messages: as `SensorNode.parameters`. */
+function parametersOf(
+  { plug, properties, constant, loop }: PlugCall,
+  streamVariables: readonly string[],
+): readonly string[] | undefined {
+  const known = constant ?? finishProperties(plug, properties.fixed, properties.moving).properties ?? properties.fixed
+  const own = namesRead(plug, known, properties.moving)
+  const uses = [...properties.uses, ...(loop?.uses ?? [])]
+  if (own === undefined) return undefined
+  const variables = [...uses, ...codedUses(plug, known)].flatMap(({ root, segments: [name = ''] }) =>
+    root === 'variables' && streamVariables.includes(name) ? [name] : [],
+  )
+  const names = [...new Set([...own, ...messageNames(uses), ...variables])]
+  return names.length === 0 ? undefined : names
 }
 
 function needsIn(uses: readonly Path[]): Needs | undefined {

@@ -72,6 +72,11 @@ export interface SensorNode extends RunnableNode {
   readonly onTick: boolean
   /** broker data runs it */
   readonly onData: boolean
+  /**
+   * names of the values that it reads of messages: as a root it runs on those that have one of them themselves;
+   * undefined: on every message, since it reads none, or what it reads cannot be told
+   */
+  readonly parameters: readonly string[] | undefined
   /** messages on that channel run it, and nothing else that arrives; undefined: an ordinary sensor */
   readonly channel: string | undefined
   /** ms; undefined without a period of its own */
@@ -149,6 +154,12 @@ export interface Plan {
   readonly resetGates: readonly GateNode[]
 }
 
+/** What messages for one resource run: as a plan, all of it. */
+export interface DataPlan extends Plan {
+  /** what a message runs: without the sensors that wait for values which it does not have itself */
+  partFor(message: Readonly<Record<string, unknown>>): Plan
+}
+
 export type ChannelPlans = ReadonlyMap<string, readonly Plan[]>
 
 /** Most rules have no sensor that hears a channel. */
@@ -168,7 +179,7 @@ export interface Graph {
   readonly resourcePlace: readonly number[]
   readonly tickPlan: Plan
   /** what data runs, by place in `resources` */
-  readonly dataPlans: readonly Plan[]
+  readonly dataPlans: readonly DataPlan[]
   /** the same for messages on channels, by name of the channel */
   readonly channelPlans: ChannelPlans
 }

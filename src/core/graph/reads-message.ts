@@ -10,12 +10,13 @@ const FIXED_ROOTS: ReadonlySet<Path['root']> = new Set(['streamdata', 'task', 'n
  */
 export function readsOfMessage(
   plug: Plug,
-  properties: Readonly<Record<string, unknown>>,
+  constant: Readonly<Record<string, unknown>> | undefined,
   uses: readonly Path[],
 ): readonly string[] | undefined {
   if (plug.reads !== 'message' || !uses.every(({ root }) => FIXED_ROOTS.has(root))) return undefined
   const { parameters = [] } = plug
-  const own = typeof parameters === 'function' ? parameters(properties) : parameters
+  // What depends on properties that are known only at the call may be anything.
+  const own = typeof parameters !== 'function' ? parameters : constant && parameters(constant, new Set())
   const bound = uses.filter(({ root }) => root === 'streamdata').map(({ segments }) => segments[0])
   if (own === undefined || bound.includes(undefined)) return undefined
   return [...new Set([...own, ...bound.filter((name) => name !== undefined)])]

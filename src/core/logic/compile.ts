@@ -1,12 +1,12 @@
 import type { Issue } from '../../kernel/errors.ts'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import { nearest } from '../placeholders/nearest.ts'
-import { printPath, type Fault } from '../placeholders/path.ts'
+import type { Fault } from '../placeholders/path.ts'
 import { LOOPS, reduceNode } from './loops.ts'
 import { literalKeys, missingNode, missingSomeNode } from './missing.ts'
 import { OPERATORS } from './operators.ts'
 import type { LogicNode, LogicPath } from './run.ts'
-import { itemNode, itemPath, readNode, topPath, withParts } from './variable.ts'
+import { itemNode, itemPath, pathKey, readNode, topPath, withParts } from './variable.ts'
 
 /** Logic that nests deeper, or has more parts, is refused. */
 const MAX_LOGIC_DEPTH = 64
@@ -170,7 +170,7 @@ export class LogicCompiler {
     const parsed = parseText(text)
     const binding = wholeBinding(parsed)
     if (binding && !binding.json && parsed.faults.length === 0)
-      return readNode(this.remember(withParts(binding.path)), undefined, place.needed)
+      return readNode(this.remember(withParts(binding.path, binding.optional)), undefined, place.needed)
     for (const fault of parsed.faults) this.fault(place.pointer, fault)
     if (parsed.faults.length > 0) return NOTHING
     return this.issue(
@@ -208,7 +208,7 @@ export class LogicCompiler {
   }
 
   private remember(path: LogicPath): LogicPath {
-    const key = printPath(path)
+    const key = pathKey(path)
     const known = this.paths.get(key) ?? path
     this.paths.set(key, known)
     return known

@@ -5,6 +5,8 @@ import type { Path } from '../placeholders/scope.ts'
 export interface LogicPath extends Path {
   /** `['nodes', 'a', 'state']` */
   readonly parts: readonly string[]
+  /** of an optional placeholder: of the message it reads what the message at hand has itself, and nothing carried over */
+  readonly own?: boolean
 }
 
 /** One evaluation. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
-import { isRoot, MAX_SEGMENTS, parsePath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
+import { isRoot, MAX_SEGMENTS, parsePath, printPath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
 import { descend } from '../placeholders/read-path.ts'
 import type { Path } from '../placeholders/scope.ts'
 import type { LogicNode, LogicPath } from './run.ts'
@@ -28,8 +28,14 @@ export function itemPath(name: string): { readonly segments: readonly string[] }
   return fault ? { fault } : { segments }
 }
 
-export function withParts(path: Path): LogicPath {
-  return { root: path.root, segments: path.segments, parts: [path.root, ...path.segments] }
+/** `optional`: of a placeholder that may be missing. */
+export function withParts({ root, segments }: Path, optional = false): LogicPath {
+  return { root, segments, parts: [root, ...segments], ...(optional && { own: true }) }
+}
+
+/** Equal for paths that read the same. */
+export function pathKey(path: LogicPath): string {
+  return path.own === true ? `?${printPath(path)}` : printPath(path)
 }
 
 /** Reads a value, or gives the default, or null; a `needed` value that is missing throws `BINDING`. */

@@ -11,6 +11,9 @@ import { planValue, pointerStep, refusedKey } from './value.ts'
 export interface CompiledProperties {
   /** the finished properties when nothing depends on a scope */
   readonly constant: Readonly<Record<string, unknown>> | undefined
+  /** those that depend on no scope, and the names of the others */
+  readonly fixed: Readonly<Record<string, unknown>>
+  readonly moving: ReadonlySet<string>
   /** when nothing but plain reads depends on a scope */
   readonly direct: DirectProperties | undefined
   readonly needs: Needs
@@ -45,6 +48,8 @@ export function compileProperties(
   if (findings.problems.length > 0) throw brokenBindings(findings.problems)
   return {
     constant: moving.length === 0 ? Object.freeze(fixed) : undefined,
+    fixed,
+    moving: new Set(moving.map(([key]) => key)),
     direct: reads.length > 0 && reads.every((read) => read !== undefined) ? { fixed, reads } : undefined,
     needs: needsOf(findings.uses),
     uses: findings.uses,

@@ -142,6 +142,7 @@ function startScope(scope: ResourceScope): Scope {
   return {
     nodeData: () => undefined,
     streamValue: () => undefined,
+    isNew: () => false,
     taskId: scope.taskId,
     taskResource: scope.taskResource,
     nodeName: '',

@@ -7,6 +7,8 @@ export interface Scope {
   nodeData(label: string): Readonly<Record<string, unknown>> | undefined
   /** value of the message in reach */
   streamValue(key: string): unknown
+  /** whether the message that began the run has that value itself, so that it is not carried over from an earlier one */
+  isNew(key: string): boolean
   readonly taskId: string
   readonly taskResource: string | undefined
   readonly nodeName: string

@@ -63,8 +63,11 @@ function insertedText(binding: Binding, pointer: string, scope: Scope): string {
 }
 
 function valueOf(binding: Binding, pointer: string, scope: Scope): unknown {
-  const value = readPath(binding.path, scope)
-  if (value === undefined && !binding.optional) throw missing(binding, pointer, scope)
+  const { optional, path } = binding
+  // Whoever says that a value may be missing wants to know that the message lacks it.
+  if (optional && path.root === 'streamdata' && !scope.isNew(path.segments[0] ?? '')) return undefined
+  const value = readPath(path, scope)
+  if (value === undefined && !optional) throw missing(binding, pointer, scope)
   return value
 }
 

@@ -36,6 +36,7 @@ export function actingPlugs<const Input extends Readonly<Record<string, InputFie
       kind: 'sensor',
       acts: true,
       description: `${description}: Success, else Error.`,
+      parameters: [],
       states: ['Success', 'Error'],
       output: { ...output, error: { type: 'string', description: 'why it was not done; absent after a Success' } },
       async execute(context) {

@@ -2,6 +2,18 @@ import { ownValue } from '../../kernel/json.ts'
 import type { PlugContext } from './plug.ts'
 
 /**
+ * Names of the values of the message that `parameterOf` asks for with these properties of a plug; undefined when they
+ * are known only `later`, at the call.
+ */
+export function namesOfParameter(
+  { node, parameter }: { readonly node?: string | undefined; readonly parameter?: string | undefined },
+  later: ReadonlySet<string>,
+): readonly string[] | undefined {
+  if (parameter === undefined || later.has('node')) return undefined
+  return isOfMessage(node) ? [...new Set([parameter, parameter.split('.')[0] ?? ''])] : []
+}
+
+/**
  * A value of the message (`node` absent, empty or GLOBAL), or of the raw data of a node, undefined when there is none. A
  * parameter with dots leads into objects, unless there is a field of exactly that name.
  */

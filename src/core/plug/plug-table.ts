@@ -1,13 +1,20 @@
 import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug } from './plug.ts'
 
-/** Markdown table of plugs, one row each in the order of their names: name, kind, states, properties, what it does. */
+/** Markdown table of plugs, one row each in the order of their names: name, kind, states, properties, when busy, what it does. */
 export function plugTable(plugs: readonly Plug[]): string {
   const rows = plugs.toSorted(byName).map((plug) => {
     const { name, kind, states, input, description = '' } = plug
-    return [code(name), kind, states.map(code).join(', '), propertiesOf(input), description]
+    return [code(name), kind, states.map(code).join(', '), propertiesOf(input), whenBusy(plug), description]
   })
-  return table(['plug', 'kind', 'states', 'properties', 'what it does'], rows)
+  return table(['plug', 'kind', 'states', 'properties', 'when busy', 'what it does'], rows)
+}
+
+/** What becomes of a call while earlier work of the task goes on. */
+function whenBusy({ kind, reads, acts, touches }: Plug): string {
+  if (kind === 'sensor' && acts === false) return reads === 'message' ? 'may begin ahead' : 'its turn'
+  const order = touches === undefined ? 'in order per node' : 'in order per thing'
+  return kind === 'sensor' ? `its turn, ${order}` : order
 }
 
 /** The details page of one plug as Markdown: what it does, its states, each property each field of its raw data, and a node to copy. */

@@ -86,7 +86,7 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   streamValue(key: string): unknown
   /**
    * when the last message of this node's resource arrived, or the last that had a value of that name; epoch ms of the
-   * engine's clock, undefined when none came. It tells a message that began this run from one that is still in reach
+   * engine's clock, undefined when none came. Whether it is new says `isNew`: two messages may come at one time
    */
   streamTime(key?: string): number | undefined
   /** whether the message that began this run has that value itself; a value carried over from an earlier one is not new */
@@ -192,11 +192,15 @@ export interface PlugDefinition<
    */
   acts?: boolean | ((properties: PropertiesOf<Input>) => boolean)
   /**
-   * names of the values of the message that a call asks for by itself, beside its placeholders; a function when they
-   * depend on the constant properties, which gives undefined when they cannot be told. A root sensor that names some runs on messages
-   * with at least one of them. Default: cannot be told, so that every message runs it
+   * names of the values of the message that a call asks for by itself, beside its placeholders, logic and code (and
+   * beside `timestamp`, which every message may have); a function when they depend on the properties, of which it gets
+   * the constant ones and the names of the others, and which gives undefined when they cannot be told or absence is
+   * news too. A root sensor that reads values by name runs on messages that have at least one of them themselves.
+   * Default: cannot be told, so that every message runs it
    */
-  parameters?: readonly string[] | ((properties: Partial<PropertiesOf<Input>>) => readonly string[] | undefined)
+  parameters?:
+    | readonly string[]
+    | ((properties: Partial<PropertiesOf<Input>>, later: ReadonlySet<string>) => readonly string[] | undefined)
   /**
    * `message`: what a call gives follows from its properties and values of the message at hand alone, and it changes
    * nothing: no memory, no other nodes, no chance, no effect; `now` is the time of that message. Such a call may begin while the task is at work on an
@@ -264,7 +268,9 @@ export type Plug = Readonly<
     output: Readonly<Record<string, OutputField>>
     openOutput: boolean
     parameters:
-      readonly string[] | ((properties: Readonly<Record<string, unknown>>) => readonly string[] | undefined) | undefined
+      | readonly string[]
+      | ((properties: Readonly<Record<string, unknown>>, later: ReadonlySet<string>) => readonly string[] | undefined)
+      | undefined
     touches: ((properties: Readonly<Record<string, unknown>>, context: TouchContext) => readonly string[]) | undefined
     check: ((properties: Readonly<Record<string, unknown>>) => readonly PropertyProblem[]) | undefined
     steps: ((properties: Readonly<Record<string, unknown>>) => Steps | undefined) | undefined

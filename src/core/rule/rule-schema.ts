@@ -122,6 +122,9 @@ export const NodeOverrideSchema = Type.Object(
 /** Longest time between two ticks: one year, in ms. */
 export const MAX_FREQUENCY = 31_536_000_000
 
+/** Longest time that a value of a message stays in reach: one year, in ms. */
+const MAX_STREAM_VALIDITY = 31_536_000_000
+
 const settings = {
   name: Type.Optional(Type.String()),
   start: Type.Optional(Type.Boolean()),
@@ -143,6 +146,7 @@ const settings = {
   maxMissed: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
   overlap: Type.Optional(Type.Enum(['skip', 'queue', 'cancelPrevious'])),
   whenBusy: Type.Optional(Type.Enum(['queue', 'latest', 'skip'])),
+  streamValidity: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_STREAM_VALIDITY, description: 'ms' })),
   dst: Type.Optional(
     Type.Object(
       {

@@ -152,6 +152,11 @@ export interface TaskSettings {
    * Default `queue`; messages on channels always wait
    */
   whenBusy?: 'queue' | 'latest' | 'skip'
+  /**
+   * extension, ms: how long a value of a message fills in where a later message does not repeat it; 0: not at all.
+   * Default: as the engine says, 60,000
+   */
+  streamValidity?: number
   /** extension */
   dst?: DstPolicy
   tags?: JsonObject

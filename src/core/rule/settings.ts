@@ -26,6 +26,8 @@ export interface NormalSettings {
   /** how many missed ticks run at most */
   readonly maxMissed: number
   readonly overlap: 'skip' | 'queue' | 'cancelPrevious'
+  /** ms that a value of a message stays in reach; undefined: as long as the engine says */
+  readonly streamValidity: number | undefined
   readonly whenBusy: 'queue' | 'latest' | 'skip'
   /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
   readonly dst: DstPolicy
@@ -62,6 +64,7 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     maxLatenessMs: settings.maxLateness === undefined ? undefined : durationMs(settings.maxLateness),
     maxMissed: settings.maxMissed ?? 100,
     overlap: settings.overlap ?? 'skip',
+    streamValidity: settings.streamValidity,
     whenBusy: settings.whenBusy ?? 'queue',
     dst: settings.dst ?? {},
     tags: settings.tags ?? {},

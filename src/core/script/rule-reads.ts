@@ -1,8 +1,8 @@
 import type { AnyNode, CallExpression, Identifier, MemberExpression, Node } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
-import { withParts } from '../logic/variable.ts'
+import { pathKey, withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
-import { isRoot, printPath, type Fault } from '../placeholders/path.ts'
+import { isRoot, type Fault } from '../placeholders/path.ts'
 import { INSTEAD } from '../expression/refused.ts'
 import { isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from '../expression/word-functions.ts'
 import { chainOf, lookupLength, memberName, messagePath, pathOf } from '../expression/names.ts'
@@ -163,7 +163,7 @@ export class Reads {
   }
 
   #place(path: LogicPath): number {
-    const key = printPath(path)
+    const key = pathKey(path)
     const known = this.#places.get(key)
     if (known !== undefined) return known
     const place = this.uses.push(path) - 1
@@ -262,8 +262,8 @@ export class Reads {
   }
 }
 
-function pathOfBinding({ path }: Binding): { readonly path: LogicPath } | { readonly fault: Fault } {
-  return path.root === 'vault' ? pathOf('vault', path.segments) : { path: withParts(path) }
+function pathOfBinding({ path, optional }: Binding): { readonly path: LogicPath } | { readonly fault: Fault } {
+  return path.root === 'vault' ? pathOf('vault', path.segments) : { path: withParts(path, optional) }
 }
 
 function isFunction(node: AnyNode): node is AnyNode & { type: 'FunctionExpression' | 'ArrowFunctionExpression' } {

@@ -39,6 +39,8 @@ export interface PlaybackOptions {
   /** now and then, for progress bars */
   readonly onProgress?: (done: { messages: number; time: number }) => void
   readonly logger?: Logger
+  /** ms of virtual time by which each answer of a plug comes late, by label of the node or name of the plug */
+  readonly latency?: Readonly<Record<string, number>>
   /**
    * How long, in real time, to wait for asynchronous plugs before virtual time goes on without them: calls `giveUp`
    * then, and gives a function that takes that back. Default: wait for ever
@@ -77,6 +79,8 @@ export interface Played {
   /** epoch ms */
   readonly from: number
   readonly until: number
+  /** ms that an input waited at most for earlier ones of its task */
+  readonly maxLag: number
   /** one per lane */
   readonly tasks: readonly Task[]
 }
@@ -118,8 +122,10 @@ export async function play(
     const until = options.until === undefined ? playback.now : instant(options.until, 'until')
     if (playback.mustWait) await playback.wait()
     await playback.advanceTo(until)
+    await playback.finish()
     options.onProgress?.({ messages: count, time: playback.now })
-    return { messages: count, late, from, until: playback.now, tasks: playback.tasks }
+    const { maxLag, tasks } = playback
+    return { messages: count, late, from, until: playback.now, maxLag, tasks }
   } catch (error) {
     await iterator.return?.()
     throw error
@@ -221,6 +227,21 @@ class Playback {
     for (const running of this.#lanes) running.givenUp = running.engine.openCalls
   }
 
+  /** Lets answers come that are still held back: the clock stands, so that nothing else happens any more. */
+  async finish(): Promise<void> {
+    for (const { engine } of this.#lanes) {
+      while (engine.delays.size > 0) {
+        engine.delays.hurry()
+        if (this.mustWait) await this.wait()
+      }
+    }
+  }
+
+  /** ms */
+  get maxLag(): number {
+    return Math.max(0, ...this.#lanes.map(({ engine }) => engine.takeMaxLag()))
+  }
+
   /** Every lane goes on in a new engine from what the old one saved. */
   async restart(): Promise<void> {
     const tasks: Task[] = []
@@ -238,7 +259,7 @@ class Playback {
   }
 
   #engine(lane: Lane): CoreEngine {
-    const { plugs, seed, ports, metadata, why, logger } = this.#options
+    const { plugs, seed, ports, metadata, why, logger, latency } = this.#options
     const engine = new CoreEngine({
       plugs,
       scheduler: this.#clock,
@@ -251,10 +272,17 @@ class Playback {
       why: why ?? true,
       detail: this.#hooks.detail ?? true,
       ...(logger && { logger }),
+      ...(latency && {
+        latency: ({ node }) => latencyOf(latency, node.label) ?? latencyOf(latency, node.call.plug.name) ?? 0,
+      }),
     })
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
     return engine
   }
+}
+
+function latencyOf(latency: Readonly<Record<string, number>>, name: string): number | undefined {
+  return Object.hasOwn(latency, name) ? latency[name] : undefined
 }
 
 type Next = IteratorResult<Message, unknown>

@@ -19,6 +19,8 @@ export interface Run {
   /** epoch ms */
   readonly from: number
   readonly until: number
+  /** ms that an input waited at most for earlier ones; 0 without `latency` */
+  readonly maxLag: number
   readonly task: Task
   explain(node: string): Explanation
 }

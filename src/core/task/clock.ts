@@ -58,7 +58,7 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   }
   const [first, ...later] = due.run
   if (first !== undefined) tick(run, node, first)
-  for (const at of later) arrive(run, node, at)
+  for (const at of later) run.state.wait(run.at, { kind: 'tick', node, scheduledAt: at })
 }
 
 /** What the end of work sets off: the next tick of a clock that counts from the end. */

@@ -3,6 +3,7 @@ import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import { sensorState, type Execution, type Group, type Link } from './state.ts'
+import { withCarried } from './stream.ts'
 import { traceHeld } from './trace.ts'
 
 /** Queues an execution: behind its trigger's cascade, or in its invocation's group. */
@@ -19,7 +20,7 @@ export function begin(
     id: ++state.executions,
     node,
     invocation,
-    origin,
+    origin: withCarried(run, { node, origin, via }),
     via,
     input: state.inputs,
     place: state.effects++,

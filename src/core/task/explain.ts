@@ -13,6 +13,8 @@ export interface Explanation {
   node: string
   /** epoch ms at which this was asked */
   time: number
+  /** present while the task is at work on an earlier input: what is told is as of that time, and so many more wait */
+  behind?: { since: number; inputs: number }
   /** the last firing in this run; null when there was none */
   fired: { time: number; why: Why } | null
   triggers: TriggerExplanation[]
@@ -51,6 +53,7 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
   return {
     node: label,
     time: now,
+    ...(!run.state.isFree && { behind: { since: run.state.time, inputs: run.state.waiting.length } }),
     fired: firing && { time: firing.time, why: buildWhy(firing) },
     triggers: triggers.map((trigger) => ({
       source: trigger.source.label,

@@ -52,15 +52,16 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
 
 function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): void {
   const place = run.model.resources.indexOf(message.resource)
-  const plan = plansOf(run, sent)?.[place]
+  const plan = planOf(run, sent, place, message)
   if (plan === undefined) return
   if (sent?.channel === undefined) remember(run, place, message)
   invoke(run, plan, [originOf(run, message, sent)])
 }
 
-/** What messages run, by place of their resource. */
-function plansOf({ model }: TaskRun, sent: Sent | undefined): readonly Plan[] | undefined {
-  return sent?.channel === undefined ? model.dataPlans : model.channelPlans.get(sent.channel)
+/** What a message for a resource runs; undefined when nobody listens to the resource. */
+function planOf({ model }: TaskRun, sent: Sent | undefined, place: number, message: Message): Plan | undefined {
+  if (sent?.channel !== undefined) return model.channelPlans.get(sent.channel)?.[place]
+  return model.dataPlans[place]?.partFor(message)
 }
 
 function originOf(run: TaskRun, message: Message, sent: Sent | undefined): Origin {
@@ -77,7 +78,9 @@ function dataInvocation(
 ): void {
   if (sent?.channel === undefined) for (const { place, message } of batch) remember(run, place, message)
   const origins = batch.map(({ message }) => originOf(run, message, sent))
-  const plans = batch.map(({ place }) => plansOf(run, sent)?.[place]).filter((plan) => plan !== undefined)
+  const plans = batch
+    .map(({ place, message }) => planOf(run, sent, place, message))
+    .filter((plan) => plan !== undefined)
   const [only] = plans
   const plan =
     plans.length === 1 && only !== undefined ? only : makePlan([...new Set(plans.flatMap((one) => one.sensors))])

@@ -27,6 +27,8 @@ export interface Origin {
   readonly values?: Readonly<Record<string, unknown>>
   /** of a message that came on one */
   readonly channel?: string
+  /** for the sensor that it ran: the values that this reads by name and finds in earlier messages alone, and when they came */
+  readonly carried?: Readonly<Record<string, number>>
   /** rules in a row that led to it; absent: none */
   readonly hops?: number
 }

@@ -1,6 +1,6 @@
 /** One task at work: what never changes during a run, what does, and who listens. */
 import type { EngineEvent, RareEvent } from '../engine/events.ts'
-import type { ChannelPlans, Graph, Plan } from '../graph/graph.ts'
+import type { ChannelPlans, DataPlan, Graph } from '../graph/graph.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
@@ -19,7 +19,7 @@ export interface TaskModel {
   /** place in `resources` by place in `graph.resources` */
   readonly resourcePlace: readonly number[]
   /** what data for a resource runs, by place in `resources` */
-  readonly dataPlans: readonly Plan[]
+  readonly dataPlans: readonly DataPlan[]
   /** the same for messages on channels */
   readonly channelPlans: ChannelPlans
   /** the task's clock; undefined for reactive tasks */

@@ -47,7 +47,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
-  if (input.kind !== 'stop' && input.kind !== 'tick' && !isBeside(run, input) && isOver(run)) return
+  if (input.kind !== 'stop' && !isOwnTick(input) && !isBeside(run, input) && isOver(run)) return
   if (isCounted(run, input)) {
     state.inputs++
     state.effects = 0
@@ -182,26 +182,37 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   state.dropped += state.waiting.length
   state.waiting = []
   state.holder = null
+  stopClocks(run)
+  state.status = 'stopped'
+  state.finishedTime = run.now
+  traceStopped(run, reason)
+}
+
+/** No timer but those of open calls is due any more. */
+function stopClocks({ state }: TaskRun): void {
   state.nextTickAt = Number.POSITIVE_INFINITY
   for (const sensor of state.work?.sensors ?? []) {
     sensor.ownTickAt = Number.POSITIVE_INFINITY
     sensor.evictAt = Number.POSITIVE_INFINITY
     sensor.follow = null
   }
-  state.status = 'stopped'
-  state.finishedTime = run.now
-  traceStopped(run, reason)
 }
 
-/** A onetime task stops when it is over and its calls of actuators are done. */
+/** A onetime task that is over does nothing by itself any more; it stops when its calls of actuators are done. */
 function finishOnetime(run: TaskRun): void {
-  if (isOver(run) && (run.state.work?.inFlight.size ?? 0) === 0) stop(run, 'finished')
+  if (!isOver(run)) return
+  if ((run.state.work?.inFlight.size ?? 0) === 0) stop(run, 'finished')
+  else stopClocks(run)
 }
 
 /** Whether a onetime task takes nothing any more: its tick came, and no sensor is at work or waits. */
 export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
-  if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => input.kind === 'tick'))
-    return false
+  if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
+}
+
+/** A tick of the task's own clock: the one that a onetime task is there for. */
+function isOwnTick(input: Input): boolean {
+  return input.kind === 'tick' && input.node === null
 }

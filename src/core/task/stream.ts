@@ -1,7 +1,7 @@
 /** The message context of a node: what came last for its resource, each value for a while. */
-import { ownValue } from '../../kernel/json.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
-import type { Message } from './origin.ts'
+import { messageValue } from './message-value.ts'
+import type { Message, Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import type { Execution, Stream } from './state.ts'
 
@@ -27,22 +27,14 @@ function carry(last: Stream, values: Message, until: number): void {
   }
 }
 
-/**
- * An own value of a message. What every object inherits is a function or `__proto__`, so only those need the slow
- * question whose it is.
- */
-function messageValue(values: Readonly<Record<string, unknown>>, key: string): unknown {
-  const value = values[key]
-  if (typeof value !== 'function' && key !== '__proto__') return value
-  return ownValue(values, key)
-}
-
 function dropOld(stream: Stream, now: number): void {
   for (const [key, kept] of stream.carried ?? []) if (kept.until <= now) stream.carried?.delete(key)
 }
 
+type Reading = Pick<Execution, 'node' | 'origin' | 'via'>
+
 /** One value in reach of an execution, undefined when there is none. */
-export function streamValue(run: TaskRun, execution: Execution, key: string): unknown {
+export function streamValue(run: TaskRun, execution: Reading, key: string): unknown {
   const { origin } = execution
   const stream = streamOf(run, execution.node)
   if (sees(execution) && (stream === undefined || isOf(run, execution, origin.resource))) {
@@ -54,7 +46,7 @@ export function streamValue(run: TaskRun, execution: Execution, key: string): un
 }
 
 /** Whether the message that began an execution has that value itself, and is for its node. */
-export function isNewValue(run: TaskRun, execution: Execution, key: string): boolean {
+export function isNewValue(run: TaskRun, execution: Reading, key: string): boolean {
   const { node, origin } = execution
   if (!sees(execution)) return false
   const isForNode = resourcePlaceOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
@@ -62,7 +54,7 @@ export function isNewValue(run: TaskRun, execution: Execution, key: string): boo
 }
 
 /** When the last message for an execution's node came, or the last with that value; undefined when there was none. */
-export function streamTime(run: TaskRun, execution: Execution, key?: string): number | undefined {
+export function streamTime(run: TaskRun, execution: Reading, key?: string): number | undefined {
   const { node, origin } = execution
   const { model } = run
   if (origin.channel !== undefined && sees(execution)) {
@@ -76,8 +68,23 @@ export function streamTime(run: TaskRun, execution: Execution, key?: string): nu
   return kept === undefined ? undefined : kept.until - model.streamValidity
 }
 
+/** The origin of an execution, with what its sensor finds by name in earlier messages alone. */
+export function withCarried(run: TaskRun, execution: Reading): Origin {
+  const { node, origin } = execution
+  if (node.kind === 'actuator' || (node.parameters === undefined && origin.carried === undefined)) return origin
+  let carried: Record<string, number> | undefined
+  for (const name of node.parameters ?? []) {
+    if (isNewValue(run, execution, name) || streamValue(run, execution, name) === undefined) continue
+    const time = streamTime(run, execution, name)
+    if (time !== undefined) (carried ??= Object.create(null) as Record<string, number>)[name] = time
+  }
+  if (carried === undefined && origin.carried === undefined) return origin
+  const { carried: _, ...own } = origin
+  return carried === undefined ? own : { ...own, carried: { ...carried } }
+}
+
 /** All values in reach of an execution, as a copy. */
-export function streamValues(run: TaskRun, execution: Execution): Record<string, unknown> {
+export function streamValues(run: TaskRun, execution: Reading): Record<string, unknown> {
   const { origin } = execution
   const stream = streamOf(run, execution.node)
   const source = stream ?? streamOfOrigin(run, execution)
@@ -97,7 +104,7 @@ const NOTHING: Readonly<Record<string, unknown>> = {}
  * Whether the message that began an execution is for its node: what a trigger runs sees what began the run, on whatever
  * channel it came; a sensor that runs by itself sees what comes on its own channel alone.
  */
-function sees({ node, via, origin }: Execution): boolean {
+function sees({ node, via, origin }: Reading): boolean {
   if (origin.values === undefined) return false
   return node.kind === 'actuator' || via !== null || node.channel === origin.channel
 }
@@ -108,7 +115,7 @@ function hearsChannel(node: SensorNode | ActuatorNode): boolean {
 }
 
 /** Broker data of the resource whose message began the execution. */
-function streamOfOrigin(run: TaskRun, { node, origin }: Execution): Stream | undefined {
+function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undefined {
   return hearsChannel(node) ? undefined : streamAt(run, run.model.resources.indexOf(origin.resource ?? ''))
 }
 
@@ -130,7 +137,7 @@ function isFresh(run: TaskRun, stream: Stream): boolean {
   return stream.at + run.model.streamValidity > run.now
 }
 
-function isOf(run: TaskRun, execution: Execution, resource: string | undefined): boolean {
+function isOf(run: TaskRun, execution: Reading, resource: string | undefined): boolean {
   return run.model.resources[resourcePlaceOf(run.model, execution.node)] === resource
 }
 

@@ -62,7 +62,12 @@ function whySensor(seen: Seen): WhySensor {
     state,
     since: seen.since,
     ...(seen.origin && { input: summary(seen.origin) }),
+    ...(seen.origin?.carried && { carried: carriedTimes(seen.origin.carried) }),
   }
+}
+
+function carriedTimes(carried: Readonly<Record<string, number>>): NonNullable<WhySensor['carried']> {
+  return Object.fromEntries(Object.entries(carried).map(([name, time]) => [name, { time }]))
 }
 
 function whySteps(via: Link | null): readonly WhyStep[] {

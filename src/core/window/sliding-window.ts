@@ -35,6 +35,26 @@ export function pushTo(window: SlidingWindow, at: number, value: number): void {
   addTo(window.back, value)
 }
 
+/** Adds a number in the order of times, behind those of its own time: a step for each number that is newer than it. */
+export function insertTo(window: SlidingWindow, at: number, value: number): void {
+  let place = window.at.length
+  while (place > window.head && (window.at[place - 1] ?? at) > at) place--
+  if (place === window.at.length) return pushTo(window, at, value)
+  window.at.splice(place, 0, at)
+  window.values.splice(place, 0, value)
+  const back = window.head + window.front.length
+  if (place >= back) addTo(window.back, value)
+  else insertInFront(window.front, back - place, value)
+}
+
+/** `newer`: how many numbers of the front are newer. */
+function insertInFront(front: Summary[], newer: number, value: number): void {
+  const own: Summary = [...(front[newer - 1] ?? emptySummary())]
+  for (const older of front.slice(newer)) addTo(older, value)
+  addTo(own, value)
+  front.splice(newer, 0, own)
+}
+
 /** Takes the oldest number out; undefined when there is none. */
 export function shiftFrom(window: SlidingWindow): number | undefined {
   if (sizeOf(window) === 0) return undefined

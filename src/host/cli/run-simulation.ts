@@ -63,7 +63,8 @@ async function play(
 ): Promise<RanJob> {
   const began = performance.now()
   const { playback, clear } = playbackOf(job, options, terminal)
-  const run = await simulate(job.rule, { ...playback, keep: 'none', onEvent })
+  const { latency } = options
+  const run = await simulate(job.rule, { ...playback, latency, keep: 'none', onEvent })
   clear()
   return { run, wall: performance.now() - began }
 }

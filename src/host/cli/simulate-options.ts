@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
+import { durationMs } from '../../kernel/duration.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { readTime } from './time-text.ts'
 import { zoneOf, type Zone } from './zone.ts'
@@ -10,6 +11,7 @@ export interface SimulateFlags {
   from?: string
   until?: string
   set: readonly string[]
+  latency?: readonly string[]
   seed?: string
   zone: string
   sort?: boolean
@@ -28,6 +30,8 @@ export interface SimulateOptions {
   from: number | undefined
   until: number | undefined
   variables: Readonly<Record<string, unknown>>
+  /** ms by plug or node */
+  latency: Readonly<Record<string, number>>
   seed: number | undefined
   zone: Zone
   sort: boolean
@@ -56,6 +60,8 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
   const seed = attempt('--seed', () => seedOption(flags.seed))
   const variables: Record<string, unknown> = {}
   for (const text of flags.set) attempt('--set', () => addVariable(variables, text))
+  const latency: Record<string, number> = {}
+  for (const text of flags.latency ?? []) attempt('--latency', () => addLatency(latency, text))
   if (flags.messages === undefined && flags.until === undefined) {
     problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
   }
@@ -70,6 +76,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
     from,
     until,
     variables,
+    latency,
     seed,
     zone,
     sort: flags.sort ?? false,
@@ -103,6 +110,23 @@ function addVariable(variables: Record<string, unknown>, text: string): void {
     throw new AppError('USAGE', `"${text}" sets nothing; write name=value, such as limit=90`)
   if (FORBIDDEN_KEYS.has(name)) throw new AppError('USAGE', `a variable cannot be named "${name}"`)
   variables[name] = jsonOrText(text.slice(equals + 1))
+}
+
+function addLatency(latency: Record<string, number>, text: string): void {
+  const [name = '', given = ''] = text.split(/=(.*)/s, 2)
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(given) ?? []
+  const ms = number === undefined ? durationOrNaN(given) : Number(number) * (unit === 's' ? 1000 : 1)
+  if (name === '' || FORBIDDEN_KEYS.has(name) || !(ms >= 0))
+    throw new AppError('USAGE', `"${text}" is no latency; write name=duration, such as callURL=200ms`)
+  latency[name] = ms
+}
+
+function durationOrNaN(text: string): number {
+  try {
+    return durationMs(text)
+  } catch {
+    return Number.NaN
+  }
 }
 
 /** `90`, `true`, `{"a":1}` are what JSON says; anything else is text, and `"90"` in quotes is the text 90. */

@@ -21,6 +21,12 @@ export const defineSimulate: DefineCommand = (program, start) => {
     .option('--set <name=value>', 'a variable of the task; the value is JSON, else text (repeatable)', gather, [])
     .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
     .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
+    .option(
+      '--latency <name=duration>',
+      'answers of that plug or node come so much later: 200ms, 1.5s or PT1M (repeatable)',
+      gather,
+      [],
+    )
     .option('--sort', 'bring the recording into order of time first (holds it in memory)')
     .option('--late', 'take messages older than the one before as late, in the order of the recording')
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')

@@ -51,6 +51,22 @@ export const HealthSchema = Type.Object(
   {
     errorsCount: Type.Integer({ minimum: 0, description: 'failed among the last 64 invocations' }),
     errorsRate: Type.Number({ minimum: 0, maximum: 1 }),
+    dropped: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'inputs and calls of actuators dropped in this run, since too many waited',
+      }),
+    ),
+    waiting: Type.Optional(
+      Type.Object(
+        {
+          inputs: Type.Integer(),
+          effects: Type.Integer(),
+          since: Type.Optional(Type.Number({ description: 'epoch ms' })),
+        },
+        { title: 'Waiting', description: 'while the task is behind: what waits, and the time of the input at hand' },
+      ),
+    ),
   },
   { title: 'Health' },
 )

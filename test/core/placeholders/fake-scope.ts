@@ -19,6 +19,7 @@ export function fakeScope(
   return {
     nodeData: (label) => own(data.nodes, label) as Record<string, unknown> | undefined,
     streamValue: (key) => own(data.stream, key),
+    isNew: (key) => own(data.stream, key) !== undefined,
     taskId: 'task-1',
     taskResource: data.taskResource,
     nodeName: 'node-1',

@@ -21,6 +21,7 @@ const DEFAULTS: NormalSettings = {
   maxLatenessMs: undefined,
   maxMissed: 100,
   overlap: 'skip',
+  streamValidity: undefined,
   whenBusy: 'queue',
   dst: {},
   tags: {},

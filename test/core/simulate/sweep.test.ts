@@ -54,9 +54,9 @@ describe('sweep', () => {
     ])
   })
 
-  it('counts executions that failed', async () => {
-    const { rows } = await swept({ 'hot.parameter': ['t', 'gone'] })
-    expect(rows.map(({ errors }) => errors)).toEqual([0, 6])
+  it('counts executions that failed, and none of a sensor that no message has a value for', async () => {
+    const { rows } = await swept({ 'hot.parameter': ['t', 'resource', 'gone'] })
+    expect(rows.map(({ errors }) => errors)).toEqual([0, 6, 0])
   })
 
   it('has no rate over no time', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
 import { createEngine } from '../../../src/index.ts'
 import { JumpingClock } from '../../support/jumping-clock.ts'
-import { line, live, promisesSettled, TASK_ID } from '../../support/live-engine.ts'
-import { rule, trigger } from '../../support/rule-writing.ts'
+import { line, live, promisesSettled, TASK_ID, type Live } from '../../support/live-engine.ts'
+import { on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER, ScriptedPlugs, type Said } from '../../support/scripted-plugs.ts'
 
 const EVERY_SECOND: TaskSettings = { type: 'periodic', frequency: 1000 }
@@ -77,30 +77,101 @@ describe("a sensor's own clock", () => {
   })
 })
 
-describe('a tick that meets the work of the last', () => {
-  const slow: Said = { state: 'On', after: 2500 }
+/** Lets the clock go to each of the times, and answers the oldest open call of `s` there. */
+async function answeredAt(t: Live, ...times: readonly number[]): Promise<void> {
+  for (const time of times) {
+    await t.wait(time)
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+  }
+}
 
-  it('skips sensors at work, by default', async () => {
-    const t = await ticking(EVERY_SECOND, slow)
-    t.to(3000)
+/** Ticks that ran: when they came, when they were due, and what the clock said. */
+function ran(t: Live) {
+  return t.events.flatMap((event) =>
+    event.type === 'tick' ? [{ time: event.time, scheduledAt: event.scheduledAt, at: event.at ?? event.time }] : [],
+  )
+}
+
+/** Ticks that were held, with the clock behind them. */
+function heldAt(t: Live): string[] {
+  const held = t.events.filter(({ type }) => type === 'held')
+  return held.map((event) => `${line(event)} at ${event.at ?? event.time}`)
+}
+
+describe('a tick that meets the work of the last', () => {
+  it('is held as a whole, by default', async () => {
+    const t = await live(
+      rule({ sensors: { s: { name: 'late' }, x: { name: 'switch', sequence: 2 } }, task: EVERY_SECOND }),
+    )
+    await answeredAt(t, 2500)
+    await t.wait(3000)
+    expect(ran(t)).toEqual([
+      { time: 0, scheduledAt: 0, at: 0 },
+      { time: 3000, scheduledAt: 3000, at: 3000 },
+    ])
     expect(callTimes(t)).toEqual([0, 3000])
-    expect(t.lines('held')).toEqual(['1000 held s overlap', '2000 held s overlap'])
+    expect(callTimes(t, 'x')).toEqual([0])
+    expect(heldAt(t)).toEqual(['0 held t overlap at 1000', '0 held t overlap at 2000'])
   })
 
-  it('waits for its turn with overlap queue, and keeps the time at which it was due', async () => {
-    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, slow)
-    t.to(7500)
-    expect(callTimes(t)).toEqual([0, 2500, 5000, 7500])
-    expect(t.events.filter((event) => event.type === 'tick').map(({ scheduledAt }) => scheduledAt)).toEqual([
-      0, 1000, 2000, 3000,
+  it("is held under the sensor's label when it is that of its own clock", async () => {
+    const t = await ticking({ type: 'reactive' }, LATER, { pollingPeriod: 1000 })
+    await answeredAt(t, 1500)
+    await t.wait(2000)
+    expect(callTimes(t)).toEqual([0, 2000])
+    expect(heldAt(t)).toEqual(['0 held s overlap at 1000'])
+  })
+
+  it('takes the place of a result that is only held back', async () => {
+    const t = await ticking(EVERY_SECOND, { state: 'On', after: 2500 })
+    t.to(4000)
+    expect(callTimes(t)).toEqual([0, 1000, 2000, 3000, 4000])
+    expect(t.lines('held', 'result')).toEqual([])
+    const seldom = await ticking({ type: 'periodic', frequency: 3000 }, { state: 'On', after: 2500 })
+    seldom.to(6000)
+    expect(seldom.lines('result')).toEqual(['2500 result s On', '5500 result s On'])
+  })
+
+  it.each(['skip', 'queue', 'cancelPrevious'] as const)(
+    'waits for its turn with overlap %s, when what is at work began otherwise',
+    async (overlap) => {
+      const t = await live(
+        rule({ sensors: { s: on('late'), p: 'switch' }, task: { ...EVERY_SECOND, overlap, frequency: 2000 } }),
+      )
+      await answeredAt(t, 500)
+      await t.wait(1500)
+      t.send({})
+      await answeredAt(t, 3000, 3500)
+      expect(ran(t)).toEqual([
+        { time: 0, scheduledAt: 0, at: 0 },
+        { time: 2000, scheduledAt: 2000, at: 3000 },
+      ])
+      expect(callTimes(t)).toEqual([0, 1500, 2000])
+      expect(callTimes(t, 'p')).toEqual([0, 2000])
+      expect(heldAt(t)).toEqual([])
+    },
+  )
+
+  it('waits for its turn with overlap queue, and keeps the times at which it came and was due', async () => {
+    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, LATER)
+    await answeredAt(t, 2500, 5000, 7500)
+    expect(callTimes(t)).toEqual([0, 1000, 2000, 3000])
+    expect(ran(t)).toEqual([
+      { time: 0, scheduledAt: 0, at: 0 },
+      { time: 1000, scheduledAt: 1000, at: 2500 },
+      { time: 2000, scheduledAt: 2000, at: 5000 },
+      { time: 3000, scheduledAt: 3000, at: 7500 },
     ])
+    expect(t.task.info().waiting).toEqual({ inputs: 4, effects: 0, since: 3000 })
     expect(t.lines('held')).toEqual([])
   })
 
   it('is held with reason queue when a hundred wait already', async () => {
-    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, { state: 'On', after: 1e9 })
+    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, LATER, { timeout: 'PT1H' })
     t.to(102_000)
-    expect(t.lines('held')).toEqual(['101000 held t queue', '102000 held t queue'])
+    expect(heldAt(t)).toEqual(['0 held t queue at 101000', '0 held t queue at 102000'])
+    expect(t.task.info().waiting?.inputs).toBe(100)
   })
 
   it('takes over with overlap cancelPrevious; the plug is told to give up', async () => {
@@ -140,6 +211,17 @@ describe('a fixed delay', () => {
     expect(callTimes(t)).toEqual([0, 1300, 2600, 3900])
   })
 
+  it('counts on the clock when a plug answers late', async () => {
+    const t = await ticking({ ...EVERY_SECOND, pollingFixedRate: false }, LATER)
+    await answeredAt(t, 300, 1600)
+    expect(callTimes(t)).toEqual([0, 1300])
+    await t.wait(2599)
+    expect(callTimes(t)).toEqual([0, 1300])
+    await t.wait(2600)
+    expect(callTimes(t)).toEqual([0, 1300, 2600])
+    expect(ran(t).map(({ at }) => at)).toEqual([0, 1300, 2600])
+  })
+
   it('of a task waits for the cascades of the tick as well', async () => {
     const t = await live(
       rule({
@@ -159,45 +241,27 @@ describe('a fixed delay', () => {
     expect(callTimes(t)).toEqual([0, 1300, 2600, 3900])
   })
 
+  it('of a sensor goes on counting when a message takes the place of what its tick began', async () => {
+    const sensor = on('switch', { pollingPeriod: 1000, pollingFixedRate: false })
+    const t = await live(rule({ sensors: { s: sensor } }), {
+      script: (plugs) => plugs.say('s', { state: 'On', after: 3000 }),
+    })
+    t.to(1500)
+    t.send({})
+    t.to(9000)
+    expect(t.lines('tick', 'data', 'result')).toEqual([
+      '0 tick s',
+      '1500 data r',
+      '4500 result s On',
+      '5500 tick s',
+      '8500 result s On',
+    ])
+  })
+
   it('goes on after failures', async () => {
     const t = await ticking({ ...EVERY_SECOND, pollingFixedRate: false }, new Error('broken'))
     t.to(2000)
     expect(callTimes(t)).toEqual([0, 1000, 2000])
-  })
-})
-
-describe('a onetime task', () => {
-  it.each<[string, Said, Partial<Sensor>, string]>([
-    ['nothing is left to do', 'On', {}, '0 stopped finished'],
-    ['a result that is held back has come', { state: 'On', after: 5000 }, {}, '5000 stopped finished'],
-    [
-      'the result that follows has come',
-      { state: 'Off', then: { state: 'On', after: 3000 } },
-      {},
-      '3000 stopped finished',
-    ],
-    ['the last attempt was made', new Error('no'), { retryConfig: { maxRetries: 1 } }, '1000 stopped finished'],
-    ['the time limit is over', LATER, { timeout: 'PT2S' }, '2000 stopped finished'],
-    ['the pause is over', 'On', { pauseExecution: true, pauseExecutionTimeout: 'PT9S' }, '9000 stopped finished'],
-  ])('stops by itself when %s', async (_, said, more, expected) => {
-    const t = await ticking({ type: 'onetime' }, said, more)
-    t.to(60_000)
-    expect(t.lines('stopped')).toEqual([expected])
-    expect(t.task.status).toBe('stopped')
-    expect(t.task.info().finishedTime).toBe(Number(expected.split(' ')[0]))
-  })
-
-  it('can be started again', async () => {
-    const t = await ticking({ type: 'onetime' }, 'On')
-    await t.engine.start('t')
-    t.to(10)
-    expect(t.lines('started', 'stopped')).toEqual([
-      '0 started 1',
-      '0 stopped finished',
-      '0 started 2',
-      '0 stopped finished',
-    ])
-    expect(t.task.info().invocationCount).toBe(2)
   })
 })
 

@@ -114,6 +114,28 @@ describe('the obstacle of a trigger', () => {
     expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['cool-down'])
   })
 
+  it('cool-down, too, while the task is behind: it follows the time of the input at hand', async () => {
+    const t = await live(
+      rule({
+        sensors: { s: on('switch'), slow: { name: 'late', resource: 'q' } },
+        actuators: ['act'],
+        triggers: [trigger('s', 'act', is('On'), atMostEvery(10))],
+      }),
+    )
+    t.send({ s: 'On' })
+    t.to(1000)
+    t.send({}, 'q')
+    t.to(2000)
+    t.send({ s: 'On' })
+    t.to(15_000)
+    expect(t.task.explain('act').behind).toEqual({ since: 1000, inputs: 1 })
+    expect(only(t)?.blocked).toMatchObject([{ reason: 'cool-down', since: 0, until: 10_000 }])
+    t.plugs.settle('slow', 'On')
+    await promisesSettled()
+    expect(t.lines('fired', 'held')).toEqual(['0 fired s>act', '2000 held s>act invocationPolicy'])
+    expect(only(t)?.blocked).toEqual([])
+  })
+
   it('error: its sensor failed, with the text and the time', async () => {
     const t = await watched(is('On'))
     t.plugs.say('s', new Error('no air'))
@@ -130,26 +152,65 @@ describe('the obstacle of a trigger', () => {
     expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['error', 'state'])
   })
 
-  it('overlap: the destination was still at work', async () => {
+  it('overlap: something of the same input runs the destination already', async () => {
+    const t = await live(
+      rule({
+        sensors: { a: on('switch'), b: on('switch'), d: 'late' },
+        triggers: [trigger('a', 'd'), trigger('a', 'd', is('On')), trigger('b', 'd')],
+      }),
+    )
+    const blocked = () => t.task.explain('d').triggers.map((one) => one.blocked)
+    t.to(5)
+    t.send({ a: 'On' })
+    expect(blocked()[0]).toEqual([])
+    expect(blocked()[1]).toEqual([{ reason: 'overlap', node: 'd', message: 'd was still at work', since: 5 }])
+    t.plugs.settle('d', 'On')
+    await promisesSettled()
+    expect(t.lines('fired', 'held')).toEqual(['5 fired a>d', '5 held a>d overlap', '5 fired b>d'])
+    expect(blocked()).toEqual([[], [], []])
+  })
+
+  it('none, while the destination is at work: an input that comes then waits, and is told as behind', async () => {
     const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] }))
     t.task.push('s', { state: 'On' })
     t.to(5)
     t.task.push('s', { state: 'On' })
-    expect(only(t, 'd')?.blocked).toEqual([{ reason: 'overlap', node: 'd', message: 'd was still at work', since: 5 }])
+    expect(t.task.explain('d')).toMatchObject({
+      time: 5,
+      behind: { since: 0, inputs: 1 },
+      fired: { time: 0 },
+      triggers: [{ source: 's', blocked: [] }],
+    })
     t.plugs.settle('d', 'On')
     await promisesSettled()
-    t.task.push('s', { state: 'On' })
-    expect(only(t, 'd')?.blocked).toEqual([])
+    expect(t.task.explain('d')).toMatchObject({
+      time: 5,
+      behind: { since: 5, inputs: 0 },
+      fired: { time: 5 },
+      triggers: [{ source: 's', blocked: [] }],
+    })
+    t.plugs.settle('d', 'On')
+    await promisesSettled()
+    expect(t.task.explain('d')).not.toHaveProperty('behind')
+    expect(t.lines('held')).toEqual([])
   })
 
-  it('queue: too much was in flight', async () => {
+  it('none, when calls of an actuator wait for earlier ones: they have fired', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       maxWaiting: 1,
       script: (plugs) => plugs.say('act', LATER),
     })
-    t.task.push('s', { state: 'On' })
-    t.task.push('s', { state: 'On' })
-    expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['queue'])
+    for (const time of [0, 10, 20]) {
+      t.to(time)
+      t.task.push('s', { state: 'On' })
+    }
+    expect(t.task.explain('act')).toMatchObject({ fired: { time: 20 }, triggers: [{ blocked: [] }] })
+    expect(t.task.explain('act')).not.toHaveProperty('behind')
+    expect(t.task.info()).toMatchObject({ waiting: { inputs: 0, effects: 1 }, health: { dropped: 1 } })
+    expect(t.task.node('act').error).toEqual({
+      time: 20,
+      message: 'dropped before its turn: 1 later calls wait for earlier ones on the same thing',
+    })
   })
 
   it('stopped: the task does not run', async () => {

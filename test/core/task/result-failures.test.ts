@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
-import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { line, live, promisesSettled, type Live } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER, type Said } from '../../support/scripted-plugs.ts'
 
@@ -15,25 +15,61 @@ const outcome = (t: Live) => t.lines('result', 'state', 'fired').filter((text) =
 const callTimes = (t: Live) => t.plugs.callsOf('s').map(({ now }) => now)
 const broken = new Error('broken')
 
+/** What is said of `s`, with the clock behind it. */
+function outcomeAt(t: Live): string[] {
+  const ofSensor = t.events.filter((event) => event.type === 'result' && event.node === 's')
+  return ofSensor.map((event) => `${line(event)} at ${event.at ?? event.time}`)
+}
+
+/** When `s` is called until `end`, on the clock; what a call is told is the time of its input. */
+function calledAt(t: Live, end: number): number[] {
+  const times = t.plugs.callsOf('s').map(() => t.clock.now())
+  for (let next = t.clock.nextAt(); next !== undefined && next <= end; next = t.clock.nextAt()) {
+    t.to(next)
+    while (times.length < t.plugs.callsOf('s').length) times.push(next)
+  }
+  t.to(end)
+  return times
+}
+
 describe('retries', () => {
   it('come after back-offs that double up to the largest', async () => {
     const retryConfig = { maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT5S' }
     const t = await watched({ retryConfig }, broken)
     t.send({})
-    t.to(60_000)
-    expect(callTimes(t)).toEqual([0, 1000, 3000, 7000, 12_000, 17_000])
-    expect(outcome(t)).toEqual(['17000 result s failed: broken'])
+    expect(calledAt(t, 60_000)).toEqual([0, 1000, 3000, 7000, 12_000, 17_000])
+    expect(outcomeAt(t)).toEqual(['0 result s failed: broken at 17000'])
+    expect(outcome(t)).toEqual(['0 result s failed: broken'])
+  })
+
+  it('have the time of their input, and hold the task: a message that comes meanwhile is taken after them', async () => {
+    const t = await watched({ retryConfig: { maxRetries: 2 } }, broken, broken, 'On', 'Off')
+    t.send({ level: 1 })
+    t.to(2500)
+    t.send({ level: 2 })
+    expect(t.task.info().waiting).toEqual({ inputs: 1, effects: 0, since: 0 })
+    t.to(3000)
+    expect(t.plugs.callsOf('s').map(({ now, stream }) => [now, stream['level']])).toEqual([
+      [0, 1],
+      [0, 1],
+      [0, 1],
+      [2500, 2],
+    ])
+    expect(outcomeAt(t)).toEqual(['0 result s On at 3000', '2500 result s Off at 3000'])
+    expect(t.lines('held')).toEqual([])
   })
 
   it('end with the first success, which counts as no error', async () => {
     const t = await watched({ retryConfig: { maxRetries: 3 } }, broken, broken, 'On')
     t.send({})
     t.to(60_000)
-    expect(outcome(t)).toEqual(['3000 result s On', '3000 state s ?>On', '3000 fired s>ran', '3000 fired s>lit'])
+    expect(outcome(t)).toEqual(['0 result s On', '0 state s ?>On', '0 fired s>ran', '0 fired s>lit'])
+    expect(outcomeAt(t)).toEqual(['0 result s On at 3000'])
     expect(t.task.info().health.errorsCount).toBe(0)
-    expect(t.lines('log')).toEqual([
-      '0 log WARN broken; attempt 2 of 4 in 1000 ms',
-      '1000 log WARN broken; attempt 3 of 4 in 2000 ms',
+    const log = t.events.filter(({ type }) => type === 'log')
+    expect(log.map((event) => `${line(event)} at ${event.at ?? event.time}`)).toEqual([
+      '0 log WARN broken; attempt 2 of 4 in 1000 ms at 0',
+      '0 log WARN broken; attempt 3 of 4 in 2000 ms at 1000',
     ])
   })
 
@@ -41,12 +77,8 @@ describe('retries', () => {
     const t = await watched({ retryConfig: { maxRetries: 1, errorState: 'On' } }, broken)
     t.send({})
     t.to(60_000)
-    expect(outcome(t)).toEqual([
-      '1000 result s failed: broken',
-      '1000 state s ?>On',
-      '1000 fired s>ran',
-      '1000 fired s>lit',
-    ])
+    expect(outcome(t)).toEqual(['0 result s failed: broken', '0 state s ?>On', '0 fired s>ran', '0 fired s>lit'])
+    expect(outcomeAt(t)).toEqual(['0 result s failed: broken at 1000'])
     expect(t.task.info().health.errorsCount).toBe(1)
   })
 
@@ -82,14 +114,16 @@ describe('the time limit', () => {
     t.to(49_999)
     expect(outcome(t)).toEqual([])
     t.to(50_000)
-    expect(outcome(t)).toEqual(['50000 result s failed: switch took longer than 50000 ms'])
+    expect(outcomeAt(t)).toEqual(['0 result s failed: switch took longer than 50000 ms at 50000'])
+    expect(outcome(t)).toEqual(['0 result s failed: switch took longer than 50000 ms'])
   })
 
   it('can be shorter, and give a state, which still counts as an error', async () => {
     const t = await watched({ timeout: 'PT2S', timeoutState: 'On' }, LATER)
     t.send({})
     t.to(2000)
-    expect(outcome(t).slice(1)).toEqual(['2000 state s ?>On', '2000 fired s>ran', '2000 fired s>lit'])
+    expect(outcome(t).slice(1)).toEqual(['0 state s ?>On', '0 fired s>ran', '0 fired s>lit'])
+    expect(outcomeAt(t)).toEqual(['0 result s failed: switch took longer than 2000 ms at 2000'])
     expect(t.task.info().health.errorsCount).toBe(1)
   })
 
@@ -107,21 +141,37 @@ describe('the time limit', () => {
   it('over, a late answer is not taken for that of the next attempt', async () => {
     const t = await watched({ timeout: 'PT2S', retryConfig: { maxRetries: 1 } }, LATER)
     t.send({})
-    t.to(3000)
-    expect(callTimes(t)).toEqual([0, 3000])
+    expect(calledAt(t, 3000)).toEqual([0, 3000])
     t.plugs.settle('s', 'Off')
     await promisesSettled()
     expect(outcome(t)).toEqual([])
     t.plugs.settle('s', 'On')
     await promisesSettled()
-    expect(outcome(t)[0]).toBe('3000 result s On')
+    expect(outcomeAt(t)).toEqual(['0 result s On at 3000'])
   })
 
   it('holds for each attempt anew', async () => {
     const t = await watched({ timeout: 'PT2S', retryConfig: { maxRetries: 1 } }, LATER)
     t.send({})
     t.to(60_000)
-    expect(outcome(t)).toEqual(['5000 result s failed: switch took longer than 2000 ms'])
+    expect(outcomeAt(t)).toEqual(['0 result s failed: switch took longer than 2000 ms at 5000'])
+    expect(outcome(t)).toHaveLength(1)
+  })
+
+  it('of a message that waited counts from its call', async () => {
+    const t = await watched({ timeout: 'PT2S' }, LATER)
+    t.send({})
+    t.to(1500)
+    t.send({})
+    t.to(1999)
+    expect(callTimes(t)).toEqual([0])
+    t.to(2000)
+    expect(callTimes(t)).toEqual([0, 1500])
+    t.to(60_000)
+    expect(outcomeAt(t)).toEqual([
+      '0 result s failed: switch took longer than 2000 ms at 2000',
+      '1500 result s failed: switch took longer than 2000 ms at 4000',
+    ])
   })
 
   it('does not matter to an answer that came at the same instant but earlier', async () => {
@@ -131,7 +181,7 @@ describe('the time limit', () => {
     t.plugs.settle('s', 'On')
     await promisesSettled()
     t.to(60_000)
-    expect(t.lines('result')[0]).toBe('1999 result s On')
+    expect(outcomeAt(t)).toEqual(['0 result s On at 1999'])
   })
 })
 
@@ -177,7 +227,12 @@ describe('a loop', () => {
       expect(seen(t).at(-1)).toBe(expected)
     }
     t.send({})
-    expect(t.lines('held')).toEqual(['0 held s overlap'])
+    expect(seen(t)).toEqual([1, 2, 3])
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    expect(seen(t)).toEqual([1, 2, 3, 1])
+    expect(t.plugs.callsOf('s').map(({ id }) => id)).toEqual(['t/1/1/0#0', 't/1/1/0#1', 't/1/1/0#2', 't/1/5/0#0'])
+    expect(t.lines('held')).toEqual([])
   })
 
   it('over nothing succeeds without a call', async () => {
@@ -229,11 +284,18 @@ describe('a paused node', () => {
     expect(t.lines('result')).toHaveLength(1)
   })
 
-  it('is at work: a message does not run it a second time', async () => {
+  it('only waits: a newer message takes the place of the older, and begins the pause anew', async () => {
     const t = await watched(paused, 'On')
-    t.send({})
-    t.send({})
-    expect(t.lines('held')).toEqual(['0 held s overlap'])
+    t.send({ level: 1 })
+    t.to(5000)
+    t.send({ level: 2 })
+    t.to(64_999)
+    expect(t.lines('result', 'held')).toEqual([])
+    t.task.resume('s')
+    expect(t.plugs.callsOf('s').map(({ now, stream }) => [now, stream['level']])).toEqual([[64_999, 2]])
+    t.to(600_000)
+    expect(outcome(t)).toEqual(['64999 result s On', '64999 state s ?>On', '64999 fired s>ran', '64999 fired s>lit'])
+    expect(new Set(t.firings().map(({ invocation }) => invocation))).toEqual(new Set([2]))
   })
 
   it('that is not paused is not disturbed by a resume', async () => {

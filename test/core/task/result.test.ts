@@ -85,13 +85,38 @@ describe('a result that is held back', () => {
     expect(t.fired()).toEqual(['5000 ran', '5000 lit'])
   })
 
-  it('keeps the sensor at work: messages in between do not run it', async () => {
-    const t = await watched({}, { state: 'On', after: 5000 })
+  it('is a wait: a message in between runs the sensor anew, and the newer result counts', async () => {
+    const t = await watched({}, { state: 'On', after: 5000 }, { state: 'Off', after: 5000 })
     t.send({})
     t.to(1000)
     t.send({})
-    expect(t.lines('held')).toEqual(['1000 held s overlap'])
-    expect(t.plugs.callsOf('s')).toHaveLength(1)
+    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0, 1000])
+    t.to(60_000)
+    expect(outcome(t)).toEqual(['6000 result s Off', '6000 state s ?>Off', '6000 fired s>ran'])
+    expect(t.lines('held')).toEqual([])
+    expect(t.task.info()).toMatchObject({ invocationCount: 2, health: { errorsCount: 0, dropped: 0 } })
+  })
+
+  it('that a newer run took the place of, takes the later groups of its invocation with it', async () => {
+    const sensors = { s: on('switch'), x: on('switch', { sequence: 2 }) }
+    const t = await live(rule({ sensors }), { script: (plugs) => plugs.say('s', { state: 'On', after: 5000 }) })
+    t.send({})
+    t.to(1000)
+    t.send({})
+    t.to(60_000)
+    expect(t.lines('result')).toEqual(['6000 result s On', '6000 result x -'])
+    expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 s', '1000 s', '6000 x'])
+  })
+
+  it('lets what is triggered take the place of a wait as well', async () => {
+    const t = await live(rule({ sensors: { s: on('switch'), d: 'switch' }, triggers: [trigger('s', 'd')] }), {
+      script: (plugs) => plugs.say('d', { state: 'On', after: 5000 }),
+    })
+    t.send({})
+    t.to(1000)
+    t.send({})
+    t.to(60_000)
+    expect(t.lines('state', 'fired', 'held')).toEqual(['0 fired s>d', '1000 fired s>d', '6000 state d ?>On'])
   })
 
   it('is applied at once when it is held back for 0 ms', async () => {
@@ -161,13 +186,13 @@ describe('health', () => {
     const t = await watched({}, new Error('broken'), new Error('broken'), 'On')
     t.send({})
     t.send({})
-    expect(t.task.info().health).toEqual({ errorsCount: 2, errorsRate: 1 })
+    expect(t.task.info().health).toEqual({ errorsCount: 2, errorsRate: 1, dropped: 0 })
     for (let i = 2; i < 64; i++) t.send({})
-    expect(t.task.info().health).toEqual({ errorsCount: 2, errorsRate: 2 / 64 })
+    expect(t.task.info().health).toEqual({ errorsCount: 2, errorsRate: 2 / 64, dropped: 0 })
     t.send({})
-    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 / 64 })
+    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 / 64, dropped: 0 })
     t.send({})
-    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0 })
+    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0, dropped: 0 })
     expect(t.task.info().invocationCount).toBe(66)
   })
 
@@ -176,17 +201,25 @@ describe('health', () => {
     const t = await live(rule({ sensors }), {
       script: (plugs) => ['s', 'x'].forEach((node) => plugs.say(node, new Error('broken'))),
     })
-    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0 })
+    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0, dropped: 0 })
     t.send({})
-    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 })
+    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1, dropped: 0 })
   })
 
   it('counts the invocation that began the work when the failure comes late', async () => {
     const t = await watched({}, LATER, 'On')
     t.send({})
     t.task.push('s', { state: 'On' })
+    expect(t.task.info()).toMatchObject({ invocationCount: 1, waiting: { inputs: 1 } })
     t.plugs.fail('s')
     await promisesSettled()
-    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 / 2 })
+    expect(t.task.info()).toMatchObject({
+      invocationCount: 2,
+      health: { errorsCount: 1, errorsRate: 1 / 2, dropped: 0 },
+    })
+    for (let i = 2; i < 64; i++) t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1 / 64, dropped: 0 })
+    t.send({})
+    expect(t.task.info().health).toEqual({ errorsCount: 0, errorsRate: 0, dropped: 0 })
   })
 })

@@ -13,10 +13,10 @@ describe('sweep', () => {
       .toBe(`fixtures/recordings/boiler.csv: 1,440 messages of boiler-1 (CSV)
 2025-01-15T00:00:00 to 2025-01-15T23:59:00 (23 h 59 min), times in UTC
 
-temperature.threshold  alarm  per day  all_clear  per day  errors
-                   80      3     3.00          2     2.00      37
-                   90      3     3.00          2     2.00      37
-                  100      0     0.00          0     0.00      37
+temperature.threshold  alarm  per day  all_clear  per day
+                   80      3     3.00          2     2.00
+                   90      3     3.00          2     2.00
+                  100      0     0.00          0     0.00
 
 3 runs in one pass over 1,440 messages in N
 `)

@@ -59,6 +59,7 @@ const taskSeed = fc.record({
     { type: 'reactive' },
     { type: 'scheduled', rrule: daily(1) },
     { type: 'scheduled', rrule: daily(2) },
+    { type: 'onetime' },
   ),
   resetObservations: from(undefined, true, false),
   resetScope: from(undefined, undefined, 'task' as const),

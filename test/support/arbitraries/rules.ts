@@ -11,7 +11,7 @@ const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined, freq: 3 })
 const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
 
-const USUAL_PLUGS = 'level level level band band counter counter held follow chain raw moody silent'.split(' ')
+const USUAL_PLUGS = 'level level level sum sum band band counter counter held follow chain raw moody silent'.split(' ')
 
 const plugChoice = (withAsync: boolean): fc.Arbitrary<string> =>
   from(...USUAL_PLUGS, ...(withAsync ? ['later', 'later', 'later'] : []))

@@ -15,7 +15,7 @@ const value = fc.oneof({ weight: 10, arbitrary: fc.nat(20) }, { weight: 1, arbit
 
 const message = fc.record(
   { resource: fc.constantFrom(...RESOURCES, 'elsewhere'), x: value, y: value },
-  { requiredKeys: ['resource', 'x'] },
+  { requiredKeys: ['resource'] },
 )
 
 const gap = fc.constantFrom(0, 0, 0, 500, 1000, 1000, 2000, 3000, 5000, 10_000, 59_999, 60_000, 75_000)

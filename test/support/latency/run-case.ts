@@ -110,13 +110,16 @@ function take(engine: Engine, input: CaseStep['input']): void {
   }
 }
 
-/** The events of the task's own work as JSON. When an actuator answers is no part of it, nor what time the clock says. */
+/**
+ * The events of the task's own work as JSON. When an actuator answers is no part of it, and so when a onetime task that
+ * waits for it is finished; nor what time the clock says.
+ */
 export function laneLines(events: readonly EngineEvent[], rule: Rule): string[] {
   const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
   return events.flatMap((event) => {
     if ((event.type === 'result' || event.type === 'log') && actuators.has(event.node ?? '')) return []
     const { at: _, ...rest } = { at: undefined, ...event }
-    return [JSON.stringify(rest)]
+    return [JSON.stringify(event.type === 'stopped' ? { ...rest, time: undefined } : rest)]
   })
 }
 

@@ -56,6 +56,7 @@ export function asPlugs(
       ...(plug.kind === 'sensor' ? { states: plug.states } : {}),
       input: INPUT,
       openOutput: true,
+      ...(plug.waitsFor && { parameters: (properties) => [plug.waitsFor?.(properties) ?? ''] }),
       execute(context) {
         const { streamData: stream, internalState, now } = context
         for (const key of ['x', 'y']) {
@@ -64,7 +65,9 @@ export function asPlugs(
         const attempt = calls.get(context.id) ?? 0
         calls.set(context.id, attempt + 1)
         const { properties, node } = context
-        const call: Call = { label: node.NAME, properties, stream, internalState, now, attempt }
+        const own = ['x', 'y'].filter((key) => context.isNew(key)).map((key) => [key, stream[key]])
+        const news = Object.fromEntries(own) as Call['news']
+        const call: Call = { label: node.NAME, properties, stream, news, internalState, now, attempt }
         onCall(call, context)
         const answer = plug.behave(call)
         return answer === LATER ? open.wait(call.label, plug.kind, context) : answer

@@ -152,9 +152,11 @@ export class ModelRun {
     const internalState = this.nodes.sensors.get(label)?.internalState
     // what an actuator is given is fixed when it fires
     const now = read.isSensor(this.#rule, label) ? this.now : time
-    const stream = this.stream.seenBy(read.resourceOf(this.#rule, label), origin, now)
+    const resource = read.resourceOf(this.#rule, label)
+    const stream = this.stream.seenBy(resource, origin, now)
+    const news = this.stream.newsFor(resource, origin)
     try {
-      const call = { label, properties: node?.properties ?? {}, stream, internalState, now, attempt: calls }
+      const call = { label, properties: node?.properties ?? {}, stream, news, internalState, now, attempt: calls }
       return this.#plugs[node?.name ?? '']?.behave(call)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))

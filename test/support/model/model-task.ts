@@ -18,7 +18,8 @@ const MAX_WAITING_TICKS = 100
 
 interface ModelInput {
   time: number
-  isTick: boolean
+  /** whose tick it is */
+  clock: string | undefined
   take: () => void
 }
 
@@ -26,6 +27,8 @@ export class ModelTask {
   readonly events: ModelEvent[] = []
   running = false
   #run = 0
+  /** nothing is taken any more */
+  #isOver = false
   #work: ModelRun
   /** inputs that wait for their turn, oldest first */
   #inputs: ModelInput[] = []
@@ -46,6 +49,7 @@ export class ModelTask {
     const { clock } = this.#work
     this.#work = this.#fresh(clock, this.#work.invocation)
     this.#inputs = []
+    this.#isOver = false
     this.running = true
     this.#run += 1
     this.#work.emit({ type: 'started', run: this.#run })
@@ -115,8 +119,8 @@ export class ModelTask {
   }
 
   #input(take: () => void): void {
-    if (!this.running) return
-    this.#inputs.push({ time: this.#work.clock, isTick: false, take })
+    if (!this.running || this.#isOver) return
+    this.#inputs.push({ time: this.#work.clock, clock: undefined, take })
     this.#goOn()
   }
 
@@ -140,7 +144,12 @@ export class ModelTask {
 
   #receiveTogether(messages: readonly ScriptMessage[]): void {
     for (const message of messages) this.#work.stream.remember(message, this.#work.now)
-    const sensors = messages.flatMap((message) => read.runsOnData(this.#rule, message.resource))
+    const sensors = messages.flatMap((message) =>
+      read.runsOnData(this.#rule, message.resource).filter(({ name, properties }) => {
+        const awaited = this.#plugs[name]?.waitsFor?.(properties ?? {})
+        return awaited === undefined || message[awaited] !== undefined
+      }),
+    )
     const begin = messages.map((message): Happening => ({ type: 'data', resource: message.resource }))
     this.#invoke(sensors, begin, (label) =>
       messages.find((message) => message.resource === read.resourceOf(this.#rule, label)),
@@ -153,12 +162,12 @@ export class ModelTask {
     const own = this.#work.executions.filter(({ invocation }) => this.#clocks.get(invocation) === clock)
     const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
     if (isBusy) return held('overlap')
-    if (this.#inputs.filter(({ isTick }) => isTick).length >= MAX_WAITING_TICKS) return held('queue')
+    if (this.#inputs.filter((input) => input.clock !== undefined).length >= MAX_WAITING_TICKS) return held('queue')
     const take = (): void => {
       if (sensors.length > 0) this.#clocks.set(this.#work.invocation + 1, clock)
       this.#invoke(sensors, [happening], () => undefined)
     }
-    this.#inputs.push({ time: this.#work.clock, isTick: true, take })
+    this.#inputs.push({ time: this.#work.clock, clock, take })
   }
 
   #invoke(sensors: readonly Sensor[], begin: readonly Happening[], originOf: Wave['originOf']): void {
@@ -215,6 +224,7 @@ export class ModelTask {
 
   /** What is due by the time of inputs. */
   #timers(): ModelTimer[] {
+    if (this.#isOver) return []
     const timers: ModelTimer[] = []
     for (const [label, { evictAt }] of this.#work.nodes.sensors) {
       if (evictAt === undefined) continue
@@ -243,10 +253,16 @@ export class ModelTask {
     return (Math.floor(time / step) + 1) * step
   }
 
+  /** A onetime task takes nothing any more when its tick has come and no sensor has anything left; actuators may go on. */
   #finishWhenDone(): void {
     if (!this.running || this.#rule.task?.type !== 'onetime') return
-    if (this.#nextTick !== undefined || this.#inputs.some(({ isTick }) => isTick)) return
-    if (this.#work.executions.length === 0 && this.#work.followUps.length === 0) this.#end('finished')
+    if (this.#nextTick !== undefined || this.#inputs.some(({ clock }) => clock === TASK_ID)) return
+    const { executions, followUps } = this.#work
+    if (followUps.length > 0 || executions.some(({ label }) => read.isSensor(this.#rule, label))) return
+    this.#isOver = true
+    this.#inputs = []
+    this.#ownTicks = new Map()
+    if (executions.length === 0) this.#end('finished')
   }
 
   #end(reason: 'finished' | 'stopped'): void {

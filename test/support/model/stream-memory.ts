@@ -20,6 +20,11 @@ export class StreamMemory {
     return merged(this.#recent(origin?.resource, now), origin)
   }
 
+  /** What the message that led to it has itself, when that is for its resource or it has none. */
+  newsFor(resource: string | undefined, origin: ScriptMessage | undefined): Record<string, unknown> {
+    return origin === undefined || (resource !== undefined && resource !== origin.resource) ? {} : origin
+  }
+
   #recent(resource: string | undefined, now: number): ScriptMessage[] {
     const kept = this.#messages.filter(({ message, time }) => message.resource === resource && now - time < VALID_MS)
     return kept.map(({ message }) => message)

@@ -8,6 +8,8 @@ export interface Call {
   label: string
   properties: Readonly<Record<string, unknown>>
   stream: Readonly<Record<string, unknown>>
+  /** what of x and y the message that led to the call has itself */
+  news: Readonly<Record<string, unknown>>
   internalState: unknown
   /** epoch ms of the input that led to the call */
   now: number
@@ -21,6 +23,8 @@ export const LATER = Symbol('later')
 export interface TestPlug {
   kind: 'sensor' | 'actuator'
   states: readonly string[]
+  /** the value of messages that it waits for; without it every message runs it */
+  waitsFor?(properties: Readonly<Record<string, unknown>>): string
   behave(call: Call): PlugAnswer | typeof LATER
 }
 
@@ -38,6 +42,8 @@ function reading(call: Call): number {
 const failsNow = (call: Call): boolean =>
   (Math.floor(call.now / 1000) + call.attempt) % 3 === number(call.properties['failIn'], -1)
 
+const keyOf = (properties: Readonly<Record<string, unknown>>): string => String(properties['key'])
+
 const LEVEL = ['Low', 'High']
 const BAND = ['Below', 'In', 'Above']
 const COUNTER = ['a', 'b', 'c']
@@ -48,6 +54,7 @@ export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
   level: {
     kind: 'sensor',
     states: LEVEL,
+    waitsFor: keyOf,
     behave: (call) => {
       const value = reading(call)
       return { state: value > number(call.properties['limit'], 10) ? 'High' : 'Low', rawData: { seen: String(value) } }
@@ -68,6 +75,15 @@ export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
     behave: (call) => {
       const step = number(call.properties['step'], 1)
       return { state: pick(COUNTER, count(call)), internalState: count(call) + step, rawData: { count: count(call) } }
+    },
+  },
+  sum: {
+    kind: 'sensor',
+    states: COUNTER,
+    waitsFor: keyOf,
+    behave: (call) => {
+      const sum = count(call) + number(call.news[keyOf(call.properties)], 0)
+      return { state: pick(COUNTER, Number.isNaN(sum) ? 0 : sum), internalState: sum, rawData: { sum: String(sum) } }
     },
   },
   dice: {

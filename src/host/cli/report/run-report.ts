@@ -35,6 +35,7 @@ export interface ReportedRun {
   run: {
     messages: number
     late: number
+    maxLag?: number
     from: number
     until: number
     task: { save(): { state: SavedState } }
@@ -89,10 +90,10 @@ export class RunReport {
 
   /** The table of nodes, errors and totals, as lines. */
   summary(ran: ReportedRun): string[] {
-    const { messages, late, from, until } = ran.run
+    const { messages, late, from, until, maxLag = 0 } = ran.run
     const lines = summaryLines(
       this.#tally,
-      { messages, late, span: until - from, wall: ran.wall },
+      { messages, late, span: until - from, lag: maxLag, wall: ran.wall },
       this.#options.zone,
       this.#paint,
     )

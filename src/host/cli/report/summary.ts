@@ -20,6 +20,8 @@ export interface RunFacts {
   late: number
   /** ms of virtual time */
   span: number
+  /** ms that an input waited at most for earlier ones */
+  lag?: number
   /** ms that the run took */
   wall: number
 }
@@ -40,6 +42,10 @@ export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: P
   if (facts.messages > 0)
     work.push(`${grouped(Math.round((facts.messages * 1000) / Math.max(1, facts.wall)))} messages/s`)
   lines.push(paint('bold', work.join(', ')))
+  if (facts.lag !== undefined && facts.lag > 0)
+    lines.push(
+      `inputs waited up to ${formatSpan(facts.lag)} for earlier ones; what fires is the same, it happens later`,
+    )
   if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} came late and counted from the time of the clock`)
   return lines
 }

@@ -36,6 +36,7 @@ export function stateInParts(store: Store, id: string, record: StateRecord, hadP
   const { state, underWay, ...rest } = record
   const text = JSON.stringify({ state, underWay })
   const parts = Math.ceil(text.length / PART_LENGTH)
+  if (parts === 1) return wholeState(store, id, record, hadParts)
   if (parts > MAX_PARTS) {
     const limit = `${(MAX_PARTS * PART_LENGTH) / 1e6} million characters`
     throw new AppError('TOO_LARGE', `the state of task ${id} has ${text.length} characters, above ${limit}`)

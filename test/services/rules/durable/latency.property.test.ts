@@ -32,6 +32,7 @@ class Driver {
   async take({ at, input }: CaseStep): Promise<void> {
     await this.life.to(CASE_START + at)
     const { intake, nodes } = this.life.runner
+    if (nodes.info(ref(TASK))?.status !== 'running') return
     if (input.kind === 'data') await intake.receive(TENANT, input.messages)
     else if (input.kind === 'push') await nodes.push(ref(TASK), input.node, { state: input.state })
     else await nodes.command(ref(TASK), input.node, input.kind === 'run' ? 'start' : 'resume')
@@ -98,13 +99,17 @@ async function lived(
   }
   for (const crash of left) await driver.crash(crash)
   await driver.toEnd()
-  const { info, view } = driver.life.look(TASK) as { info: unknown; view: { kind: string }[] }
+  const { info, view } = driver.life.look(TASK) as { info: { health: object }; view: { kind: string }[] }
   await driver.life.close()
   const { calls, attempts, broken } = driver.slow
   return {
     calls,
     attempts: Object.fromEntries(attempts),
-    look: { info, view: view.filter(({ kind }) => kind !== 'actuator') },
+    // what waited when a onetime task was over, and when its last actuator answered, follow from latency
+    look: {
+      info: { ...info, finishedTime: undefined, health: { ...info.health, dropped: undefined } },
+      view: view.filter(({ kind }) => kind !== 'actuator'),
+    },
     broken,
     events: laneLines(events, given.rule),
   }

@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest'
+import { definePlug } from '../../../src/core/plug/define.ts'
+import { createEngine, VirtualClock, type EngineEvent, type Plug, type TaskSettings } from '../../../src/index.ts'
+import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER } from '../../support/scripted-plugs.ts'
+
+const SLOW = rule({ sensors: { s: on('late') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
+
+/** Answers the open calls of a node until none is open any more. */
+async function answerAll(t: Live, node: string, state: string): Promise<void> {
+  while (t.plugs.openCalls(node) > 0) {
+    t.plugs.settle(node, state)
+    await promisesSettled()
+  }
+}
+
+function levels(t: Live, node: string): unknown[] {
+  return t.plugs.callsOf(node).map(({ stream }) => stream['level'])
+}
+
+describe('messages that come while a sensor is at work', () => {
+  it('wait, and are taken one after the other: of 50 messages 50 run', async () => {
+    const t = await live(SLOW)
+    for (let level = 0; level < 50; level++) t.send({ level })
+    expect(t.plugs.openCalls('s')).toBe(1)
+    expect(t.task.info().waiting).toEqual({ inputs: 49, effects: 0, since: 0 })
+    await answerAll(t, 's', 'On')
+    expect(levels(t, 's')).toEqual(Array.from({ length: 50 }, (_, level) => level))
+    expect(t.firings()).toHaveLength(50)
+    expect(t.task.info()).toMatchObject({ invocationCount: 50, health: { dropped: 0 } })
+    expect(t.task.info().waiting).toBeUndefined()
+  })
+
+  it('have the time at which they came, and the clock beside it', async () => {
+    const t = await live(SLOW)
+    t.send({ level: 1 })
+    t.to(1000)
+    t.send({ level: 2 })
+    t.to(5000)
+    await answerAll(t, 's', 'On')
+    const results = t.events.filter(({ type, node }) => type === 'result' && node === 's')
+    expect(results.map(({ time, at }) => [time, at])).toEqual([
+      [0, 5000],
+      [1000, 5000],
+    ])
+    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0, 1000])
+    expect(t.fired()).toEqual(['0 act', '1000 act'])
+  })
+
+  it('end a silence before its timer does, when they came first', async () => {
+    const t = await live(rule({ sensors: { s: on('late', { evictionTime: 300 }) } }))
+    t.send({ level: 1 })
+    t.to(200)
+    t.send({ level: 2 })
+    t.to(1000)
+    await answerAll(t, 's', 'On')
+    expect(t.lines('evicted')).toEqual(['500 evicted s On'])
+  })
+
+  it('are told by explain: what is shown is behind', async () => {
+    const t = await live(SLOW)
+    t.send({ level: 1 })
+    t.send({ level: 2 })
+    expect(t.task.explain('act')).toMatchObject({ behind: { since: 0, inputs: 1 } })
+    await answerAll(t, 's', 'On')
+    expect(t.task.explain('act')).not.toHaveProperty('behind')
+  })
+})
+
+describe('too many messages', () => {
+  it('drop the oldest that wait; that is counted, and said the first time, the tenth, the hundredth', async () => {
+    const t = await live(SLOW, { maxWaiting: 3 })
+    for (let level = 0; level < 16; level++) t.send({ level })
+    await answerAll(t, 's', 'On')
+    expect(levels(t, 's')).toEqual([0, 13, 14, 15])
+    expect(t.task.info().health.dropped).toBe(12)
+    expect(t.lines('log').map((text) => text.split(',')[1])).toEqual([
+      ' the first; the task takes longer than its inputs leave',
+      ' 10 so far; the task takes longer than its inputs leave',
+    ])
+  })
+
+  it.each([
+    ['skip: none waits', 'skip', [{ level: 1 }, { level: 2 }, { level: 3 }], [1]],
+    [
+      'latest: a newer one takes the place of those whose values it has',
+      'latest',
+      [{ level: 1 }, { level: 2 }, { level: 3 }],
+      [1, 3],
+    ],
+    ['latest: one with other values stays', 'latest', [{ level: 1 }, { level: 2, door: 1 }, { level: 3 }], [1, 2, 3]],
+  ] satisfies [string, TaskSettings['whenBusy'], object[], number[]][])(
+    'whenBusy %s',
+    async (_fact, whenBusy, sent, seen) => {
+      const t = await live({ ...SLOW, task: { ...SLOW.task, whenBusy } })
+      for (const values of sent) t.send(values)
+      await answerAll(t, 's', 'On')
+      expect(levels(t, 's')).toEqual(seen)
+      expect(t.task.info().health.dropped).toBe(sent.length - seen.length)
+    },
+  )
+})
+
+describe('calls of an actuator', () => {
+  const RETRIED = rule({
+    sensors: { s: on('switch') },
+    actuators: [
+      {
+        label: 'act',
+        properties: { text: '${streamdata.level} degrees' },
+        retryConfig: { maxRetries: 2, minBackoff: 'PT1S' },
+      },
+    ],
+    triggers: [trigger('s', 'act')],
+  })
+
+  it('have the properties with which they fired, at each attempt', async () => {
+    const t = await live(RETRIED, { script: (plugs) => plugs.say('act', LATER) })
+    t.send({ s: 'On', level: 99 })
+    t.plugs.fail('act')
+    await promisesSettled()
+    t.send({ s: 'On', level: 20 })
+    await t.wait(1000)
+    t.plugs.settle('act', undefined)
+    await promisesSettled()
+    expect(t.plugs.callsOf('act').map(({ properties }) => properties['text'])).toEqual([
+      '99 degrees',
+      '99 degrees',
+      '20 degrees',
+    ])
+  })
+
+  it('of one node are made one after the other, and do not hold the task', async () => {
+    const t = await live(RETRIED, { script: (plugs) => plugs.say('act', LATER) })
+    for (const level of [1, 2, 3]) t.send({ s: 'On', level })
+    expect([t.plugs.callsOf('s').length, t.plugs.openCalls('act')]).toEqual([3, 1])
+    expect(t.task.info().waiting).toEqual({ inputs: 0, effects: 2 })
+  })
+
+  it('of a node that says unordered are all made at once', async () => {
+    const unordered = { ...RETRIED, actuators: [{ label: 'act', name: 'act', unordered: true }] }
+    const t = await live(unordered, { script: (plugs) => plugs.say('act', LATER) })
+    for (const level of [1, 2, 3]) t.send({ s: 'On', level })
+    expect(t.plugs.openCalls('act')).toBe(3)
+  })
+
+  it('that wait are bounded: the oldest is dropped, and is an error', async () => {
+    const t = await live(RETRIED, { maxWaiting: 2, script: (plugs) => plugs.say('act', LATER) })
+    for (let level = 0; level < 5; level++) t.send({ s: 'On', level })
+    expect(t.task.info()).toMatchObject({ health: { dropped: 2 }, waiting: { effects: 2 } })
+    const failed = t.events.filter((event) => event.type === 'result' && !event.ok)
+    expect(failed.map((event) => event.type === 'result' && event.error)).toEqual(
+      Array.from({ length: 2 }, () => 'dropped before its turn: 2 later calls wait for earlier ones on the same thing'),
+    )
+  })
+
+  it('read their secrets at each attempt, and nobody stores them', async () => {
+    const secrets = ['old', 'new']
+    const withSecret = rule({
+      sensors: { s: on('switch') },
+      actuators: [
+        {
+          label: 'act',
+          properties: { text: 'Bearer ${vault.KEY}' },
+          retryConfig: { maxRetries: 1, minBackoff: 'PT1S' },
+        },
+      ],
+      triggers: [trigger('s', 'act')],
+    })
+    const t = await live(withSecret, {
+      ports: { secret: () => secrets.shift() },
+      script: (plugs) => plugs.say('act', LATER),
+    })
+    t.send({ s: 'On' })
+    await promisesSettled()
+    expect(JSON.stringify(t.task.save())).not.toContain('old')
+    t.plugs.fail('act')
+    await promisesSettled()
+    await t.wait(1000)
+    expect(t.plugs.callsOf('act').map(({ properties }) => properties['text'])).toEqual(['Bearer old', 'Bearer new'])
+    expect(JSON.stringify(t.task.save())).not.toMatch(/old|new/)
+  })
+})
+
+describe('a plug that reads the message alone', () => {
+  function ahead(): { plug: Plug; open: Map<number, (state: 'Off' | 'On') => void> } {
+    const open = new Map<number, (state: 'Off' | 'On') => void>()
+    const plug = definePlug({
+      name: 'ahead',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Off', 'On'],
+      reads: 'message',
+      parameters: ['level'],
+      execute: (context) =>
+        new Promise<'Off' | 'On'>((resolve) => void open.set(context.streamValue('level') as number, resolve)),
+    })
+    return { plug, open }
+  }
+
+  async function engineWith(plug: Plug) {
+    const engine = createEngine({ plugs: [plug], scheduler: new VirtualClock(0), ids: () => 't' })
+    const events: EngineEvent[] = []
+    engine.events$.subscribe((event) => events.push(event))
+    await engine.start({ sensors: [{ label: 's', name: 'ahead', resource: 'r' }], task: { type: 'reactive' } })
+    const results = () => events.flatMap((event) => (event.type === 'result' ? (event.state ?? event.error) : []))
+    return { engine, results }
+  }
+
+  it('is called for messages that wait, at most 16 of them, and its answers take their turn', async () => {
+    const { plug, open } = ahead()
+    const { engine, results } = await engineWith(plug)
+    for (let level = 0; level < 40; level++) engine.receive({ resource: 'r', level })
+    expect(open.size).toBe(17)
+    for (const level of [3, 2, 1]) open.get(level)?.(level === 2 ? 'On' : 'Off')
+    await promisesSettled()
+    expect(results()).toEqual([])
+    open.get(0)?.('On')
+    await promisesSettled()
+    expect(results()).toEqual(['On', 'Off', 'On', 'Off'])
+    expect(open.size).toBe(21)
+  })
+
+  it('is not called ahead for a message that lacks what it reads', async () => {
+    const { plug, open } = ahead()
+    const { engine } = await engineWith(plug)
+    engine.receive({ resource: 'r', level: 1 })
+    engine.receive({ resource: 'r', door: 1 })
+    engine.receive({ resource: 'r', level: 3 })
+    expect([...open.keys()]).toEqual([1, 3])
+  })
+
+  it('may not ask for anything else then', async () => {
+    const plug = definePlug({
+      name: 'ahead',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Off', 'On'],
+      reads: 'message',
+      execute: async (context) => {
+        await Promise.resolve()
+        return context.random() < 2 ? 'On' : 'Off'
+      },
+    })
+    const { engine, results } = await engineWith(plug)
+    for (let level = 0; level < 3; level++) engine.receive({ resource: 'r', level })
+    await promisesSettled()
+    const refusal = 'plug ahead declares that it reads the message alone, and asks for chance'
+    expect(results()).toEqual(['On', refusal, refusal])
+  })
+})
+
+describe('an engine that is closed', () => {
+  it('refuses every call with CLOSED', async () => {
+    const t = await live(SLOW)
+    await t.engine.close()
+    const closed = expect.objectContaining({ code: 'CLOSED' }) as unknown
+    const { engine, task } = t
+    for (const call of [
+      () => engine.start(SLOW),
+      () => engine.stop('t'),
+      () => engine.update('t', SLOW),
+      () => engine.remove('t'),
+      () => engine.restore({ format: 1 } as never),
+    ])
+      await expect(call()).rejects.toEqual(closed)
+    for (const call of [
+      () => engine.receive({ resource: 'r' }),
+      () => engine.explain('t', 'act'),
+      () => task.push('s', { state: 'On' }),
+      () => task.run('s'),
+      () => task.resume('s'),
+      () => task.save(),
+      () => task.explain('act'),
+    ])
+      expect(call).toThrow(closed)
+  })
+})

@@ -1,0 +1,128 @@
+/** What ends a onetime task (step.ts, finishOnetime), and what it takes until then. */
+import { describe, expect, it } from 'vitest'
+import type { Sensor } from '../../../src/core/rule/rule.ts'
+import { line, live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, type Said } from '../../support/scripted-plugs.ts'
+
+function once(said: Said, more: Partial<Sensor> = {}) {
+  return live(rule({ sensors: { s: { name: 'switch', ...more } }, task: { type: 'onetime' } }), {
+    script: (plugs) => plugs.say('s', said),
+  })
+}
+
+const callTimes = (t: Live, node = 's') => t.plugs.callsOf(node).map(({ now }) => now)
+
+describe('a onetime task', () => {
+  it.each<[string, Said, Partial<Sensor>, string]>([
+    ['nothing is left to do', 'On', {}, '0 stopped finished at 0'],
+    ['a result that is held back has come', { state: 'On', after: 5000 }, {}, '5000 stopped finished at 5000'],
+    [
+      'the result that follows has come',
+      { state: 'Off', then: { state: 'On', after: 3000 } },
+      {},
+      '3000 stopped finished at 3000',
+    ],
+    ['the last attempt was made', new Error('no'), { retryConfig: { maxRetries: 1 } }, '0 stopped finished at 1000'],
+    ['the time limit is over', LATER, { timeout: 'PT2S' }, '0 stopped finished at 2000'],
+    [
+      'the pause is over',
+      'On',
+      { pauseExecution: true, pauseExecutionTimeout: 'PT9S' },
+      '9000 stopped finished at 9000',
+    ],
+  ])('stops by itself when %s', async (_, said, more, expected) => {
+    const t = await once(said, more)
+    t.to(60_000)
+    const stopped = t.events.filter(({ type }) => type === 'stopped')
+    expect(stopped.map((event) => `${line(event)} at ${event.at ?? event.time}`)).toEqual([expected])
+    expect(t.task.status).toBe('stopped')
+    expect(t.task.info().finishedTime).toBe(Number(expected.split(' ')[0]))
+  })
+
+  const PAUSED = { label: 'act', pauseExecution: true, pauseExecutionTimeout: 'PT9S' }
+  const SLOW = { x: { name: 'late', sequence: 2 } }
+
+  /** `s` fires `act`. */
+  function acting(actuator: string | typeof PAUSED, said: Said, more: Record<string, Omit<Sensor, 'label'>> = {}) {
+    const sensors = { s: on('switch'), ...more }
+    const triggers = [trigger('s', 'act')]
+    return live(rule({ sensors, actuators: [actuator], triggers, task: { type: 'onetime' } }), {
+      script: (plugs) => plugs.say('act', said),
+    })
+  }
+
+  it('takes nothing any more when the work of its tick is done, and stops when its actuators are', async () => {
+    const t = await acting('act', LATER)
+    await t.wait(1000)
+    t.send({ s: 'On' })
+    expect(t.task.status).toBe('running')
+    expect(callTimes(t)).toEqual([0])
+    await t.wait(5000)
+    t.plugs.settle('act', undefined)
+    await promisesSettled()
+    expect(t.lines('stopped')).toEqual(['5000 stopped finished'])
+    expect(t.task.info()).toMatchObject({ invocationCount: 1, finishedTime: 5000 })
+  })
+
+  it.each([
+    ['the answer of its actuator that is held back has come', 'act', { after: 5000 }, '5000 stopped finished'],
+    ['the pause of its actuator is over', PAUSED, undefined, '9000 stopped finished'],
+  ])('stops by itself when %s', async (_, actuator, said, expected) => {
+    const t = await acting(actuator, said)
+    t.to(60_000)
+    expect(t.lines('stopped')).toEqual([expected])
+  })
+
+  it('stops by itself when the pause of its actuator ran out while a sensor was at work', async () => {
+    const t = await acting(PAUSED, undefined, SLOW)
+    await t.wait(20_000)
+    t.plugs.settle('x', 'On')
+    await promisesSettled()
+    expect(t.lines('result').slice(1)).toEqual([
+      '0 result x On',
+      '9000 result act failed: nobody resumed the node within its pause limit',
+    ])
+    expect(t.lines('stopped')).toEqual(['9000 stopped finished'])
+  })
+
+  it.each([
+    ['at once', {}],
+    ['after the sensor that was at work', SLOW],
+  ])('calls an actuator that paused when it is resumed, %s, and stops then', async (_, more) => {
+    const t = await acting(PAUSED, undefined, more)
+    await t.wait(1000)
+    t.task.resume('act')
+    if (t.plugs.openCalls('x') > 0) t.plugs.settle('x', 'On')
+    await promisesSettled()
+    expect(callTimes(t, 'act')).toEqual([1000])
+    expect(t.lines('stopped')).toEqual(['1000 stopped finished'])
+  })
+
+  it('drops messages that waited for the work of its tick', async () => {
+    const t = await live(rule({ sensors: { s: on('late') }, task: { type: 'onetime' } }))
+    await t.wait(1000)
+    t.send({})
+    expect(t.task.info().waiting?.inputs).toBe(1)
+    await t.wait(2000)
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    expect(callTimes(t)).toEqual([0])
+    expect(t.lines('data')).toEqual([])
+    expect(t.lines('stopped')).toEqual(['0 stopped finished'])
+    expect(t.task.info()).toMatchObject({ invocationCount: 1, finishedTime: 0 })
+  })
+
+  it('can be started again', async () => {
+    const t = await once('On')
+    await t.engine.start('t')
+    t.to(10)
+    expect(t.lines('started', 'stopped')).toEqual([
+      '0 started 1',
+      '0 stopped finished',
+      '0 started 2',
+      '0 stopped finished',
+    ])
+    expect(t.task.info().invocationCount).toBe(2)
+  })
+})

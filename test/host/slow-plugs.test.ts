@@ -1,0 +1,141 @@
+/** Rules over slow plugs in the whole host: every message counts, and effects keep their order. */
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
+import { createApp } from '../../src/host/app.ts'
+import { compose } from '../../src/host/compose.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { makeRulesWith } from '../../src/host/make-rules.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { definePlug, simulate, type Rule } from '../../src/index.ts'
+import { basic } from './sample-host.ts'
+
+/** Answers after so many turns of the loop as its message says. */
+const LOOKUP = definePlug({
+  name: 'lookup',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['LOW', 'HIGH'],
+  parameters: ['temperature'],
+  async execute(context) {
+    const temperature = Number(context.streamValue('temperature'))
+    for (let turns = (temperature * 7) % 5; turns > 0; turns--) {
+      await new Promise((resolve) => void setImmediate(resolve))
+    }
+    return { state: temperature > 50 ? 'HIGH' : 'LOW', rawData: { temperature } }
+  },
+})
+
+const headers = { authorization: basic('a', 's') }
+
+async function host(names: readonly string[]): Promise<FastifyInstance> {
+  const services = new Map([
+    ...SERVICES,
+    ['rules', (parts) => makeRulesWith([LOOKUP], parts)],
+  ] as typeof SERVICES extends ReadonlyMap<infer K, infer V> ? [K, V][] : never)
+  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true, rateLimit: '0' }, {}, [
+    ...services.keys(),
+  ])
+  const composed = await compose(config, { services, hashCost: 2 })
+  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
+  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+}
+
+async function ask(app: FastifyInstance, method: 'GET' | 'POST', url: string, payload?: object): Promise<unknown> {
+  const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
+  expect([url, answer.statusCode < 300, answer.body]).toEqual([url, true, answer.body])
+  return answer.json()
+}
+
+/** The rule keeps what it fired for as messages of `found`. */
+function keeping(sensor: object, state: string, text: string): Rule {
+  return {
+    sensors: [{ label: 's', name: '', resource: '$', ...sensor }],
+    actuators: [{ label: 'keep', name: 'storeMessage', properties: { payload: { was: text } }, resource: 'found' }],
+    triggers: [{ sourceLabel: 's', destinationLabel: 'keep', statesTrigger: [state] }],
+    task: { name: 'keeping', type: 'reactive', resource: 'boiler-1', start: true },
+  }
+}
+
+async function found(app: FastifyInstance): Promise<unknown[]> {
+  const messages = (await ask(app, 'GET', '/resources/found/messages?hits=1000')) as readonly { was: unknown }[]
+  return messages.map(({ was }) => was).reverse()
+}
+
+describe('of 50 messages, posted one after the other', () => {
+  it.each([
+    [
+      'a query of a metric',
+      { name: 'getMetricValue', properties: { metric: 'temperature', aggregate: 'count' } },
+      'Collected',
+    ],
+    [
+      'a condition behind the fence',
+      { name: 'condition', properties: { condition: 'let t = temperature; return t >= 0' } },
+      'True',
+    ],
+    ['a plug that takes its time', { name: 'lookup' }, 'LOW'],
+  ])('%s sees 50', async (_fact, sensor, state) => {
+    await using app = await host(['rules', 'broker'])
+    await ask(app, 'POST', '/api/tasks', keeping(sensor, state, '${streamdata.temperature}'))
+    for (let i = 0; i < 50; i++) await ask(app, 'POST', '/resources/boiler-1/events', { temperature: i })
+    await expect.poll(() => found(app), { timeout: 30_000 }).toHaveLength(50)
+    expect(await found(app)).toEqual(Array.from({ length: 50 }, (_, i) => i))
+  })
+
+  it('a simulation fires as the host does', async () => {
+    await using app = await host(['rules', 'broker'])
+    const rule = keeping({ name: 'lookup' }, 'HIGH', '${nodes.s.rawData.temperature}')
+    const messages = Array.from({ length: 50 }, (_, i) => ({ resource: 'boiler-1', temperature: (i * 37) % 100 }))
+    const run = await simulate(
+      {
+        ...rule,
+        actuators: [{ label: 'keep', name: 'log', properties: { message: '${nodes.s.rawData.temperature}' } }],
+      },
+      {
+        plugs: [...builtins, LOOKUP],
+        messages: messages.map((one, i) => ({ ...one, timestamp: i * 10 })),
+        latency: { lookup: 35 },
+      },
+    )
+    const simulated = run.events.flatMap((event) => (event.type === 'log' ? [Number(event.message)] : []))
+    await ask(app, 'POST', '/api/tasks', rule)
+    for (const { resource: _resource, ...values } of messages)
+      await ask(app, 'POST', '/resources/boiler-1/events', values)
+    await expect.poll(() => found(app), { timeout: 30_000 }).toHaveLength(simulated.length)
+    expect(await found(app)).toEqual(simulated)
+    expect(simulated.length).toBeGreaterThan(20)
+  })
+})
+
+describe('raise, clear, raise, each post answered before the next', () => {
+  it('leaves no task hot without its alarm', async () => {
+    await using app = await host(['rules', 'broker', 'resources', 'alarms'])
+    const rule: Rule = {
+      sensors: [{ label: 's', name: 'condition', resource: '$', properties: { condition: 'temperature > 50' } }],
+      actuators: [
+        { label: 'raise', name: 'createAlarm', properties: { type: 'HOT', text: 'hot', severity: 'MAJOR' } },
+        { label: 'clear', name: 'clearAlarm', properties: { type: 'HOT' } },
+      ],
+      triggers: [
+        { sourceLabel: 's', destinationLabel: 'raise', statesTrigger: ['True'] },
+        { sourceLabel: 's', destinationLabel: 'clear', statesTrigger: ['False'] },
+      ],
+      task: { type: 'reactive', start: true },
+    }
+    const boilers = Array.from({ length: 40 }, (_, i) => `boiler-${i}`)
+    for (const resource of boilers) {
+      await ask(app, 'POST', '/api/tasks', { ...rule, task: { ...rule.task, name: resource, resource } })
+    }
+    await Promise.all(
+      boilers.map(async (resource) => {
+        for (const temperature of [90, 10, 90]) await ask(app, 'POST', `/resources/${resource}/events`, { temperature })
+      }),
+    )
+    const active = async () => {
+      const found = (await ask(app, 'GET', '/alarm/alarms?status=ACTIVE')) as { readonly total: number }
+      return found.total
+    }
+    await expect.poll(active, { timeout: 30_000 }).toBe(boilers.length)
+  })
+})
