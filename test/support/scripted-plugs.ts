@@ -106,3 +106,13 @@ export class ScriptedPlugs {
     return typeof shown === 'string' ? shown : usual
   }
 }
+
+/** With one more: `acting`, a sensor that acts; a call touches the text in its property `text`, else its node. */
+export function withActing(): ScriptedPlugs {
+  const scripted = new ScriptedPlugs()
+  const [first] = scripted.plugs
+  if (first === undefined) throw new Error('there are no scripted plugs')
+  const touches: Plug['touches'] = ({ text }) => (typeof text === 'string' ? [text] : [])
+  const acting: Plug = { ...first, name: 'acting', acts: true, touches }
+  return Object.assign(scripted, { plugs: [...scripted.plugs, acting] })
+}

@@ -34,6 +34,8 @@ export function renderCall(
 ): Rendered | BadAnswer | Promise<Rendered | BadAnswer> {
   try {
     const { needs } = execution.node.call
+    const { rendered } = execution
+    if (rendered !== null) return placed(run, execution, rendered)
     const fetched = needs === undefined ? {} : fetchNeeds(run, execution, caller, { ...needs, secrets: [] })
     if (isPromise(fetched)) return settle(fetched.then((data) => render(run, execution, caller, data)))
     return render(run, execution, caller, fetched)
@@ -52,6 +54,13 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   const rendered = items === undefined ? [evaluate()] : items.map((item) => context.forItem(item, evaluate))
   const touches = rendered.flatMap((one) => touchesOf(run, execution, one))
   return { ok: true, rendered, ...(items && { items }), touches: [...new Set(touches)] }
+}
+
+/** A sensor that waited between two items of its loop takes its place anew for those that are left. */
+function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
+  const left = rendered.slice(execution.item)
+  const touches = [...new Set(left.flatMap((one) => touchesOf(run, execution, one)))]
+  return { ok: true, rendered, ...(execution.items && { items: execution.items }), touches }
 }
 
 function touchesOf({ model }: TaskRun, { node }: Execution, given: Properties): readonly string[] {

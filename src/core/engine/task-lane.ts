@@ -261,9 +261,7 @@ export class TaskLane implements TaskRun {
     const { state } = this
     if (isOver(this)) {
       this.forgetWaiting()
-      state.waiting = []
-      this.#hasDue = false
-      return false
+      state.waiting = state.waiting.filter(({ input }) => input.kind === 'resume')
     }
     const head = state.waiting[0]
     const until = head?.time ?? clock

@@ -10,7 +10,7 @@ export interface DueTimer {
 }
 
 /** The earliest that is due by `until`; at one time evictions, then what follows results, then waits, by place of the node. */
-export function earliestDue({ state, model }: TaskRun, until: number): DueTimer | undefined {
+export function earliestDue({ state }: TaskRun, until: number): DueTimer | undefined {
   const { work } = state
   if (work === null) return undefined
   let found: DueTimer | undefined
@@ -25,14 +25,6 @@ export function earliestDue({ state, model }: TaskRun, until: number): DueTimer 
   for (const [slot, { follow }] of work.sensors.entries()) if (follow !== null) see('follow', slot, follow.at)
   for (const [slot, { running }] of work.sensors.entries()) {
     if (running?.phase === 'holding' || running?.phase === 'paused') see('wake', slot, running.wakeAt)
-  }
-  const waits = new Map<number, number>()
-  for (const { node, phase, wakeAt } of work.inFlight) {
-    if (node.kind !== 'actuator' || (phase !== 'holding' && phase !== 'paused')) continue
-    waits.set(node.slot, Math.min(wakeAt, waits.get(node.slot) ?? wakeAt))
-  }
-  for (const slot of [...waits.keys()].sort((a, b) => a - b)) {
-    see('wake', model.graph.sensors.length + slot, waits.get(slot) ?? Number.POSITIVE_INFINITY)
   }
   return found
 }

@@ -2,7 +2,7 @@
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
-import { sensorState, type Execution, type Group, type Link } from './state.ts'
+import { sensorState, type Execution, type Group, type Link, type SensorState } from './state.ts'
 import { withCarried } from './stream.ts'
 import { traceHeld } from './trace.ts'
 
@@ -176,21 +176,18 @@ export function armTimeout(run: TaskRun, execution: Execution, since = run.at): 
 }
 
 /** The execution is over, whatever came of it; its group may go on, and effects that waited for it may begin. */
-export function end(run: TaskRun, execution: Execution): void {
+export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run
   state.inFlight.delete(execution)
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
   const { node, group } = execution
-  if (execution.touches !== null)
-    for (const next of state.effectQueues.release(execution, run.model.maxWaiting)) begins(run, next)
+  leavePlace(run, execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
-    if (!node.pollingFixedRate && node.pollingPeriod !== undefined && sensor.ownTickAt === Number.POSITIVE_INFINITY) {
-      sensor.ownTickAt = run.at + node.pollingPeriod
-      run.sink.timer('ownTick', sensor.ownTickAt, node.slot)
-    }
+    // The run that takes its place plans the next one when it ends.
+    if (!isSuperseded) planFromEnd(run, node, sensor)
   }
   if (group !== null) {
     group.open--
@@ -198,9 +195,20 @@ export function end(run: TaskRun, execution: Execution): void {
   }
 }
 
-function begins(run: TaskRun, execution: Execution): void {
-  execution.phase = 'queued'
-  run.state.ready.push(execution)
+/** A period that counts from the end of the last run. */
+function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: SensorNode, sensor: SensorState): void {
+  if (pollingFixedRate || pollingPeriod === undefined || sensor.ownTickAt !== Number.POSITIVE_INFINITY) return
+  sensor.ownTickAt = run.at + pollingPeriod
+  run.sink.timer('ownTick', sensor.ownTickAt, slot)
+}
+
+/** Nothing of what the execution touches is waited for on its account any more. */
+export function leavePlace(run: TaskRun, execution: Execution): void {
+  if (execution.touches === null) return
+  for (const next of run.state.effectQueues.release(execution, run.model.maxWaiting)) {
+    next.phase = 'queued'
+    run.state.ready.push(next)
+  }
 }
 
 /** Drops an execution: nothing of it is applied any more. */
@@ -209,10 +217,12 @@ export function cancel(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** Drops a wait, for a newer run of its node. What was to follow it in its invocation is dropped with it. */
-export function supersede(run: TaskRun, execution: Execution): void {
-  if (execution.group !== null) execution.group.position = execution.group.groups.length
-  cancel(run, execution)
+/** Drops a wait, for a newer run of its node. What was to follow it in an older invocation is dropped with it. */
+export function supersede(run: TaskRun, execution: Execution, invocation: number): void {
+  if (execution.group !== null && execution.invocation !== invocation)
+    execution.group.position = execution.group.groups.length
+  run.sink.cancelled(execution)
+  end(run, execution, true)
 }
 
 /** Starts the groups of an invocation. A group's end starts the next; with one group there is nothing to remember. */
@@ -266,7 +276,7 @@ function startSensors(
         traceHeld(run, invocation, sensor.label, 'overlap', {})
         continue
       }
-      supersede(run, running)
+      supersede(run, running, invocation)
     }
     begin(run, sensor, invocation, originFor(run, sensor, origins), null, group)
     started++

@@ -36,7 +36,7 @@ export interface TriggerExplanation {
 }
 
 export interface Obstacle {
-  reason: 'state' | 'unknown' | 'unchanged' | 'cool-down' | 'never executed' | 'error' | 'overlap' | 'queue' | 'stopped'
+  reason: 'state' | 'unknown' | 'unchanged' | 'cool-down' | 'never executed' | 'error' | 'overlap' | 'stopped'
   node: string
   message: string
   /** epoch ms */
@@ -58,7 +58,8 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
     triggers: triggers.map((trigger) => ({
       source: trigger.source.label,
       condition: conditionText(trigger),
-      blocked: obstacles(run, trigger, now),
+      // While it is behind: as of the input at hand.
+      blocked: obstacles(run, trigger, run.state.isFree ? now : run.state.time),
       needs: needsOf(run, trigger),
     })),
     ...(neverRun.length > 0 && { neverRun }),
@@ -106,9 +107,9 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
     found.push({ reason: 'cool-down', node: label, message, since: destination.firedAt, until: coolUntil })
   }
   const { held } = destination
-  if (held?.trigger === trigger && held.reason !== 'invocationPolicy') {
-    const message = held.reason === 'overlap' ? `${label} was still at work` : 'too many executions were in flight'
-    found.push({ reason: held.reason, node: label, message, since: held.time })
+  if (held?.trigger === trigger && held.reason === 'overlap') {
+    const message = `${label} was still at work`
+    found.push({ reason: 'overlap', node: label, message, since: held.time })
   }
   if (run.state.status !== 'running') {
     found.push({

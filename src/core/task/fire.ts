@@ -50,7 +50,7 @@ export function fire(
   const atWork = trigger.destination.kind === 'sensor' ? sensorState(run.state, trigger.destination).running : null
   if (atWork !== null) {
     if (isWork(atWork)) return hold(run, trigger, invocation, 'overlap')
-    supersede(run, atWork)
+    supersede(run, atWork, invocation)
   }
   const source = observedState(run.state, trigger.source)
   const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via }, null)

@@ -255,7 +255,12 @@ function restoreDestination(destination: Destination, saved: SavedDestination, n
   destination.firing = saved.firing ? restoreFiring(saved.firing, names) : null
   const { held } = saved
   destination.held = held
-    ? { reason: held.reason, time: held.time, until: held.until, trigger: names.trigger(held.trigger) }
+    ? {
+        reason: held.reason === 'queue' ? 'overlap' : held.reason,
+        time: held.time,
+        until: held.until,
+        trigger: names.trigger(held.trigger),
+      }
     : null
   destination.error = saved.error ?? null
 }

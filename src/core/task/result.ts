@@ -1,7 +1,7 @@
 /** What becomes of a plug's answer or failure. */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { callAgain, cancel, end, enqueue, enqueueFirst, letGo, pause, wakeAt } from './execution.ts'
+import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
 import { fire } from './fire.ts'
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
@@ -18,6 +18,8 @@ export function answer(run: TaskRun, execution: Execution, given: Answer): void 
   if (given.after !== undefined && given.after > 0) {
     execution.phase = 'holding'
     execution.held = given
+    // It has acted: only the later items of an actuator's loop keep its place.
+    if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) leavePlace(run, execution)
     wakeAt(run, execution, run.now + given.after)
     return
   }
@@ -127,7 +129,7 @@ export function dropEffect(run: TaskRun, execution: Execution): void {
 
 /** The next item of a loop, or the end. A failed item does not stop the others. */
 function finish(run: TaskRun, execution: Execution): void {
-  if (execution.items !== null && execution.item + 1 < execution.items.length) {
+  if (hasMoreItems(execution)) {
     execution.item++
     execution.attempt = 0
     if (execution.touches !== null) callAgain(run, execution)
@@ -138,6 +140,10 @@ function finish(run: TaskRun, execution: Execution): void {
     return
   }
   end(run, execution)
+}
+
+function hasMoreItems({ items, item }: Execution): boolean {
+  return items !== null && item + 1 < items.length
 }
 
 /** Takes an execution out of its wait: the held result applies, or the next attempt begins. */

@@ -83,6 +83,7 @@ export interface SavedObserved {
 export interface SavedDestination {
   firedAt?: number
   firing?: SavedFiring
+  /** `queue`: of earlier versions */
   held?: { reason: 'invocationPolicy' | 'overlap' | 'queue'; time: number; until?: number; trigger: number }
   error?: { time: number; message: string }
 }

@@ -89,7 +89,7 @@ export interface Seen {
 }
 
 export interface Held {
-  readonly reason: 'invocationPolicy' | 'overlap' | 'queue'
+  readonly reason: 'invocationPolicy' | 'overlap'
   readonly time: number
   readonly until: number | undefined
   readonly trigger: TriggerEdge

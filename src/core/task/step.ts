@@ -47,7 +47,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
-  if (input.kind !== 'stop' && !isOwnTick(input) && !isBeside(run, input) && isOver(run)) return
+  if (!isBeside(run, input) && !servesWhatIsOver(run, input) && isOver(run)) return
   if (isCounted(run, input)) {
     state.inputs++
     state.effects = 0
@@ -86,6 +86,8 @@ export function isBeside(run: TaskRun, input: Input): boolean {
 export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
   if (kind === 'tick' || kind === 'ownTick') return true
   if (kind !== 'wake') return false
+  // What an actuator answers begins nothing.
+  if (key >= run.model.graph.sensors.length) return true
   const phase = firstToWake(run, key)?.phase
   return phase !== 'holding' && phase !== 'paused'
 }
@@ -210,6 +212,12 @@ export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
   if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
+}
+
+/** What a onetime task that is over still takes: its calls of actuators may be held back, or wait for a resume. */
+function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
+  if (input.kind === 'timer') return input.timer === 'wake' && input.key >= model.graph.sensors.length
+  return input.kind === 'stop' || input.kind === 'resume' || isOwnTick(input)
 }
 
 /** A tick of the task's own clock: the one that a onetime task is there for. */

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { live } from '../../support/live-engine.ts'
-import { LATER } from '../../support/scripted-plugs.ts'
-import { atMostEvery, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
-
-const later = (text: string) => !text.startsWith('0 ')
+import { live, promisesSettled, type Live, type LiveOptions } from '../../support/live-engine.ts'
+import { LATER, withActing, type ScriptedPlugs } from '../../support/scripted-plugs.ts'
+import { atMostEvery, gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
 describe('the cool-down of a destination', () => {
   it('holds firings strictly within it, and the next one counts from the last that fired', async () => {
@@ -84,15 +82,49 @@ describe('the cool-down of a destination', () => {
 describe('a destination at work', () => {
   const chain = rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] })
 
-  it('is held with reason overlap while its plug is called', async () => {
+  it('fires again for the next input, which waits until its plug has answered', async () => {
     const t = await live(chain)
     t.task.push('s', { state: 'On' })
+    t.to(1000)
     t.task.push('s', { state: 'On' })
-    expect(t.lines('fired', 'held')).toEqual(['0 fired s>d', '0 held s>d overlap'])
+    expect(t.fired()).toEqual(['0 d'])
+    expect(t.plugs.openCalls('d')).toBe(1)
+    t.to(3000)
+    t.plugs.settle('d', 'Off')
+    await promisesSettled()
+    expect(t.lines('fired', 'held', 'result')).toEqual(['0 fired s>d', '0 result d Off', '1000 fired s>d'])
+    expect(t.plugs.openCalls('d')).toBe(1)
+  })
+
+  it('is held with reason overlap when a second trigger of the same input finds it queued', async () => {
+    const t = await live(
+      rule({
+        sensors: { s: 'switch', d: 'late' },
+        relations: [gate('any', 'OR', ['s', 'On'])],
+        triggers: [trigger('s', 'd'), trigger('any', 'd', is('TRUE'))],
+      }),
+    )
+    t.task.push('s', { state: 'On' })
+    t.plugs.settle('d', 'On')
+    await promisesSettled()
+    expect(t.lines('fired', 'held', 'result')).toEqual(['0 fired s>d', '0 held any>d overlap', '0 result d On'])
     expect(t.plugs.callsOf('d')).toHaveLength(1)
   })
 
-  it('is held with reason overlap while it waits for another attempt', async () => {
+  it('is held with reason overlap between two items of its loop', async () => {
+    const d = { name: 'switch', loopDef: '[{"n":1},{"n":2}]' }
+    const t = await live(
+      rule({
+        sensors: { s: 'switch', d, x: 'switch' },
+        triggers: [trigger('s', 'd'), trigger('s', 'x'), trigger('x', 'd')],
+      }),
+    )
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('fired', 'held')).toEqual(['0 fired s>d', '0 fired s>x', '0 held x>d overlap'])
+    expect(t.plugs.calls.map(({ node }) => node)).toEqual(['d', 'x', 'd'])
+  })
+
+  it('that waits for another attempt has later inputs wait for it', async () => {
     const d = { name: 'switch', retryConfig: { maxRetries: 2, minBackoff: 'PT5S' } }
     const t = await live(rule({ sensors: { s: 'switch', d }, triggers: [trigger('s', 'd')] }), {
       script: (plugs) => plugs.say('d', new Error('busy'), 'On'),
@@ -100,9 +132,15 @@ describe('a destination at work', () => {
     t.task.push('s', { state: 'On' })
     t.to(1000)
     t.task.push('s', { state: 'On' })
-    expect(t.lines('held')).toEqual(['1000 held s>d overlap'])
+    expect(t.fired()).toEqual(['0 d'])
     t.to(5000)
-    expect(t.lines('result')).toEqual(['5000 result d On'])
+    expect(t.lines('fired', 'held', 'result')).toEqual([
+      '0 fired s>d',
+      '0 result d On',
+      '1000 fired s>d',
+      '1000 result d On',
+    ])
+    expect(t.events.filter(({ type }) => type === 'result').map(({ at }) => at)).toEqual([5000, 5000])
   })
 
   it('starts anew while it only holds back a result; the old result never comes', async () => {
@@ -127,36 +165,129 @@ describe('a destination at work', () => {
     expect(t.lines('fired', 'held', 'result')).toEqual(['0 fired s>d', '6000 fired s>d'])
   })
 
-  it('that is an actuator may have several executions in flight', async () => {
+  const phases = (t: Live) => t.task.save().state.executing?.map(({ node, phase }) => `${node} ${phase}`)
+
+  it('that is an actuator fires at once, and its calls are made one after the other', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
+      script: (plugs) => plugs.say('act', LATER),
+    })
+    t.task.push('s', { state: 'On' })
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('fired', 'held')).toEqual(['0 fired s>act', '0 fired s>act'])
+    expect(t.plugs.callsOf('act')).toHaveLength(1)
+    expect(phases(t)).toEqual(['act called', 'act behind'])
+    t.plugs.settle('act', undefined)
+    await promisesSettled()
+    expect(t.plugs.callsOf('act')).toHaveLength(2)
+    expect(phases(t)).toEqual(['act called'])
+  })
+
+  it('that is an actuator without an order may have several calls open', async () => {
+    const act = { label: 'act', unordered: true }
+    const t = await live(rule({ sensors: { s: 'switch' }, actuators: [act], triggers: [trigger('s', 'act')] }), {
       script: (plugs) => plugs.say('act', LATER),
     })
     t.task.push('s', { state: 'On' })
     t.task.push('s', { state: 'On' })
     expect(t.fired()).toEqual(['0 act', '0 act'])
-    expect(t.plugs.callsOf('act')).toHaveLength(2)
+    expect(t.plugs.openCalls('act')).toBe(2)
+    expect(phases(t)).toEqual(['act called', 'act called'])
   })
 
   it('that cools down is held for that reason first', async () => {
+    const t = await live(
+      rule({
+        sensors: { s: 'switch', d: 'late' },
+        relations: [gate('any', 'OR', ['s', 'On'])],
+        triggers: [trigger('s', 'd', atMostEvery(5)), trigger('any', 'd', is('TRUE'), atMostEvery(5))],
+      }),
+    )
+    t.task.push('s', { state: 'On' })
+    expect(t.lines('held')).toEqual(['0 held any>d invocationPolicy'])
+  })
+
+  it('cools down by the times of inputs, not by when they had their turn', async () => {
     const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd', atMostEvery(5))] }))
-    t.task.push('s', { state: 'On' })
-    t.task.push('s', { state: 'On' })
-    expect(t.lines('held')).toEqual(['0 held s>d invocationPolicy'])
+    for (const time of [0, 4999, 5000]) {
+      t.to(time)
+      t.task.push('s', { state: 'On' })
+    }
+    t.to(20_000)
+    t.plugs.settle('d', 'On')
+    await promisesSettled()
+    expect(t.lines('fired', 'held')).toEqual(['0 fired s>d', '4999 held s>d invocationPolicy', '5000 fired s>d'])
   })
 })
 
-describe('executions in flight', () => {
-  it('beyond the limit of the engine are held with reason queue, and go on when there is room', async () => {
-    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
-      maxWaiting: 2,
-      script: (plugs) => plugs.say('act', LATER),
-    })
-    for (let i = 0; i < 3; i++) t.task.push('s', { state: 'On' })
-    expect(t.lines('fired', 'held')).toEqual(['0 fired s>act', '0 fired s>act', '0 held s>act queue'])
+describe('calls of an actuator', () => {
+  const act = { label: 'act', properties: { value: '${nodes.s.rawData.n}' } }
+  const acting = rule({ sensors: { s: 'switch' }, actuators: [act], triggers: [trigger('s', 'act')] })
+  const options: LiveOptions = { maxWaiting: 2 }
+  const script = (plugs: ScriptedPlugs) => plugs.say('act', LATER)
+  const values = (t: Live) => t.plugs.callsOf('act').map(({ properties }) => properties['value'])
+
+  it('beyond those that may wait drop the oldest that waits; the others go on when it is their turn', async () => {
+    const t = await live(acting, { ...options, script })
+    for (let n = 1; n <= 4; n++) t.task.push('s', { state: 'On', rawData: { n } })
+    expect(t.fired()).toEqual(['0 act', '0 act', '0 act', '0 act'])
+    expect(t.lines('held', 'result', 'log')).toEqual([
+      '0 log WARN a call of an actuator was dropped that waited for earlier ones on the same thing, the first; the task takes longer than its inputs leave',
+      '0 result act failed: dropped before its turn: 2 later calls wait for earlier ones on the same thing',
+    ])
+    expect(t.task.info()).toMatchObject({ health: { errorsCount: 1, dropped: 1 }, waiting: { inputs: 0, effects: 2 } })
+    for (let i = 0; i < 3; i++) {
+      t.plugs.settle('act', undefined)
+      await promisesSettled()
+    }
+    expect(values(t)).toEqual([1, 3, 4])
+    expect(t.lines('result').slice(1)).toEqual(['0 result act -', '0 result act -', '0 result act -'])
+  })
+
+  it('fire again when there is room, and nothing more is dropped', async () => {
+    const t = await live(acting, { ...options, script })
+    for (let n = 1; n <= 4; n++) t.task.push('s', { state: 'On', rawData: { n } })
     t.plugs.settle('act', undefined)
     await t.wait(10)
-    t.task.push('s', { state: 'On' })
-    expect(t.lines('fired').filter(later)).toEqual(['10 fired s>act'])
+    t.task.push('s', { state: 'On', rawData: { n: 5 } })
+    expect(t.fired().slice(4)).toEqual(['10 act'])
+    expect(t.task.info()).toMatchObject({ health: { dropped: 1 }, waiting: { effects: 2 } })
+  })
+})
+
+describe('calls that touch the same', () => {
+  /** `s` acts on what the message names, after `a` has fired `act`; so does `q`, for another resource. */
+  const acting = rule({
+    sensors: {
+      a: on('switch'),
+      s: on('acting', { properties: { text: 'X' } }),
+      q: on('acting', { resource: 'q', properties: { text: 'X' } }),
+    },
+    actuators: ['act'],
+    triggers: [trigger('a', 'act')],
+  })
+
+  it('by sensors: the later one has the task wait, until the one before is over', async () => {
+    const t = await live(acting, { scripted: withActing(), script: (plugs) => plugs.say('act', LATER) })
+    t.send({})
+    t.to(1000)
+    t.send({}, 'q')
+    expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 a', '0 act', '0 s', '1000 q'])
+  })
+
+  it('do not wait for one that only holds back its result', async () => {
+    const t = await live(acting, {
+      scripted: withActing(),
+      script: (plugs) => {
+        plugs.say('act', LATER)
+        plugs.say('s', { state: 'On', after: 5000 })
+      },
+    })
+    t.send({})
+    t.to(1000)
+    t.send({}, 'q')
+    t.to(20_000)
+    expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 a', '0 act', '0 s', '1000 q'])
+    expect(t.lines('result')).toContain('5000 result s On')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { live } from '../../support/live-engine.ts'
+import { live, promisesSettled } from '../../support/live-engine.ts'
 import { gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
 describe('an array of messages', () => {
@@ -153,11 +153,30 @@ describe('a manual run', () => {
     expect(t.plugs.callsOf('d')).toHaveLength(1)
   })
 
-  it('of a sensor at work is held with reason overlap', async () => {
+  it('of a sensor at work waits until its plug has answered', async () => {
     const t = await live(rule({ sensors: { s: 'late' } }))
     t.task.run('s')
+    t.to(1000)
     t.task.run('s')
-    expect(t.lines('held')).toEqual(['0 held s overlap'])
+    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0])
+    expect(t.task.info()).toMatchObject({ invocationCount: 1, waiting: { inputs: 1, effects: 0, since: 0 } })
+    t.to(5000)
+    t.plugs.settle('s', 'On')
+    await promisesSettled()
+    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0, 1000])
+    expect(t.task.info().invocationCount).toBe(2)
+    expect(t.lines('held')).toEqual([])
+  })
+
+  it('of a sensor that holds back a result runs it anew; the old result never comes', async () => {
+    const t = await live(rule({ sensors: { s: 'switch' } }), {
+      script: (plugs) => plugs.say('s', { state: 'Off', after: 5000 }, { state: 'On', after: 5000 }),
+    })
+    t.task.run('s')
+    t.to(1000)
+    t.task.run('s')
+    t.to(60_000)
+    expect(t.lines('result', 'held')).toEqual(['6000 result s On'])
   })
 })
 

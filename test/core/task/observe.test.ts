@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { live } from '../../support/live-engine.ts'
+import { live, promisesSettled } from '../../support/live-engine.ts'
 import { gate, general, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
 describe('an observation', () => {
@@ -88,15 +88,37 @@ describe('a reset', () => {
     expect(t.task.node('far').states).toEqual({ Off: 0.5, On: 0.5 })
   })
 
-  it('spares a sensor that is skipped because it is still at work', async () => {
+  it('takes along a sensor that only waits: it runs anew', async () => {
     const t = await live(rule({ sensors: { a: on('switch') } }), {
       script: (plugs) => plugs.say('a', 'On', { state: 'Off', after: 5000 }),
     })
     t.send({})
     t.task.run('a')
     t.task.push('a', { state: 'On' })
+    t.to(1000)
+    t.send({})
+    expect(t.task.node('a').states).toEqual({ Off: 0.5, On: 0.5 })
+    t.to(60_000)
+    expect(t.lines('result', 'state')).toEqual([
+      '0 result a On',
+      '0 state a ?>On',
+      '0 state a ?>On',
+      '6000 result a Off',
+      '6000 state a ?>Off',
+    ])
+  })
+
+  it('comes when the message has its turn: what is at work sees the sensors as they were', async () => {
+    const t = await live(rule({ sensors: { a: on('switch'), b: on('late', { sequence: 2 }) } }), {
+      script: (plugs) => plugs.say('a', 'On', { rawData: {} }),
+    })
+    t.send({})
     t.send({})
     expect(t.task.node('a').states).toEqual({ Off: 0, On: 1 })
+    t.plugs.settle('b', 'On')
+    await promisesSettled()
+    expect(t.task.node('a').states).toEqual({ Off: 0.5, On: 0.5 })
+    expect(t.task.node('b').states).toEqual({ Off: 0.5, On: 0.5 })
   })
 })
 

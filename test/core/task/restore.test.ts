@@ -1,136 +1,180 @@
 import { describe, expect, it } from 'vitest'
-import type { SavedTask } from '../../../src/core/engine/api.ts'
-import type { Rule } from '../../../src/core/rule/rule.ts'
-import { live, liveEngine, promisesSettled, restarted, type Live } from '../../support/live-engine.ts'
-import { atMostEvery, gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
-import { LATER } from '../../support/scripted-plugs.ts'
+import type { EngineEvent } from '../../../src/core/engine/events.ts'
+import { inTheMiddle, saved } from '../../support/busy-task.ts'
+import { line, live, promisesSettled, restarted, type Live } from '../../support/live-engine.ts'
+import { on, rule, trigger } from '../../support/rule-writing.ts'
+import { LATER, withActing } from '../../support/scripted-plugs.ts'
 
-/** What a saved task says, without when it was restored. */
-const saved = (t: Live): SavedTask => JSON.parse(JSON.stringify(t.task.save())) as SavedTask
-
-const busy = rule({
-  sensors: {
-    held: on('switch'),
-    follow: on('switch'),
-    called: on('late', { timeout: 'PT20S' }),
-    retrying: on('switch', { retryConfig: { maxRetries: 3, minBackoff: 'PT8S' } }),
-    paused: on('switch', { pauseExecution: true, pauseExecutionTimeout: 'PT30S' }),
-    looping: on('late', { loopDef: '[{"n":1},{"n":2}]', properties: { value: '${loop.n}' } }),
-    evicting: on('switch', { evictionTime: 9000 }),
-    next: on('switch', { sequence: 2 }),
-    polled: { name: 'switch', pollingPeriod: 7000 },
-    chained: 'switch',
-  },
-  actuators: ['act', 'slow'],
-  relations: [gate('both', 'AND', ['held', 'On'], ['evicting', 'On'])],
-  triggers: [
-    trigger('evicting', 'chained', turns('*', 'On')),
-    trigger('chained', 'act', atMostEvery(60)),
-    trigger('both', 'slow', is('TRUE')),
-  ],
-  task: { type: 'scheduled', cron: '40 1 * * * ?' },
-})
-
-async function inTheMiddle(): Promise<Live> {
-  const t = await live(busy, {
-    script: (plugs) => {
-      plugs.say('held', { state: 'On', after: 5000, rawData: { v: Number.NaN } })
-      plugs.say('follow', { state: 'Off', then: { state: 'On', after: 6000 } })
-      plugs.say('retrying', new Error('busy'), 'On')
-      plugs.say('evicting', 'On')
-      plugs.say('chained', { state: 'On', rawData: { list: [Infinity] } })
-    },
-  })
-  t.to(1000)
-  t.send({ v: Number.NaN, w: 1 })
-  t.to(1500)
-  t.send({ v: 2 })
-  t.plugs.settle('looping', 'On')
-  await promisesSettled()
-  return t
+/** What happens until 60 s, with the clock where it is ahead. */
+async function rest(t: Live): Promise<string[]> {
+  t.clear()
+  await t.wait(60_000)
+  return t.events.map(withClock)
 }
+
+const withClock = (event: EngineEvent) => (event.at === undefined ? line(event) : `${line(event)} at ${event.at}`)
+
+const phases = (t: Live) => saved(t).state.executing?.map(({ node, phase }) => `${node} ${phase}`)
 
 describe('a task that is saved with work in flight', () => {
   it('is plain JSON, and says the same once it is restored', async () => {
     const t = await inTheMiddle()
     const before = saved(t)
-    expect(before.state.executing?.map(({ phase }) => phase).toSorted()).toEqual([
-      'called',
-      'called',
-      'holding',
-      'paused',
-      'retrying',
+    expect(phases(t)).toEqual([
+      'held holding',
+      'paused paused',
+      'looping called',
+      'slow called',
+      'retried retrying',
+      'slow behind',
     ])
     expect(before.state.groups).toHaveLength(1)
     expect(before.state.links.length).toBeGreaterThan(0)
-    const { executing: wanted, ...rest } = before.state
-    const { executing, ...restAfter } = saved(await restarted(t)).state
-    expect(restAfter).toEqual(rest)
+    const { executing: wanted, ...others } = before.state
+    const { executing, ...othersAfter } = saved(await restarted(t)).state
+    expect(othersAfter).toEqual(others)
     // What was called is called again, which is counted.
     const withoutCalls = (list: typeof wanted) => list?.map((one) => ({ ...one, calls: 0 }))
     expect(withoutCalls(executing)).toEqual(withoutCalls(wanted))
+    const again = executing?.filter(({ calls }, i) => calls !== wanted?.[i]?.calls)
+    expect(again?.map(({ node, calls }) => `${node} ${calls}`)).toEqual(['looping 3', 'slow 2'])
   })
 
-  it('goes on as if nothing had happened: held, following, retried, timed out, evicted, polled', async () => {
-    const rest = async (t: Live) => {
-      t.clear()
-      await t.wait(60_000)
-      return t.lines()
+  it('says what waits: the input at hand, those behind it, calls in their order, and the places of effects', async () => {
+    const t = await inTheMiddle()
+    const { state } = saved(t)
+    const idOf = (node: string) => state.executing?.find((one) => one.node === node)?.id
+    expect(state).toMatchObject({ now: 1500, arrived: 2, calls: [idOf('looping')] })
+    expect(state.waiting).toEqual([
+      {
+        time: 1600,
+        number: 2,
+        kind: 'data',
+        messages: [{ resource: 'q', v: 2, x: { $number: '-Infinity' } }],
+      },
+    ])
+    const effects = state.executing?.filter(({ touches }) => touches !== undefined)
+    expect(effects?.map(({ node, touches, rendered, placedAt }) => [node, touches, rendered, placedAt])).toEqual([
+      ['slow', ['node:slow'], [{ value: 7 }], 1500],
+      ['retried', ['node:retried'], undefined, 1500],
+      ['slow', ['node:slow'], [{ value: 7 }], 1500],
+    ])
+    const info = { inputs: 1, effects: 1, since: 1500 }
+    expect(t.task.info().waiting).toEqual(info)
+    expect((await restarted(t)).task.info().waiting).toEqual(info)
+  })
+
+  it.each([
+    ['while a plug is at work', 1600],
+    ['while a sensor waits for another attempt', 5000],
+    ['while nothing but waits is left', 13_000],
+  ])('goes on as if nothing had happened, saved %s', async (_, time) => {
+    const saveAt = async () => {
+      const t = await inTheMiddle()
+      await t.wait(time)
+      return t
     }
-    const straight = await rest(await inTheMiddle())
-    const t = await restarted(await inTheMiddle())
-    expect(await rest(t)).toEqual(straight)
-    expect(straight).toContain('6000 result held On')
-    expect(straight).toContain('7500 state follow Off>On')
-    expect(straight).toContain('9000 result retrying On')
-    expect(straight).toContain('21000 result called failed: late took longer than 20000 ms')
-    expect(straight).toContain('10500 evicted evicting On')
-    expect(straight).toContain('7000 tick polled')
+    const straight = await rest(await saveAt())
+    expect(await rest(await restarted(await saveAt()))).toEqual(straight)
+    expect(straight.length).toBeGreaterThan(0)
+  })
+
+  it('goes on with all of it: held, following, retried, timed out, evicted, polled', async () => {
+    const ofPolled = (text: string) => text.includes('polled') && !text.startsWith('7000')
+    const all = await rest(await restarted(await inTheMiddle()))
+    expect(all.filter((text) => !ofPolled(text))).toEqual([
+      '1500 result looping failed: late took longer than 3000 ms at 4600',
+      '1600 data q at 4600',
+      '1600 result other - at 4600',
+      '1600 log WARN busy; attempt 2 of 4 in 8000 ms at 4600',
+      '1600 result retried - at 7500',
+      '1600 result retrying On at 12600',
+      '1600 state retrying ?>On at 12600',
+      '6500 result held On at 12600',
+      '6500 state held ?>On at 12600',
+      '6500 gate both ?>TRUE at 12600',
+      '6500 fired both>slow at 12600',
+      '7000 tick polled at 12600',
+      '7000 result polled - at 12600',
+      '7500 state follow Off>On at 12600',
+      '10500 evicted evicting On at 12600',
+      '21500 result slow failed: act took longer than 20000 ms',
+      '31500 result paused failed: nobody resumed the node within its pause limit',
+      '31500 result next -',
+      '41500 result slow failed: act took longer than 20000 ms',
+    ])
+    const polled = all.filter(ofPolled).filter((text) => text.includes('tick'))
+    expect(polled).toEqual([14, 21, 28, 35, 42, 49, 56].map((s) => `${s}000 tick polled`))
   })
 
   it('calls again what was being called, under the same id and with the item of its loop', async () => {
     const t = await inTheMiddle()
     const ids = (node: string) => t.plugs.callsOf(node).map(({ id }) => id)
     const before = ids('looping')
+    const effects = ids('slow')
     await restarted(t)
     expect(ids('looping')).toEqual([...before, before.at(-1)])
     expect(t.plugs.callsOf('looping').at(-1)?.properties['value']).toBe(2)
+    expect(effects).toHaveLength(1)
+    expect(ids('slow')).toEqual([...effects, ...effects])
+    expect(t.plugs.callsOf('slow').at(-1)?.properties['value']).toBe(7)
+  })
+
+  it('keeps the places of effects: the next on the same thing begins when the one before is over', async () => {
+    const before = await inTheMiddle()
+    const t = await restarted(before)
+    const ids = () => t.plugs.callsOf('slow').map(({ id }) => id)
+    const [first, ...again] = ids()
+    // The call of the engine before is open as well, and nobody hears its answer.
+    t.plugs.settle('slow', undefined)
+    await promisesSettled()
+    expect(ids()).toEqual([first, ...again])
+    t.plugs.settle('slow', undefined)
+    await promisesSettled()
+    expect(ids()).toHaveLength(3)
+    expect(new Set(ids()).size).toBe(2)
   })
 
   it('keeps numbers that JSON does not know, in streams and in raw data', async () => {
     const t = await restarted(await inTheMiddle())
-    expect(t.task.node('chained').rawData).toEqual({ list: [Infinity] })
-    await t.wait(6000)
+    expect(t.task.node('chained').rawData).toEqual({ n: 7, list: [Infinity] })
+    await t.wait(13_000)
     expect(t.task.node('held').rawData).toEqual({ v: Number.NaN })
+    expect(t.plugs.callsOf('other').at(-1)?.stream).toEqual({
+      resource: 'q',
+      v: 2,
+      w: 1,
+      x: Number.NEGATIVE_INFINITY,
+    })
   })
 
   it('keeps values of the stream, each for the rest of its own time', async () => {
     const t = await restarted(await inTheMiddle())
     await t.wait(60_999)
-    t.task.run('next')
-    expect(t.plugs.callsOf('next').at(-1)?.stream).toEqual({ resource: 'r', v: 2, w: 1 })
+    t.task.run('other')
+    const kept = { resource: 'q', v: 2, x: Number.NEGATIVE_INFINITY }
+    expect(t.plugs.callsOf('other').at(-1)?.stream).toEqual({ ...kept, w: 1 })
     await t.wait(61_000)
-    t.task.run('next')
-    expect(t.plugs.callsOf('next').at(-1)?.stream).toEqual({ resource: 'r', v: 2 })
+    t.task.run('other')
+    expect(t.plugs.callsOf('other').at(-1)?.stream).toEqual(kept)
   })
 
   it('keeps cool-downs and the way by which things fired', async () => {
     const t = await restarted(await inTheMiddle())
+    await t.wait(13_000)
     t.clear()
     t.task.push('chained', { state: 'On' })
-    expect(t.lines('held')).toEqual(['1500 held chained>act invocationPolicy'])
-    expect(t.task.explain('act').fired?.why.via).toEqual([{ source: 'evicting', destination: 'chained', time: 1000 }])
+    expect(t.lines('held')).toEqual(['13000 held chained>act invocationPolicy'])
+    expect(t.task.explain('act').fired?.why.via).toEqual([{ source: 'evicting', destination: 'chained', time: 1500 }])
   })
 
   it('goes on to the next group when the last of the group before it ends', async () => {
     const t = await restarted(await inTheMiddle())
-    const began = () => t.plugs.callsOf('next').map(({ id }) => id).length
-    const before = began()
-    t.plugs.settle('called', 'On')
-    await promisesSettled()
-    expect(began()).toBe(before)
+    const began = () => t.plugs.callsOf('next').map(({ now }) => now)
+    await t.wait(31_499)
+    expect(began()).toEqual([])
     await t.wait(60_000)
-    expect(began()).toBe(before + 1)
+    expect(began()).toEqual([31_500])
   })
 })
 
@@ -179,77 +223,82 @@ describe('a restored task', () => {
 
   it('keeps ticks that wait for their turn', async () => {
     const before = await live(
-      rule({ sensors: { s: 'switch' }, task: { type: 'periodic', frequency: 1000, overlap: 'queue' } }),
-      { script: (plugs) => plugs.say('s', { state: 'On', after: 2500 }) },
+      rule({ sensors: { s: 'late' }, task: { type: 'periodic', frequency: 1000, overlap: 'queue' } }),
     )
-    before.to(2000)
+    before.to(3500)
     const t = await restarted(before)
-    await t.wait(5000)
-    expect(t.lines('tick')).toEqual(['2500 tick', '5000 tick'])
-  })
-})
-
-describe('a saved task that does not fit', () => {
-  async function refusal(change: (task: SavedTask) => unknown): Promise<unknown> {
-    const t = await inTheMiddle()
-    const changed = change(saved(t)) as SavedTask
-    const { engine } = liveEngine()
-    const outcome = await engine.restore(changed).catch((error: unknown) => error)
-    expect(engine.tasks.size).toBe(0)
-    return outcome
-  }
-  const withRule = (change: (rule: Rule) => Rule) => (task: SavedTask) => ({ ...task, rule: change(task.rule) })
-  const without = (label: string) =>
-    withRule((given) => ({
-      ...given,
-      sensors: (given.sensors ?? []).filter((sensor) => sensor.label !== label),
-      triggers: (given.triggers ?? []).filter((one) => one.sourceLabel !== label && one.destinationLabel !== label),
-    }))
-
-  it.each<[string, (task: SavedTask) => unknown, string]>([
-    ['a sensor that is gone', without('polled'), 'the saved task names sensor polled, which its rule does not have'],
-    ['a trigger that is gone', withRule((given) => ({ ...given, triggers: [] })), 'names trigger'],
-    [
-      'an actuator that is gone',
-      withRule((given) => ({
-        ...given,
-        actuators: [{ label: 'slow', name: 'act' }],
-        triggers: (given.triggers ?? []).filter((one) => one.destinationLabel !== 'act'),
-      })),
-      'actuator act',
-    ],
-    [
-      'a state that the plug does not have',
-      withRule((given) => ({
-        ...given,
-        sensors: (given.sensors ?? []).map((one) => (one.label === 'chained' ? { ...one, name: 'band' } : one)),
-        triggers: (given.triggers ?? []).map((one) => one),
-      })),
-      'state On',
-    ],
-    [
-      'another number of resources',
-      withRule((given) => ({
-        ...given,
-        sensors: (given.sensors ?? []).map((one) => (one.label === 'next' ? { ...one, resource: 'q' } : one)),
-      })),
-      'the saved task has 1 resources, its rule 2',
-    ],
-    ['another format', (task) => ({ ...task, format: 2 }), 'has format 2; this version reads format 1'],
-  ])('is refused for %s', async (_, change, text) => {
-    expect(await refusal(change)).toMatchObject({
-      code: 'SAVED_STATE',
-      message: expect.stringContaining(text) as string,
-    })
+    expect(t.task.info().waiting).toEqual({ inputs: 3, effects: 0, since: 0 })
+    await t.wait(3600)
+    while (t.plugs.openCalls('s') > 0) {
+      t.plugs.settle('s', 'On')
+      await promisesSettled()
+    }
+    expect(t.lines('held')).toEqual([])
+    const ticks = t.events.filter((event) => event.type === 'tick')
+    expect(ticks.map(({ time, at, scheduledAt }) => [time, at, scheduledAt])).toEqual([
+      [1000, 3600, 1000],
+      [2000, 3600, 2000],
+      [3000, 3600, 3000],
+    ])
+    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0, 0, 1000, 2000, 3000])
   })
 
-  it('is refused for a rule that is not valid, with all its problems', async () => {
-    const outcome = await refusal(withRule((given) => ({ ...given, sensors: [{ label: 'x', name: 'nothing' }] })))
-    expect(outcome).toMatchObject({ code: 'VALIDATION' })
+  it('makes its calls in the order in which they were to be made, cascades first', async () => {
+    const before = await live(
+      rule({
+        sensors: { a: on('switch'), b: on('switch'), c: on('switch'), x: 'late', y: 'switch' },
+        triggers: [trigger('a', 'x'), trigger('a', 'y')],
+      }),
+    )
+    before.send({})
+    expect(phases(before)).toEqual(['b queued', 'c queued', 'x called', 'y queued'])
+    const t = await restarted(before)
+    expect(phases(t)).toEqual(['b queued', 'c queued', 'x called', 'y queued'])
+    t.plugs.settle('x', 'On')
+    t.plugs.settle('x', 'On')
+    await promisesSettled()
+    expect(t.plugs.calls.map(({ node }) => node)).toEqual(['a', 'x', 'x', 'y', 'b', 'c'])
   })
 
-  it('is refused while there is a task of its id', async () => {
-    const t = await live(rule({ sensors: { s: { name: 'switch' } } }), { script: (plugs) => plugs.say('s', LATER) })
-    await expect(t.engine.restore(t.task.save())).rejects.toMatchObject({ code: 'VALIDATION' })
+  it('whose messages waited takes them in their order, with their times', async () => {
+    const before = await live(rule({ sensors: { s: on('late') } }))
+    for (const n of [0, 1, 2]) {
+      before.to(n * 100)
+      before.send({ n })
+    }
+    const t = await restarted(before, 9000)
+    while (t.plugs.openCalls('s') > 0) {
+      t.plugs.settle('s', 'On')
+      await promisesSettled()
+    }
+    const seen = t.plugs.callsOf('s').map(({ now, stream }) => `${now}: ${String(stream['n'])}`)
+    expect(seen).toEqual(['0: 0', '0: 0', '100: 1', '200: 2'])
+    const results = t.events.filter(({ type }) => type === 'result')
+    expect(results.map(withClock)).toEqual([0, 100, 200].map((time) => `${time} result s On at 9000`))
+  })
+
+  it('is not held by a call that acts, once that only holds back its result', async () => {
+    const before = await live(
+      rule({
+        sensors: { a: on('switch'), s: on('acting'), q: on('switch', { resource: 'q' }) },
+        actuators: ['act'],
+        triggers: [trigger('a', 'act')],
+      }),
+      {
+        scripted: withActing(),
+        script: (plugs) => {
+          plugs.say('act', LATER)
+          plugs.say('s', { state: 'On', after: 5000 })
+        },
+      },
+    )
+    before.send({})
+    expect(phases(before)).toEqual(['s holding', 'act called'])
+    const t = await restarted(before)
+    t.to(1000)
+    t.send({}, 'q')
+    expect(t.plugs.callsOf('q').map(({ now }) => now)).toEqual([1000])
+    t.to(5000)
+    expect(t.lines('result')).toContain('5000 result s On')
   })
 })

@@ -89,7 +89,7 @@ describe('a task of a host', () => {
     await send(13)
     expect(await lines()).toEqual(['say failed: unlucky', 'twelve', 'task started, run 1'])
     // a start, and messages
-    expect(runner.counts).toEqual({ inputs: 8, steps: 9, firings: 3, calls: 3, held: 0 })
+    expect(runner.counts).toEqual({ inputs: 8, steps: 9, firings: 3, calls: 3, held: 0, dropped: 0 })
     await close()
   })
 
