@@ -42,7 +42,7 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
   const ids = new Set(executing?.map(({ id }) => id))
   const waiting = saved.waiting?.filter((input) => isFor(graph, input))
   const dropped = (saved.waiting?.length ?? 0) - (waiting?.length ?? 0)
-  const { nextTickAt, clocksBegan: _, groups, calls, ...rest } = saved
+  const { nextTickAt, clocksBegan: _, groups, calls, behind, ...rest } = saved
   const state: SavedState = {
     ...rest,
     ...(kept.taskClock && nextTickAt !== undefined && { nextTickAt }),
@@ -62,6 +62,7 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
     }),
     ...(executing && { executing: executing.map((one) => names.execution(one)) }),
     ...(calls && { calls: calls.filter((id) => ids.has(id)) }),
+    ...(behind && { behind: behind.filter((id) => ids.has(id)) }),
     ...(waiting && { waiting }),
     ...(dropped > 0 && { dropped: (saved.dropped ?? 0) + dropped }),
   }

@@ -102,9 +102,8 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   state.groups = [...groups.values()]
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, groups, names, open)
-  const order = new Map(saved.calls?.map((id, i) => [id, i]))
-  restorePlaces(run, executing, order, open)
-  requeue(run, order, open)
+  restorePlaces(run, executing, orderOf(saved.behind), open)
+  requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
@@ -115,6 +114,10 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   run.now = saved.now ?? run.now
   state.time = run.now
   askForTimers(run)
+}
+
+function orderOf(ids: readonly number[] = []): Order {
+  return new Map(ids.map((id, i) => [id, i]))
 }
 
 /** Queues what is to be called, what was being called too. States saved without an order have it oldest first. */

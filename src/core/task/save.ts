@@ -110,6 +110,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...(work.inFlight.size > 0 && {
       executing: [...work.inFlight].map((execution) => saveExecution(execution, tables)),
       calls: callOrder(state),
+      ...(work.effectQueues.behind > 0 && { behind: [...work.effectQueues.waiting].map(({ id }) => id) }),
     }),
     ...(!state.isFree && { now: state.time }),
     ...(state.waiting.length > 0 && { waiting: state.waiting.map((one) => saveInput(one)) }),
@@ -120,11 +121,11 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
   return encodeNumbers(saved) as SavedState
 }
 
-/** What the lane waits for is called again before all others; calls that act and wait for earlier ones keep their order. */
-function callOrder({ holder, cascades, roots, effectQueues }: TaskState): number[] {
+/** What the lane waits for is called again before all others. */
+function callOrder({ holder, cascades, roots }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
-  const order = [...(isCalled ? [holder] : []), ...cascades, ...roots, ...effectQueues.waiting]
-  return [...new Set(order)].filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
+  const order = [...(isCalled ? [holder] : []), ...cascades, ...roots]
+  return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
 function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {

@@ -30,8 +30,10 @@ export interface SavedState {
   streams: Record<string, SavedStream>
   groups?: SavedGroup[]
   executing?: SavedExecution[]
-  /** ids of those that are to be called, in the order of their calls; then of those that wait for earlier ones on the same thing */
+  /** ids of those that are to be called, in the order of their calls */
   calls?: number[]
+  /** ids of those that act and wait for earlier ones on the same thing, oldest first */
+  behind?: number[]
   /** epoch ms of the input at hand, while it is at work or others wait for it */
   now?: number
   /** inputs that wait for the one at hand, oldest first */
