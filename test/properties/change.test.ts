@@ -85,6 +85,8 @@ describe('a change that touches one node', () => {
   it('leaves those that do not follow from it as they would have been', () =>
     fc.assert(
       fc.asyncProperty(latencyCases(), moments, async (given, [at = 0]) => {
+        // What comes later in a sequence waits for a result that is held back.
+        fc.pre(given.rule.sensors?.[0]?.name !== 'delay')
         const sensors = (given.rule.sensors ?? []).map((one) =>
           one.label === 's0' ? { ...one, properties: { ...one.properties, limit: 33 } } : one,
         )
