@@ -73,7 +73,7 @@ class RecordedRun implements Witness {
       condition: '',
       blocked: [
         {
-          reason: reason === 'invocationPolicy' ? ('cool-down' as const) : reason,
+          reason: reason === 'invocationPolicy' ? ('cool-down' as const) : ('overlap' as const),
           node,
           message: reason === 'invocationPolicy' ? `${node} fired and may not fire again yet` : `${node} was held back`,
           ...(until !== undefined && { until }),

@@ -119,4 +119,16 @@ describe('what a call knows', () => {
     expect(t.lines('log')).toEqual(['0 log DEBUG a', '0 log INFO b', '0 log WARN c', '0 log ERROR d'])
     expect(t.events.find((event) => event.type === 'log')).toMatchObject({ node: 's', invocation: 1 })
   })
+
+  it('can be logged while its task goes on: with the time of the task, which never goes back', async () => {
+    const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
+      script: (plugs) => plugs.say('act', LATER),
+    })
+    t.send({})
+    const [call] = t.plugs.callsOf('act')
+    t.to(1000)
+    t.send({})
+    call?.context.log.info('late')
+    expect(t.lines('log')).toEqual(['1000 log INFO late'])
+  })
 })

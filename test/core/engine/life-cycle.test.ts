@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { Rule, TaskSettings } from '../../../src/core/rule/rule.ts'
+import { VirtualClock } from '../../../src/index.ts'
 import { messageOf } from '../../../src/kernel/errors.ts'
 import { live, liveEngine, promisesSettled } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const simple = (task: TaskSettings = {}): Rule =>
   rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))], task })
@@ -74,6 +77,16 @@ describe('stopping', () => {
     expect(t.events).toEqual([])
     expect(t.clock.nextAt()).toBeUndefined()
     expect(t.task.info()).toMatchObject({ status: 'stopped', finishedTime: 5 })
+  })
+
+  it('drops the messages that wait; that is counted, by the task and by its engine', async () => {
+    const clock = new VirtualClock(0)
+    const engine = new CoreEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => 't', seed: 1 })
+    const task = await engine.start(rule({ sensors: { s: on('late') } }))
+    for (let i = 0; i < 5; i++) engine.receive({ resource: 'r' })
+    await engine.stop('t')
+    expect([task.info().health.dropped, engine.counts.dropped]).toEqual([4, 4])
+    expect([engine.waitingMessages, engine.openCalls]).toEqual([0, 0])
   })
 })
 
@@ -247,7 +260,8 @@ describe('closing', () => {
     expect(completed).toBe(true)
     expect(t.engine.tasks.size).toBe(0)
     expect(t.clock.nextAt()).toBeUndefined()
-    expect(t.send({ s: 'On' })).toBe(false)
+    expect(() => t.send({ s: 'On' })).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+    expect(t.plugs.calls).toHaveLength(1)
   })
 
   it('tells plugs that are at work to give up', async () => {

@@ -10,12 +10,13 @@ import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const everySecond: TaskSettings = { type: 'periodic', frequency: 1000 }
 
-describe.each<[string, Partial<Sensor>, TaskSettings]>([
-  ['a task', {}, everySecond],
-  ['a task by cron', {}, { type: 'scheduled', cron: '* * * * * ?' }],
-  ['a sensor', { pollingPeriod: 1000 }, { type: 'reactive' }],
-  ['a sensor by cron', { schedule: '* * * * * ?' }, { type: 'reactive' }],
-])('a tick of %s that meets an asynchronous plug at work', (_, sensor, task) => {
+// `held`: who is named when a tick is held back; `first`: the time of the tick that finds nothing at work
+describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSettings]>([
+  ['a task', { held: TASK_ID, first: 0 }, {}, everySecond],
+  ['a task by cron', { held: TASK_ID, first: 1000 }, {}, { type: 'scheduled', cron: '* * * * * ?' }],
+  ['a sensor', { held: 's', first: 0 }, { pollingPeriod: 1000 }, { type: 'reactive' }],
+  ['a sensor by cron', { held: 's', first: 1000 }, { schedule: '* * * * * ?' }, { type: 'reactive' }],
+])('a tick of %s that meets an asynchronous plug at work', (_, { held, first }, sensor, task) => {
   async function busy(overlap?: TaskSettings['overlap']) {
     const t = await live(
       rule({ sensors: { s: { name: 'switch', ...sensor } }, task: { ...task, ...(overlap && { overlap }) } }),
@@ -25,30 +26,42 @@ describe.each<[string, Partial<Sensor>, TaskSettings]>([
     t.clear()
     t.to(3000)
     const ticks = () => t.events.filter((event): event is TickEvent => event.type === 'tick')
-    return { ...t, due: () => ticks().map(({ time, scheduledAt }) => [scheduledAt, time]) }
+    const due = () => ticks().map(({ time, scheduledAt, at = time }) => [scheduledAt, time, at])
+    const heldBack = () =>
+      t.events.flatMap((event) => (event.type === 'held' ? [[event.node, event.reason, event.time, event.at]] : []))
+    const answer = async () => {
+      t.plugs.settle('s', 'On')
+      await promisesSettled()
+    }
+    return { ...t, due, heldBack, answer }
   }
 
   it('calls nothing while it works, by default', async () => {
     const t = await busy()
-    expect(t.lines('held').filter((text) => text.endsWith('held s overlap'))).toHaveLength(2)
+    expect(t.heldBack()).toEqual([
+      [held, 'overlap', first, 2000],
+      [held, 'overlap', first, 3000],
+    ])
     expect(t.plugs.openCalls('s')).toBe(1)
-    t.plugs.settle('s', 'On')
-    await promisesSettled()
+    await t.answer()
     t.to(4000)
     expect(t.plugs.openCalls('s')).toBe(1)
-    expect(t.due().at(-1)).toEqual([4000, 4000])
+    expect(t.due().at(-1)).toEqual([4000, 4000, 4000])
   })
 
-  it('waits for its turn with queue, and says when it was due and when it began', async () => {
+  it('waits for its turn with queue, and says when it was due, when it came and when it began', async () => {
     const t = await busy('queue')
     expect(t.due()).toEqual([])
-    t.plugs.settle('s', 'On')
-    await promisesSettled()
-    const [[scheduledAt, time] = []] = t.due()
-    expect([1000, 2000]).toContain(scheduledAt)
-    expect(time).toBe(3000)
+    await t.answer()
+    const second = first + 1000
+    expect(t.due()).toEqual([[second, second, 3000]])
     expect(t.plugs.openCalls('s')).toBe(1)
-    expect(t.lines('held')).toEqual([])
+    t.to(3500)
+    while (t.plugs.openCalls('s') > 0) await t.answer()
+    const later = [1000, 2000, 3000].filter((time) => time > second)
+    expect(t.due().slice(1)).toEqual(later.map((time) => [time, time, 3500]))
+    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([first, second, ...later])
+    expect(t.heldBack()).toEqual([])
   })
 
   it('takes over with cancelPrevious: one call is open, those before were told to give up', async () => {
@@ -58,8 +71,8 @@ describe.each<[string, Partial<Sensor>, TaskSettings]>([
     expect(signals.length).toBeGreaterThan(2)
     expect(signals.at(-1)).toBe(false)
     expect(t.due()).toEqual([
-      [2000, 2000],
-      [3000, 3000],
+      [2000, 2000, 2000],
+      [3000, 3000, 3000],
     ])
   })
 })

@@ -170,7 +170,10 @@ describe('asynchronous plugs', () => {
     const result = await run(simple, { scripted, patience, messages: [at(0)], until: 60_000 })
     expect(asked).toBeGreaterThan(0)
     expect(result.until).toBe(60_000)
-    expect(result.lines).toContain('50000 result s failed: switch took longer than 50000 ms')
+    const failed = result.events.filter(({ type }) => type === 'result')
+    expect(failed.map((event) => [event.at, line(event)])).toEqual([
+      [50_000, '0 result s failed: switch took longer than 50000 ms'],
+    ])
   })
 
   it('are still waited for when another one was given up', async () => {
@@ -189,11 +192,12 @@ describe('asynchronous plugs', () => {
       const waiting = setImmediate(() => setImmediate(giveUp))
       return () => clearImmediate(waiting)
     }
-    const result = await run(two, { scripted, patience, messages: [at(0), at(5000), at(10_000)] })
-    expect(result.lines.filter((text) => text.includes('fired'))).toEqual([
-      '0 fired s>act',
-      '5000 fired s>act',
-      '10000 fired s>act',
+    const result = await run(two, { scripted, patience, messages: [at(0), at(5000), at(10_000)], until: 11_000 })
+    const fired = result.events.filter(({ type }) => type === 'fired')
+    expect(fired.map((event) => [event.at, line(event)])).toEqual([
+      [1000, '0 fired s>act'],
+      [6000, '5000 fired s>act'],
+      [11_000, '10000 fired s>act'],
     ])
   })
 })

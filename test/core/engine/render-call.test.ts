@@ -1,0 +1,184 @@
+/** Properties of calls that act, made when they fire, and what these calls touch. */
+import { describe, expect, it } from 'vitest'
+import {
+  createEngine,
+  definePlug,
+  VirtualClock,
+  type EngineEvent,
+  type Ports,
+  type Actuator,
+} from '../../../src/index.ts'
+import { promisesSettled } from '../../support/live-engine.ts'
+import { atMostEvery, is, on, trigger } from '../../support/rule-writing.ts'
+import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
+
+/** Messages of `s`, and actuators of the plug `tell`, which touches what its property `thing` says. */
+async function telling(actuators: readonly Actuator[], ports: Ports = {}) {
+  const told: string[] = []
+  const open: (() => void)[] = []
+  const tell = definePlug({
+    name: 'tell',
+    version: '1.0.0',
+    kind: 'actuator',
+    input: { thing: { type: 'string' }, count: { type: 'double' } },
+    touches: ({ thing }) => {
+      if (thing === 'broken') throw new Error('touches nothing')
+      return [`thing:${String(thing)}`]
+    },
+    execute: ({ node, properties }) => {
+      told.push(`${node.NAME} ${String(properties.thing)}`)
+      return new Promise<undefined>((resolve) => open.push(() => resolve(undefined)))
+    },
+  })
+  const look = definePlug({
+    name: 'look',
+    version: '1.0.0',
+    kind: 'sensor',
+    states: ['Seen'],
+    input: { thing: { type: 'string' } },
+    acts: ({ thing }) => thing !== 'nothing',
+    touches: ({ thing }) => [`thing:${String(thing)}`],
+    execute: ({ node, properties }) => {
+      told.push(`${node.NAME} ${String(properties.thing)}`)
+      return 'Seen'
+    },
+  })
+  const clock = new VirtualClock(0)
+  const engine = createEngine({ plugs: [...new ScriptedPlugs().plugs, tell, look], scheduler: clock, ports, seed: 1 })
+  const events: EngineEvent[] = []
+  engine.events$.subscribe((event) => events.push(event))
+  const task = await engine.start(
+    {
+      sensors: [
+        { label: 's', ...on('switch') },
+        { label: 'look', name: 'look', properties: { thing: '${streamdata.look}' } },
+      ],
+      actuators,
+      triggers: [
+        ...actuators.map(({ label }) => trigger('s', label, is('On'), atMostEvery(0))),
+        trigger('s', 'look', is('Off'), atMostEvery(0)),
+      ],
+      task: { type: 'reactive', resource: 'house' },
+    },
+    { id: 't' },
+  )
+  const send = (values: Record<string, unknown>) => engine.receive({ resource: 'r', s: 'On', ...values })
+  /** What was told since the last time that this was asked. */
+  const now = () => told.splice(0)
+  const answer = async () => {
+    open.shift()?.()
+    await promisesSettled()
+  }
+  const errors = () => events.flatMap((event) => (event.type === 'result' && !event.ok ? [event.error] : []))
+  return { task, clock, send, now, answer, errors, open }
+}
+
+const thing = '${streamdata.thing}'
+const tells = (label: string, more: object = {}) => ({ label, name: 'tell', properties: { thing }, ...more })
+
+describe('calls that act', () => {
+  it('wait for those of other nodes that touch the same, and for no others', async () => {
+    const t = await telling([tells('a'), tells('b')])
+    t.send({ thing: 'x' })
+    expect(t.now()).toEqual(['a x'])
+    t.send({ thing: 'y' })
+    expect(t.now()).toEqual(['a y'])
+    await t.answer()
+    expect(t.now()).toEqual(['b x'])
+    await t.answer()
+    expect(t.now()).toEqual(['b y'])
+  })
+
+  it('touch their node when they cannot tell what they touch', async () => {
+    const t = await telling([tells('a'), tells('b')])
+    for (let i = 0; i < 2; i++) t.send({ thing: 'broken' })
+    expect(t.now()).toEqual(['a broken', 'b broken'])
+    await t.answer()
+    expect(t.now()).toEqual(['a broken'])
+  })
+
+  it('touch what all items of their loop touch, from the first to the last', async () => {
+    const loop = { loopDef: '[{"thing": "x"}, {"thing": "y"}]', properties: { thing: '${loop.thing}' } }
+    const t = await telling([tells('loop', loop), tells('b')])
+    t.send({ thing: 'y' })
+    t.send({ thing: 'z' })
+    expect(t.now()).toEqual(['loop x', 'b z'])
+    await t.answer()
+    expect(t.now()).toEqual(['loop y'])
+    // of `b z`, and of the second item
+    await t.answer()
+    expect(t.now()).toEqual([])
+    await t.answer()
+    expect(t.now()).toEqual(['b y'])
+    await t.answer()
+    expect(t.now()).toEqual(['loop x'])
+  })
+
+  it('fail at once when their properties cannot be used: it is not known what they touch', async () => {
+    const t = await telling([tells('a', { properties: { thing, count: '${streamdata.count}' } })])
+    t.send({ thing: 'x', count: 1 })
+    t.send({ thing: 'x', count: 'many' })
+    expect([t.now(), t.errors()]).toEqual([['a x'], [expect.stringContaining('count: ')]])
+  })
+
+  it.each([
+    ['no list', '${streamdata.items}', { items: 'none' }, 'loopDef is not a JSON array of objects'],
+    [
+      'too many items',
+      '${streamdata.items}',
+      { items: Array.from({ length: 10_001 }, () => ({})) },
+      'loopDef has 10001 items',
+    ],
+  ])('fail when they fire with a loop of %s', async (_, loopDef, values, problem) => {
+    const t = await telling([tells('loop', { loopDef })])
+    t.send({ thing: 'x', ...values })
+    expect(t.errors()).toEqual([expect.stringContaining(problem)])
+    expect([t.now(), t.task.info().waiting]).toEqual([[], undefined])
+  })
+
+  it('are over when their loop has no items', async () => {
+    const t = await telling([tells('loop', { loopDef: '[]' }), tells('b')])
+    t.send({ thing: 'x' })
+    expect([t.now(), t.errors()]).toEqual([['b x'], []])
+  })
+
+  it('have the task wait for what their properties read, and not for their answers', async () => {
+    type Floor = Record<string, unknown>
+    const asked: ((floor: string) => void)[] = []
+    const metadata = () => new Promise<Floor>((resolve) => asked.push((floor) => resolve({ floor })))
+    const properties = { thing: '${task.resource.meta.floor}${streamdata.thing}' }
+    const t = await telling([tells('a', { properties })], { metadata })
+    const tellFloor = async (floor: string) => {
+      for (const resolve of asked.splice(0)) resolve(floor)
+      await promisesSettled()
+    }
+    t.send({ thing: 'x' })
+    t.send({ thing: 'y' })
+    expect(t.task.info().waiting).toEqual({ inputs: 1, effects: 0, since: 0 })
+    await tellFloor('1')
+    expect(t.task.info().waiting).toEqual({ inputs: 0, effects: 0, since: 0 })
+    await tellFloor('2')
+    expect([t.now(), t.task.info().waiting]).toEqual([['a 1x'], undefined])
+    await tellFloor('3')
+    expect([t.now(), t.open.length]).toEqual([['a 2y'], 2])
+  })
+})
+
+describe('a sensor that may act', () => {
+  it('waits for calls that touch the same, and holds its task', async () => {
+    const t = await telling([tells('a')])
+    t.send({ thing: 'x' })
+    t.send({ s: 'Off', look: 'x' })
+    t.send({ s: 'Off', look: 'z' })
+    expect([t.now(), t.task.info().waiting?.inputs]).toEqual([['a x'], 1])
+    await t.answer()
+    expect(t.now()).toEqual(['look x', 'look z'])
+  })
+
+  it('waits for nothing when it does not act with its properties', async () => {
+    const t = await telling([tells('a')])
+    t.send({ thing: 'nothing' })
+    t.send({ s: 'Off', look: 'nothing' })
+    expect(t.now()).toEqual(['a nothing', 'look nothing'])
+  })
+})
