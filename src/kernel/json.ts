@@ -17,3 +17,14 @@ export function ownValue(container: unknown, key: string): unknown {
   if (typeof container !== 'object' || container === null) return undefined
   return Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : undefined
 }
+
+/** Equal as JSON, whatever the order of keys. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>]
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length) return false
+  return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+}

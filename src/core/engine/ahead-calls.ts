@@ -33,6 +33,9 @@ export interface AheadCall {
   isOpen: boolean
 }
 
+/** What is known of a call that was made elsewhere. */
+const NOT_HERE = { given: undefined, lines: [], abort: undefined, isOpen: false } as const
+
 export interface AheadHost {
   readonly globalSettings: Readonly<Record<string, unknown>>
   /** plugs that did not answer at once */
@@ -43,12 +46,12 @@ export interface AheadHost {
 }
 
 export class AheadCalls {
-  readonly #model: TaskModel
+  #model: TaskModel
   readonly #host: AheadHost
   readonly #task: JournaledTask
-  readonly #nodes: readonly SensorNode[]
-  /** by number of the input, then by slot */
-  readonly #calls = new Map<number, Map<number, AheadCall>>()
+  #nodes: readonly SensorNode[]
+  /** by number of the input, then by label */
+  readonly #calls = new Map<number, Map<string, AheadCall>>()
   #size = 0
   /** inputs up to that number were looked at */
   #seen = 0
@@ -57,7 +60,21 @@ export class AheadCalls {
     this.#model = model
     this.#host = host
     this.#task = task
-    this.#nodes = model.graph.sensors.filter(({ call }) => call.ahead !== undefined)
+    this.#nodes = nodesOf(model)
+  }
+
+  /** Goes on over another rule: what was called for nodes that are touched is given up. */
+  change(model: TaskModel, isTouched: (label: string) => boolean): void {
+    this.#model = model
+    this.#nodes = nodesOf(model)
+    for (const calls of this.#calls.values()) {
+      for (const [label, call] of calls) {
+        if (!isTouched(label)) continue
+        call.abort?.abort()
+        calls.delete(label)
+        this.#size--
+      }
+    }
   }
 
   /** Begins what may begin, for inputs that wait. */
@@ -79,8 +96,8 @@ export class AheadCalls {
       for (const node of this.#nodes) {
         if (sensors?.includes(node) !== true || !this.#isLater(node.call.plug) || !hasAll(message, node)) continue
         const call = this.#call(node, message, waiting, clock)
-        this.#keep(number, node.slot, call)
-        this.#began(number, node.slot, call)
+        this.#keep(number, node.label, call)
+        this.#began(number, node.label, call)
       }
     }
   }
@@ -95,7 +112,7 @@ export class AheadCalls {
     return this.#host.later.has(plug) || plug.execute.constructor.name === 'AsyncFunction'
   }
 
-  #began(number: number, slot: number, call: AheadCall): void {
+  #began(number: number, node: string, call: AheadCall): void {
     const { journal, timed, open } = this.#host
     open.opened()
     call.isOpen = true
@@ -106,7 +123,7 @@ export class AheadCalls {
       if (outcome === undefined || call.abort?.signal.aborted === true) return
       // Where answers are kept, it comes back when it is durable.
       if (journal === undefined) call.outcome = outcome
-      else journal.answeredAhead(this.#task, number, slot, outcome)
+      else journal.answeredAhead(this.#task, number, node, outcome)
     })
   }
 
@@ -122,33 +139,25 @@ export class AheadCalls {
   }
 
   /** An answer that was given ahead, before a crash or by the call that is open. */
-  answered(number: number, slot: number, outcome: Outcome, clock: number): void {
-    const call = this.#calls.get(number)?.get(slot)
+  answered(number: number, node: string, outcome: Outcome, clock: number): void {
+    const call = this.#calls.get(number)?.get(node)
     if (call !== undefined) call.outcome = outcome
-    else
-      this.#keep(number, slot, {
-        given: undefined,
-        outcome,
-        beganAt: clock,
-        lines: [],
-        abort: undefined,
-        isOpen: false,
-      })
+    else this.#keep(number, node, { ...NOT_HERE, outcome, beganAt: clock })
   }
 
-  #keep(number: number, slot: number, call: AheadCall): void {
+  #keep(number: number, node: string, call: AheadCall): void {
     const calls = this.#calls.get(number)
-    if (calls === undefined) this.#calls.set(number, new Map([[slot, call]]))
-    else calls.set(slot, call)
+    if (calls === undefined) this.#calls.set(number, new Map([[node, call]]))
+    else calls.set(node, call)
     this.#size++
   }
 
   /** The call of a sensor for the input of that number; it is not ahead any more. */
-  take(number: number, slot: number): AheadCall | undefined {
+  take(number: number, node: string): AheadCall | undefined {
     const calls = this.#calls.get(number)
-    const call = calls?.get(slot)
+    const call = calls?.get(node)
     if (call === undefined) return undefined
-    calls?.delete(slot)
+    calls?.delete(node)
     this.#size--
     return call
   }
@@ -165,6 +174,10 @@ export class AheadCalls {
   dropAll(): void {
     for (const number of this.#calls.keys()) this.drop(number)
   }
+}
+
+function nodesOf({ graph }: TaskModel): readonly SensorNode[] {
+  return graph.sensors.filter(({ call }) => call.ahead !== undefined)
 }
 
 function made(node: SensorNode, context: AheadContext): Outcome | Promise<Outcome> {

@@ -6,6 +6,7 @@ import type { Generate } from '../quiet/generate.ts'
 import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
+import type { Lost } from '../task/lost.ts'
 import type { SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EngineEvent, RareEvent } from './events.ts'
@@ -64,8 +65,21 @@ export interface Engine {
   start(rule: Rule | Template | string, settings?: StartSettings): Promise<Task>
   /** Stops a running task and drops its work in flight. `WRONG_STATUS` when it does not run. */
   stop(id: string): Promise<Task>
-  /** Replaces a task's rule; it runs again when it ran before, unless the settings say otherwise. */
+  /**
+   * Replaces a task's rule; it runs when it ran before, unless the settings say otherwise. One that runs goes on: as
+   * `change`.
+   */
   update(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Task>
+  /**
+   * Replaces the rule of a running task, which goes on: sensors and actuators that the change does not touch keep their
+   * states, windows, cool-downs, timers and calls, and nothing waits for calls that are open. A node is touched when
+   * anything of it changed but its position, description and icon: its plug or properties, a variable that they read, its
+   * resource, its times. Touched nodes begin anew, relations are decided again, and nothing fires. Rejects with
+   * `VALIDATION`, `RESOLUTION`, `NOT_FOUND` and `WRONG_STATUS`; then the task goes on with its old rule.
+   */
+  change(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<Changed>
+  /** What nodes would lose by that `change` now. Rejects as it does, and changes nothing. */
+  whatChanges(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<readonly Lost[]>
   /** Forgets a task. `WRONG_STATUS` while it runs, unless forced. */
   remove(id: string, options?: { force?: boolean }): Promise<void>
   /** Goes on with a saved task where it was: timers, cool-downs and work in flight included. `SAVED_STATE`. */
@@ -91,6 +105,12 @@ export interface Engine {
 export type StartSettings = TaskSettings & {
   /** default: from the engine's `ids` */
   readonly id?: string
+}
+
+export interface Changed {
+  readonly task: Task
+  /** what nodes had and did not keep, in the order of the old rule */
+  readonly lost: readonly Lost[]
 }
 
 /** A started task. */

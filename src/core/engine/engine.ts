@@ -13,10 +13,12 @@ import { Quiet } from '../quiet/quiet.ts'
 import { NOT_TAKEN, TAKEN, type Taken } from '../quiet/row-code.ts'
 import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
+import type { CarriedOver } from '../task/carry-over.ts'
 import type { Explanation } from '../task/explain.ts'
+import type { Lost } from '../task/lost.ts'
 import type { Message, Sent } from '../task/origin.ts'
-import type { Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
-import type { BeginOptions, KeptMessages, TaskOrigin } from './host-control.ts'
+import type { Changed, Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
+import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
@@ -178,11 +180,66 @@ export class CoreEngine implements Engine {
     const task = this.#task(id)
     const prepared = this.#preparer.prepare(rule, settings, this.#options)
     const wasRunning = task.status === 'running'
+    const wanted = settings.start ?? ('task' in rule ? rule.task?.start : undefined) ?? wasRunning
+    if (wasRunning && wanted) return (await this.change(id, rule, settings)).task
     if (wasRunning) await this.stop(id)
     task.replace(prepared)
-    const wanted = settings.start ?? ('task' in rule ? rule.task?.start : undefined) ?? wasRunning
     if (wanted) await this.#startAgain(task)
     return task
+  }
+
+  async change(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<Changed> {
+    const task = this.#task(id)
+    const prepared = this.#preparer.prepare(rule, settings, this.#options)
+    const resolved = await this.#resolved(task, prepared)
+    return { task, lost: await this.#change(task, prepared, resolved) }
+  }
+
+  async whatChanges(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<readonly Lost[]> {
+    const task = this.#task(id)
+    const prepared = this.#preparer.prepare(rule, settings, this.#options)
+    const resolved = await this.#resolved(task, prepared)
+    requireRunning(task, 'change')
+    return this.#carried(task, prepared, resolved, this.#now()).lost
+  }
+
+  /** As `change`, with resources that were resolved before. */
+  async changeTo(of: TaskOrigin, { id, resources }: ChangeOptions): Promise<readonly Lost[]> {
+    return this.#change(this.#task(id), this.#preparer.prepare(of.source, of.settings), resources)
+  }
+
+  /** As `whatChanges`, at once. */
+  whatChangesTo(of: TaskOrigin, { id, resources }: ChangeOptions): readonly Lost[] {
+    const task = this.#task(id)
+    requireRunning(task, 'change')
+    return this.#carried(task, this.#preparer.prepare(of.source, of.settings), resources, this.#now()).lost
+  }
+
+  async #resolved(task: LiveTask, prepared: Prepared): Promise<readonly string[]> {
+    requireRunning(task, 'change')
+    const { prepared: before } = task
+    const resolved = await resolveResources(task.id, prepared, this.#ports)
+    if (this.#tasks.get(task.id) !== task)
+      throw new AppError('NOT_FOUND', `task ${task.id} was removed before it could change`)
+    if (task.prepared !== before)
+      throw new AppError('WRONG_STATUS', `the rule of task ${task.id} was replaced while it changed; change it again`)
+    return resolved
+  }
+
+  async #change(task: LiveTask, prepared: Prepared, resolved: readonly string[]): Promise<readonly Lost[]> {
+    let lost: readonly Lost[] = []
+    await this.#turn((now) => {
+      requireRunning(task, 'change')
+      const carried = this.#carried(task, prepared, resolved, now)
+      lost = carried.lost
+      task.change(prepared, resolved, carried, now)
+      if (isRunning(task)) this.#router.add(task, task.resources)
+    })
+    return lost
+  }
+
+  #carried(task: LiveTask, prepared: Prepared, resolved: readonly string[], now: number): CarriedOver {
+    return task.carriedOver(prepared, buildModel(task.id, prepared, resolved, now, this.#limits, this.#clocks), now)
   }
 
   async remove(id: string, options: { force?: boolean } = {}): Promise<void> {
@@ -206,7 +263,15 @@ export class CoreEngine implements Engine {
     requireResources(saved, prepared.graph.resources.length)
     const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = saved.resources
-    const model = buildModel(saved.id, prepared, saved.resources, saved.state.startTime, this.#limits, this.#clocks)
+    const model = buildModel(
+      saved.id,
+      prepared,
+      saved.resources,
+      saved.state.startTime,
+      this.#limits,
+      this.#clocks,
+      saved.state.clocksBegan,
+    )
     await this.#turn(() => {
       task.reopen(model, saved.state)
       this.#tasks.set(task.id, task)
@@ -433,6 +498,10 @@ export class CoreEngine implements Engine {
       // A logger that throws has nobody left to be reported to.
     }
   }
+}
+
+function requireRunning(task: Task, action: string): void {
+  if (!isRunning(task)) throw wrongStatus(action, task)
 }
 
 /** Asked anew: a task may have changed while somebody waited. */

@@ -17,6 +17,12 @@ export interface BeginOptions {
   readonly resources: readonly string[]
 }
 
+export interface ChangeOptions {
+  readonly id: string
+  /** of the new rule, as in `BeginOptions` */
+  readonly resources: readonly string[]
+}
+
 /** Where a host keeps the messages that it hands in: then they need not be saved with tasks for which they wait. */
 export interface KeptMessages {
   /** the host's number for them */

@@ -29,8 +29,8 @@ export interface Journal {
   opened(task: JournaledTask, execution: Execution): void
   /** The plug has answered the call of that number, or its properties were made, and somebody still waits for it. */
   answered(task: JournaledTask, execution: Execution, call: number, reply: Reply): void
-  /** As `answered`, for a call that began before its turn: of the input of that number, to the sensor of that slot. */
-  answeredAhead(task: JournaledTask, input: number, slot: number, outcome: Outcome): void
+  /** As `answered`, for a call that began before its turn: of the input of that number, to that sensor. */
+  answeredAhead(task: JournaledTask, input: number, node: string, outcome: Outcome): void
   /** A call that acts waits for earlier ones on the same thing. */
   waits(task: JournaledTask, execution: Execution): void
 }

@@ -6,6 +6,7 @@ import type { Seat } from '../quiet/seat.ts'
 import type { Quiet } from '../quiet/quiet.ts'
 import type { QuietFit } from '../quiet/shape.ts'
 import type { Listener, QuietSource } from '../quiet/source.ts'
+import { carryOver, type CarriedOver } from '../task/carry-over.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, LaneInput, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
@@ -110,6 +111,26 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     this.#lane?.forgetWaiting()
     this.#lane = undefined
     this.#state = this.#freshState(prepared.graph, 0)
+  }
+
+  /** What becomes of its state under another rule. `next` as if its clocks began now, which is in epoch ms. */
+  carriedOver(prepared: Prepared, next: TaskModel, now: number): CarriedOver {
+    this.#upToDate()
+    const { model, state } = this.#requireLane()
+    const before = { model, overrides: this.prepared.overrides }
+    return carryOver(before, { model: next, overrides: prepared.overrides }, saveState(model, state), now)
+  }
+
+  /** Goes on with another rule, in one piece. */
+  change(prepared: Prepared, resolved: readonly string[], carried: CarriedOver, now: number): void {
+    this.rise()
+    const lane = this.#requireLane()
+    this.prepared = prepared
+    this.resolved = resolved
+    this.#fit = undefined
+    lane.change(now, carried)
+    this.#state = lane.state
+    lane.goOnUnder(now, carried.kept)
   }
 
   fail(error: string): void {
@@ -315,9 +336,9 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     this.#lane?.settle(id, call, reply)
   }
 
-  /** The same for a call that began before its turn: for the input of that number, to the sensor of that slot. */
-  settleAhead(input: number, slot: number, outcome: Outcome): void {
-    this.#lane?.settleAhead(input, slot, outcome)
+  /** The same for a call that began before its turn: for the input of that number, to that sensor. */
+  settleAhead(input: number, node: string, outcome: Outcome): void {
+    this.#lane?.settleAhead(input, node, outcome)
   }
 
   /** What is in flight under that number. */

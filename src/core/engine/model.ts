@@ -8,6 +8,7 @@ import type { SharedSettings } from '../rule/settings.ts'
 import { clockOf as expressionClock } from '../schedule/expression.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import type { TaskModel } from '../task/run.ts'
+import type { ClocksBegan } from '../task/saved.ts'
 import type { Clocks } from './clocks.ts'
 import type { Prepared } from './prepared.ts'
 
@@ -37,7 +38,7 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
-/** Everything that stays fixed from this start on. `start` is epoch ms. Throws `SCHEDULE`. */
+/** Everything that stays fixed from this start on. `start` is epoch ms; `began`: of clocks that began later. Throws `SCHEDULE`. */
 export function buildModel(
   id: string,
   prepared: Prepared,
@@ -45,6 +46,7 @@ export function buildModel(
   start: number,
   limits: ModelLimits,
   clocks: Clocks,
+  began: ClocksBegan = {},
 ): TaskModel {
   const { graph, settings } = prepared
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
@@ -58,11 +60,15 @@ export function buildModel(
     resourcePlace,
     dataPlans,
     channelPlans,
-    schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, start)),
-    ownSchedules: ownSchedules(graph, settings, start, clocks),
+    schedule: settings.type === 'reactive' ? undefined : clocks.parse(clockOf(settings, began.task ?? start)),
+    ownSchedules: ownSchedules(graph, settings, clocks, (label) => startOf(began, label) ?? start),
     streamValidity: settings.streamValidity ?? limits.streamValidity,
     maxWaiting: limits.maxWaiting,
   }
+}
+
+function startOf({ sensors = {} }: ClocksBegan, label: string): number | undefined {
+  return Object.hasOwn(sensors, label) ? sensors[label] : undefined
 }
 
 type Bound = Pick<TaskModel, 'resources' | 'resourcePlace' | 'dataPlans' | 'channelPlans'>
@@ -106,15 +112,15 @@ function clockOf(settings: SharedSettings, start: number): ScheduleSettings {
 function ownSchedules(
   graph: Graph,
   settings: SharedSettings,
-  start: number,
   clocks: Clocks,
+  startsAt: (label: string) => number,
 ): ReadonlyMap<number, Schedule> {
   const { timeZone, dst } = settings
   if (graph.sensors.every(({ pollingPeriod, schedule }) => (pollingPeriod ?? schedule) === undefined))
     return NO_SCHEDULES
   const schedules = new Map<number, Schedule>()
   for (const sensor of graph.sensors) {
-    const common = { start, timeZone, dst }
+    const common = { start: startsAt(sensor.label), timeZone, dst }
     if (sensor.pollingPeriod !== undefined) {
       const { pollingPeriod: frequency, pollingFixedRate } = sensor
       schedules.set(sensor.slot, clocks.parse({ ...common, type: 'periodic', frequency, pollingFixedRate }))

@@ -3,6 +3,7 @@
 /** A set, as far as it is needed here. */
 interface ListenersOf<T> extends Iterable<T> {
   readonly size: number
+  /** In place of what it listened to before; it keeps its place among those of a resource. */
   add(listener: T): unknown
   delete(listener: T): unknown
 }
@@ -29,7 +30,9 @@ export class Router<T, S extends Source<T>> {
   }
 
   add(listener: T, resources: readonly string[]): void {
-    this.remove(listener)
+    for (const resource of this.#resourcesOf.get(listener) ?? []) {
+      if (!resources.includes(resource)) this.#removeFrom(resource, listener)
+    }
     this.#resourcesOf.set(listener, resources)
     for (const resource of resources) {
       const source = this.#sources.get(resource) ?? this.#newSource(resource)
@@ -41,13 +44,17 @@ export class Router<T, S extends Source<T>> {
 
   remove(listener: T): void {
     for (const resource of this.#resourcesOf.get(listener) ?? []) {
-      const source = this.#sources.get(resource)
-      if (source === undefined) continue
-      source.listeners.delete(listener)
-      source.changed()
-      if (source.listeners.size === 0) this.#sources.delete(resource)
+      this.#removeFrom(resource, listener)
     }
     this.#resourcesOf.delete(listener)
+  }
+
+  #removeFrom(resource: string, listener: T): void {
+    const source = this.#sources.get(resource)
+    if (source === undefined) return
+    source.listeners.delete(listener)
+    source.changed()
+    if (source.listeners.size === 0) this.#sources.delete(resource)
   }
 
   /** Something about the listener is not as it was when it was added. */

@@ -1,8 +1,8 @@
 /** What one task hands to the fold and to its plug calls. A class, not closures: a fleet has one per task. */
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
-import { frozenRun } from '../task/frozen-run.ts'
-import type { Sink, TaskRun } from '../task/run.ts'
+import { frozenRun, rebind } from '../task/frozen-run.ts'
+import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller } from './call-plug.ts'
 import type { Counting } from './counts.ts'
@@ -146,6 +146,14 @@ export class TaskHooks implements Sink, Caller {
     let seen = this.#frozen.get(execution)
     if (seen === undefined) this.#frozen.set(execution, (seen = frozenRun(run)))
     return seen
+  }
+
+  /** These go on under another rule. */
+  change(model: TaskModel, executions: Iterable<Execution>): void {
+    for (const execution of executions) {
+      const seen = this.#frozen?.get(execution)
+      if (seen !== undefined) rebind(seen, model)
+    }
   }
 
   /** A call that is over has an aborted signal, also when the plug asks for it only then. */

@@ -10,15 +10,18 @@
  *  N4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
  */
 import type { Plug } from '../plug/plug.ts'
+import type { CarriedOver } from '../task/carry-over.ts'
 import { earliestDue } from '../task/due-timer.ts'
 import { armTimeout, nextCall, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
 import type { Message, Sent } from '../task/origin.ts'
+import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { isClockTimer, isOver, step } from '../task/step.ts'
-import type { TaskState } from '../task/task-state.ts'
+import { goOnUnder, isClockTimer, isOver, step } from '../task/step.ts'
+import { TaskState } from '../task/task-state.ts'
+import type { Untouched } from '../task/touched.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
@@ -29,6 +32,7 @@ import type { OpenCount } from './open-count.ts'
 import { isRendered, renderCall, type Rendered } from './render-call.ts'
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
+import type { TimerOwner } from './timer-table.ts'
 import { makeRoom } from './make-room.ts'
 
 /** What a lane needs of its engine. */
@@ -53,7 +57,7 @@ export interface LaneHost {
 }
 
 /** The task that a lane belongs to. */
-export interface LaneOwner extends JournaledTask {
+export interface LaneOwner extends JournaledTask, TimerOwner {
   /** Whether this is still its lane: a task that began anew has another. */
   isCurrent(lane: TaskLane): boolean
   /** A mistake of the engine's own. */
@@ -73,8 +77,8 @@ const NOTHING: Outcome = {
 }
 
 export class TaskLane implements TaskRun {
-  readonly model: TaskModel
-  readonly state: TaskState
+  model: TaskModel
+  state: TaskState
   readonly sink: TaskHooks
   now: number
   at: number
@@ -145,6 +149,43 @@ export class TaskLane implements TaskRun {
     this.#hasDue = !this.state.isFree
     this.#host.waiting.count += this.state.waiting.filter(isData).length
     try {
+      this.#goOn(now)
+    } catch (error) {
+      this.#owner.mistake(error)
+    }
+    this.#owner.after()
+  }
+
+  /** Takes another rule. Calls of what it does not touch stay open; the rest of what is at work is given up. */
+  change(now: number, { model, state: saved, kept, dropped }: CarriedOver): void {
+    const before = this.state
+    const open = new Map<number, Execution>()
+    const goesOn = new Set(saved.executing?.map(({ id }) => id))
+    const executions = before.work?.inFlight
+    for (const execution of executions ?? []) {
+      if (goesOn.has(execution.id)) open.set(execution.id, execution)
+      else {
+        executions?.delete(execution)
+        this.sink.cancelled(execution)
+      }
+    }
+    this.#host.timers.forget(this.#owner)
+    this.at = Math.max(this.at, now)
+    if (before.isFree) this.now = Math.max(this.now, now)
+    this.model = model
+    this.state = new TaskState(model.graph, model.resources.length)
+    this.sink.change(model, open.values())
+    restoreState(this, saved, open)
+    this.state.restoredAt = before.restoredAt
+    this.#ahead?.change(model, (label) => !kept.runnable.has(label))
+    this.#host.counts.dropped += dropped
+    this.#hasDue = !this.state.isFree
+  }
+
+  /** What follows at once from a change. */
+  goOnUnder(now: number, kept: Untouched): void {
+    try {
+      goOnUnder(this, kept)
       this.#goOn(now)
     } catch (error) {
       this.#owner.mistake(error)
@@ -291,7 +332,7 @@ export class TaskLane implements TaskRun {
   /** The first call of a root sensor may have begun before its turn. */
   #early({ node, via, attempt, calls, items }: Execution): AheadCall | undefined {
     if (this.#ahead === undefined || node.kind === 'actuator' || via !== null) return undefined
-    return attempt === 0 && calls === 1 && items === null ? this.#ahead.take(this.state.current, node.slot) : undefined
+    return attempt === 0 && calls === 1 && items === null ? this.#ahead.take(this.state.current, node.label) : undefined
   }
 
   #useEarly(execution: Execution, { given, outcome, beganAt, lines }: AheadCall): void {
@@ -310,16 +351,17 @@ export class TaskLane implements TaskRun {
     this.#ahead.begin(this.state.waiting, clock)
   }
 
-  /** What a call that began before its turn gave: for the input of that number, to the sensor of that slot. */
-  settleAhead(number: number, slot: number, outcome: Outcome): void {
+  /** What a call that began before its turn gave: for the input of that number, to that sensor. */
+  settleAhead(number: number, label: string, outcome: Outcome): void {
     this.#host.enqueue((now) => {
       const { state } = this
       if (state.current !== number) {
         if (!state.waiting.some((one) => one.number === number)) return
         this.#ahead ??= new AheadCalls(this.model, this.#host, this.#owner)
-        return this.#ahead.answered(number, slot, outcome, now)
+        return this.#ahead.answered(number, label, outcome, now)
       }
-      const execution = state.work?.sensors[slot]?.running
+      const node = this.model.graph.byLabel.get(label)
+      const execution = node?.kind === 'sensor' ? state.work?.sensors[node.slot]?.running : undefined
       if (execution?.phase === 'called' && execution.via === null) this.#replied(execution, outcome, now)
     })
   }

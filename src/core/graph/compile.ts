@@ -155,6 +155,7 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
   return {
     plug,
     properties,
+    uses,
     needs: needsIn(uses),
     ahead: mayBeAhead ? readsOfMessage(plug, constant, uses) : undefined,
     constant,

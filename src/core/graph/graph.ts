@@ -5,7 +5,7 @@
 import type { CompiledProperties } from '../placeholders/properties.ts'
 import type { CompiledValue } from '../placeholders/value.ts'
 import type { ResourceSpec } from '../placeholders/resource.ts'
-import type { Needs } from '../placeholders/scope.ts'
+import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
@@ -21,6 +21,8 @@ export const GATE_STATES = ['TRUE', 'FALSE'] as const
 export interface PlugCall {
   readonly plug: Plug
   readonly properties: CompiledProperties
+  /** what its properties, loop and code read */
+  readonly uses: readonly Path[]
   /** what must be fetched before a call; undefined when nothing is */
   readonly needs: Needs | undefined
   /** finished properties, when none depends on the moment */

@@ -27,11 +27,16 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** Arms all clocks at task start. Sensors first, so that they show what they polled before the task's tick. */
 export function startClocks(run: TaskRun): void {
-  for (const node of run.model.graph.sensors) {
+  beginClocks(run, run.model.graph.sensors, true, run.now)
+}
+
+/** The clocks of these sensors begin, and that of the task. */
+export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask: boolean, now: number): void {
+  for (const node of sensors) {
     const schedule = scheduleOf(run, node)
-    if (schedule !== undefined) plan(run, node, schedule.first(run.now))
+    if (schedule !== undefined) plan(run, node, schedule.first(now))
   }
-  plan(run, null, run.model.schedule?.first(run.now) ?? null)
+  if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
 /** A tick's turn has come. */

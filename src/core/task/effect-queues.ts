@@ -25,6 +25,11 @@ export class EffectQueues {
     return this.#behind.size
   }
 
+  /** those that wait for others, oldest first */
+  get waiting(): Iterable<Execution> {
+    return this.#behind
+  }
+
   /** The call that waits longest for others; undefined when none does. */
   get oldestBehind(): Execution | undefined {
     for (const execution of this.#behind) return execution

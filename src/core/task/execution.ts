@@ -242,6 +242,11 @@ export function startGroups(
   advance(run, group)
 }
 
+/** Groups whose work at hand was dropped go on. */
+export function advanceGroups(run: TaskRun): void {
+  for (const group of run.state.groups) if (group.open === 0) advance(run, group)
+}
+
 function advance(run: TaskRun, group: Group): void {
   while (group.open === 0) {
     group.position++

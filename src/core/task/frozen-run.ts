@@ -1,6 +1,34 @@
 /** A task as it is at one moment, for calls that act and go on while the task does: what they see does not change. */
-import type { TaskRun } from './run.ts'
+import type { GraphNode } from '../graph/graph.ts'
+import type { TaskModel, TaskRun } from './run.ts'
 import { TaskState } from './task-state.ts'
+
+/** The same moment for a call that goes on while its task gets another rule. In place: who looks at it has that object. */
+export function rebind(frozen: TaskRun, model: TaskModel): void {
+  const { state } = frozen
+  const before = frozen.model
+  const copy = new TaskState(model.graph, model.resources.length)
+  const { status, run, seed, invocations, work } = state
+  Object.assign(copy, { status, run, seed, invocations })
+  if (work !== null) {
+    for (const node of model.graph.byLabel.values()) {
+      const known = before.graph.byLabel.get(node.label)
+      if (known === undefined || known.kind !== node.kind || !haveSameStates(known, node)) continue
+      const kind = `${node.kind}s` as const
+      Object.assign(copy[kind][node.slot] as object, work[kind][known.slot]) // slots lie inside their kind's list
+    }
+    for (const [place, resource] of model.resources.entries()) {
+      const known = before.resources.indexOf(resource)
+      copy.streams[place] = work.streams[known] ?? null
+    }
+  }
+  Object.assign(frozen, { model, state: copy })
+}
+
+function haveSameStates(a: GraphNode, b: GraphNode): boolean {
+  const names = (node: GraphNode): string => ('states' in node ? node.states.join('\n') : '')
+  return names(a) === names(b)
+}
 
 export function frozenRun({ model, state, sink, now, at }: TaskRun): TaskRun {
   const copy = new TaskState(model.graph, model.resources.length)

@@ -37,6 +37,16 @@ function evaluate(run: TaskRun, gate: GateNode): number {
   return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
 }
 
+/** Gates of another rule: what they are follows from their parents alone. Nothing fires. */
+export function decideAnew(run: TaskRun, gates: readonly GateNode[]): void {
+  for (const gate of gates) {
+    const state = evaluate(run, gate)
+    if (state === UNKNOWN) continue
+    Object.assign(observedState(run.state, gate), { state, memory: state, previous: state, before: state })
+    observedState(run.state, gate).since = run.now
+  }
+}
+
 /** Takes a node's newly evaluated state. */
 export function settle(observed: Observed, state: number, now: number): void {
   observed.previous = observed.state

@@ -28,11 +28,17 @@ import {
   type Link,
 } from './state.ts'
 
+/** Executions by id. */
+export type OpenExecutions = ReadonlyMap<number, Execution>
+type Order = ReadonlyMap<number, number>
+
+const NONE_OPEN: OpenExecutions = new Map()
+
 /**
  * Fills `run.state` from a saved one, asks for every timer again, and queues what was being called, oldest first,
- * under its old id. Throws `SAVED_STATE` when the saved task names what the rule does not have.
+ * under its old id. `open`: of a task that only got another rule; their calls are still under way. Throws `SAVED_STATE` when the saved task names what the rule does not have.
  */
-export function restoreState(run: TaskRun, given: SavedState): void {
+export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutions = NONE_OPEN): void {
   const saved = decodeNumbers(given) as SavedState
   const { state, model } = run
   const names = new Names(run, saved)
@@ -51,6 +57,7 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   state.restoredAt = run.now
   state.seed = saved.seed
   state.failures = [...(saved.failures ?? [])]
+  if (saved.clocksBegan !== undefined) state.clocksBegan = saved.clocksBegan
   for (const [label, one] of Object.entries(saved.sensors)) {
     const node = names.sensor(label)
     if (isBlank(one)) continue
@@ -93,8 +100,10 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   }
   const groups = new Map((saved.groups ?? []).map((one) => [one.id, restoreGroup(one, names)]))
   state.groups = [...groups.values()]
-  for (const one of saved.executing ?? []) restoreExecution(run, one, groups, names)
-  requeue(run, saved.calls)
+  const executing = saved.executing ?? []
+  for (const one of executing) restoreExecution(run, one, groups, names, open)
+  restorePlaces(run, executing, orderOf(saved.behind), open)
+  requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
@@ -107,13 +116,21 @@ export function restoreState(run: TaskRun, given: SavedState): void {
   askForTimers(run)
 }
 
+function orderOf(ids: readonly number[] = []): Order {
+  return new Map(ids.map((id, i) => [id, i]))
+}
+
 /** Queues what is to be called, what was being called too. States saved without an order have it oldest first. */
-function requeue(run: TaskRun, calls: readonly number[] | undefined): void {
+function requeue(run: TaskRun, place: Order, open: OpenExecutions): void {
   const { state } = run
-  const wanted = [...(state.work?.inFlight ?? [])].filter(
-    ({ phase, touches }) => touches === null && (phase === 'queued' || phase === 'called' || phase === 'rendering'),
-  )
-  const place = new Map(calls?.map((id, i) => [id, i]))
+  const wanted: Execution[] = []
+  for (const execution of state.work?.inFlight ?? []) {
+    const { id, phase, touches, node } = execution
+    const isAsked = phase === 'called' || phase === 'rendering'
+    if (isAsked && open.has(id)) {
+      if (node.kind === 'sensor' || phase === 'rendering') state.holder = execution
+    } else if (touches === null && (isAsked || phase === 'queued')) wanted.push(execution)
+  }
   for (const execution of wanted.toSorted((a, b) => (place.get(a.id) ?? a.id) - (place.get(b.id) ?? b.id))) {
     if (execution.via === null) state.roots.push(execution)
     else state.cascades.push(execution)
@@ -287,9 +304,16 @@ function restoreGroup(saved: SavedGroup, names: Names): Group {
   }
 }
 
-function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyMap<number, Group>, names: Names): void {
+function restoreExecution(
+  run: TaskRun,
+  saved: SavedExecution,
+  groups: ReadonlyMap<number, Group>,
+  names: Names,
+  open: OpenExecutions,
+): void {
   const node = names.runnable(saved.node)
-  const execution: Execution = {
+  const known = open.get(saved.id)
+  const made: Execution = {
     id: saved.id,
     node,
     invocation: saved.invocation,
@@ -306,7 +330,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
     items: saved.items ?? null,
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
-    isOpen: false,
+    isOpen: known?.isOpen ?? false,
     rendered: saved.rendered ?? null,
     touches: null,
     placedAt: saved.placedAt ?? 0,
@@ -315,21 +339,33 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, groups: ReadonlyM
     later: null,
     nextInQueue: null,
   }
+  // Whoever waits for its answer, or looks at it, has that very object.
+  const execution = known === undefined ? made : Object.assign(known, made)
   run.state.inFlight.add(execution)
   if (node.kind === 'sensor') sensorState(run.state, node).running = execution
-  if (saved.touches !== undefined) restorePlace(run, execution, saved.touches)
-  else if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
+  if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
 }
 
-/** Calls that act keep their places; those whose turn it was are made again. */
-function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[]): void {
-  const { call } = execution.node
-  const { phase } = execution
+/** Calls that act keep their places: first those that have begun, then those that wait for them. */
+function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Order, open: OpenExecutions): void {
+  const touching = new Map(saved.flatMap(({ id, touches }) => (touches === undefined ? [] : [[id, touches] as const])))
+  if (touching.size === 0) return
+  const placed = [...run.state.inFlight].filter(({ id }) => touching.has(id))
+  const rank = ({ id, phase }: Execution): number => (phase === 'behind' ? (order.get(id) ?? id) + 1 : 0)
+  for (const execution of placed.toSorted((a, b) => rank(a) - rank(b))) {
+    restorePlace(run, execution, touching.get(execution.id) ?? [], open.has(execution.id))
+  }
+}
+
+/** Those whose turn it is are made again, unless their calls are still open. */
+function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
+  const { node, phase } = execution
   const { effectQueues, ready } = run.state
-  if (call.constant !== undefined) execution.rendered = [call.constant]
+  if (node.call.constant !== undefined) execution.rendered = [node.call.constant]
   if (isWork(execution)) run.state.holder = execution
   const isFree = effectQueues.place(execution, touches, run.model.maxWaiting)
-  if (!isFree || (phase !== 'queued' && phase !== 'called')) return
+  if (!isFree || (phase === 'called' && isOpen)) return
+  if (phase !== 'queued' && phase !== 'called' && phase !== 'behind') return
   execution.phase = 'queued'
   ready.push(execution)
 }

@@ -17,7 +17,7 @@ import {
   type NodeStates,
   type Stream,
 } from './state.ts'
-import type { TaskState } from './task-state.ts'
+import { NO_CLOCKS, type TaskState } from './task-state.ts'
 import type {
   SavedAnswer,
   SavedDestination,
@@ -48,6 +48,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...finite('nextTickAt', state.nextTickAt),
     ...(state.skippedTicks > 0 && { skippedTicks: state.skippedTicks }),
     seed: state.seed,
+    ...(state.clocksBegan !== NO_CLOCKS && { clocksBegan: state.clocksBegan }),
     ...(state.failures.length > 0 && { failures: [...state.failures] }),
     origins: tables.origins,
     links: tables.links,
@@ -109,6 +110,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...(work.inFlight.size > 0 && {
       executing: [...work.inFlight].map((execution) => saveExecution(execution, tables)),
       calls: callOrder(state),
+      ...(work.effectQueues.behind > 0 && { behind: [...work.effectQueues.waiting].map(({ id }) => id) }),
     }),
     ...(!state.isFree && { now: state.time }),
     ...(state.waiting.length > 0 && { waiting: state.waiting.map((one) => saveInput(one)) }),

@@ -18,6 +18,7 @@ export interface SavedState {
   waitingTicks?: { node?: string; at: number }[]
   skippedTicks?: number
   seed: number
+  clocksBegan?: ClocksBegan
   failures?: number[]
   /** what began things that still matter; others point here by place */
   origins: Origin[]
@@ -31,6 +32,8 @@ export interface SavedState {
   executing?: SavedExecution[]
   /** ids of those that are to be called, in the order of their calls */
   calls?: number[]
+  /** ids of those that act and wait for earlier ones on the same thing, oldest first */
+  behind?: number[]
   /** epoch ms of the input at hand, while it is at work or others wait for it */
   now?: number
   /** inputs that wait for the one at hand, oldest first */
@@ -39,6 +42,14 @@ export interface SavedState {
   arrived?: number
   current?: number
   dropped?: number
+}
+
+/** When clocks began that did not begin with the run, epoch ms. */
+export interface ClocksBegan {
+  /** the task's own */
+  readonly task?: number
+  /** of sensors, by label */
+  readonly sensors?: Readonly<Record<string, number>>
 }
 
 export type SavedInput = { time: number; number: number } & (

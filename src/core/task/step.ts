@@ -21,13 +21,14 @@
  *  I9 a task's time is that of the input at hand and never goes back; limits, back-off and fixed delays count on the clock.
  */
 import type { Input, TimerKind } from './input.ts'
-import { askForWake, firstToWake } from './execution.ts'
-import { afterWork, clockIsDue, startClocks, takeTick } from './clock.ts'
+import { advanceGroups, askForWake, firstToWake } from './execution.ts'
+import { afterWork, beginClocks, clockIsDue, startClocks, takeTick } from './clock.ts'
 import { data, push, runSensor } from './invocation.ts'
-import { evict } from './observe.ts'
+import { decideAnew, evict } from './observe.ts'
 import { answer, applyFollow, cancelAll, failed, resume, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
+import type { Untouched } from './touched.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
 /**
@@ -53,6 +54,24 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
   }
   take(run, input)
   if (state.status !== 'running') return
+  afterWork(run)
+  finishOnetime(run)
+}
+
+/** What follows at once when a task goes on under another rule. */
+export function goOnUnder(run: TaskRun, kept: Untouched): void {
+  const { sensors, gates } = run.model.graph
+  decideAnew(
+    run,
+    gates.filter(({ label }) => !kept.gates.has(label)),
+  )
+  beginClocks(
+    run,
+    sensors.filter(({ label }) => !kept.clocks.has(label)),
+    !kept.taskClock,
+    run.at,
+  )
+  advanceGroups(run)
   afterWork(run)
   finishOnetime(run)
 }

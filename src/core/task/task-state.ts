@@ -6,6 +6,7 @@ import { UNKNOWN, type Graph } from '../graph/graph.ts'
 import { EffectQueues } from './effect-queues.ts'
 import { CallQueue, InFlight } from './execution-lists.ts'
 import type { WaitingInput } from './input.ts'
+import type { ClocksBegan } from './saved.ts'
 import type {
   ActuatorState,
   Execution,
@@ -35,6 +36,8 @@ export interface Work extends NodeStates {
 /** Lists that are empty for most tasks are replaced when they change, so that the empty one is shared. */
 const NONE: readonly never[] = []
 const NO_INPUTS: WaitingInput[] = []
+/** All clocks began with the run. */
+export const NO_CLOCKS: ClocksBegan = {}
 
 export class TaskState implements Work {
   status: TaskStatus = 'stopped'
@@ -67,6 +70,7 @@ export class TaskState implements Work {
   /** when this state was restored; occurrences before were missed. -Infinity: never */
   restoredAt = Number.NEGATIVE_INFINITY
   seed = 0
+  clocksBegan = NO_CLOCKS
   /** invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
   /** of the invocations under way */
@@ -149,6 +153,7 @@ export class TaskState implements Work {
     this.#work?.inFlight.clear()
     this.#work = null
     this.nextTickAt = Number.POSITIVE_INFINITY
+    this.clocksBegan = NO_CLOCKS
     this.groups = NONE
     this.holder = null
     this.waiting = NO_INPUTS

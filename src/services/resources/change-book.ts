@@ -1,9 +1,8 @@
 /** Writes down what happened: history and log in the commit of the change, and the feed after it. */
 import type { Caller } from '../../kernel/caller.ts'
 import { Feed } from '../../kernel/feed.ts'
-import type { Json } from '../../kernel/json.ts'
+import { sameJson, type Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
-import { sameJson } from './attributes.ts'
 import type { Books } from './books.ts'
 import type { MetadataEvent, ResourceEntity } from './contract.ts'
 import { notedChange } from './upkeep/noted-change.ts'

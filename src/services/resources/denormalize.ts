@@ -2,7 +2,8 @@
  * What a resource shows: its own attributes over those of its type, attribute by attribute; lists and objects are never
  * mixed (part 2, 2.5).
  */
-import { sameJson, type Attributes } from './attributes.ts'
+import { sameJson } from '../../kernel/json.ts'
+import type { Attributes } from './attributes.ts'
 import type { AttributeOrigin, ResourceEntity } from './contract.ts'
 
 /** Never inherited; what begins with `$` is bookkeeping of the type and is not inherited either. */

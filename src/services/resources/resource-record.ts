@@ -1,7 +1,7 @@
 /** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
-import { isPlainObject } from '../../kernel/json.ts'
+import { isPlainObject, sameJson } from '../../kernel/json.ts'
 import type { CollectionSpec } from '../../storage/contract.ts'
-import { sameJson, textAt, type Attributes } from './attributes.ts'
+import { textAt, type Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import { isInherited } from './denormalize.ts'
 import { wordsOf } from './words.ts'

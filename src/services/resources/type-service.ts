@@ -1,10 +1,11 @@
 /** Resource types: created, changed, deleted and shown (part 2, 4.3). */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
+import { sameJson } from '../../kernel/json.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
-import { sameJson, type Attributes } from './attributes.ts'
+import type { Attributes } from './attributes.ts'
 import type { Beside } from './beside.ts'
 import type { ChangeBook } from './change-book.ts'
 import { changesOf } from './change-pages.ts'

@@ -1,28 +1,32 @@
 /** What an update means for the run of a task that goes on: the one place where this is decided. */
 import type { Prepared } from '../../core/engine/prepared.ts'
 import type { PlugNode } from '../../core/rule/rule.ts'
+import type { Lost } from '../../core/task/lost.ts'
 import { documentChanges } from './document-changes.ts'
 
 export interface RunEffect {
-  /** `none`: no node can tell the difference, the run goes on; `change`: the run has to take up another rule */
-  readonly kind: 'none' | 'change'
-  /** labels of the nodes whose states, data, windows and cool-downs the run forgets */
-  readonly lost: readonly string[]
+  /** `none`: no node can tell the difference; `change`: the run goes on under another rule; `begin`: it has to begin anew */
+  readonly kind: 'none' | 'change' | 'begin'
+  /** what nodes of a run that goes on lose */
+  readonly lost: readonly Lost[]
 }
 
 const UNTOUCHED: RunEffect = { kind: 'none', lost: [] }
+const ANEW: RunEffect = { kind: 'begin', lost: [] }
 
-/** `before`: what the run was made of; undefined when that cannot be made any more. */
-export function effectOnRun(before: Prepared | undefined, after: Prepared): RunEffect {
-  if (before === undefined) return { kind: 'change', lost: labelsOf(after) }
+/**
+ * `before`: what the run was made of; undefined when that cannot be made any more. `losses`: as the runner tells them,
+ * undefined when no run is there that could go on.
+ */
+export async function effectOnRun(
+  before: Prepared | undefined,
+  after: Prepared,
+  losses: () => Promise<readonly Lost[] | undefined>,
+): Promise<RunEffect> {
+  if (before === undefined) return ANEW
   if (documentChanges(whatRuns(before), whatRuns(after)).length === 0) return UNTOUCHED
-  // a run that takes up another rule begins anew
-  return { kind: 'change', lost: labelsOf(before) }
-}
-
-function labelsOf({ rule }: Prepared): readonly string[] {
-  const { sensors = [], relations = [], actuators = [] } = rule
-  return [...sensors, ...relations, ...actuators].map(({ label }) => label)
+  const lost = await losses()
+  return lost === undefined ? ANEW : { kind: 'change', lost }
 }
 
 /** The rule without what it is called, how it is drawn and what people write beside it. */

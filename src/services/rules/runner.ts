@@ -19,6 +19,7 @@ import type { NodeView, TaskInfo } from '../../core/engine/api.ts'
 import type { EngineEvent } from '../../core/engine/events.ts'
 import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import type { Explanation } from '../../core/task/explain.ts'
+import type { Lost } from '../../core/task/lost.ts'
 import type { Message } from '../../core/task/origin.ts'
 import type { Write } from '../../storage/contract.ts'
 
@@ -43,6 +44,13 @@ export interface RunnableTask extends TaskRef {
 export type TaskChange =
   /** a run begins, over whatever ran before under this id */
   | { readonly kind: 'begin'; readonly task: RunnableTask }
+  /** the run goes on with another source and other settings, under the same epoch; what it does not touch stays as it is */
+  | {
+      readonly kind: 'change'
+      readonly task: RunnableTask
+      /** what the run was made of until now */
+      readonly before: Pick<RunnableTask, 'source' | 'settings'>
+    }
   /** the run ends; its last states may be shown until the task is forgotten */
   | { readonly kind: 'end'; readonly task: TaskRef; readonly epoch: number }
   /** the task is deleted; nothing of it may stay */
@@ -51,7 +59,7 @@ export type TaskChange =
 export interface PlannedChange {
   /** to be committed together with the service's document */
   readonly writes: readonly Write[]
-  /** for `begin`: every resource that a node is bound to, placeholders resolved */
+  /** for `begin` and `change`: every resource that a node is bound to, placeholders resolved */
   readonly resourceIds: readonly string[]
   /** After the commit. Never rejects for what `plan` can find out; what happens later is an `ended` report. */
   apply(): Promise<void>
@@ -64,8 +72,13 @@ export interface PlannedChange {
 }
 
 export interface TaskRunner {
-  /** For `begin`: `VALIDATION` (all problems at once) and `RESOLUTION` when it could not start. */
+  /** For `begin` and `change`: `VALIDATION` (all problems at once) and `RESOLUTION` when it could not run. */
   plan(change: TaskChange): Promise<PlannedChange>
+  /**
+   * What nodes would lose by a `change` to that task now; undefined when no run of its epoch is there that could go on.
+   * Rejects as `plan` does.
+   */
+  losses(task: RunnableTask): Promise<readonly Lost[] | undefined>
   /**
    * At start, in portions: goes on with these where their state was, or begins those that have none. One that cannot
    * go on is reported as ended with `failed`. Resolves when they take inputs.

@@ -204,7 +204,7 @@ export class TaskChanges {
       if (decision.failsTask === true) await this.#noteFailure(books, stored, error)
       throw error
     }
-    const begins = changes.findIndex(({ kind }) => kind === 'begin')
+    const begins = changes.findIndex(({ kind }) => kind === 'begin' || kind === 'change')
     const resourceIds = plans[begins]?.resourceIds
     const next = decision.next && {
       ...decision.next,
@@ -248,6 +248,15 @@ export class TaskChanges {
     return { next, changes: [change], parts }
   }
 
+  /** The run goes on under another rule. */
+  async #changing(books: Books, task: TaskRecord, draft: Draft, parts: Parts): Promise<Decision> {
+    const { id, epoch, createTime } = task
+    const made = (of: Parts) => runnable(refOf(books, id), epoch, createTime, of)
+    const before = made(await this.#maker.parts(books, task))
+    const change: TaskChange = { kind: 'change', task: made(parts), before }
+    return { next: withDraft(task, draft, this.#now()), changes: [change], parts }
+  }
+
   #stopped(books: Books, task: TaskRecord): TaskRecord {
     if (task.status !== 'running') return task
     const info = this.#runner.nodes.info(refOf(books, task.id))
@@ -257,18 +266,19 @@ export class TaskChanges {
   /** What an update means for the run of a task; undefined for a task that does not run. */
   async effect(books: Books, task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
-    return effectOnRun(await this.#prepared(books, task), draft.prepared)
+    const next = runnable(refOf(books, task.id), task.epoch, task.createTime, partsOf(draft))
+    return effectOnRun(await this.#prepared(books, task), draft.prepared, () => this.#runner.losses(next))
   }
 
   async #remade(books: Books, task: TaskRecord, draft: Draft, start: boolean | undefined): Promise<Decision> {
-    const { source, fields } = draft
     if (start === undefined && isSame(task, draft)) return { next: task, changes: [] }
-    const parts: Parts = { source, rule: fields.rule, settings: fields.settings }
+    const parts = partsOf(draft)
     const ran = task.status === 'running'
     const goesOn = start ?? ran
     const effect = goesOn ? await this.effect(books, task, draft) : undefined
     // a run is not interrupted for nothing
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
+    if (effect?.kind === 'change') return this.#changing(books, task, draft, parts)
     const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
     if (goesOn) return this.#beginning(books, stopped, parts)
     return { next: stopped, changes: ran ? [ending(books, task)] : [], parts }
@@ -294,6 +304,10 @@ export class TaskChanges {
       throw error
     }
   }
+}
+
+function partsOf({ source, fields }: Draft): Parts {
+  return { source, rule: fields.rule, settings: fields.settings }
 }
 
 function laneOf(books: Books, id: string): string {

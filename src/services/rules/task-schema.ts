@@ -6,6 +6,7 @@ import { RuleSchema, TaskFromTemplateSchema, TaskSettingsSchema } from '../../co
 import type { Rule, TaskFromTemplate, TaskSettings } from '../../core/rule/rule.ts'
 import { AnyObject, EpochMs, pagedSchema, TaskStatusSchema, TaskTypeSchema, WireIssueSchema } from './shared-schema.ts'
 import type { GraphFormat, TaskStatusName } from './shared-schema.ts'
+import { LOST_PARTS, type Lost } from '../../core/task/lost.ts'
 import type { TaskType } from '../../core/rule/rule.ts'
 
 /** The old form: settings at the top, the graph in `bn` form under `network`. */
@@ -226,9 +227,8 @@ export const ReloadPreviewSchema = Type.Object(
     ),
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'that the task would be made of' })),
     lost: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'of a task that runs: labels of the nodes whose states, data, windows and cool-downs it would lose',
+      Type.Array(Type.Object({ node: Type.String(), what: Type.Array(Type.Enum(LOST_PARTS)) }), {
+        description: 'of a task that runs: the nodes that would begin anew, and what each would lose by that',
       }),
     ),
     error: Type.Optional(Type.String({ description: 'why it would fail' })),
@@ -243,8 +243,8 @@ export interface TaskPreview {
   readonly changes: readonly DocumentChange[]
   /** of an update: the version of its template that the task would be made of */
   readonly templateVersion?: number
-  /** of an update of a task that runs: labels of the nodes whose states, data, windows and cool-downs it would lose */
-  readonly lost?: readonly string[]
+  /** of an update of a task that runs: the nodes that would begin anew, and what each would lose by that */
+  readonly lost?: readonly Lost[]
   readonly error?: string
 }
 export interface DocumentChange {

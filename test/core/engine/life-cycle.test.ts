@@ -170,12 +170,12 @@ describe('removing', () => {
 describe('updating', () => {
   const other = rule({ sensors: { other: on('switch', { resource: 'q' }) } })
 
-  it('a running task stops it, replaces the rule and starts it again, under the same id', async () => {
+  it('a running task goes on with the other rule, under the same id and in the same run', async () => {
     const t = await live(simple())
     t.send({ s: 'On' })
     const updated = await t.engine.update('t', other)
     expect(updated).toBe(t.engine.tasks.get('t'))
-    expect(t.lines('started', 'stopped')).toEqual(['0 started 1', '0 stopped stopped', '0 started 2'])
+    expect(t.lines('started', 'stopped')).toEqual(['0 started 1'])
     expect(t.send({})).toBe(false)
     expect(t.send({}, 'q')).toBe(true)
     expect(updated.info()).toMatchObject({ createTime: 0, resourceIds: ['q'], invocationCount: 2 })
@@ -238,12 +238,13 @@ describe('a start that fails', () => {
     expect(t.task.info()).not.toHaveProperty('error')
   })
 
-  it('after an update makes the task failed, too: its old rule is gone', async () => {
+  it('is none for an update of a running task, which goes on with its old rule', async () => {
     const t = await live(simple({ resource: 'house' }), { ports: { metadata: () => undefined } })
     const unresolved = rule({ sensors: { s: { name: 'switch', resource: 'META.$.x' } }, task: { resource: 'house' } })
     await expect(t.engine.update('t', unresolved)).rejects.toMatchObject({ code: 'RESOLUTION' })
-    expect(t.task.status).toBe('failed')
-    expect(t.lines('stopped', 'failed')).toHaveLength(2)
+    expect(t.task.status).toBe('running')
+    expect(t.lines('stopped', 'failed')).toEqual([])
+    expect(t.send({ s: 'On' })).toBe(true)
   })
 })
 

@@ -69,7 +69,7 @@ describe('a template', () => {
       changed: true,
       changes: [{ path: '/sensors/0/properties/limit', from: 90, to: 95 }],
       templateVersion: 2,
-      lost: ['hot', 'alarm'],
+      lost: [],
     })
     expect(await limit()).toBe(90)
     expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).body).toMatchObject({

@@ -23,6 +23,8 @@ export interface Observed {
 export interface RunOptions {
   /** ms since the start */
   readonly crashes?: readonly number[]
+  /** other rules that the task gets at these moments, ms since the start, in order */
+  readonly changes?: readonly { readonly at: number; readonly rule: Rule }[]
   /** default true; tasks that nobody listens to go a shorter way */
   readonly listens?: boolean
 }
@@ -33,8 +35,8 @@ const MAX_INSTANTS = 20_000
 export async function runCase(
   { rule, steps }: Pick<LatencyCase, 'rule' | 'steps'>,
   answers: (clock: VirtualClock) => Answers,
-  { crashes = [], listens = true }: RunOptions = {},
-): Promise<Observed & { readonly mostAhead: number }> {
+  { crashes = [], changes = [], listens = true }: RunOptions = {},
+): Promise<Observed & { readonly mostAhead: number; readonly made: number }> {
   const clock = new VirtualClock(CASE_START)
   const slow = new SlowPlugs(answers(clock))
   const events: EngineEvent[] = []
@@ -49,13 +51,20 @@ export async function runCase(
   await engine.start(rule)
   await promisesSettled()
   const left = crashes.map((at) => CASE_START + at)
+  const changing = changes.map(({ at, ...change }) => ({ at: CASE_START + at, ...change }))
   for (let instants = 0; ; instants++) {
     if (instants > MAX_INSTANTS) throw new Error('the case does not end')
     const next = clock.nextAt()
     const [crash] = left
     if (next === undefined) break
-    clock.advanceTo(crash === undefined ? next : Math.min(next, crash))
+    const [change] = changing
+    clock.advanceTo(Math.min(next, crash ?? next, change?.at ?? next))
     await promisesSettled()
+    if (change !== undefined && clock.now() >= change.at) {
+      changing.shift()
+      if (taskOf(engine).status === 'running') await engine.change(TASK_ID, change.rule)
+      await promisesSettled()
+    }
     if (crash === undefined || clock.now() < crash) continue
     left.shift()
     const saved = JSON.stringify(taskOf(engine).save())
@@ -75,6 +84,7 @@ export async function runCase(
     broken: slow.broken,
     ahead: slow.ahead,
     mostAhead: slow.mostAhead,
+    made: slow.made,
   }
 }
 

@@ -107,6 +107,11 @@ export class SlowPlugs {
     this.plugs = [...sensors, this.#aheadPlug(), this.#actor('act'), this.#actor('touch')]
   }
 
+  /** how many calls were made that did not answer at once, the same ones again among them */
+  get made(): number {
+    return this.#callCount
+  }
+
   /** The process that made the open calls is gone. */
   crash(): void {
     this.#life++

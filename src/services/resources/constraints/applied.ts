@@ -1,6 +1,7 @@
 import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { sameJson } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/refusal.ts'
-import { sameJson, type Attributes } from '../attributes.ts'
+import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import { constraintNotFound, problem } from '../error-texts.ts'
 import type { Room } from '../room.ts'

@@ -1,7 +1,5 @@
 /** Holds attributes against what constraints say of them; every failure comes with the keyword of JSON Schema for it. */
-import { isPlainObject } from '../../../kernel/json.ts'
-import { sameJson } from '../attributes.ts'
-import type { Json } from '../../../kernel/json.ts'
+import { isPlainObject, sameJson, type Json } from '../../../kernel/json.ts'
 import { referredId } from '../resource-record.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 

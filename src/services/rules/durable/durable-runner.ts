@@ -13,6 +13,7 @@ import { Preparer } from '../../../core/engine/prepare.ts'
 import type { Plug } from '../../../core/plug/plug.ts'
 import { createRegistry } from '../../../core/plug/registry.ts'
 import type { Ports } from '../../../core/ports.ts'
+import type { Lost } from '../../../core/task/lost.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Store } from '../../../storage/contract.ts'
 import type {
@@ -136,6 +137,10 @@ class Runner implements DurableRunner {
 
   async plan(change: TaskChange): Promise<PlannedChange> {
     return (await this.#tenant(change.task.tenant)).plan(change)
+  }
+
+  async losses(task: RunnableTask): Promise<readonly Lost[] | undefined> {
+    return (await this.#tenant(task.tenant)).losses(task)
   }
 
   async resume(tasks: readonly RunnableTask[]): Promise<void> {

@@ -7,6 +7,7 @@
  * nothing before a tenant is spread over several hosts.
  */
 import type { Message } from '../../../core/task/origin.ts'
+import type { RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
 export type Input =
@@ -30,6 +31,17 @@ export type Input =
       readonly r: readonly string[]
       /** deliveries of earlier runs */
       readonly d: number
+    }
+  /** The run goes on under another rule, that of its document or of the next change. */
+  | {
+      readonly k: 'change'
+      readonly at: number
+      readonly t: string
+      readonly e: number
+      /** resolved resources by place in the new graph */
+      readonly r: readonly string[]
+      /** what the run was made of before */
+      readonly b: Pick<RunnableTask, 'source' | 'settings'>
     }
   | { readonly k: 'end'; readonly at: number; readonly t: string; readonly e: number }
   | { readonly k: 'forget'; readonly at: number; readonly t: string }

@@ -3,6 +3,8 @@
  * comes in at the position that its state reflects and takes every input after that again, up to the moment at which
  * the last runner is known to have been there.
  *
+ * A log entry of a change has the rule before it: what comes earlier is played by that one.
+ *
  * V1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is resumed
  * V2 nothing is written and nothing is reported
  */
@@ -33,6 +35,12 @@ export interface RecoveredState {
   readonly deliveries: readonly DeliveryRecord[]
 }
 
+interface ChangeEntry {
+  readonly position: number
+  readonly epoch: number
+  readonly before: Pick<RunnableTask, 'source' | 'settings'>
+}
+
 type CompleteRecord = StateRecord & { readonly state: SavedState }
 
 const PORTION = 1000
@@ -51,7 +59,9 @@ export class Recovery {
   /** last position at which something was for a task or a resource */
   readonly #lastOfTask = new Map<string, number>()
   readonly #lastOfResource = new Map<string, number>()
-  readonly #begins = new Map<string, number>()
+  readonly #begins = new Map<string, { readonly epoch: number; readonly position: number }>()
+  /** by task, oldest first */
+  readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
 
   private constructor(parts: EngineParts, store: Store, mark: Mark | undefined, tail: readonly TailEntry[]) {
@@ -111,7 +121,7 @@ export class Recovery {
 
   /** Whether anything happened to the task after its state was stored. */
   #concerns(task: RunnableTask, record: CompleteRecord | undefined): boolean {
-    if (record === undefined) return this.#begins.get(task.id) === task.epoch
+    if (record === undefined) return this.#begins.get(task.id)?.epoch === task.epoch
     const isLater = (position: number | undefined) => position !== undefined && position > record.position
     if (isLater(this.#lastOfTask.get(task.id))) return true
     if (record.resources.some((resource) => isLater(this.#lastOfResource.get(resource)))) return true
@@ -126,7 +136,7 @@ export class Recovery {
     const arrivals = tasks
       .flatMap((task) => {
         const record = stateOf(task, states)
-        return record === undefined ? [] : [{ task, record }]
+        return record === undefined ? [] : [{ task: this.#asOf(task, record.position), record }]
       })
       .sort((a, b) => a.record.position - b.record.position || a.record.time - b.record.time)
     const firstInput = this.tail[0]?.input
@@ -134,7 +144,11 @@ export class Recovery {
     const withheld = new Set<string>()
     const fail = (id: string, error: string) => void found.set(id, { error })
     const stage = new Stage(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
-    for (const task of tasks) if (stateOf(task, states) === undefined) stage.beginning.set(task.id, task)
+    const played = new Map(tasks.map((task) => [task.id, task]))
+    for (const task of tasks) {
+      if (stateOf(task, states) !== undefined) continue
+      stage.beginning.set(task.id, this.#asOf(task, this.#begins.get(task.id)?.position ?? 0))
+    }
     const turns = new Turns()
     let next = 0
     const arrive = async (before: number) => {
@@ -151,6 +165,8 @@ export class Recovery {
     }
     for (const { position, input } of this.tail) {
       await arrive(position)
+      const changed = input.k === 'change' ? played.get(input.t) : undefined
+      if (changed !== undefined) stage.changing.set(changed.id, this.#asOf(changed, position))
       try {
         await stage.apply(input, position)
       } catch {
@@ -166,6 +182,12 @@ export class Recovery {
       found.set(id, { record, isPlayed: true, deliveries: stage.book.fresh.get(id) ?? [] })
     }
     await stage.engine.close()
+  }
+
+  /** The task as it was made after the input at that position. */
+  #asOf(task: RunnableTask, position: number): RunnableTask {
+    const next = this.#changes.get(task.id)?.find((one) => one.position > position && one.epoch === task.epoch)
+    return next === undefined ? task : { ...task, ...next.before }
   }
 
   #hooks(withheld: ReadonlySet<string>, fail: (id: string, error: string) => void): StageHooks {
@@ -190,7 +212,12 @@ export class Recovery {
     } else if (input.k === 'resume') for (const id of input.ts) this.#lastOfTask.set(id, position)
     else if ('t' in input) this.#lastOfTask.set(input.t, position)
     if (input.k === 'later') this.#later.add(input.p)
-    if (input.k === 'begin') this.#begins.set(input.t, input.e)
+    if (input.k === 'begin') this.#begins.set(input.t, { epoch: input.e, position })
+    if (input.k === 'change') {
+      const changes = this.#changes.get(input.t) ?? []
+      changes.push({ position, epoch: input.e, before: input.b })
+      this.#changes.set(input.t, changes)
+    }
     if (input.k === 'answer') this.#answers.add(callKey(input.t, input.e, input.x, input.c))
   }
 }

@@ -84,6 +84,8 @@ export class Stage {
   readonly waiting = new Map<string, WaitingTask>()
   /** what a `begin` of that id means */
   readonly beginning = new Map<string, RunnableTask>()
+  /** what a `change` of that id leads to */
+  readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: StageHooks
   readonly #staged = new Map<string, Staged>()
@@ -106,10 +108,8 @@ export class Stage {
         ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
         opened: ({ id }, execution) => this.#opened(id, execution),
         answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
-        answeredAhead: ({ id }, input, slot, outcome) => {
-          const node = this.engine.tasks.get(id)?.prepared.graph.sensors[slot]
-          if (node !== undefined) hooks.answeredAhead(id, this.epochOf(id), input, node.label, outcome)
-        },
+        answeredAhead: ({ id }, input, node, outcome) =>
+          hooks.answeredAhead(id, this.epochOf(id), input, node, outcome),
         waits: ({ id }, execution) => this.#waits(id, execution),
       },
     })
@@ -162,6 +162,8 @@ export class Stage {
         return this.#answerAhead(input)
       case 'begin':
         return this.#begin(input)
+      case 'change':
+        return this.#change(input)
       case 'end':
         return this.#end(input)
       case 'forget':
@@ -256,6 +258,16 @@ export class Stage {
     this.#touched(t)
   }
 
+  /** A run that has come to its end meanwhile stays as it is. */
+  async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
+    const task = this.changing.get(t)
+    const staged = this.#staged.get(t)
+    if (task?.epoch !== e || staged?.task.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
+    await this.engine.changeTo(task, { id: t, resources: r })
+    this.#staged.set(t, { ...staged, task })
+    this.#touched(t)
+  }
+
   async #end({ t, e }: Extract<Input, { k: 'end' }>): Promise<void> {
     const staged = this.#staged.get(t)
     if (staged?.task.epoch !== e) return
@@ -289,9 +301,8 @@ export class Stage {
 
   #answerAhead({ t, e, i, n, o }: Extract<Input, { k: 'ahead' }>): void {
     const task = this.engine.tasks.get(t)
-    const node = task?.prepared.graph.byLabel.get(n)
-    if (task === undefined || node?.kind !== 'sensor' || this.epochOf(t) !== e) return
-    task.settleAhead(i, node.slot, decodeNumbers(o) as Outcome)
+    if (task === undefined || this.epochOf(t) !== e) return
+    task.settleAhead(i, n, decodeNumbers(o) as Outcome)
   }
 
   #opened(id: string, execution: Execution): void {

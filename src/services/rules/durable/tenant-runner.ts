@@ -11,6 +11,7 @@ import type { RareEvent } from '../../../core/engine/events.ts'
 import { resolveResources } from '../../../core/engine/model.ts'
 import { requireMessages } from '../../../core/engine/refusals.ts'
 import type { Preparer } from '../../../core/engine/prepare.ts'
+import type { Lost } from '../../../core/task/lost.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
@@ -128,6 +129,12 @@ export class TenantRunner {
       const carryOut = (writes: readonly Write[]) => this.#begin(task, resources, deliveries, writes)
       return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
     }
+    if (change.kind === 'change') {
+      const { task, before } = change
+      const resources = await this.#resources(task)
+      const carryOut = (writes: readonly Write[]) => this.#change(task, resources, before, writes)
+      return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
+    }
     const { id } = change.task
     if (change.kind === 'end') {
       const { epoch } = change
@@ -137,6 +144,15 @@ export class TenantRunner {
     }
     const writes = await this.#forgetting(id)
     return { writes, resourceIds: [], apply: () => this.#forget(id) }
+  }
+
+  async losses(task: RunnableTask): Promise<readonly Lost[] | undefined> {
+    this.#allResumed()
+    const resources = await this.#resources(task)
+    const { stage } = this
+    if (stage.task(task.id)?.epoch !== task.epoch || stage.engine.tasks.get(task.id)?.status !== 'running')
+      return undefined
+    return stage.engine.whatChangesTo(task, { id: task.id, resources })
   }
 
   async resume(tasks: readonly RunnableTask[]): Promise<void> {
@@ -243,7 +259,11 @@ export class TenantRunner {
 
   #takes(messages: readonly Message[], channel: string | undefined): boolean {
     this.#allResumed()
-    return messages.some(({ resource }) => this.#isHeard(resource, channel)) || this.#queue.has('begin')
+    return (
+      messages.some(({ resource }) => this.#isHeard(resource, channel)) ||
+      this.#queue.has('begin') ||
+      this.#queue.has('change')
+    )
   }
 
   #isHeard(resource: string, channel: string | undefined): boolean {
@@ -296,6 +316,22 @@ export class TenantRunner {
       await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, writes)
     } finally {
       if (this.stage.beginning.get(task.id) === task) this.stage.beginning.delete(task.id)
+    }
+  }
+
+  async #change(
+    task: RunnableTask,
+    resources: readonly string[],
+    before: Pick<RunnableTask, 'source' | 'settings'>,
+    writes: readonly Write[],
+  ): Promise<void> {
+    const { id, epoch } = task
+    const { source, settings } = before
+    this.stage.changing.set(id, task)
+    try {
+      await this.#take({ k: 'change', t: id, e: epoch, r: resources, b: { source, settings } }, writes)
+    } finally {
+      if (this.stage.changing.get(id) === task) this.stage.changing.delete(id)
     }
   }
 

@@ -62,10 +62,17 @@ const CALM: Rule = {
 
 const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: REACTIVE, d: CALM }
 
+interface ChangeBody {
+  readonly k: string
+  readonly t?: string
+  readonly b?: { readonly settings: { readonly tags?: { readonly number?: number } } }
+}
+
 type Step =
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'send'; readonly resource: string; readonly level: number }
   | { readonly do: 'push' | 'run' | 'begin' | 'end'; readonly task: string }
+  | { readonly do: 'change'; readonly task: string; readonly touches: 'nothing' | 'sensor' | 'actuator' }
   | { readonly do: 'answer'; readonly error?: string }
   /** an input that tells the disk what time it is */
   | { readonly do: 'stamp' }
@@ -84,16 +91,41 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('push' as const, 'run' as const), task }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('begin' as const, 'end' as const), task }) },
   {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('change' as const),
+      task,
+      touches: fc.constantFrom('nothing', 'sensor', 'actuator'),
+    }),
+  },
+  {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('answer' as const), error: fc.constant('no') }, { requiredKeys: ['do'] }),
   },
 )
+
+/** Each of them is another one. */
+function changed(before: RunnableTask, touches: 'nothing' | 'sensor' | 'actuator', number: number): RunnableTask {
+  const { sensors = [], actuators = [], ...rest } = before.source as Rule
+  const eviction = touches === 'sensor' && { evictionTime: 5000 + number }
+  const timeout = touches === 'actuator' && { timeout: `PT${20 + number}S` }
+  const source: Rule = {
+    ...rest,
+    sensors: sensors.map((sensor, i) => (i === 0 ? { ...sensor, ...eviction } : sensor)),
+    actuators: actuators.map((actuator, i) => (i === 0 ? { ...actuator, ...timeout } : actuator)),
+  }
+  return { ...before, source, settings: { ...before.settings, tags: { number } } }
+}
 
 /** Somebody who keeps the documents of the service, does the steps, and tries again what was not acknowledged. */
 class Keeper {
   readonly ground = new Ground()
   readonly running = new Map<string, RunnableTask>()
   readonly #epochs = new Map<string, number>()
+  /** changes made so far */
+  #changes = 0
+  /** the change that is being made: durable together with its document */
+  #changing: { readonly before: RunnableTask; readonly task: RunnableTask } | undefined
   readonly #cuts: number[]
   #opened = 0
   /** where time should be, had nobody died */
@@ -112,6 +144,10 @@ class Keeper {
     if (step.do === 'begin' || step.do === 'end') {
       await this.do({ do: 'stamp' })
       this.#document(step.do, step.task)
+    }
+    const before = step.do === 'change' ? this.running.get(step.task) : undefined
+    if (step.do === 'change' && before !== undefined) {
+      this.#changing = { before, task: changed(before, step.touches, ++this.#changes) }
     }
     for (let isDone = false; !isDone;) {
       isDone = (await this.#isAcknowledged(step)) || step.do === 'begin' || step.do === 'end'
@@ -161,6 +197,12 @@ class Keeper {
         return life.begin(runnableOf('stamp', RULES['a'] ?? {}, { resource: 'z' }, this.#now + 1))
       case 'send':
         return void (await life.send(step.resource, { level: step.level }))
+      case 'change': {
+        if (this.#changing === undefined) return
+        const { task: next, before } = this.#changing
+        await life.change(next, before)
+        return this.#changedDocument()
+      }
       case 'begin': {
         const begun = this.running.get(step.task)
         return begun && life.begin(begun)
@@ -174,6 +216,12 @@ class Keeper {
         if (!this.running.has(step.task)) return
         return life.runner.nodes.command(ref(step.task), 'level', 'start')
     }
+  }
+
+  #changedDocument(): void {
+    const { task: next } = this.#changing ?? {}
+    if (next !== undefined) this.running.set(next.id, next)
+    this.#changing = undefined
   }
 
   /** What the service stores before it tells the runner. */
@@ -191,6 +239,11 @@ class Keeper {
     const mark = await store.collection<{ time: number }>({ name: 'rule_marks', version: 1, fields: {} }).get('inputs')
     const { first, last } = await store.log('rule_inputs').bounds(0)
     const [entry] = last < first ? [] : await store.log('rule_inputs').read(0, last - 1, 1)
+    const entries = await store.log('rule_inputs').read(0, first - 1, 10_000)
+    const { before } = this.#changing ?? {}
+    const isChange = ({ k, t, b }: ChangeBody): boolean =>
+      k === 'change' && t === before?.id && b?.settings.tags?.number === before?.settings.tags?.['number']
+    if (entries.some(({ body }) => isChange(body as unknown as ChangeBody))) this.#changedDocument()
     const at = Math.max(mark?.value.time ?? 0, (entry?.body as { at?: number } | undefined)?.at ?? 0)
     await this.life.crash()
     this.life = this.#open(at)

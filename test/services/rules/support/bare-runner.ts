@@ -59,11 +59,16 @@ export class BareRunner implements TaskRunner {
   }
 
   async plan(change: TaskChange): Promise<PlannedChange> {
-    if (change.kind !== 'begin') return { writes: [], resourceIds: [], apply: () => this.#end(change) }
+    if (change.kind !== 'begin' && change.kind !== 'change')
+      return { writes: [], resourceIds: [], apply: () => this.#end(change) }
     const { task } = change
     const prepared = this.#preparer.prepare(task.source, task.settings)
     const resolved = await resolveResources(task.id, prepared, this.#options.ports ?? {})
-    return { writes: [], resourceIds: [...new Set(resolved)], apply: () => this.#begin(task) }
+    return {
+      writes: [],
+      resourceIds: [...new Set(resolved)],
+      apply: () => (change.kind === 'begin' ? this.#begin(task) : this.#change(task)),
+    }
   }
 
   async resume(tasks: readonly RunnableTask[]): Promise<void> {
@@ -117,7 +122,19 @@ export class BareRunner implements TaskRunner {
     await engine.start(task.source, { ...task.settings, id: task.id, start: true })
   }
 
-  async #end(change: Exclude<TaskChange, { kind: 'begin' }>): Promise<void> {
+  async losses(task: RunnableTask) {
+    const running = this.#engine(task.tenant).tasks.get(task.id)?.status === 'running'
+    if (!running || this.#tasks.get(keyOf(task))?.epoch !== task.epoch) return undefined
+    return this.#engine(task.tenant).whatChanges(task.id, task.source, task.settings)
+  }
+
+  async #change(task: RunnableTask): Promise<void> {
+    this.told.push(`change ${task.id} ${task.epoch}`)
+    this.#tasks.set(keyOf(task), task)
+    await this.#engine(task.tenant).change(task.id, task.source, task.settings)
+  }
+
+  async #end(change: Exclude<TaskChange, { kind: 'begin' | 'change' }>): Promise<void> {
     const { tenant, id } = change.task
     this.told.push(`${change.kind} ${id}`)
     const engine = this.#engine(tenant)

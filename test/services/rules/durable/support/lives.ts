@@ -203,6 +203,10 @@ export class Life {
     await plan.apply()
   }
 
+  async change(task: RunnableTask, before: RunnableTask): Promise<void> {
+    await (await this.runner.plan({ kind: 'change', task, before })).apply()
+  }
+
   async end(id: string, epoch = 1): Promise<void> {
     await (await this.runner.plan({ kind: 'end', task: ref(id), epoch })).apply()
   }

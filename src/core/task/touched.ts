@@ -1,0 +1,110 @@
+/**
+ * What a change of a task's rule touches. A node is touched when anything of it changed but its place on a canvas and
+ * its description: its plug, its properties, a variable that they read, its resource, its times. The rest goes on.
+ */
+import { ownValue, sameJson } from '../../kernel/json.ts'
+import type { GateNode, Graph, SensorNode } from '../graph/graph.ts'
+import type { SharedSettings } from '../rule/settings.ts'
+import { resourcePlaceOf, type TaskModel } from './run.ts'
+
+type Runnable = Extract<ReturnType<Graph['byLabel']['get']>, { call: unknown }>
+
+/** A rule that is ready to run, and which variables live data may replace. */
+export interface RuleSide {
+  readonly model: TaskModel
+  readonly overrides: { readonly byStream: readonly string[]; readonly byData: readonly string[] }
+}
+
+/** What goes on, as nodes of the new rule. */
+export interface Untouched {
+  readonly runnable: ReadonlySet<string>
+  readonly gates: ReadonlySet<string>
+  /** sensors whose own clocks go on */
+  readonly clocks: ReadonlySet<string>
+  /** whether the clock of the task does */
+  readonly taskClock: boolean
+}
+
+const CLOCK = ['type', 'frequency', 'pollingFixedRate', 'cron', 'rrule'] as const
+const ZONE = ['timeZone', 'dst'] as const
+/** Fields of a node that say nothing of what it does, or that are compared as they are resolved. */
+const APART: ReadonlySet<string> = new Set(['position', 'description', 'iconURL', 'version', 'resource'])
+
+export function untouched(before: RuleSide, after: RuleSide): Untouched {
+  const [old, next] = [before.model, after.model]
+  const definitions = [definitionsOf(old.graph), definitionsOf(next.graph)] as const
+  const runnable = new Set<string>()
+  for (const node of [...next.graph.sensors, ...next.graph.actuators]) {
+    const known = old.graph.byLabel.get(node.label)
+    if (known === undefined || known.kind === 'gate' || known.kind !== node.kind) continue
+    const [was, is] = definitions.map((all) => all.get(node.label))
+    if (sameJson(was, is) && isSameCall(before, known, after, node)) runnable.add(node.label)
+  }
+  const isSameZone = areSame(old.settings, next.settings, ZONE)
+  const clocks = next.graph.sensors.filter(({ label }) => {
+    const [was, is] = [old, next].map(({ graph }) => clockOf(graph, label))
+    return runnable.has(label) && isSameZone && sameJson(was, is)
+  })
+  return {
+    runnable,
+    gates: sameGates(old, next, runnable),
+    clocks: new Set(clocks.map(({ label }) => label)),
+    taskClock: isSameZone && areSame(old.settings, next.settings, CLOCK),
+  }
+}
+
+function definitionsOf({ rule }: Graph): ReadonlyMap<string, unknown> {
+  return new Map([...(rule.sensors ?? []), ...(rule.actuators ?? [])].map((node) => [node.label, definitionOf(node)]))
+}
+
+function definitionOf(node: object): unknown {
+  return Object.fromEntries(Object.entries(node).filter(([key, value]) => !APART.has(key) && value !== undefined))
+}
+
+function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Runnable): boolean {
+  if (known.call.plug !== node.call.plug) return false
+  const [old, next] = [before.model, after.model]
+  if (old.resources[resourcePlaceOf(old, known)] !== next.resources[resourcePlaceOf(next, node)]) return false
+  const isAlone = resourcePlaceOf(next, node) === -1
+  if (old.resource !== next.resource && (isAlone || node.call.uses.some(({ root }) => root === 'task'))) return false
+  return node.call.uses.every(({ root, segments: [name] }) => {
+    if (root !== 'variables') return true
+    const [was, is] = [before, after].map((side) => variableOf(side, name))
+    return sameJson(was, is)
+  })
+}
+
+/** All of them, when it is only known that some are read. */
+function variableOf({ model, overrides }: RuleSide, name: string | undefined): unknown {
+  const { variables } = model.settings
+  if (name === undefined) return [variables, overrides.byStream, overrides.byData]
+  return [ownValue(variables, name), overrides.byStream.includes(name), overrides.byData.includes(name)]
+}
+
+/** Undefined: the sensor has no clock of its own. */
+function clockOf({ byLabel }: Graph, label: string): Pick<SensorNode, 'pollingPeriod' | 'schedule'> | undefined {
+  const node = byLabel.get(label)
+  if (node?.kind !== 'sensor' || (node.pollingPeriod ?? node.schedule) === undefined) return undefined
+  const { pollingPeriod, pollingFixedRate, schedule } = node
+  return { pollingPeriod, schedule, ...(pollingFixedRate && { pollingFixedRate }) }
+}
+
+/** Relations that say the same of nodes that go on. */
+function sameGates(old: TaskModel, next: TaskModel, runnable: ReadonlySet<string>): ReadonlySet<string> {
+  const same = new Set<string>()
+  if (old.settings.gatesNeedFullObservation !== next.settings.gatesNeedFullObservation) return same
+  for (const gate of next.graph.gates) {
+    const known = old.graph.byLabel.get(gate.label)
+    if (known?.kind !== 'gate' || !sameJson(saying(known), saying(gate))) continue
+    if (gate.parents.every(({ label }) => runnable.has(label) || same.has(label))) same.add(gate.label)
+  }
+  return same
+}
+
+function saying({ type, parents, rows }: GateNode): unknown {
+  return { type, parents: parents.map(({ label }) => label), rows }
+}
+
+function areSame(a: SharedSettings, b: SharedSettings, keys: readonly (keyof SharedSettings)[]): boolean {
+  return keys.every((key) => sameJson(a[key], b[key]))
+}

@@ -1,0 +1,101 @@
+/**
+ * A change of a running task keeps what it does not touch: one that touches nothing cannot be told from none, and one
+ * that touches a node leaves those that do not follow from it as they would have been.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../src/index.ts'
+import { latencyCases } from '../support/arbitraries/latency-cases.ts'
+import { runs } from '../support/arbitraries/runs.ts'
+import type { LatencyCase } from '../support/latency/latency-case.ts'
+import { runCase, type Observed, type RunOptions } from '../support/latency/run-case.ts'
+
+const slowly = (given: LatencyCase, options?: RunOptions) =>
+  runCase(given, (clock) => ({ clock, latencies: given.latencies }), options)
+
+const moments = fc
+  .array(fc.nat(4000), { minLength: 1, maxLength: 3 })
+  .map((times) => times.toSorted((one, other) => one - other))
+
+/** Another name, another place on the canvas, and a sensor before all others that nothing ever runs. */
+function asBefore(rule: Rule): Rule {
+  const { sensors = [], task } = rule
+  const idle = { label: 'idle', name: 'compare', resource: 'nowhere', tickTrigger: false }
+  const moved = sensors.map((sensor) => ({ ...sensor, position: [3, 4] as const, description: 'moved' }))
+  return { ...rule, sensors: [idle, ...moved], task: { ...task, name: 'renamed', tags: { floor: 1 } } }
+}
+
+type NodeState = readonly [label: string, state: Record<string, unknown>, firing: unknown]
+
+/** Places of triggers and links say nothing of what a node is. */
+function withoutIdle({ state }: Observed): unknown {
+  const { nodes, ...rest } = state as { nodes: readonly NodeState[] }
+  return { ...rest, nodes: nodes.filter(([label]) => label !== 'idle') }
+}
+
+describe('a change that touches nothing', () => {
+  it('at any moment, with calls open, and through crashes: nobody can tell', () =>
+    fc.assert(
+      fc.asyncProperty(
+        latencyCases({ pauses: true, ahead: true }),
+        moments,
+        fc.boolean(),
+        async (given, times, dies) => {
+          const crashes = dies ? given.crashes : []
+          const changed = asBefore(given.rule)
+          const changes = times.map((at) => ({ at, rule: changed }))
+          const measure = await slowly(given, { crashes })
+          const one = await slowly(given, { crashes, changes })
+          const seen = ({ events, calls, attempts, broken }: Observed) => ({ events, calls, attempts, broken })
+          expect(seen(one)).toEqual(seen(measure))
+          // Which calls a crash has made again is up to when answers come.
+          if (!dies) expect(one.made).toBe(measure.made)
+          expect(withoutIdle(one)).toEqual(withoutIdle(measure))
+        },
+      ),
+      runs(150),
+    ))
+})
+
+/** Labels of what may differ when the first sensor does: what follows from it, what reads it, and chance. */
+function followers({ sensors = [], relations = [], triggers = [] }: Rule): ReadonlySet<string> {
+  const found = new Set([
+    's0',
+    ...sensors.filter(({ name }) => name === 'dice' || name === 'look').map((one) => one.label),
+  ])
+  for (let size = -1; size !== found.size;) {
+    size = found.size
+    for (const { label, parentLabels } of relations) if (parentLabels.some((one) => found.has(one))) found.add(label)
+    for (const { sourceLabel, destinationLabel } of triggers) if (found.has(sourceLabel)) found.add(destinationLabel)
+    for (const { label, properties } of sensors) {
+      const text = JSON.stringify(properties ?? {})
+      if ([...found].some((one) => text.includes(`nodes.${one}.`))) found.add(label)
+    }
+  }
+  return found
+}
+
+function shown({ state }: Observed, without: ReadonlySet<string>): unknown {
+  const { nodes, gates } = state as { nodes: readonly NodeState[]; gates: Record<string, unknown> }
+  const left = nodes.filter(([label]) => !without.has(label) && label.startsWith('s'))
+  return [left.map(([label, one]) => [label, one]), Object.entries(gates).filter(([label]) => !without.has(label))]
+}
+
+describe('a change that touches one node', () => {
+  it('leaves those that do not follow from it as they would have been', () =>
+    fc.assert(
+      fc.asyncProperty(latencyCases(), moments, async (given, [at = 0]) => {
+        // What comes later in a sequence waits for a result that is held back.
+        fc.pre(given.rule.sensors?.[0]?.name !== 'delay')
+        const sensors = (given.rule.sensors ?? []).map((one) =>
+          one.label === 's0' ? { ...one, properties: { ...one.properties, limit: 33 } } : one,
+        )
+        const rule = { ...given.rule, sensors }
+        const one = await slowly(given, { changes: [{ at, rule }] })
+        const without = followers(given.rule)
+        expect(shown(one, without)).toEqual(shown(await slowly(given), without))
+        expect(one.broken).toEqual([])
+      }),
+      runs(150),
+    ))
+})
