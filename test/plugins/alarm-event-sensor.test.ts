@@ -70,7 +70,10 @@ describe('AlarmEventSensor', () => {
           label: 'words',
           name: 'template',
           resource: '$',
-          properties: { template: '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}' },
+          properties: {
+            template:
+              '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}',
+          },
         },
       ],
       triggers: [
