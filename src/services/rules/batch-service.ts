@@ -12,6 +12,7 @@ import { withResources } from './resource-filter.ts'
 import { entryOf, preview } from './task-action.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { taskOf, type TaskParts } from './task-service.ts'
+import { withLosses } from './task-changes.ts'
 import type { TaskFilter, TaskPreview } from './task-schema.ts'
 
 const MOST_PREVIEWED = 1000
@@ -65,7 +66,10 @@ export function batchApi(
     },
     previewReload: async (id, options) =>
       preview(changes, show, books, await taskOf(books, id), { action: 'reload', ...options }),
-    reload: async (id, options) => show.whole(books, await changes.reload(books, id, options), { format: 'bn' }),
+    reload: (id, options) =>
+      withLosses(async (told) =>
+        show.whole(books, await changes.reload(books, id, { ...options, told }), { format: 'bn' }),
+      ),
   }
 }
 

@@ -2,6 +2,7 @@
  * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
  * engine told afterwards. Single requests and batches go through here alike.
  */
+import type { Lost } from '../../core/task/lost.ts'
 import type { Prepared } from '../../core/engine/prepared.ts'
 import { resolveResources } from '../../core/engine/model.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
@@ -21,6 +22,8 @@ import type { TaskRecord } from './task-record.ts'
 export interface ChangeOptions {
   /** the batch operation that asks */
   readonly batch?: string
+  /** hears what nodes of a running task lost by the change, once it is made */
+  readonly told?: (lost: readonly Lost[]) => void
 }
 
 /** What a change leaves behind; `undefined`: nothing, the task is gone. */
@@ -29,6 +32,8 @@ interface Decision {
   readonly changes: readonly TaskChange[]
   /** parts of the next record, when a run of it begins or they are new */
   readonly parts?: Parts
+  /** what nodes of a run that goes on lose */
+  readonly lost?: readonly Lost[]
   /** a stopped task that cannot begin has failed; without this the change is refused and nothing else */
   readonly failsTask?: boolean
 }
@@ -113,8 +118,8 @@ export class TaskChanges {
    * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
    * which nothing changes goes on, here and in the updates below.
    */
-  replace(books: Books, id: string, draft: Draft): Promise<TaskRecord> {
-    return this.#change(books, id, {}, (task) => this.#remade(books, task, draft, draft.start))
+  replace(books: Books, id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, (task) => this.#remade(books, task, draft, draft.start))
   }
 
   /** `templateVersion`: the version of its template to run; default: the newest. */
@@ -172,7 +177,7 @@ export class TaskChanges {
   #change(
     books: Books,
     id: string,
-    { batch }: ChangeOptions,
+    { batch, told }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
     return this.#lanes.run(laneOf(books, id), async () => {
@@ -182,7 +187,9 @@ export class TaskChanges {
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
         try {
-          return await this.#carryOut(books, stored, decision, batch)
+          const made = await this.#carryOut(books, stored, decision, batch)
+          if (decision.lost !== undefined) told?.(decision.lost)
+          return made
         } catch (error) {
           if (!isConflict(error) || tries === MOST_TRIES) throw error
         }
@@ -278,7 +285,7 @@ export class TaskChanges {
     const effect = goesOn ? await this.effect(books, task, draft) : undefined
     // a run is not interrupted for nothing
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
-    if (effect?.kind === 'change') return this.#changing(books, task, draft, parts)
+    if (effect?.kind === 'change') return { ...(await this.#changing(books, task, draft, parts)), lost: effect.lost }
     const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
     if (goesOn) return this.#beginning(books, stopped, parts)
     return { next: stopped, changes: ran ? [ending(books, task)] : [], parts }
@@ -335,4 +342,13 @@ function isSame(task: TaskRecord, { fields }: Draft): boolean {
 
 function isConflict(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CONFLICT'
+}
+
+/** Does a change, and gives its answer with what the change of a running task lost. */
+export async function withLosses<T extends object>(
+  change: (told: NonNullable<ChangeOptions['told']>) => Promise<T>,
+): Promise<T & { readonly lost?: readonly Lost[] }> {
+  let lost: readonly Lost[] = []
+  const answer = await change((told) => (lost = told))
+  return lost.length === 0 ? answer : { ...answer, lost }
 }

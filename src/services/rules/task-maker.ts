@@ -125,9 +125,7 @@ export class TaskMaker {
       },
       source,
       prepared,
-      warnings: distinct(
-        [...found, ...inBody(prepared.warnings, parts, request)].filter(({ severity }) => severity !== 'ERROR'),
-      ),
+      warnings: distinct([...found, ...inBody(prepared.warnings, parts, request)]),
       start: start ?? wanted,
     }
   }
@@ -182,9 +180,9 @@ export function refuseWarnings(issues: readonly Issue[]): void {
   )
 }
 
-/** The warnings among them, each once. */
+/** The warnings and notes among them, each once. */
 function distinct(issues: readonly Issue[]): readonly Issue[] {
-  const warnings = issues.filter(({ severity }) => severity === 'WARNING')
+  const warnings = issues.filter(({ severity }) => severity !== 'ERROR')
   const byText = new Map(warnings.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))
   return [...byText.values()]
 }

@@ -47,6 +47,8 @@ export interface CreateOptions {
   readonly returnWarnings?: boolean
 }
 
+const LostSchema = Type.Object({ node: Type.String(), what: Type.Array(Type.Enum(LOST_PARTS)) }, { title: 'Lost' })
+
 export const HealthSchema = Type.Object(
   {
     errorsCount: Type.Integer({ minimum: 0, description: 'failed among the last 64 invocations' }),
@@ -105,6 +107,9 @@ export const TaskEntitySchema = Type.Object(
     health: Type.Optional(HealthSchema),
     network: Type.Optional(AnyObject),
     nodes: Type.Optional(Type.Array(AnyObject, { description: 'bn only: nodes with their states of now' })),
+    lost: Type.Optional(
+      Type.Array(LostSchema, { description: 'answer to a change of a running task: what touched nodes lost by it' }),
+    ),
   },
   { title: 'Task' },
 )
@@ -141,6 +146,8 @@ export interface TaskEntity {
   readonly health?: Static<typeof HealthSchema>
   readonly network?: Readonly<Record<string, unknown>>
   readonly nodes?: readonly Readonly<Record<string, unknown>>[]
+  /** in the answer to a change of a running task: what nodes that it touched lost by it */
+  readonly lost?: readonly Lost[]
 }
 
 export const PagedTasksSchema = pagedSchema(TaskEntitySchema, 'PagedTasks')
@@ -227,7 +234,7 @@ export const ReloadPreviewSchema = Type.Object(
     ),
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'that the task would be made of' })),
     lost: Type.Optional(
-      Type.Array(Type.Object({ node: Type.String(), what: Type.Array(Type.Enum(LOST_PARTS)) }), {
+      Type.Array(LostSchema, {
         description: 'of a task that runs: the nodes that would begin anew, and what each would lose by that',
       }),
     ),

@@ -7,7 +7,7 @@ import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { GraphFormat } from './shared-schema.ts'
-import type { TaskChanges } from './task-changes.ts'
+import { withLosses, type TaskChanges } from './task-changes.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { withResources, type ResourceFinder } from './resource-filter.ts'
 import { refuseWarnings, type TaskMaker } from './task-maker.ts'
@@ -44,7 +44,7 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
     replace: async (id, specification) => {
       await taskOf(books, id)
       const draft = await maker.make(books, specification)
-      return show.whole(books, await changes.replace(books, id, draft), BN)
+      return withLosses(async (told) => show.whole(books, await changes.replace(books, id, draft, { told }), BN))
     },
     remove: async (id, options = {}) => {
       await changes.remove(books, id, { force: options.forceStop === true })

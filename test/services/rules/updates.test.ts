@@ -102,6 +102,17 @@ describe('a run goes on under another rule', () => {
   })
 })
 
+describe('the answer to a change of a running task', () => {
+  it('lists what the nodes that it touches lost', async () => {
+    await rules.api.tasks.create(slow())
+    await measured(93)
+    const put = (body: object) => rules.ask('PUT', '/api/tasks/t1', body)
+    expect((await put(slow({ tags: { a: 1 } }))).body).not.toHaveProperty('lost')
+    const sensors = [{ ...GRAPH.sensors[0], properties: { limit: 80 } }]
+    expect((await put({ ...slow(), sensors })).at('lost')).toEqual([{ node: 'hot', what: ['state'] }])
+  })
+})
+
 describe('a run ends', () => {
   it('after a new name, when the specification says that it is not to be started', async () => {
     await rules.api.tasks.create(slow())
