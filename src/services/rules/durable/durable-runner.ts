@@ -46,6 +46,8 @@ export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
   readonly scheduler: SchedulerLike
   /** how long states may wait to be stored, which a restart then makes up from the log */
   readonly checkpoints?: Partial<CheckpointRests>
+  /** messages that may wait in all tasks together; then posts are refused with `RATE_LIMITED`; default 1,000,000 */
+  readonly maxWaitingMessages?: number
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
   readonly restMs?: number
 }
@@ -116,8 +118,9 @@ class Runner implements DurableRunner {
   }
 
   #requireRoom(): void {
-    if (this.#open.size === 0 || this.waiting < MAX_WAITING) return
-    const text = `${MAX_WAITING} messages wait for tasks whose plugs take longer than they come; send again later`
+    const { maxWaitingMessages = MAX_WAITING } = this.#options
+    if (this.waiting < maxWaitingMessages) return
+    const text = `${maxWaitingMessages} messages wait for tasks whose plugs take longer than they come; send again later`
     throw new AppError('RATE_LIMITED', text)
   }
 
@@ -213,7 +216,7 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpoints, restMs = 0, ...others } = this.#options
+    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, ...others } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({

@@ -85,6 +85,24 @@ describe('messages that wait when the process dies', () => {
   })
 })
 
+describe('too many messages that wait in all tasks', () => {
+  it('have posts refused, until the tasks have caught up', async () => {
+    const { plugs, open, seen } = slow()
+    const life = new Ground().open({ plugs, maxWaitingMessages: 3 })
+    await life.begin(runnableOf('t', SLOW))
+    // one is at the plug, three wait
+    for (let level = 0; level < 4; level++) await life.send('r', { level })
+    expect(life.runner.waiting).toBe(3)
+    await expect(life.send('r', { level: 4 })).rejects.toMatchObject({ code: 'RATE_LIMITED', status: 429 })
+    await answerAll(life, open)
+    expect(life.runner.waiting).toBe(0)
+    await life.send('r', { level: 5 })
+    await answerAll(life, open)
+    expect(seen).toEqual([0, 1, 2, 3, 5])
+    await life.close()
+  })
+})
+
 /** Keeps all it has seen: its memory outgrows a document. */
 const HOARD = definePlug({
   name: 'hoard',

@@ -134,6 +134,7 @@ export interface LifeOptions {
   /** other plugs than the outside's */
   readonly plugs?: readonly Plug[]
   readonly ports?: Ports
+  readonly maxWaitingMessages?: number
 }
 
 /** What stays, on any medium. */
@@ -187,6 +188,7 @@ export class Life {
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ports: () => options.ports ?? {},
+      ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
       ...(options.checkpointMs !== undefined && {
         checkpoints: { inputMs: options.checkpointMs, soonMs: options.checkpointMs },
       }),
