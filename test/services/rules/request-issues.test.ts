@@ -78,7 +78,7 @@ describe('an error about what was sent', () => {
     const body = hot({ sensor: { requiredProperties: [{ lmit: 1 }] } })
     const answer = await rules.ask('POST', '/api/tasks?returnWarnings', body)
     const path = '/nodes/1/properties/sensor/requiredProperties/0/lmit'
-    expect(answer.at('warnings')).toMatchObject([{ type: 'PROPERTY', path }])
+    expect(answer.at('warnings')).toMatchObject([{ type: 'UNKNOWN_PROPERTY', path }])
   })
 
   it('points into the parameters of an update', async () => {
