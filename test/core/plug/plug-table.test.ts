@@ -29,10 +29,10 @@ describe('the table of plugs', () => {
   it('has one row a plug, by name, with properties that may be left out in brackets', () => {
     expect(plugTable([siren, range])).toBe(
       [
-        '| plug | kind | states | properties | what it does |',
-        '|---|---|---|---|---|',
-        '| `Range` | sensor | `In`, `Out` | `value`, [`unit`] | Looks \\| at a range. |',
-        '| `siren` | actuator |  |  | Wails. |',
+        '| plug | kind | states | properties | when busy | what it does |',
+        '|---|---|---|---|---|---|',
+        '| `Range` | sensor | `In`, `Out` | `value`, [`unit`] | its turn | Looks \\| at a range. |',
+        '| `siren` | actuator |  |  | in order per node | Wails. |',
       ].join('\n'),
     )
   })

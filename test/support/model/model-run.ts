@@ -79,7 +79,7 @@ export class ModelRun {
         if (before && isAtWork(before)) {
           this.emit({ type: 'held', node: label, reason: 'overlap' }, wave.invocation)
         } else {
-          if (before) this.#supersede(before)
+          if (before) this.#supersede(before, wave.invocation)
           this.#begin(this.#group, label, wave.invocation, wave.originOf(label), wave)
         }
       }
@@ -91,8 +91,8 @@ export class ModelRun {
   }
 
   /** A sensor that only waits begins anew: nothing comes of what it waits for, and the groups behind it do not run. */
-  #supersede(execution: Execution): void {
-    if (execution.wave) execution.wave.waiting = []
+  #supersede(execution: Execution, invocation: number): void {
+    if (execution.wave && execution.invocation !== invocation) execution.wave.waiting = []
     this.#end(execution)
   }
 
@@ -248,7 +248,7 @@ export class ModelRun {
     const before = read.isSensor(this.#rule, node) ? this.#executionOf(node) : undefined
     if (before && isAtWork(before)) return held('overlap')
     this.#lastFired.set(node, this.now)
-    if (before) this.#supersede(before)
+    if (before) this.#supersede(before, invocation)
     this.emit({ type: 'fired', node, source }, invocation)
     this.#begin(this.#cascade, node, invocation, origin)
   }
