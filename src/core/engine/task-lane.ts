@@ -362,7 +362,9 @@ export class TaskLane implements TaskRun {
       }
       const node = this.model.graph.byLabel.get(label)
       const execution = node?.kind === 'sensor' ? state.work?.sensors[node.slot]?.running : undefined
-      if (execution?.phase === 'called' && execution.via === null) this.#replied(execution, outcome, now)
+      // One that took too long was the first attempt: a later one has an answer of its own.
+      const isAsked = execution?.phase === 'called' && execution.via === null && execution.attempt === 0
+      if (isAsked) this.#replied(execution, outcome, now)
     })
   }
 

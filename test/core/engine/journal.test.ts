@@ -1,3 +1,5 @@
+import type { LiveTask } from '../../../src/core/engine/live-task.ts'
+import { definePlug } from '../../../src/core/plug/define.ts'
 /** An engine whose host keeps its tasks: runs with a number, answers through the journal, calls that are withheld. */
 import { isRendered } from '../../../src/core/engine/render-call.ts'
 import { describe, expect, it } from 'vitest'
@@ -115,3 +117,54 @@ it('a journal hears of every change of a task', async () => {
   await engine.stop('t')
   expect(touched).toEqual(['t'])
 })
+
+describe('an answer of a call that began before its turn', () => {
+  const AHEAD = definePlug({
+    name: 'ahead',
+    version: '1.0.0',
+    kind: 'sensor',
+    states: ['Off', 'On'],
+    reads: 'message',
+    parameters: ['level'],
+    execute: () => new Promise<'On'>(() => undefined),
+  })
+
+  it('is not taken for the next attempt, when the first took too long', async () => {
+    const ahead: number[] = []
+    const journal: Journal = {
+      touched: () => undefined,
+      opened: () => undefined,
+      answered: () => undefined,
+      answeredAhead: (_task, input) => void ahead.push(input),
+      waits: () => undefined,
+    }
+    const clock = new VirtualClock(0)
+    const engine = new CoreEngine({ plugs: [AHEAD], scheduler: clock, ids: () => 't', seed: 1, journal })
+    const retryConfig = { maxRetries: 1, minBackoff: 'PT1S' }
+    const sensor = { label: 's', name: 'ahead', resource: 'r', timeout: 'PT5S', retryConfig }
+    const task = (await engine.start({ sensors: [sensor], task: { type: 'reactive' } })) as LiveTask
+    engine.receive({ resource: 'r', level: 1 })
+    engine.receive({ resource: 'r', level: 2 })
+    const first = task.execution(1)
+    task.settle(1, 1, { ...NOTHING, state: 1 })
+    expect(first?.isInFlight).toBe(false)
+    // the second message is at hand, its call began ahead; its limit runs out, and it is called again
+    clock.advanceTo(6500)
+    expect(task.execution(2)).toMatchObject({ phase: 'called', attempt: 1 })
+    task.settleAhead(1, 's', { ...NOTHING, state: 1 })
+    expect(task.execution(2)).toMatchObject({ phase: 'called', attempt: 1 })
+    task.settle(2, task.execution(2)?.calls ?? 0, { ...NOTHING, state: 0 })
+    expect(task.node('s').mostLikelyState?.state).toBe('Off')
+    await engine.close()
+  })
+})
+
+const NOTHING: Outcome & { readonly ok: true } = {
+  ok: true,
+  state: -1,
+  rawData: undefined,
+  internalState: undefined,
+  message: undefined,
+  after: undefined,
+  then: undefined,
+}
