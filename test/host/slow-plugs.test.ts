@@ -123,7 +123,7 @@ describe('raise, clear, raise, each post answered before the next', () => {
       ],
       task: { type: 'reactive', start: true },
     }
-    const boilers = Array.from({ length: 40 }, (_, i) => `boiler-${i}`)
+    const boilers = Array.from({ length: 1000 }, (_, i) => `boiler-${i}`)
     for (const resource of boilers) {
       await ask(app, 'POST', '/api/tasks', { ...rule, task: { ...rule.task, name: resource, resource } })
     }
