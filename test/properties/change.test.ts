@@ -48,8 +48,9 @@ describe('a change that touches nothing', () => {
           const one = await slowly(given, { crashes, changes })
           const seen = ({ events, calls, attempts, broken }: Observed) => ({ events, calls, attempts, broken })
           expect(seen(one)).toEqual(seen(measure))
-          // Which calls a crash has made again is up to when answers come.
-          if (!dies) expect(one.made).toBe(measure.made)
+          // Which calls a crash has made again, and which were made ahead in vain, is up to when answers come.
+          const mayBeAhead = given.rule.sensors?.some(({ name }) => name === 'ahead') === true
+          if (!dies && !mayBeAhead) expect(one.made).toBe(measure.made)
           expect(withoutIdle(one)).toEqual(withoutIdle(measure))
         },
       ),
