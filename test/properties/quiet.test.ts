@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { CoreEngine } from '../../src/core/engine/engine.ts'
 import { LiveTask } from '../../src/core/engine/live-task.ts'
-import type { Plug, PlugContext } from '../../src/core/plug/plug.ts'
+import type { Plug, PlugAnswer, PlugContext } from '../../src/core/plug/plug.ts'
 import type { Rule, Trigger } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { runs } from '../support/arbitraries/runs.ts'
@@ -15,6 +15,7 @@ type Step =
   | { kind: 'push'; task: number; state: string }
   | { kind: 'batch'; messages: readonly Message[] }
   | { kind: 'stop and start'; task: number }
+  | { kind: 'answer'; call: number }
 
 interface Case {
   rules: readonly Rule[]
@@ -25,17 +26,28 @@ const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
 const rare = <T>(usual: fc.Arbitrary<T>, ...odd: T[]) =>
   fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: fc.constantFrom(...odd) })
 
+/** What sensors are told to do, beside answering with a state at once or later. */
+const ODD = [
+  'nonsense',
+  'throw',
+  'hold',
+  'remember',
+  'log',
+  ...['fail', 'hold', 'look', 'nonsense'].map((how) => `later ${how}`),
+]
+
 const message = fc
   .record({
     a: rare<unknown>(level, 'warm', true, null, Number.NaN),
     b: rare<unknown>(level, '25'),
-    say: rare<unknown>(fc.constantFrom('Low', 'High'), 'nonsense', 'throw', 'later', 'hold', 'remember', 'log'),
+    resource: fc.constantFrom('r', 'r', 'q'),
+    say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low'), ...ODD),
     act: rare<unknown>(fc.constantFrom('quiet', 'look', 'chance', 'read'), 'throw', 'later', 'answer', 'id', 'log'),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
     lacks: rare(fc.constant(''), 'a', 'b', 'say'),
   })
   .map(({ extra, lacks, ...values }): Message => {
-    const all = { resource: 'r', ...values, ...(extra !== undefined && { extra }) }
+    const all = { ...values, ...(extra !== undefined && { extra }) }
     return lacks === '' ? all : (Object.fromEntries(Object.entries(all).filter(([name]) => name !== lacks)) as Message)
   })
 
@@ -45,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('message' as const),
       message,
-      wait: fc.constantFrom(0, 1, 5, 5000),
+      wait: rare(fc.constantFrom(0, 1, 5, 5000), 49_000, 60_000),
       hops: rare(fc.constant(0), 1),
     }),
   },
@@ -62,6 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(2) }) },
+  { weight: 14, arbitrary: fc.record({ kind: fc.constant('answer' as const), call: fc.nat(2) }) },
 )
 
 const STATES = {
@@ -98,6 +111,7 @@ const rule: fc.Arbitrary<Rule> = fc
       { minLength: 1, maxLength: 4 },
     ),
     row: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
+    own: rare(fc.constant('r'), 'q', 'q', 'q'),
     task: fc.record({
       parallel: fc.boolean(),
       gatesNeedFullObservation: fc.boolean(),
@@ -105,7 +119,7 @@ const rule: fc.Arbitrary<Rule> = fc
       frequency: fc.constantFrom(undefined, undefined, 7000),
     }),
   })
-  .map(({ sensors, chained, gates, actuators, triggers, row, task: { frequency, ...task } }): Rule => {
+  .map(({ sensors, chained, gates, actuators, triggers, row, own, task: { frequency, ...task } }): Rule => {
     const nodes = sensors.map(({ plug }, i) => ({ label: `s${i}`, states: STATES[plug] }))
     const relations = gates.map((type, g) => {
       const parents = [...nodes, ...(g > 0 ? [{ label: 'g0', states: STATES.gate }] : [])]
@@ -117,7 +131,7 @@ const rule: fc.Arbitrary<Rule> = fc
       sensors: sensors.map(({ plug, parameter, threshold, sequence }, i) => {
         const common = { label: `s${i}`, sequence }
         // The last sensor of a chain runs by its trigger and has no resource to listen to.
-        const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: 'r' }
+        const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: own }
         if (plug === 'say') return { ...common, ...resource, name: 'say' }
         const value = i === 0 || parameter === 'b' ? `\${streamdata.${parameter}}` : `\${nodes.s${i - 1}.rawData.value}`
         return plug === 'grow'
@@ -163,6 +177,8 @@ class Run {
   readonly engine: CoreEngine
   readonly #open: (() => void)[] = []
   seated = 0
+  /** rows that waited for an answer, after steps */
+  waited = 0
 
   /** `listens`: to all tasks; or one task is watched */
   constructor(listens: boolean | 'to one', generates: boolean) {
@@ -192,13 +208,25 @@ class Run {
         this.#note(context)
         if (said === 'log') context.log.info('said')
         if (said === 'throw') throw new Error('broken')
-        if (said === 'later') return this.#later('High' as const)
+        if (typeof said === 'string' && said.startsWith('later')) return this.#sayLater(context, said)
         if (said === 'hold') return { state: 'High' as const, after: 3 }
         if (said === 'remember') return { state: 'Low' as const, internalState: { at: context.now } }
         if (said === 'Low') return { state: 'Low' as const, rawData: { b: context.streamValue('b') } }
         return said === 'log' ? ('High' as const) : (said as 'High')
       },
     })
+  }
+
+  async #sayLater(context: PlugContext, how: string): Promise<PlugAnswer<'Low' | 'High'>> {
+    if (how === 'later hold') return this.#later({ state: 'High' as const, after: 3 })
+    if (how === 'later Low') return this.#later({ state: 'Low' as const, rawData: { b: context.streamValue('b') } })
+    if (how === 'later nonsense') return this.#later(how as 'High')
+    await this.#later(undefined)
+    this.#note(context)
+    if (how === 'later fail') throw new Error('broken later')
+    if (how === 'later look') this.calls.push(JSON.stringify([context.id, context.random(), context.rawData]))
+    if (how === 'later look') context.log.info(String(context.signal.aborted))
+    return 'High'
   }
 
   #grow(): Plug {
@@ -266,16 +294,28 @@ class Run {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a0')]))
     } else if (given.kind === 'push' && task?.status === 'running') {
       task.push('s0', { rawData: { pushed: true } })
+    } else if (given.kind === 'answer') {
+      await this.#answer(this.#open.splice(given.call % Math.max(1, this.#open.length), 1))
     } else if (given.kind === 'stop and start' && task !== undefined) {
       if (task.status === 'running') await this.engine.stop(task.id)
       await this.engine.start(task.id)
     }
-    for (const one of this.engine.tasks.values()) if (one instanceof LiveTask && one.seat !== undefined) this.seated++
+    for (const one of this.engine.tasks.values()) {
+      if (!(one instanceof LiveTask) || one.seat === undefined) continue
+      this.seated++
+      if (one.seat.lane.isWaiting(one.seat)) this.waited++
+    }
   }
 
-  async answerAll(): Promise<void> {
-    for (const answer of this.#open.splice(0)) answer()
-    await promisesSettled()
+  answerAll(): Promise<void> {
+    return this.#answer(this.#open.splice(0))
+  }
+
+  async #answer(calls: readonly (() => void)[]): Promise<void> {
+    for (const answer of calls) {
+      answer()
+      await promisesSettled()
+    }
   }
 }
 
@@ -294,6 +334,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
 
 describe('listening changes nothing', () => {
   let seated = 0
+  let waited = 0
 
   it.each([
     ['looking at the end, with generated code', false, true],
@@ -305,14 +346,16 @@ describe('listening changes nothing', () => {
         const quiet = new Run(false, generates)
         const calls = await play(quiet, given, looksAlways)
         seated += quiet.seated
+        waited += quiet.waited
         expect(calls).toEqual(await play(new Run(true, generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
-      runs(150),
+      runs(250),
     )
   })
 
-  it('was tried on tasks that ran quietly', () => {
+  it('was tried on tasks that ran quietly, and on such that waited', () => {
     expect(seated).toBeGreaterThan(500)
+    expect(waited).toBeGreaterThan(5)
   })
 })

@@ -10,6 +10,7 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
 import { Quiet } from '../quiet/quiet.ts'
+import type { RowCallHost } from '../quiet/row-calls.ts'
 import { NOT_TAKEN, TAKEN, type Taken } from '../quiet/row-code.ts'
 import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -81,8 +82,21 @@ export class CoreEngine implements Engine {
       },
     )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
-    const { onRare } = options
-    this.#quiet = new Quiet(options.globalSettings ?? {}, options.generate, this.#counts, onRare !== undefined)
+    const { onRare, journal, timed } = options
+    const rowCalls: RowCallHost = {
+      enqueue: (work) => this.#enqueue(work),
+      open: this.#open,
+      isHeard: () => this.#host.listener !== null,
+    }
+    // Somebody who keeps or times each call has to be told of it.
+    const mayWait = journal === undefined && timed === undefined
+    this.#quiet = new Quiet(
+      options.globalSettings ?? {},
+      options.generate,
+      this.#counts,
+      onRare !== undefined,
+      mayWait ? rowCalls : undefined,
+    )
     this.#scheduler = options.scheduler
     this.delays = new Delays(options.scheduler)
     this.#host = {
@@ -461,7 +475,7 @@ export class CoreEngine implements Engine {
     this.#busy = true
     try {
       this.#do(work)
-      this.#doWaiting()
+      if (!this.#waiting.isEmpty) this.#doWaiting()
     } finally {
       this.#busy = false
       this.#timers.arm()

@@ -183,11 +183,12 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     return this.#fit !== null
   }
 
-  sitDown(message: Message, source: QuietSource, now: number): void {
+  sitDown(message: Message, source: QuietSource): void {
     const lane = this.#lane
     if (lane === undefined || !this.#fit || !lane.state.isFree || lane.state.inFlight.size > 0) return
+    lane.rest()
     const seated = new SeatedTask(this, lane, this.#hooks)
-    this.seat = this.#host.quiet.sit(seated, this.#fit, message, source, now)
+    this.seat = this.#host.quiet.sit(seated, this.#fit, message, source)
   }
 
   rise(): void {
@@ -198,8 +199,12 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   }
 
   /** A call that began quietly goes on in the fold. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void {
-    this.#lane?.goOnWith(execution, given, now)
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
+    this.#lane?.goOnWith(execution, given, now, at)
+  }
+
+  askForLimit(at: number, slot: number): void {
+    this.#host.timers.ask(this, 'wake', at, slot)
   }
 
   /** What followed from such a call is done as far as possible: back to the row, unless something is open. */
@@ -215,7 +220,10 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** Brings the state up to date with what happened quietly. */
   #upToDate(): void {
-    if (this.seat !== undefined) this.seat.lane.rebuild(this.seat)
+    const { seat } = this
+    if (seat === undefined) return
+    if (seat.lane.isWaiting(seat)) this.rise()
+    else seat.lane.rebuild(seat)
   }
 
   isCurrent(lane: TaskLane): boolean {
@@ -234,6 +242,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** Nobody waits for the calls that are open. */
   giveUp(): void {
+    if (this.seat?.lane.isWaiting(this.seat) === true) this.rise()
     this.#lane?.giveUp()
   }
 
@@ -248,7 +257,11 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   }
 
   dueAt(kind: TimerKind, key: number): number {
-    return this.#lane === undefined ? Number.POSITIVE_INFINITY : dueAt(this.#lane, kind, key)
+    if (this.#lane === undefined) return Number.POSITIVE_INFINITY
+    const { seat } = this
+    // What sits has nothing else to wake for.
+    if (kind === 'wake' && seat?.isAway === false) return seat.lane.limitOf(seat, key)
+    return dueAt(this.#lane, kind, key)
   }
 
   fire(kind: TimerKind, key: number, now: number): void {

@@ -1,5 +1,7 @@
 /** A live task as the quiet lanes see it, from when it sits down until it rises. */
-import type { OpenView, QuietTask, Seat } from '../quiet/seat.ts'
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import type { Opened, OpenView, QuietTask, Seat } from '../quiet/seat.ts'
+import { newExecution } from '../task/execution.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
@@ -8,7 +10,9 @@ import { CallContext, NOTHING_FETCHED } from './call-context.ts'
 import { callPlug, type Caller, type Outcome } from './call-plug.ts'
 
 interface Live {
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
+  askForLimit(at: number, slot: number): void
+  rise(): void
   openedAndDone(seat: Seat, message: Message): void
 }
 
@@ -42,8 +46,23 @@ export class SeatedTask implements QuietTask {
     return new CallContext(this.#run, execution, this.#caller, NOTHING_FETCHED)
   }
 
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void {
-    this.#live.goOn(execution, given, now)
+  over(node: SensorNode | ActuatorNode, message: Message, time: number): Opened {
+    const { resource } = message
+    const origin = { kind: 'data' as const, time, resource, values: message }
+    const execution: Execution = { ...newExecution(node, origin), phase: 'called' }
+    return { execution, view: new CallContext(this.#run, execution, this.#caller, NOTHING_FETCHED) }
+  }
+
+  askForLimit(at: number, slot: number): void {
+    this.#live.askForLimit(at, slot)
+  }
+
+  rise(): void {
+    this.#live.rise()
+  }
+
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
+    this.#live.goOn(execution, given, now, at)
   }
 
   done(seat: Seat, message: Message): void {

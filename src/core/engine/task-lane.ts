@@ -194,9 +194,9 @@ export class TaskLane implements TaskRun {
   }
 
   /** A call that began elsewhere goes on here. */
-  goOnWith(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void {
+  goOnWith(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
     this.now = now
-    this.at = now
+    this.at = at
     try {
       this.#given(execution, given)
       this.#goOn(now)
@@ -293,6 +293,11 @@ export class TaskLane implements TaskRun {
     step(this, head.time, head.input, clock)
     if (state.waiting.length > 0) this.#callAhead(clock)
     return true
+  }
+
+  /** Nothing of the last input is left: those that follow are taken elsewhere. */
+  rest(): void {
+    this.#begins(0)
   }
 
   /** The input at hand is another one. */

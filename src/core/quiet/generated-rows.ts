@@ -25,6 +25,7 @@ import {
   FIRED,
   FIRED_BY,
   firedBeforeAt,
+  firedByClockAt,
   FIRES,
   FLAG,
   HEAD,
@@ -50,7 +51,8 @@ export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generat
   const source = new SourceWriter(rows.shape, rows.layout)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
     const { nums, ints, past, pastInts, table, gateBits, clock, objects, followings, room } = rows
-    const captured = { rows, lane, nums, ints, past, pastInts, table, gateBits, clock, objects, followings, ...more }
+    const memory = { nums, ints, past, pastInts, table, gateBits, clock, objects, followings }
+    const captured = { rows, lane, ...memory, ...more }
     // A text that was there before would share what is known of its calls, and with it what counts as constant.
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
@@ -59,6 +61,7 @@ export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generat
   return {
     takeOne: (fields) => made('row, message', source.takeOne(fields.names), { follow }) as TakeOne,
     takeAll: made('list, from, message', source.takeAll(), { follow }) as RowCode['takeAll'],
+    follow: follow as RowCode['follow'],
   }
 }
 
@@ -96,6 +99,7 @@ class SourceWriter {
       `return ${taken}`,
     ]
     return [
+      ...this.#unlessWaiting(leave),
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -116,6 +120,7 @@ class SourceWriter {
       'const to = list.length',
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
+      ...this.#unlessWaiting('return i'),
       ...this.#row('continue', []),
       '}',
       'return to',
@@ -224,6 +229,7 @@ class SourceWriter {
       '}',
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
+      ...(this.#layout.earlier === -1 ? [] : [`past[${this.#byClock()}] = Math.max(now, clock[1])`]),
       'firings++',
       `if (!lane.fire(row, place, ${only ? 0 : 'actuator'}, trigger)) return`,
       // comparing seats touches their memory
@@ -231,6 +237,11 @@ class SourceWriter {
       '}',
       'lane.followed(firings, held)',
     ].join('\n')
+  }
+
+  #byClock(): string {
+    const first = firedByClockAt(this.#layout, 0)
+    return `p + ${first} + ${firedByClockAt(this.#layout, 1) - first} * actuator`
   }
 
   /** Copies what a rebuild needs of the message at which an actuator fires. */
@@ -251,6 +262,7 @@ class SourceWriter {
         `past[b + ${before}] = past[p + ${at} + (past[p + ${at + AT_COUNT}] === count ? ${before} : ${FIRED})]`,
     )
     return [
+      ...(this.#layout.earlier === -1 ? [] : [`past[${this.#byClock()} + 1] = past[${this.#byClock()}]`]),
       `past[b + ${AT_FIRES}] = ${fires}objects[own + ${FIRES}]`,
       ...(actuators === 1 ? [`past[b + ${firedBeforeAt(this.#layout, 0)}] = past[b + ${FIRED}]`] : fired),
       `pastInts[2 * b + ${2 * AT_BITS}] = ints[2 * d + ${BEFORE}] | ((past[b + ${AT_COUNT}] !== -1 | 0) << 30)`,
@@ -294,6 +306,12 @@ class SourceWriter {
       ...followed,
       '}',
     ]
+  }
+
+  /** A row whose call is open takes no message. */
+  #unlessWaiting(leave: string): readonly string[] {
+    const { earlier, size } = this.#layout
+    return earlier === -1 ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
   }
 
   #earlier(): readonly string[] {

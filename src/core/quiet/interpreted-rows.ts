@@ -13,6 +13,7 @@ import {
   FIRED,
   FIRED_BY,
   firedBeforeAt,
+  firedByClockAt,
   FIRES,
   FLAG,
   HELD,
@@ -75,6 +76,7 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
       }
       objects[own + FIRES] = rows.fires(row) + 1
       past[b + FIRED] = now
+      if (isCalled) past[rows.pastAt(row) + firedByClockAt(layout, actuator)] = Math.max(now, rows.clock[1] ?? now)
       firings++
       if (!lane.fire(row, place, actuator, trigger)) return
       if (objects[own + SEAT] !== seat) break
@@ -112,6 +114,7 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
   }
   return {
     takeOne: (fields) => (row, message) => {
+      if (rows.isWaiting(row)) return NOT_TAKEN
       if (!fields.areThoseOf(message as Message) || !read(message)) return NOT_TAKEN
       const hasFollowed = take(row, message)
       rows.objects[row * layout.objects + LAST] = message
@@ -121,9 +124,13 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
     },
     takeAll(list, from, message) {
       if (!read(message)) return from
-      for (let i = from; i < list.length; i++) take(list[i] ?? 0, message)
+      for (let i = from; i < list.length; i++) {
+        if (rows.isWaiting(list[i] ?? 0)) return i
+        take(list[i] ?? 0, message)
+      }
       return list.length
     },
+    follow,
   }
 }
 
@@ -141,6 +148,10 @@ function keep(rows: RowStore, row: number, actuator: number, count: number): voi
     past[b + firedBeforeAt(layout, a)] = past[other + fired] ?? 0
   }
   const hadFired = past[b + AT_COUNT] === -1 ? 0 : FLAG
+  if (layout.earlier !== -1) {
+    const byClock = p + firedByClockAt(layout, actuator)
+    past[byClock + 1] = past[byClock] ?? 0
+  }
   past[b + AT_COUNT] = count
   past[b + AT_FIRES] = fires
   pastInts[2 * (b + AT_BITS)] = (ints[2 * d + BEFORE] ?? 0) | hadFired
@@ -163,7 +174,8 @@ function shift({ ints, nums, gateBits }: RowStore, shape: QuietShape, layout: La
   ints[2 * d + BEFORE] = after
 }
 
-function stateOf(steps: QuietSteps, value: number, nums: Float64Array, at: number): number {
+/** The state index of a comparison: `at` is the place of its first cut. */
+export function stateOf(steps: QuietSteps, value: number, nums: Float64Array, at: number): number {
   for (let i = 0; i < steps.cuts; i++) {
     const cut = nums[at + i] ?? 0
     if (value < cut) return steps.states[2 * i] ?? 0

@@ -10,7 +10,7 @@
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
-import type { Plug } from '../plug/plug.ts'
+import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
@@ -28,12 +28,13 @@ import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, SEAT } from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
 import type { QuietContext } from './quiet-context.ts'
+import { RowCalls, type RowCall, type RowCallHost, type RowCallLane } from './row-calls.ts'
 import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
 import type { QuietFit, QuietShape } from './shape.ts'
 import { unfold, unfoldInto } from './unfold.ts'
 
-export class QuietLane implements RowEvents, SeatLane {
+export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   taken = 0
   opened = 0
   current: Message | undefined
@@ -46,13 +47,17 @@ export class QuietLane implements RowEvents, SeatLane {
   readonly #inner: number
   readonly #counts: FiringCounts
   readonly #rows: RowStore
-  #code: RowCode
+  code: RowCode
+  /** undefined: a call that does not answer at once goes on in the fold */
+  readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate | undefined
   readonly #hot = new Map<Fields, HotLane>()
   readonly #calls: QuietCalls
   /** by position of the sensor: those of the row that was added last */
   readonly #lastCalls: SensorCall[] = []
   #context: QuietContext | undefined
+  /** whether an answer of its sensors ever had raw data */
+  #givesRawData = false
   /** undefined: its rows cannot go in crowds; null: nobody asked yet */
   #crowdParts: CrowdParts | undefined | null = null
   /** by row: the crowd that it goes with */
@@ -67,17 +72,19 @@ export class QuietLane implements RowEvents, SeatLane {
     clock: Float64Array,
     generate: Generate | undefined,
     counts: FiringCounts,
+    host: RowCallHost | undefined,
   ) {
     this.#counts = counts
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
     this.#generate = generate
-    this.#code = interpretedRows(this.#rows, this)
+    this.code = interpretedRows(this.#rows, this)
     this.#calls = calls
+    this.#rowCalls = host && new RowCalls(this.#rows, this, calls, host)
   }
 
-  /** A seat for a task whose full state has just seen a message of its resource at `now`, and nothing is open in it. */
-  sit(task: QuietTask, fit: QuietFit, source: TakenSource, now: number): Seat {
+  /** A seat for a task whose full state has seen the last message of its resource, and nothing is open in it. */
+  sit(task: QuietTask, fit: QuietFit, source: TakenSource): Seat {
     const rows = this.#rows
     const row = this.#add()
     const seat: Seat = { lane: this, row, task, fit, source, offset: source.total, rebuilt: 0, isAway: false }
@@ -96,7 +103,7 @@ export class QuietLane implements RowEvents, SeatLane {
       const { call } = graph.sensors[slot] as SensorNode
       rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call)
     }
-    rows.fill(row, task.state, fit.constants, 0, now)
+    rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
     return seat
   }
 
@@ -106,8 +113,8 @@ export class QuietLane implements RowEvents, SeatLane {
     const { room } = rows
     const row = rows.add()
     if (rows.room > room && this.#generate !== undefined) {
-      this.#code = generatedRows(rows, this, this.#generate)
-      for (const [fields, hot] of this.#hot) hot.takeOne = this.#code.takeOne(fields)
+      this.code = generatedRows(rows, this, this.#generate)
+      for (const [fields, hot] of this.#hot) hot.takeOne = this.code.takeOne(fields)
     }
     return row
   }
@@ -130,6 +137,7 @@ export class QuietLane implements RowEvents, SeatLane {
   free(seat: Seat): void {
     const { row } = seat
     this.#apart(row)
+    this.#rowCalls?.forget(row)
     this.#left = seat
     this.#rows.free(row)
   }
@@ -138,20 +146,26 @@ export class QuietLane implements RowEvents, SeatLane {
   get counts(): Counts {
     const { taken } = this
     const calls = this.#firings
-    return { steps: taken, firings: calls + (taken - this.#inFold) * this.#inner, calls, held: this.#held, dropped: 0 }
+    return {
+      steps: taken + (this.#rowCalls?.answers ?? 0),
+      firings: calls + (taken - this.#inFold) * this.#inner,
+      calls,
+      held: this.#held,
+      dropped: 0,
+    }
   }
 
   hot(fields: Fields): HotLane {
     let hot = this.#hot.get(fields)
     if (hot === undefined) {
-      hot = { rows: this.#rows, lane: this, takeOne: this.#code.takeOne(fields) }
+      hot = { rows: this.#rows, lane: this, takeOne: this.code.takeOne(fields) }
       this.#hot.set(fields, hot)
     }
     return hot
   }
 
   receiveAll(list: readonly number[], from: number, message: Message): number {
-    return this.#code.takeAll(list, from, message)
+    return this.code.takeAll(list, from, message)
   }
 
   gather(rows: readonly number[], last: Message): Crowd | undefined {
@@ -242,14 +256,13 @@ export class QuietLane implements RowEvents, SeatLane {
   }
 
   beginCalls(row: number, message: Values): RawData[] | null {
-    const seat = this.#rows.objects[row * this.#rows.layout.objects + SEAT] as Seat | undefined
-    if (seat === undefined) return null
+    if (this.#rows.objects[row * this.#rows.layout.objects + SEAT] === undefined) return null
     this.current = message as Message
-    this.#context = this.#calls.sensors(seat)
+    this.#context = this.#calls.sensors(this, row, message as Message)
+    const rawData = this.#rows.rawData[row] as RawData[]
+    if (!this.#givesRawData) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
-    const rawData = (this.#rows.rawData[row] as RawData[]).slice()
-    this.#rows.rawData[row] = rawData
-    return rawData
+    return (this.#rows.rawData[row] = rawData.slice())
   }
 
   call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number {
@@ -276,21 +289,38 @@ export class QuietLane implements RowEvents, SeatLane {
       this.#calls.goOn(refused)
       return -1
     }
-    const state = context.opened === null ? plainState(sensor.states, given) : -1
+    const state = context.opened === null ? this.take(sensor, position, given, rawData) : -1
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
-      sensor.toFill = { ...sensor.toFill }
-      this.#calls.answered(plug, given)
+      if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
+      if (this.#rowCalls !== undefined && context.opened === null && isPromise(given)) {
+        this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
+      } else this.#calls.answered(plug, given)
       return -1
     }
-    if (typeof given === 'object') {
+    if (filled !== undefined && typeof given === 'object') {
+      const data = rawData[position]
+      if (data !== undefined && mayHold(data)) sensor.toFill = { ...sensor.toFill }
+    }
+    return state
+  }
+
+  take({ states }: SensorCall, position: number, given: unknown, rawData: RawData[]): number {
+    const state = plainState(states, given)
+    if (state !== -1 && typeof given === 'object') {
       const { rawData: data } = given as { rawData?: RawData }
       if (data !== undefined) {
         rawData[position] = data
-        if (filled !== undefined && mayHold(data)) sensor.toFill = { ...sensor.toFill }
+        this.#givesRawData = true
       }
     }
     return state
+  }
+
+  callNext(row: number, position: number, bits: number, rawData: RawData[], message: Message): number {
+    this.#context = this.#calls.sensors(this, row, message)
+    const sensor = this.#rows.sensorCalls[row * this.#rows.shape.sensors.length + position] as SensorCall
+    return this.call(sensor, position, bits, rawData, undefined)
   }
 
   endCalls(): void {
@@ -305,6 +335,10 @@ export class QuietLane implements RowEvents, SeatLane {
       return
     }
     this.#apart(seat.row)
+    if (this.isWaiting(seat)) {
+      this.#rowCalls?.openWaiting(seat.row)
+      return
+    }
     const count = this.#rows.count(seat.row)
     if (count === seat.rebuilt) return
     unfold(this.#rows, seat)
@@ -317,6 +351,30 @@ export class QuietLane implements RowEvents, SeatLane {
     seat.isAway = true
     this.#inFold++
     return unfoldInto(this.#rows, seat, this.#calls.bitsSoFar(this.#rows.after(seat.row)), progress, this.#counts)
+  }
+
+  openCall({ seat, bits, position }: RowCall): Execution {
+    const opened = seat as Seat
+    opened.isAway = true
+    this.#inFold++
+    const until = { sensors: position, firings: Number.POSITIVE_INFINITY }
+    return unfoldInto(this.#rows, opened, bits, until, this.#counts) as Execution
+  }
+
+  get lastAnswerAt(): number {
+    return this.#rows.clock[1] as number
+  }
+
+  isWaiting({ row }: Seat): boolean {
+    return this.#rows.isWaiting(row)
+  }
+
+  isWaitingFor(row: number, context: PlugContext): boolean {
+    return this.#rowCalls?.isOpenFor(row, context) === true
+  }
+
+  limitOf({ row }: Seat, slot: number): number {
+    return this.#rowCalls?.limitOf(row, slot) ?? Number.POSITIVE_INFINITY
   }
 
   /** The fold is done with the message and nothing is open: the row goes on from there. */
@@ -363,6 +421,11 @@ function isOrdinary(value: unknown): value is Record<string, unknown> {
     value.constructor === Object &&
     Object.getPrototypeOf(value) === Object.prototype
   )
+}
+
+/** A promise of the language's own, which calls back once and never at once. */
+function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise && value.constructor === Promise
 }
 
 /** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */

@@ -2,9 +2,10 @@
 import { messageOf } from '../../kernel/errors.ts'
 import { outcomeOf, type Outcome } from '../engine/call-plug.ts'
 import type { Plug } from '../plug/plug.ts'
+import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
-import type { Seat, SeatLane } from './seat.ts'
-import { QuietContext, type ContextOwner, type Opened } from './quiet-context.ts'
+import type { Opened, Seat, SeatLane } from './seat.ts'
+import { QuietContext, type ContextOwner } from './quiet-context.ts'
 
 const ALL_DONE = Number.POSITIVE_INFINITY
 
@@ -12,6 +13,8 @@ export class QuietCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly hasLog: boolean
   #context: QuietContext
+  /** for actuators, one after the other */
+  #spare: QuietContext
   /** a call went on in the fold since somebody reset this: timers may have been asked for */
   hasOpened = false
   #isOn = false
@@ -19,23 +22,22 @@ export class QuietCalls implements ContextOwner {
   constructor(globalSettings: Readonly<Record<string, unknown>>, hasLog: boolean) {
     this.globalSettings = globalSettings
     this.hasLog = hasLog
-    this.#context = new QuietContext(this)
+    this.#spare = new QuietContext(this)
+    this.#context = this.#spare
   }
 
   /** Sensors' plugs are called, one after the other: the caller says in the context which, and what those before gave. */
-  sensors(seat: Seat): QuietContext {
-    const context = new QuietContext(this)
+  sensors(lane: SeatLane, row: number, message: Message): QuietContext {
+    const context = new QuietContext(this, lane, row, message)
     this.#context = context
-    context.lane = seat.lane
-    context.row = seat.row
-    context.isSensor = true
     this.#isOn = true
     return context
   }
 
   /** An actuator's plug is called. */
   actuator(lane: SeatLane, row: number, slot: number, trigger: number): QuietContext {
-    const context = this.#context
+    const context = this.#spare
+    this.#context = context
     context.lane = lane
     context.row = row
     context.isSensor = false
@@ -50,6 +52,12 @@ export class QuietCalls implements ContextOwner {
     this.#isOn = false
   }
 
+  /** The call goes on, and with it what its plug sees. */
+  leave(): void {
+    this.#context = this.#spare
+    this.#isOn = false
+  }
+
   /** Whether the call under way belongs to a seat. */
   isAt(seat: Seat): boolean {
     return this.#isOn && this.#context.lane === seat.lane && this.#context.row === seat.row
@@ -60,10 +68,19 @@ export class QuietCalls implements ContextOwner {
     return this.#context.isSensor ? this.#context.bits : all
   }
 
+  /** What came back for a call, as an outcome; a promise of one never rejects. */
+  outcome(plug: Plug, given: unknown, hasFailed: boolean): Outcome | Promise<Outcome> {
+    try {
+      return hasFailed ? { ok: false, error: messageOf(given) } : outcomeOf(plug, given)
+    } catch (error) {
+      return { ok: false, error: messageOf(error) }
+    }
+  }
+
   /** Brings the task's full state to the call under way, which is open in it from then on. */
-  open(): Opened {
-    const context = this.#context
+  open(context = this.#context): Opened {
     if (context.opened !== null) return context.opened
+    if (context.isKept) return context.openLater()
     const seat = context.seat()
     const progress = context.isSensor
       ? { sensors: context.nodeAt, firings: ALL_DONE }
@@ -75,11 +92,7 @@ export class QuietCalls implements ContextOwner {
 
   /** The plug gave more than a row can hold, or looked at its task. */
   answered(plug: Plug, given: unknown): void {
-    try {
-      this.goOn(outcomeOf(plug, given))
-    } catch (error) {
-      this.failed(error)
-    }
+    this.goOn(this.outcome(plug, given, false))
   }
 
   failed(error: unknown): void {
@@ -95,9 +108,10 @@ export class QuietCalls implements ContextOwner {
     const { execution, view } = this.open()
     if (given instanceof Promise && execution.node.kind === 'actuator') view.freeze()
     // The plug may keep its view: the next call gets another one.
-    this.#context = new QuietContext(this)
+    this.#spare = new QuietContext(this)
+    this.#context = this.#spare
     this.#isOn = false
-    seat.task.goOn(execution, given, now)
+    seat.task.goOn(execution, given, now, Math.max(now, seat.lane.lastAnswerAt))
     seat.task.done(seat, message)
   }
 }

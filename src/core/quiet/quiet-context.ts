@@ -8,21 +8,14 @@ import { ownValue } from '../../kernel/json.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { Execution } from '../task/state.ts'
-import type { OpenView, Seat, SeatLane } from './seat.ts'
-
-/** A call that was opened in the fold. */
-export interface Opened {
-  readonly execution: Execution
-  readonly view: OpenView
-}
+import type { Opened, OpenView, Seat, SeatLane } from './seat.ts'
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   /** whether somebody keeps what plugs log */
   readonly hasLog: boolean
-  /** Brings the task's full state to the call under way. */
-  open(): Opened
+  /** Brings the task's full state to the call of that context. */
+  open(context: QuietContext): Opened
 }
 
 const NO_LOG: PlugLog = {
@@ -37,26 +30,52 @@ export class QuietContext implements PlugContext, Scope {
   prepared: unknown = undefined
   opened: Opened | null = null
   /** whose call it is: not the seat itself, whose memory a call need not touch */
-  lane: SeatLane | null = null
-  row = 0
-  isSensor = false
+  lane: SeatLane | null
+  row: number
+  isSensor: boolean
   /** position of the sensor or slot of the actuator */
   nodeAt = 0
   triggerAt = 0
   /** state bits of the sensors before */
   bits = 0
   readonly #owner: ContextOwner
+  /** of a sensor's call: the row may take other messages while its plug still asks */
+  readonly #own: Message | null
+  /** of a call that did not answer at once */
+  #seat: Seat | null = null
+  #time = 0
 
-  constructor(owner: ContextOwner) {
+  constructor(owner: ContextOwner, lane: SeatLane | null = null, row = 0, message: Message | null = null) {
     this.#owner = owner
+    this.lane = lane
+    this.row = row
+    this.isSensor = message !== null
+    this.#own = message
+  }
+
+  /** The call goes on after the one who made it: what it sees stays. */
+  keep(seat: Seat, time: number): void {
+    this.#seat = seat
+    this.#time = time
+  }
+
+  get isKept(): boolean {
+    return this.#seat !== null
+  }
+
+  /** Opens a call that has not answered yet; one that has shows its task as it is now, and moves nothing. */
+  openLater(): Opened {
+    const { task, lane } = this.seat()
+    if (lane.isWaitingFor(this.row, this)) task.rise()
+    return (this.opened ??= task.over(this.#node(), this.#message(), this.now))
   }
 
   #view(): OpenView {
-    return (this.opened ?? this.#owner.open()).view
+    return (this.opened ?? this.#owner.open(this)).view
   }
 
   get now(): number {
-    return this.opened?.view.now ?? this.seat().lane.timeOf(this.seat())
+    return this.opened?.view.now ?? (this.#seat === null ? this.seat().lane.timeOf(this.seat()) : this.#time)
   }
 
   get id(): string {
@@ -180,10 +199,11 @@ export class QuietContext implements PlugContext, Scope {
   }
 
   seat(): Seat {
-    return (this.lane as SeatLane).seatAt(this.row) // begun before any call
+    return this.#seat ?? (this.lane as SeatLane).seatAt(this.row) // begun before any call
   }
 
   #message(): Message {
+    if (this.#own !== null) return this.#own
     const seat = this.seat()
     return seat.lane.messageOf(seat)
   }

@@ -12,6 +12,7 @@ import { HotRows } from './hot-rows.ts'
 import { QuietLane } from './lane.ts'
 import type { QuietTask, Seat, SeatLane } from './seat.ts'
 import { QuietCalls } from './quiet-calls.ts'
+import type { RowCallHost } from './row-calls.ts'
 import { fitOf, type QuietFit } from './shape.ts'
 import { QuietSource, type Listener } from './source.ts'
 
@@ -23,8 +24,8 @@ const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class Quiet {
-  /** epoch ms at which the message at hand is taken, whatever the clock says meanwhile; a cell passes it on without a box */
-  readonly clock = new Float64Array([Number.NEGATIVE_INFINITY])
+  /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
+  readonly clock = new Float64Array([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY])
   readonly hotRows = new HotRows()
   readonly #calls: QuietCalls
   readonly #generate: Generate | undefined
@@ -33,17 +34,20 @@ export class Quiet {
   readonly #fields = new Map<string, Fields | undefined>()
 
   readonly #counts: FiringCounts
+  readonly #host: RowCallHost | undefined
 
-  /** `hasLog`: what plugs log is kept though nobody listens. */
+  /** `hasLog`: what plugs log is kept though nobody listens. `host`: absent when rows may not wait for answers. */
   constructor(
     globalSettings: Readonly<Record<string, unknown>>,
     generate: Generate | undefined,
     counts: FiringCounts,
     hasLog: boolean,
+    host: RowCallHost | undefined,
   ) {
     this.#calls = new QuietCalls(globalSettings, hasLog)
     this.#generate = generate
     this.#counts = counts
+    this.#host = host
   }
 
   /** Into the one row that listens to the message's resource, if there is one. */
@@ -87,11 +91,11 @@ export class Quiet {
     return bySettings.get(key)
   }
 
-  /** A seat for a task that has just taken a message the full way; undefined while something of it is open. */
-  sit(task: QuietTask, fit: QuietFit, message: Message, source: QuietSource, now: number): Seat | undefined {
+  /** A seat for a task whose last message, taken the full way, is this; undefined while something of it is open. */
+  sit(task: QuietTask, fit: QuietFit, message: Message, source: QuietSource): Seat | undefined {
     if (!isAtRest(task.state, message)) return undefined
     const lane = this.#lane(task.model, fit)
-    return lane === undefined || isNotWorthIt(lane) ? undefined : lane.sit(task, fit, source, now)
+    return lane === undefined || isNotWorthIt(lane) ? undefined : lane.sit(task, fit, source)
   }
 
   /** A message that was begun quietly went on in the fold; true when the seat can be kept. */
@@ -105,7 +109,7 @@ export class Quiet {
   #lane(model: TaskModel, { shape }: QuietFit): QuietLane | undefined {
     const known = this.#lanes.get(shape.key)
     if (known !== undefined || this.#lanes.size >= MAX_LANES) return known
-    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#generate, this.#counts)
+    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#generate, this.#counts, this.#host)
     this.#lanes.set(shape.key, lane)
     return lane
   }

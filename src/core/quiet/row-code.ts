@@ -83,6 +83,8 @@ export interface RowCode {
   takeOne(fields: Fields): TakeOne
   /** The same for a list of rows from a place on. Gives the first place that is not done, else its length. */
   takeAll(list: readonly number[], from: number, message: Values): number
+  /** Fires what follows from a row's states, by the entry of the table, when its cool-down lets it fire. */
+  follow(row: number, what: number, message: Values): void
 }
 
 /** The fields that rows of a shape compare. */

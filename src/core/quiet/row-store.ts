@@ -1,6 +1,7 @@
 /** The memory of a lane: its rows' numbers, and what follows from states as tables that all rows share. */
 import type { PlugCall, SensorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
+import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { attemptsOf, gateStates } from './attempts.ts'
@@ -14,12 +15,15 @@ import {
   COUNT,
   FIRED,
   FIRED_BY,
+  firedBeforeAt,
+  firedByClockAt,
   FIRES,
   HEAD,
   layoutOf,
   objectsAt,
   SEAT,
   TIME,
+  WAITS,
   type Layout,
 } from './layout.ts'
 import type { QuietShape } from './shape.ts'
@@ -51,6 +55,14 @@ interface Seated {
   readonly task: { readonly model: TaskModel }
 }
 
+/** A message that a row has begun and not ended: a call for it is open, or its answer is being taken. */
+export interface OpenMessage {
+  readonly row: number
+  readonly message: Message | undefined
+  /** the message before, when the full state has not seen it */
+  readonly before: Message | undefined
+}
+
 export type RawData = Readonly<Record<string, unknown>> | undefined
 
 /** of rows without called sensors */
@@ -76,20 +88,26 @@ export class RowStore {
   readonly rawData: RawData[][] = []
   /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
+  /** by row: its call that has not answered yet */
+  readonly waiting: (OpenMessage | undefined)[] = []
+  /** the call whose answer is being taken: its message began earlier */
+  goingOn: OpenMessage | undefined
   /** rows that there is memory for; it grows between messages, never within one */
   room = 0
   /** how often a row was given away */
   freed = 0
+  readonly #keyMask: number
   readonly #free: number[] = []
   #used = 0
 
-  /** epoch ms of the message at hand, in a cell that passes it on without a box */
+  /** epoch ms of the message at hand, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock: Float64Array
 
   constructor(shape: QuietShape, model: TaskModel, clock: Float64Array) {
     this.clock = clock
     this.shape = shape
     this.layout = layoutOf(shape)
+    this.#keyMask = 2 ** shape.keyBits - 1
     this.table = new Int32Array(2 ** (2 * shape.keyBits))
     this.gateBits = gateBitsOf(shape, model)
   }
@@ -120,6 +138,8 @@ export class RowStore {
     const { objects } = this.layout
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
+    // Who looks may have it given away in the middle of a message: then that takes the full way.
+    if (this.layout.earlier !== -1) this.setWaiting(row, undefined, true)
     this.#free.push(row)
     this.freed++
   }
@@ -159,6 +179,14 @@ export class RowStore {
     }
   }
 
+  /** When an actuator fired last by the clock, or (`back` 1) the time before; it answered then. */
+  firedByClock(row: number, actuator: number, back: 0 | 1): number {
+    const p = this.pastAt(row)
+    if (this.layout.earlier !== -1) return this.past[p + firedByClockAt(this.layout, actuator) + back] ?? 0
+    const block = p + blockAt(this.layout, actuator)
+    return this.past[block + (back === 0 ? FIRED : firedBeforeAt(this.layout, actuator))] ?? 0
+  }
+
   /** Firings since the last rebuild. */
   fires(row: number): number {
     return this.objects[row * this.layout.objects + FIRES] as number
@@ -187,7 +215,20 @@ export class RowStore {
   }
 
   after(row: number): number {
-    return this.ints[2 * this.at(row) + AFTER] ?? 0
+    return (this.ints[2 * this.at(row) + AFTER] ?? 0) & ~WAITS
+  }
+
+  /** Whether a row takes no message: its call is open, or it was given away. */
+  isWaiting(row: number): boolean {
+    return (this.ints[2 * this.at(row) + AFTER] ?? 0) < 0
+  }
+
+  /** Sets the call of a row that is open, or takes it back; `isClosed`: the row takes no message all the same. */
+  setWaiting(row: number, call: OpenMessage | undefined, isClosed = call !== undefined): void {
+    const place = 2 * this.at(row) + AFTER
+    this.waiting[row] = call
+    const bits = this.ints[place] as number
+    this.ints[place] = isClosed ? bits | WAITS : bits & ~WAITS
   }
 
   /** State indexes by slot. */
@@ -204,6 +245,12 @@ export class RowStore {
     return this.#lookUp(task.model, before, now)
   }
 
+  /** What follows from state bits before and now, as the table has it. */
+  entry(before: number, now: number): number {
+    const keyMask = this.#keyMask
+    return this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] ?? 0
+  }
+
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
   #lookUp({ graph, settings }: TaskModel, before: number, now: number): number {
     const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
@@ -212,7 +259,7 @@ export class RowStore {
       const { policyMs, destination } = trigger
       return { trigger: graph.triggers.indexOf(trigger), actuator: destination.slot, policyMs }
     })
-    const keyMask = 2 ** this.shape.keyBits - 1
+    const keyMask = this.#keyMask
     const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
     this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
     return what

@@ -30,8 +30,14 @@ export interface QuietTask {
   call(execution: Execution): Outcome
   /** A plug's own view of a call that is open in the full state. */
   view(execution: Execution, now: number): OpenView
-  /** Takes what an open call gave, and all that follows. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number): void
+  /** What a plug sees that asks after its call is over. */
+  over(node: GraphNode, message: Message, time: number): Opened
+  /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
+  askForLimit(at: number, slot: number): void
+  /** Gives up the seat; the full state is up to date then. */
+  rise(): void
+  /** Takes what an open call gave, and all that follows. `now`: the message's time; `at`: the clock's. */
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
   /** What followed is done as far as possible: the seat is kept or given up. */
   done(seat: Seat, message: Message): void
 }
@@ -53,6 +59,12 @@ export interface Seat {
 /** The view of a call that is open in the fold. */
 export type OpenView = PlugContext & Scope & { freeze(): void }
 
+/** A call that was opened in the fold. */
+export interface Opened {
+  readonly execution: Execution
+  readonly view: OpenView
+}
+
 /** The lane that a seat is in. */
 export interface SeatLane {
   /** messages that went on in the fold */
@@ -72,6 +84,14 @@ export interface SeatLane {
   /** The one that has a row, or had it. */
   seatAt(row: number): Seat
   rebuild(seat: Seat): void
+  /** epoch ms of the clock when a late answer was taken last */
+  readonly lastAnswerAt: number
+  /** Whether a call of the row has not answered yet: a rebuild opens it in the full state. */
+  isWaiting(seat: Seat): boolean
+  /** The same of the call of that context. */
+  isWaitingFor(row: number, context: PlugContext): boolean
+  /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
+  limitOf(seat: Seat, slot: number): number
   free(seat: Seat): void
   unfoldTo(seat: Seat, progress: Progress): Execution | undefined
   comeBack(seat: Seat): void

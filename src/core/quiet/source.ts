@@ -19,8 +19,8 @@ export interface Listener {
   readonly canBeQuiet: boolean
   /** Takes messages the full way. */
   receive(now: number, messages: readonly Message[]): void
-  /** Sits down when nothing is open after a message. */
-  sitDown(message: Message, source: QuietSource, now: number): void
+  /** Sits down when nothing is open after a message, the last that it took. */
+  sitDown(message: Message, source: QuietSource): void
   /** Gives up its seat; the full state is up to date then. */
   rise(): void
 }
@@ -108,6 +108,7 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
   }
 
   #takeStretches(message: Message, now: number): void {
+    if (this.#standing > 0 && this.#last !== undefined) this.#sitDownLate(this.#last)
     this.#shared.clock[0] = now
     this.total++
     this.#before = this.#last
@@ -117,7 +118,13 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
       else takeStretch(stretch, stretch.lane, message, now, this.#before)
     }
     this.#before = undefined
-    if (this.#standing > 0) this.#sitDown(message, now)
+    if (this.#standing > 0) this.#sitDown(message)
+  }
+
+  /** Those whose sensors took their time for the message before. */
+  #sitDownLate(before: Message): void {
+    this.#sitDown(before)
+    if (this.#isStale) this.#arrange()
   }
 
   /** A resource's only row becomes its hot row. */
@@ -185,10 +192,10 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
     this.#mayBeQuiet = this.#standing > 0 || stretches.some(({ lane }) => lane !== null)
   }
 
-  #sitDown(message: Message, now: number): void {
+  #sitDown(message: Message): void {
     for (const listener of this.listeners) {
       if (listener.seat !== undefined || !listener.canBeQuiet) continue
-      listener.sitDown(message, this, now)
+      listener.sitDown(message, this)
       if (listener.seat !== undefined) this.#isStale = true
     }
   }

@@ -90,7 +90,9 @@ function unfoldTo(
 ): Execution | undefined {
   const { task, row, rebuilt } = seat
   const { nums } = rows
-  const message = seat.source.messageOf(seat.offset + count)
+  const waiting = rows.waiting[row] ?? (rows.goingOn?.row === row ? rows.goingOn : undefined)
+  const message =
+    (count === rows.count(row) ? waiting?.message : waiting?.before) ?? seat.source.messageOf(seat.offset + count)
   restoreFirings(rows, seat, count)
   addMessages(rows, task.state, count - 1 - rebuilt, rows.firesBefore(row, count))
   setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
@@ -101,7 +103,17 @@ function unfoldTo(
     if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
   }
   task.state.streams[0] = { values: message, at: time, carried: null }
-  return replay(task, message, time, answers(rows, task, row, bits), until, counts)
+  const at = clockOf(rows, row, count) ?? time
+  return replay(task, message, time, answers(rows, task, row, bits), until, counts, at)
+}
+
+/** The clock's time when the message `count` fired; undefined when it did not. */
+function clockOf(rows: RowStore, row: number, count: number): number | undefined {
+  const { past, layout } = rows
+  for (let a = 0; a < layout.actuators; a++) {
+    if (past[rows.pastAt(row) + blockAt(layout, a) + AT_COUNT] === count) return rows.firedByClock(row, a, 0)
+  }
+  return undefined
 }
 
 function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
@@ -132,7 +144,7 @@ function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
     if (at !== -1) actuator.firedAt = past[b + (at === count ? firedBeforeAt(layout, a) : FIRED)] ?? 0
     if (at !== -1 && at !== count) actuator.firing = replayed.get(at)?.actuators[a]?.firing ?? null
     if (at !== -1 && (at !== count || ((pastInts[2 * (b + AT_BITS)] ?? 0) & FLAG) !== 0)) {
-      actuator.answer = { collectedTime: actuator.firedAt }
+      actuator.answer = { collectedTime: rows.firedByClock(seat.row, a, at === count ? 1 : 0) }
       actuator.error = null
       actuator.held = null
     }

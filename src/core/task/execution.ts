@@ -6,24 +6,25 @@ import { sensorState, type Execution, type Group, type Link, type SensorState } 
 import { withCarried } from './stream.ts'
 import { traceHeld } from './trace.ts'
 
-/** Queues an execution: behind its trigger's cascade, or in its invocation's group. */
-export function begin(
-  run: TaskRun,
+/** An execution that nothing was done about yet. */
+export function newExecution(
   node: SensorNode | ActuatorNode,
-  invocation: number,
   origin: Origin,
-  via: Link | null,
-  group: Group | null,
+  id = 0,
+  invocation = 0,
+  via: Link | null = null,
+  input = 0,
+  place = 0,
+  group: Group | null = null,
 ): Execution {
-  const { state } = run
-  const execution: Execution = {
-    id: ++state.executions,
+  return {
+    id,
     node,
     invocation,
-    origin: withCarried(run, { node, origin, via }),
+    origin,
     via,
-    input: state.inputs,
-    place: state.effects++,
+    input,
+    place,
     group,
     phase: 'queued',
     wakeAt: Number.POSITIVE_INFINITY,
@@ -42,6 +43,20 @@ export function begin(
     later: null,
     nextInQueue: null,
   }
+}
+
+/** Queues an execution: behind its trigger's cascade, or in its invocation's group. */
+export function begin(
+  run: TaskRun,
+  node: SensorNode | ActuatorNode,
+  invocation: number,
+  origin: Origin,
+  via: Link | null,
+  group: Group | null,
+): Execution {
+  const { state } = run
+  const seen = withCarried(run, { node, origin, via })
+  const execution = newExecution(node, seen, ++state.executions, invocation, via, state.inputs, state.effects++, group)
   state.inFlight.add(execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
