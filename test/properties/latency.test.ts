@@ -18,9 +18,10 @@ const slowly = (given: LatencyCase, options?: RunOptions) =>
 
 /** Everything is the same, and the calls that may begin ahead were all made. */
 function expectSame(one: Observed, measure: Observed): void {
-  const { events, calls, attempts, state, broken, ahead } = one
-  expect({ events, calls, attempts, state, broken }).toEqual({
+  const { events, answered, calls, attempts, state, broken, ahead } = one
+  expect({ events, answered, calls, attempts, state, broken }).toEqual({
     events: measure.events,
+    answered: measure.answered,
     calls: measure.calls,
     attempts: measure.attempts,
     state: measure.state,
@@ -29,7 +30,7 @@ function expectSame(one: Observed, measure: Observed): void {
   expect([...measure.ahead].filter((call) => !ahead.has(call))).toEqual([])
 }
 
-const unheard = (observed: Observed): Observed => ({ ...observed, events: [] })
+const unheard = (observed: Observed): Observed => ({ ...observed, events: [], answered: [] })
 
 async function always(
   usual: number,
@@ -54,7 +55,7 @@ describe('the run in which every answer comes at once', () => {
 
 describe('a run in which answers take their time', () => {
   it('is the run in which they come at once', () =>
-    always(700, async (given) => expectSame(await slowly(given), await atOnce(given))))
+    always(800, async (given) => expectSame(await slowly(given), await atOnce(given))))
 
   it('is that also when nobody listens', () =>
     always(150, async (given) =>

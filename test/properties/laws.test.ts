@@ -129,10 +129,25 @@ describe('a stopped task', () => {
 })
 
 describe('time', () => {
-  it('never goes back from one event to the next', () =>
-    always((events) => {
-      const times = events.map((event) => event.time)
+  it('never goes back from one event to the next, but for what actuators answer later', () =>
+    always((events, { actuators = [] }) => {
+      const acting = new Set(actuators.map(({ label }) => label))
+      const times = events.flatMap(({ type, node = '', time }) => (type === 'result' && acting.has(node) ? [] : [time]))
       expect(times).toEqual(times.toSorted((a, b) => a - b))
+    }))
+
+  it('of what an actuator answers is that of a firing, however late; the clock never goes back', () =>
+    always((events, { actuators = [] }) => {
+      const atOnce = actuators.filter((actuator) => actuator.pauseExecution !== true)
+      const fired = new Map(atOnce.map(({ label }) => [label, new Set<number>()]))
+      for (const event of events) {
+        if (isFired(event)) fired.get(event.node)?.add(event.time)
+        if (event.type !== 'result' || event.at === undefined || !event.ok) continue
+        expect(event.at).toBeGreaterThan(event.time)
+        if (fired.has(event.node)) expect(fired.get(event.node)).toContain(event.time)
+      }
+      const clock = events.map(({ time, at = time }) => at)
+      expect(clock).toEqual(clock.toSorted((a, b) => a - b))
     }))
 })
 

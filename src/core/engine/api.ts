@@ -168,8 +168,9 @@ export interface NodeView {
   /** ties go to the first state; null for actuators */
   readonly mostLikelyState: { readonly state: string; readonly probability: number } | null
   readonly rawData?: unknown
-  /** epoch ms */
+  /** epoch ms of the input that it was collected for, also when an actuator answered later */
   readonly collectedTime?: number
+  /** `time`: as `collectedTime` */
   readonly error?: { readonly time: number; readonly message: string }
 }
 

@@ -70,7 +70,10 @@ export interface WhyStep {
 export type HeldReason = 'invocationPolicy' | 'overlap' | 'queue'
 
 interface Base<Type extends string> {
-  /** epoch ms, virtual in a simulation: of the input that it follows from; never goes back in a task */
+  /**
+   * epoch ms, virtual in a simulation: of the input that it follows from. It never goes back in a task, but for what an
+   * actuator answers after later inputs were taken
+   */
   time: number
   /** epoch ms of the engine's clock, when that is ahead: the input waited, or a plug took its time */
   at?: number

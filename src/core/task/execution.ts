@@ -2,7 +2,7 @@
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
-import { sensorState, type Execution, type Group, type Link, type SensorState } from './state.ts'
+import { NOT_PLACED, sensorState, type Execution, type Group, type Link, type SensorState } from './state.ts'
 import { withCarried } from './stream.ts'
 import { traceHeld } from './trace.ts'
 
@@ -37,7 +37,7 @@ export function newExecution(
     isOpen: false,
     rendered: null,
     touches: null,
-    placedAt: 0,
+    placedAt: NOT_PLACED,
     isInFlight: false,
     earlier: null,
     later: null,

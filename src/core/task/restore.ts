@@ -19,6 +19,7 @@ import type {
 } from './saved.ts'
 import {
   actuatorState,
+  NOT_PLACED,
   observedState,
   sensorState,
   type Destination,
@@ -333,7 +334,7 @@ function restoreExecution(
     isOpen: known?.isOpen ?? false,
     rendered: saved.rendered ?? null,
     touches: null,
-    placedAt: saved.placedAt ?? 0,
+    placedAt: saved.placedAt ?? NOT_PLACED,
     isInFlight: false,
     earlier: null,
     later: null,

@@ -5,8 +5,16 @@ import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause
 import { fire } from './fire.ts'
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
-import type { TaskRun } from './run.ts'
-import { actuatorState, destinationState, sensorState, type Execution, type Follow, type Link } from './state.ts'
+import { timeOf, type TaskRun } from './run.ts'
+import {
+  actuatorState,
+  destinationState,
+  NOT_PLACED,
+  sensorState,
+  type Execution,
+  type Follow,
+  type Link,
+} from './state.ts'
 import { traceError, traceLog, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
@@ -43,11 +51,6 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
   }
   applyToSensor(run, execution.node, given, execution.invocation, execution.origin, execution.via)
   finish(run, execution)
-}
-
-/** The time of what a plug said: an actuator answers beside the inputs, a sensor for the one at hand. */
-function timeOf(run: TaskRun, { node }: Execution): number {
-  return node.kind === 'actuator' ? run.at : run.now
 }
 
 /** What follows a result, when its time has come. */
@@ -121,7 +124,7 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
 /** A call that acts is dropped before its turn came, because too many wait. */
 export function dropEffect(run: TaskRun, execution: Execution): void {
   const message = `dropped before its turn: ${run.model.maxWaiting} later calls wait for earlier ones on the same thing`
-  destinationState(run.state, execution.node).error = { time: run.at, message }
+  destinationState(run.state, execution.node).error = { time: timeOf(run, execution), message }
   countFailure(run, execution.invocation)
   traceError(run, execution, message)
   end(run, execution)
@@ -148,8 +151,10 @@ function hasMoreItems({ items, item }: Execution): boolean {
 
 /** Takes an execution out of its wait: the held result applies, or the next attempt begins. */
 export function wake(run: TaskRun, execution: Execution): void {
-  if (execution.phase === 'holding' && execution.held !== null) apply(run, execution, execution.held)
-  else if (execution.phase === 'retrying') retry(run, execution)
+  if (execution.phase === 'holding' && execution.held !== null) {
+    if (execution.placedAt !== NOT_PLACED) execution.placedAt += execution.held.after ?? 0
+    apply(run, execution, execution.held)
+  } else if (execution.phase === 'retrying') retry(run, execution)
   else if (execution.phase === 'called' || execution.phase === 'rendering')
     failed(run, execution, timeLimitText(execution), true)
   else if (execution.phase === 'paused') failed(run, execution, 'nobody resumed the node within its pause limit', true)

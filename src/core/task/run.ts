@@ -4,7 +4,7 @@ import type { ChannelPlans, DataPlan, Graph } from '../graph/graph.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
-import type { Execution } from './state.ts'
+import { NOT_PLACED, type Execution } from './state.ts'
 import type { TaskState } from './task-state.ts'
 
 /** Fixed from start to stop. */
@@ -71,6 +71,14 @@ export interface TaskRun {
 /** The sensor's place in `model.resources`, -1 without a resource. */
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)
+}
+
+/**
+ * The time of what a plug says: for a sensor that of the input at hand; for an actuator, which answers beside the inputs,
+ * that of the one that it fired for, later only by what it holds its results back.
+ */
+export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number {
+  return node.kind === 'sensor' || placedAt === NOT_PLACED ? now : placedAt
 }
 
 /** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognised. */

@@ -6,6 +6,7 @@ import type { Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import type { TaskModel } from './run.ts'
 import {
+  NOT_PLACED,
   observedState,
   sensorState,
   stateName,
@@ -262,7 +263,8 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.items && { items: [...execution.items], item: execution.item }),
     ...(execution.resumed && { resumed: true as const }),
     ...(execution.rendered && execution.node.call.constant === undefined && { rendered: [...execution.rendered] }),
-    ...(execution.touches && { touches: [...execution.touches], placedAt: execution.placedAt }),
+    ...(execution.touches && { touches: [...execution.touches] }),
+    ...(execution.placedAt !== NOT_PLACED && { placedAt: execution.placedAt }),
   }
 }
 

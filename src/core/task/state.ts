@@ -102,6 +102,9 @@ export interface Held {
  */
 export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused'
 
+/** The execution never had a place among the effects. */
+export const NOT_PLACED = -1
+
 /** Its links belong to the lists that it is in. */
 export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly id: number
@@ -130,7 +133,10 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   rendered: readonly Readonly<Record<string, unknown>>[] | null
   /** what its calls touch, once it has its place among the effects; null before */
   touches: readonly string[] | null
-  /** epoch ms of the input at hand when it took its place */
+  /**
+   * epoch ms of the input at hand when it took its place, `NOT_PLACED` before; stays when it has left it. A result that was
+   * held back moves it to its own time
+   */
   placedAt: number
 }
 

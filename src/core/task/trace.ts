@@ -3,13 +3,13 @@ import type { HeldReason } from '../engine/events.ts'
 import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Origin } from './origin.ts'
-import { effectId, type TaskRun } from './run.ts'
+import { effectId, timeOf, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
 
 /** When it happened and to whom; the clock only where it is ahead of the rule's time. */
-function moment({ now, at, model }: TaskRun): { time: number; at?: number; task: string } {
-  return at === now ? { time: now, task: model.id } : { time: now, at, task: model.id }
+function moment({ now, at, model }: TaskRun, time = now): { time: number; at?: number; task: string } {
+  return at === time ? { time, task: model.id } : { time, at, task: model.id }
 }
 
 export function traceStarted(run: TaskRun): void {
@@ -87,7 +87,7 @@ export function traceResult(run: TaskRun, execution: Execution, answer: Answer):
   if (!run.sink.detail) return
   const node = execution.node
   run.sink.detail({
-    ...moment(run),
+    ...moment(run, timeOf(run, execution)),
     invocation: execution.invocation,
     type: 'result',
     node: node.label,
@@ -100,7 +100,7 @@ export function traceResult(run: TaskRun, execution: Execution, answer: Answer):
 
 export function traceError(run: TaskRun, execution: Execution, error: string): void {
   run.sink.rare?.({
-    ...moment(run),
+    ...moment(run, timeOf(run, execution)),
     invocation: execution.invocation,
     type: 'result',
     node: execution.node.label,

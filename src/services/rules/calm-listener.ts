@@ -57,7 +57,8 @@ export class CalmListener {
 
   #told(told: TenantEvent): void {
     this.#take(told)
-    const second = Math.floor(told.event.time / 1000)
+    const { time, at = time } = told.event
+    const second = Math.floor(at / 1000)
     if (second !== this.#second) {
       this.#second = second
       this.#inSecond = 0

@@ -74,6 +74,7 @@ export const TaskLogSchema = Type.Object(
     logs: Type.Array(
       Type.Object({
         time: IsoTime,
+        at: Type.Optional(IsoTime),
         level: Type.Enum(LOG_LEVELS),
         message: Type.String(),
         node: Type.Optional(Type.String()),

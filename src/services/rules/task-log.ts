@@ -25,9 +25,10 @@ export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskL
     if (LOG_LEVELS.indexOf(level) < least) continue
     if (messageContains !== undefined && !message.includes(messageContains)) continue
     if (logs.length === limit) return { logs, pageToken: String(last) }
-    const node = event.node
+    const { node, at } = event
     logs.push({
       time: new Date(event.time).toISOString(),
+      ...(at !== undefined && { at: new Date(at).toISOString() }),
       level,
       message,
       ...(node !== undefined && { node }),

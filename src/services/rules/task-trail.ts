@@ -97,7 +97,7 @@ export class TaskTrail {
   #noteWatched(key: string, watch: Watch, event: EngineEvent): void {
     const kept = this.#note(key, event)
     for (const reader of watch.readers) reader.take(kept)
-    if (event.time - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
+    if ((event.at ?? event.time) - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
   }
 
   #note(key: string, event: EngineEvent): Kept {

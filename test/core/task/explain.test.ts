@@ -208,7 +208,7 @@ describe('the obstacle of a trigger', () => {
     expect(t.task.explain('act')).not.toHaveProperty('behind')
     expect(t.task.info()).toMatchObject({ waiting: { inputs: 0, effects: 1 }, health: { dropped: 1 } })
     expect(t.task.node('act').error).toEqual({
-      time: 20,
+      time: 10,
       message: 'dropped before its turn: 1 later calls wait for earlier ones on the same thing',
     })
   })

@@ -87,7 +87,7 @@ describe('a task that is saved with work in flight', () => {
       '1600 data q at 4600',
       '1600 result other - at 4600',
       '1600 log WARN busy; attempt 2 of 4 in 8000 ms at 4600',
-      '1600 result retried - at 7500',
+      '1500 result retried - at 7500',
       '1600 result retrying On at 12600',
       '1600 state retrying ?>On at 12600',
       '6500 result held On at 12600',
@@ -98,10 +98,10 @@ describe('a task that is saved with work in flight', () => {
       '7000 result polled - at 12600',
       '7500 state follow Off>On at 12600',
       '10500 evicted evicting On at 12600',
-      '21500 result slow failed: act took longer than 20000 ms',
+      '1500 result slow failed: act took longer than 20000 ms at 21500',
       '31500 result paused failed: nobody resumed the node within its pause limit',
       '31500 result next -',
-      '41500 result slow failed: act took longer than 20000 ms',
+      '1500 result slow failed: act took longer than 20000 ms at 41500',
     ])
     const polled = all.filter(ofPolled).filter((text) => text.includes('tick'))
     expect(polled).toEqual([14, 21, 28, 35, 42, 49, 56].map((s) => `${s}000 tick polled`))

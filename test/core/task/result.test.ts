@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PlugContext } from '../../../src/core/plug/plug.ts'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
-import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { live, promisesSettled, restarted, type Live } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER, type Said } from '../../support/scripted-plugs.ts'
 
@@ -71,6 +71,55 @@ describe('what a sensor answers', () => {
     t.send({})
     t.send({})
     expect(t.task.node('s').rawData).toEqual({ before: 7 })
+  })
+})
+
+describe('what an actuator answers late', () => {
+  /** Pushes at 0, 10 and 20 fire `act`, one call after the other; its first call answers as given. */
+  async function acting(...said: readonly Said[]): Promise<Live> {
+    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
+      script: (plugs) => plugs.say('act', ...said),
+    })
+    for (const time of [0, 10, 20]) {
+      t.to(time)
+      t.task.push('s', { state: 'On' })
+    }
+    return t
+  }
+  const results = (t: Live) =>
+    t.events.flatMap((one) => (one.type === 'result' && one.node === 'act' ? [`${one.time} at ${one.at ?? '-'}`] : []))
+
+  it('has the time of the input that it fired for, and the clock beside it', async () => {
+    const t = await acting(LATER, LATER, undefined)
+    await t.wait(1000)
+    t.plugs.settle('act', { message: 'first' })
+    await promisesSettled()
+    expect(t.task.node('act')).toMatchObject({ rawData: { message: 'first', collectedTime: 0 }, collectedTime: 0 })
+    await t.wait(3000)
+    t.plugs.settle('act', { message: 'second' })
+    await promisesSettled()
+    // the third answers at once when its turn comes
+    expect(results(t)).toEqual(['0 at 1000', '10 at 3000', '20 at 3000'])
+    expect(t.task.node('act').collectedTime).toBe(20)
+  })
+
+  it('has that time also when it fails, and when it came through a restart', async () => {
+    const t = await restarted(await acting(LATER, LATER, new Error('busy')), 500)
+    await t.wait(50_000)
+    expect(results(t)).toEqual(['0 at 50000', '10 at 50000', '20 at 50000'])
+    expect(t.task.node('act').error).toEqual({ time: 20, message: 'busy' })
+  })
+
+  it('and is held back, has the time at which it would have applied, had it come at once; also through a restart', async () => {
+    const before = await acting(LATER, { message: 'next' })
+    await before.wait(1000)
+    before.plugs.settle('act', { message: 'done', after: 5000 })
+    await promisesSettled()
+    before.clear()
+    const t = await restarted(before)
+    await t.wait(60_000)
+    expect(t.task.node('act').rawData).toEqual({ message: 'done', collectedTime: 5000 })
+    expect(results(t)).toEqual(['5000 at 6000'])
   })
 })
 

@@ -8,6 +8,8 @@ import { SlowPlugs, type Answers } from './slow-plugs.ts'
 export interface Observed {
   /** events as JSON, but for the clock's time and for what actuators answered */
   readonly events: readonly string[]
+  /** what actuators answered, as JSON but for the clock's time, in no order */
+  readonly answered: readonly string[]
   /** calls of sensors, in order */
   readonly calls: readonly string[]
   /** attempts to act by thing, in order */
@@ -78,6 +80,7 @@ export async function runCase(
   await engine.close()
   return {
     events: laneLines(events, rule),
+    answered: answeredLines(events, rule),
     calls: slow.calls,
     attempts: Object.fromEntries([...slow.attempts].toSorted(([one], [other]) => (one < other ? -1 : 1))),
     state,
@@ -121,6 +124,13 @@ export function laneLines(events: readonly EngineEvent[], rule: Rule): string[] 
     const { at: _, ...rest } = { at: undefined, ...event }
     return [JSON.stringify(event.type === 'stopped' ? { ...rest, time: undefined } : rest)]
   })
+}
+
+/** What actuators answered: when it came is no part of it. */
+function answeredLines(events: readonly EngineEvent[], rule: Rule): string[] {
+  const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
+  const answers = events.filter(({ type, node = '' }) => type === 'result' && actuators.has(node))
+  return answers.map((event) => JSON.stringify({ ...event, at: undefined })).toSorted()
 }
 
 /** What a saved task says of its nodes and counts, but for what actuators answered and for places in lists. */
