@@ -1,4 +1,7 @@
 /** Rules over slow plugs in the whole host: every message counts, and effects keep their order. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
@@ -26,18 +29,28 @@ const LOOKUP = definePlug({
   },
 })
 
+/** Never answers. */
+const STUCK = definePlug({
+  name: 'stuck',
+  version: '1.0.0',
+  kind: 'actuator',
+  input: { text: { type: 'string' } },
+  execute: () => new Promise<undefined>(() => undefined),
+})
+
 const headers = { authorization: basic('a', 's') }
 
-async function host(names: readonly string[]): Promise<FastifyInstance> {
+/** In memory, or over a folder that outlives it. */
+async function host(names: readonly string[], folder?: string): Promise<FastifyInstance> {
   const services = new Map([
     ...SERVICES,
-    ['rules', (parts) => makeRulesWith([LOOKUP], parts)],
+    ['rules', (parts) => makeRulesWith([LOOKUP, STUCK], parts)],
   ] as typeof SERVICES extends ReadonlyMap<infer K, infer V> ? [K, V][] : never)
-  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true, rateLimit: '0' }, {}, [
-    ...services.keys(),
-  ])
+  const where = folder === undefined ? { store: 'memory:' } : { data: folder }
+  const config = readConfig({ ...where, only: names.join(','), empty: true, rateLimit: '0' }, {}, [...services.keys()])
   const composed = await compose(config, { services, hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
+  if ((await composed.keyPairs.list()).length === 0)
+    await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
   return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
 }
 
@@ -137,5 +150,38 @@ describe('raise, clear, raise, each post answered before the next', () => {
       return found.total
     }
     await expect.poll(active, { timeout: 30_000 }).toBe(boilers.length)
+  })
+})
+
+describe('calls that wait for one that hangs', () => {
+  it('are seen after a restart as before it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'reflexarc-waiting-'))
+    const look = async (app: FastifyInstance, id: string): Promise<unknown> => {
+      const { health } = (await ask(app, 'GET', `/api/tasks/${id}?includeHealth=true`)) as { health: unknown }
+      const deliveries = (await ask(app, 'GET', `/api/tasks/${id}/deliveries`)) as Record<string, unknown>[]
+      const { time: _now, ...why } = (await ask(app, 'GET', `/api/tasks/${id}/explain?node=tell`)) as { time: number }
+      const node = await ask(app, 'GET', `/api/tasks/${id}/nodes/tell`)
+      // the call that hung is made again
+      return { health, node, why, deliveries: deliveries.map((one) => ({ ...one, lastAttemptTime: undefined })) }
+    }
+    const rule: Rule = {
+      sensors: [{ label: 's', name: 'condition', resource: '$', properties: { condition: 'temperature > 50' } }],
+      actuators: [{ label: 'tell', name: 'stuck', properties: { text: '${streamdata.temperature}' } }],
+      triggers: [{ sourceLabel: 's', destinationLabel: 'tell', statesTrigger: ['True'] }],
+      task: { name: 'stuck', type: 'reactive', resource: 'boiler-1', start: true },
+    }
+    try {
+      const before = await host(['rules', 'broker'], folder)
+      const { ID: id } = (await ask(before, 'POST', '/api/tasks', rule)) as { ID: string }
+      for (let i = 0; i < 5; i++) await ask(before, 'POST', '/resources/boiler-1/events', { temperature: 90 + i })
+      const seen = await look(before, id)
+      expect(seen).toMatchObject({ health: { waiting: { inputs: 0, effects: 4 } }, deliveries: { length: 5 } })
+      await before.close()
+      const after = await host(['rules', 'broker'], folder)
+      expect(await look(after, id)).toEqual(seen)
+      await after.close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })

@@ -140,6 +140,11 @@ export function fetchNeeds(
   return Promise.all(answers).then((values) => collect(wanted, values))
 }
 
+/** Whether what the node's placeholders read has to be asked of the ports. */
+export function asksPorts(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): boolean {
+  return questions(run, execution, caller, needs).length > 0
+}
+
 interface Question {
   readonly kind: 'taskMetadata' | 'nodeMetadata' | 'secret' | 'variable'
   readonly name: string

@@ -33,4 +33,6 @@ export interface Journal {
   answeredAhead(task: JournaledTask, input: number, node: string, outcome: Outcome): void
   /** A call that acts waits for earlier ones on the same thing. */
   waits(task: JournaledTask, execution: Execution): void
+  /** A call that has its place answered at once, or was dropped before its turn, which is its error. Before the task takes it. */
+  gave(task: JournaledTask, execution: Execution, outcome: Outcome): void
 }

@@ -3,13 +3,14 @@
  * Never throws: every failure is a text.
  */
 import { messageOf } from '../../kernel/errors.ts'
+import type { Needs } from '../placeholders/scope.ts'
 import { actsWith } from '../plug/acts-with.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { CallContext, type Fetched } from './call-context.ts'
-import { fetchNeeds, isPromise, loopItems, settle, type Caller } from './call-plug.ts'
+import { asksPorts, fetchNeeds, isPromise, loopItems, settle, type Caller } from './call-plug.ts'
 import { secretName } from './secret-names.ts'
 
 type Properties = Readonly<Record<string, unknown>>
@@ -36,12 +37,22 @@ export function renderCall(
     const { needs } = execution.node.call
     const { rendered } = execution
     if (rendered !== null) return placed(run, execution, rendered)
-    const fetched = needs === undefined ? {} : fetchNeeds(run, execution, caller, { ...needs, secrets: [] })
+    const fetched = needs === undefined ? {} : fetchNeeds(run, execution, caller, withoutSecrets(needs))
     if (isPromise(fetched)) return settle(fetched.then((data) => render(run, execution, caller, data)))
     return render(run, execution, caller, fetched)
   } catch (error) {
     return { ok: false, error: messageOf(error) }
   }
+}
+
+/** Whether the properties of a call that acts take an answer of the ports: secrets stand in them by name. */
+export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
+  const { needs } = execution.node.call
+  return needs !== undefined && execution.rendered === null && asksPorts(run, execution, caller, withoutSecrets(needs))
+}
+
+function withoutSecrets(needs: Needs): Needs {
+  return { ...needs, secrets: [] }
 }
 
 function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Rendered {

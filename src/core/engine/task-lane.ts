@@ -29,7 +29,7 @@ import type { Counting } from './counts.ts'
 import type { KeptMessages } from './host-control.ts'
 import type { Journal, JournaledTask, Reply } from './journal.ts'
 import type { OpenCount } from './open-count.ts'
-import { isRendered, renderCall, type Rendered } from './render-call.ts'
+import { isRendered, renderCall, renderingAsks, type Rendered } from './render-call.ts'
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
@@ -375,19 +375,22 @@ export class TaskLane implements TaskRun {
 
   #given(execution: Execution, given: Outcome | Promise<Outcome> | undefined): void {
     const isOver = given !== undefined && !(given instanceof Promise) && isFinal(given)
+    const hadPlace = execution.touches !== null
     if (execution.node.kind === 'actuator' && execution.touches === null && !isOver) this.#takePlace(execution)
     const latency = this.#host.latency?.(execution) ?? 0
     if (given === undefined || given instanceof Promise) this.#await(execution, given, latency)
     else if (latency > 0) this.#await(execution, Promise.resolve(given), latency)
-    else this.#settle(execution, given, this.now)
+    else {
+      if (hadPlace) this.#host.journal?.gave(this.#owner, execution, given)
+      this.#settle(execution, given, this.now)
+    }
   }
 
   /** Makes the properties of a call that acts; then it takes its place. */
   #render(execution: Execution): void {
-    const rendered =
-      execution.node.call.needs === undefined || this.#mayCall(execution)
-        ? renderCall(this, execution, this.sink)
-        : undefined
+    // What takes no answer of the outside is made also where a log is played again: no answer of it is there.
+    const mayRender = !renderingAsks(this, execution, this.sink) || this.#mayCall(execution)
+    const rendered = mayRender ? renderCall(this, execution, this.sink) : undefined
     if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
     execution.phase = 'rendering'
     this.state.holder = execution
@@ -410,13 +413,16 @@ export class TaskLane implements TaskRun {
     execution.wakeAt = Number.POSITIVE_INFINITY
     if (execution.node.kind === 'actuator') this.sink.frozen(this, execution)
     if (place(this, execution, rendered, touches)) return
-    this.#host.journal?.waits(this.#owner, execution)
+    const { journal } = this.#host
+    journal?.waits(this.#owner, execution)
     const { effectQueues } = this.state
     while (effectQueues.behind > this.model.maxWaiting) {
       const oldest = effectQueues.oldestBehind
       if (oldest === undefined) break
       this.#dropped('a call of an actuator was dropped that waited for earlier ones on the same thing')
-      dropEffect(this, oldest)
+      const error = `dropped before its turn: ${this.model.maxWaiting} later calls wait for earlier ones on the same thing`
+      journal?.gave(this.#owner, oldest, { ok: false, error })
+      dropEffect(this, oldest, error)
     }
   }
 

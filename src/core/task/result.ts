@@ -122,8 +122,7 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
 }
 
 /** A call that acts is dropped before its turn came, because too many wait. */
-export function dropEffect(run: TaskRun, execution: Execution): void {
-  const message = `dropped before its turn: ${run.model.maxWaiting} later calls wait for earlier ones on the same thing`
+export function dropEffect(run: TaskRun, execution: Execution, message: string): void {
   destinationState(run.state, execution.node).error = { time: timeOf(run, execution), message }
   countFailure(run, execution.invocation)
   traceError(run, execution, message)

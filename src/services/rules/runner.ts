@@ -126,6 +126,7 @@ export interface Delivery {
   readonly plug: string
   readonly status: DeliveryStatus
   readonly attempts: number
+  /** of the input that it fired for */
   readonly createTime: number
   readonly lastAttemptTime?: number
   readonly nextAttemptTime?: number

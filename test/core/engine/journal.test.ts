@@ -29,6 +29,7 @@ function journaled(mayCall?: () => boolean) {
     },
     answeredAhead: () => undefined,
     waits: () => undefined,
+    gave: () => undefined,
   }
   const clock = new VirtualClock(10)
   const engine = new CoreEngine({ plugs: plugs.plugs, scheduler: clock, ids: () => '', seed: 1, journal })
@@ -137,6 +138,7 @@ describe('an answer of a call that began before its turn', () => {
       answered: () => undefined,
       answeredAhead: (_task, input) => void ahead.push(input),
       waits: () => undefined,
+      gave: () => undefined,
     }
     const clock = new VirtualClock(0)
     const engine = new CoreEngine({ plugs: [AHEAD], scheduler: clock, ids: () => 't', seed: 1, journal })

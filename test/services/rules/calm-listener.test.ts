@@ -11,7 +11,11 @@ const told = (time: number, at?: number): TenantEvent => ({
 
 describe('events in a second', () => {
   it.each([
-    ['are counted by the clock, when tasks are behind by different times', [0, 1, 2, 3].map((i) => told(i * SECOND, 9000)), false],
+    [
+      'are counted by the clock, when tasks are behind by different times',
+      [0, 1, 2, 3].map((i) => told(i * SECOND, 9000)),
+      false,
+    ],
     ['may be as many in each', [0, 0, 0, 1, 1, 1].map((second) => told(second * SECOND)), true],
     ['may not be more', [0, 0, 0, 0].map((second) => told(second * SECOND)), false],
   ])('%s', (_fact, events, isListening) => {

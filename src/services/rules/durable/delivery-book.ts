@@ -14,7 +14,6 @@ interface Page {
   /** how many came to an end, ever */
   count: number
   readonly open: Map<string, Open>
-  readonly outcomes: Map<number, Outcome>
 }
 
 const NOT_WANTED = 'there was no answer in time, or nobody waited for it any more'
@@ -26,7 +25,7 @@ export class DeliveryBook {
 
   begin(task: string, count: number, open: readonly OpenDelivery[] = []): void {
     if (count === 0 && open.length === 0) return void this.#pages.delete(task)
-    this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])), outcomes: new Map() })
+    this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])) })
   }
 
   /** The task is not here any more; what it delivered stays to be stored. */
@@ -53,46 +52,37 @@ export class DeliveryBook {
   }
 
   /** It waits for earlier calls on the same thing. */
-  waits(task: string, effect: string, { node, id: execution, item, items }: Execution, now: number): void {
-    if (node.kind !== 'actuator') return
-    const { name, version } = node.call.plug
-    const id = items === null ? effect : `${effect}#${item}`
-    const plug = `${name}:${version}`
-    const fresh = {
-      id,
-      node: node.label,
-      plug,
-      createTime: now,
-      execution,
-      item,
-      status: 'pending',
-      attempts: 0,
-    } as const
-    this.#page(task).open.set(id, fresh)
+  waits(task: string, effect: string, execution: Execution): void {
+    if (execution.node.kind !== 'actuator') return
+    const fresh = freshOf(effect, execution)
+    this.#page(task).open.set(fresh.id, fresh)
   }
 
   /** `effect`: its id. `isAgain`: it was under way already, before a restart that is played again. */
   called(task: string, effect: string, execution: Execution, now: number, isAgain: boolean): void {
-    const { node, item, items, attempt } = execution
-    if (node.kind !== 'actuator') return
-    const id = items === null ? effect : `${effect}#${item}`
+    if (execution.node.kind !== 'actuator') return
     const page = this.#page(task)
-    const { name, version } = node.call.plug
-    const fresh = { id, node: node.label, plug: `${name}:${version}`, createTime: now, execution: execution.id, item }
-    const known = page.open.get(id)
-    const delivery: Open = known ?? { ...fresh, status: 'pending', attempts: 0 }
+    const fresh = freshOf(effect, execution)
+    const delivery = page.open.get(fresh.id) ?? fresh
     delivery.status = 'pending'
-    delivery.attempts = attempt + 1
+    delivery.attempts = execution.attempt + 1
     delete delivery.nextAttemptTime
     delete delivery.error
+    delete delivery.gave
     if (!isAgain) delivery.lastAttemptTime = now
-    page.open.set(id, delivery)
-    page.outcomes.delete(execution.id)
+    page.open.set(fresh.id, delivery)
+  }
+
+  has(task: string, execution: Execution): boolean {
+    return this.#of(task, execution) !== undefined
   }
 
   /** Before the task takes it. */
-  answered(task: string, execution: number, outcome: Outcome): void {
-    this.#pages.get(task)?.outcomes.set(execution, outcome)
+  answered(task: string, execution: Execution, outcome: Outcome): void {
+    const delivery = this.#of(task, execution)
+    if (delivery === undefined) return
+    if (!outcome.ok) delivery.gave = { error: outcome.error }
+    else delivery.gave = outcome.message === undefined ? {} : { message: outcome.message }
   }
 
   /** After the task took anything. */
@@ -101,34 +91,48 @@ export class DeliveryBook {
     if (page === undefined || page.open.size === 0) return
     for (const delivery of page.open.values()) {
       const execution = task.execution(delivery.execution)
-      const outcome = page.outcomes.get(delivery.execution)
       if (execution === undefined || execution.item !== delivery.item) {
         page.open.delete(delivery.id)
-        page.outcomes.delete(delivery.execution)
-        this.#end(task.id, page, delivery, outcome)
+        this.#end(task.id, page, delivery)
       } else if (execution.phase === 'retrying') {
         delivery.status = 'retrying'
         delivery.nextAttemptTime = execution.wakeAt
-        delivery.error = outcome?.ok === false ? outcome.error : (delivery.error ?? NOT_WANTED)
+        delivery.error = delivery.gave?.error ?? delivery.error ?? NOT_WANTED
       }
     }
   }
 
-  #end(task: string, page: Page, open: Open, outcome: Outcome | undefined): void {
-    const { execution: _execution, item: _item, nextAttemptTime: _next, error: _error, ...told } = open
+  #end(task: string, page: Page, open: Open): void {
+    const { execution: _execution, item: _item, nextAttemptTime: _next, error, gave, ...told } = open
+    const { message } = gave ?? {}
     const result: Partial<Delivery> & Pick<Delivery, 'status'> =
-      outcome?.ok === true
-        ? { status: 'delivered', ...(outcome.message !== undefined && { message: outcome.message }) }
-        : { status: 'dead', error: outcome?.error ?? NOT_WANTED }
+      gave !== undefined && gave.error === undefined
+        ? { status: 'delivered', ...(message !== undefined && { message }) }
+        : { status: 'dead', error: gave?.error ?? error ?? NOT_WANTED }
     const record: DeliveryRecord = { ...told, ...result, task, number: page.count++ }
     const list = this.fresh.get(task)
     if (list) list.push(record)
     else this.fresh.set(task, [record])
   }
 
+  #of(task: string, { id, item }: Execution): Open | undefined {
+    for (const delivery of this.#pages.get(task)?.open.values() ?? []) {
+      if (delivery.execution === id && delivery.item === item) return delivery
+    }
+    return undefined
+  }
+
   #page(task: string): Page {
     let page = this.#pages.get(task)
-    if (page === undefined) this.#pages.set(task, (page = { count: 0, open: new Map(), outcomes: new Map() }))
+    if (page === undefined) this.#pages.set(task, (page = { count: 0, open: new Map() }))
     return page
   }
+}
+
+/** Of a call that has its place and was not made yet. */
+function freshOf(effect: string, { node, id: execution, item, items, placedAt: createTime }: Execution): Open {
+  const { name, version } = node.call.plug
+  const id = items === null ? effect : `${effect}#${item}`
+  const of = { id, node: node.label, plug: `${name}:${version}` }
+  return { ...of, createTime, execution, item, status: 'pending', attempts: 0 }
 }

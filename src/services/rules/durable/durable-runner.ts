@@ -269,7 +269,7 @@ class Runner implements DurableRunner {
       })
     const fresh = stage.book.fresh.get(id) ?? []
     const known = new Set(fresh.map(({ number }) => number))
-    const open = stage.book.open(id).map(({ execution: _execution, item: _item, ...delivery }): Delivery => delivery)
+    const open = stage.book.open(id).map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told)
     const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
     const all: Delivery[] = [
       ...open.toReversed(),

@@ -25,6 +25,8 @@ export const STATES: CollectionSpec<StateRecord> = { name: 'rule_states', versio
 export interface OpenDelivery extends Delivery {
   readonly execution: number
   readonly item: number
+  /** what its last call gave, which is held back or tried again */
+  readonly gave?: { readonly message?: string; readonly error?: string }
 }
 
 /** A delivery that has come to an end. `number` counts those of a task. */

@@ -110,7 +110,8 @@ export class Stage {
         answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
         answeredAhead: ({ id }, input, node, outcome) =>
           hooks.answeredAhead(id, this.epochOf(id), input, node, outcome),
-        waits: ({ id }, execution) => this.#waits(id, execution),
+        waits: ({ id }, execution) => this.book.waits(id, this.#effect(id, execution), execution),
+        gave: ({ id }, execution, outcome) => this.#gave(id, execution, outcome),
       },
     })
   }
@@ -295,7 +296,7 @@ export class Stage {
     const reply = decodeNumbers(o) as Reply
     const execution = task.execution(x)
     if (execution === undefined || !isAsked(execution) || execution.calls !== c) return
-    if (!isRendered(reply)) this.book.answered(t, x, reply)
+    if (!isRendered(reply)) this.book.answered(t, execution, reply)
     task.settle(x, c, reply)
   }
 
@@ -311,8 +312,11 @@ export class Stage {
     this.#hooks.opened(laterKind(execution))
   }
 
-  #waits(id: string, execution: Execution): void {
-    this.book.waits(id, this.#effect(id, execution), execution, this.now)
+  #gave(id: string, execution: Execution, outcome: Outcome): void {
+    if (!this.book.has(id, execution)) return
+    if (execution.phase === 'called')
+      this.book.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
+    this.book.answered(id, execution, outcome)
   }
 
   #effect(id: string, { input, place }: Execution): string {

@@ -1,7 +1,7 @@
 /** Whatever happens, and at whatever commit the process dies: the next one goes on as if it had been one process. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../../../src/index.ts'
+import type { Ports, Rule } from '../../../../src/index.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
 import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
 
@@ -60,7 +60,36 @@ const CALM: Rule = {
   task: { type: 'reactive' },
 }
 
-const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: REACTIVE, d: CALM }
+/** Calls that wait for each other, over a list, with a secret and with metadata. */
+const QUEUED: Rule = {
+  sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$' }],
+  actuators: [
+    {
+      label: 'send',
+      name: 'send',
+      version: '1.0.0',
+      timeout: 'PT20S',
+      properties: { text: '${vault.KEY} ${streamdata.level}' },
+      retryConfig: { maxRetries: 2, minBackoff: 'PT2S', maxBackoff: 'PT4S' },
+    },
+    {
+      label: 'each',
+      name: 'send',
+      version: '1.0.0',
+      timeout: 'PT20S',
+      properties: { text: '${loop.id} ${task.resource.meta.floor}' },
+      loopDef: '[{"id":1},{"id":2}]',
+    },
+  ],
+  triggers: [
+    { sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] },
+    { sourceLabel: 'level', destinationLabel: 'each', statesTrigger: ['HIGH'] },
+  ],
+  task: { type: 'reactive' },
+}
+
+const PORTS: Ports = { secret: () => 'sesame', metadata: () => ({ floor: 3 }) }
+const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: REACTIVE, d: CALM, e: QUEUED }
 
 interface ChangeBody {
   readonly k: string
@@ -259,7 +288,7 @@ class Keeper {
   #open(at: number): Life {
     // states are stored often in one life, and as users have it in the next
     const often = this.#opened++ % 2 === 0 ? { checkpointMs: 500 } : {}
-    return this.ground.open({ at, ...often, commits: this.#cuts.shift() ?? Number.POSITIVE_INFINITY })
+    return this.ground.open({ at, ports: PORTS, ...often, commits: this.#cuts.shift() ?? Number.POSITIVE_INFINITY })
   }
 
   /**

@@ -135,6 +135,7 @@ export interface LifeOptions {
   readonly plugs?: readonly Plug[]
   readonly ports?: Ports
   readonly maxWaitingMessages?: number
+  readonly maxWaiting?: number
 }
 
 /** What stays, on any medium. */
@@ -188,6 +189,7 @@ export class Life {
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ports: () => options.ports ?? {},
+      ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
       ...(options.checkpointMs !== undefined && {
         checkpoints: { inputMs: options.checkpointMs, soonMs: options.checkpointMs },

@@ -1,0 +1,195 @@
+/** What users see of calls that act: those that wait for earlier ones among them, before and after a restart. */
+import { describe, expect, it } from 'vitest'
+import { definePlug, type Plug, type PlugResult, type Ports, type Rule } from '../../../../src/index.ts'
+import { Ground, ref, runnableOf, type Life } from './support/lives.ts'
+
+const ports: Ports = { metadata: () => ({ floor: 3 }), secret: () => 'sesame' }
+
+function ruleOf(more: Partial<NonNullable<Rule['actuators']>[number]> = {}): Rule {
+  return {
+    sensors: [{ label: 'level', name: 'level', resource: '$' }],
+    actuators: [{ label: 'send', name: 'send', ...more }],
+    triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] }],
+  }
+}
+
+const taskOf = (rule: Rule) => runnableOf('a', rule, { resource: 'b' })
+
+async function deliveriesOf(life: Life) {
+  return life.runner.nodes.deliveries(ref('a'), { limit: 100 })
+}
+
+/** All that a look at the task shows, but for when attempts were made: an open call is made again. */
+async function seen(life: Life): Promise<unknown> {
+  const { time: _time, ...explained } = life.runner.nodes.explain(ref('a'), 'send')
+  const deliveries = (await deliveriesOf(life)).map(({ lastAttemptTime: _last, ...delivery }) => delivery)
+  return JSON.parse(JSON.stringify({ look: life.look('a'), explained, deliveries }))
+}
+
+/** How the process ends: by a crash with the states that were stored, by one without any, or as it is told to. */
+const ENDS = [
+  ['crash', 10],
+  ['crash', 1e9],
+  ['close', 1e9],
+] as const
+
+describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, checkpointMs) => {
+  it.each<[string, Rule, number]>([
+    ['that has no properties', ruleOf(), 3],
+    ['with a value of its message', ruleOf({ properties: { text: '${streamdata.level}' } }), 3],
+    ['with a secret', ruleOf({ properties: { text: '${vault.KEY} ${streamdata.level}' } }), 3],
+    ['with metadata', ruleOf({ properties: { text: '${node.resource.meta.floor}' } }), 3],
+    ['over a list', ruleOf({ properties: { text: '${loop.id}' }, loopDef: '[{"id":"1"},{"id":"2"}]' }), 3],
+    ['that is tried again', ruleOf({ retryConfig: { maxRetries: 2, minBackoff: 'PT1H', maxBackoff: 'PT1H' } }), 3],
+    ['that has no order', ruleOf({ unordered: true }), 0],
+  ])('calls that wait for one %s are seen as before', async (_fact, rule, waiting) => {
+    const ground = new Ground()
+    const { outside } = ground
+    outside.answersAtOnce = false
+    const task = taskOf(rule)
+    let life = ground.open({ checkpointMs, ports })
+    await life.begin(task)
+    for (const level of [11, 12, 13]) {
+      await life.send('b', { level })
+      await life.rest()
+    }
+    await life.to(100)
+    await life.send('b', { level: 14 })
+    await life.to(200)
+    if (rule.actuators?.[0]?.retryConfig !== undefined) outside.answer(outside.open[0] ?? '', 'busy')
+    await life.rest()
+    const before = await seen(life)
+    const info = waiting === 0 ? { status: 'running' } : { waiting: { inputs: 0, effects: waiting } }
+    expect(before).toMatchObject({ look: { info }, deliveries: { length: 4 } })
+    for (const at of [200, 201, 202]) {
+      await life[how]()
+      outside.forget()
+      life = ground.open({ at, checkpointMs, ports })
+      await life.runner.resume([task])
+      await life.rest()
+      expect(await seen(life)).toEqual(before)
+    }
+    await life.close()
+  })
+
+  it('a result that is held back was delivered', async () => {
+    const ground = new Ground()
+    const held = definePlug({
+      name: 'send',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: async () => Promise.resolve({ message: 'sent', after: 5000 }),
+    })
+    const options = { checkpointMs, plugs: [...ground.outside.plugs.filter(({ name }) => name !== 'send'), held] }
+    const before = ground.open(options)
+    await before.begin(taskOf(ruleOf()))
+    await before.send('b', { level: 11 })
+    await before.to(1000)
+    await before.send('b', { level: 1 })
+    await before[how]()
+    const after = ground.open({ at: 1000, ...options })
+    await after.runner.resume([taskOf(ruleOf())])
+    await after.to(10_000)
+    expect(await deliveriesOf(after)).toMatchObject([
+      { id: 'a/1/2/0', status: 'delivered', message: 'sent', attempts: 1 },
+    ])
+    await after.close()
+  })
+
+  it('a call that a change drops before its next attempt is dead for the reason of its last', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const retryConfig = { maxRetries: 1, minBackoff: 'PT1H', maxBackoff: 'PT1H' }
+    const task = taskOf(ruleOf({ retryConfig }))
+    const before = ground.open({ checkpointMs })
+    await before.begin(task)
+    await before.send('b', { level: 11 })
+    await before.rest()
+    ground.outside.answer('a/1/2/0', 'busy')
+    await before.to(100)
+    await before[how]()
+    const after = ground.open({ at: 100, checkpointMs })
+    await after.runner.resume([task])
+    await after.change(taskOf(ruleOf({ retryConfig, timeout: 'PT2S' })), task)
+    expect(await deliveriesOf(after)).toMatchObject([{ status: 'dead', error: 'busy' }])
+    await after.close()
+  })
+
+  it('a call with a secret that was answered is not made again', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const task = taskOf(ruleOf({ properties: { text: '${vault.KEY}' } }))
+    const before = ground.open({ checkpointMs, ports })
+    await before.begin(task)
+    await before.send('b', { level: 11 })
+    await before.rest()
+    ground.outside.answer('a/1/2/0')
+    await before.rest()
+    await before[how]()
+    const after = ground.open({ checkpointMs, ports })
+    await after.runner.resume([task])
+    await after.rest()
+    expect(ground.outside.calls).toEqual(['a/1/2/0'])
+    expect(await deliveriesOf(after)).toMatchObject([{ status: 'delivered' }])
+    await after.close()
+  })
+})
+
+describe('a call that waited', () => {
+  /** Its first call answers when the test says so, later ones at once, each as given. */
+  function sends(...answers: readonly (() => PlugResult<never>)[]): { plugs: readonly Plug[]; first: () => void } {
+    let settle = (): void => undefined
+    let made = 0
+    const send = definePlug({
+      name: 'send',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: () => {
+        if (made++ === 0) return new Promise<undefined>((resolve) => (settle = () => resolve(undefined)))
+        return answers[made - 2]?.()
+      },
+    })
+    const others = new Ground().outside.plugs.filter(({ name }) => name !== 'send')
+    return { plugs: [...others, send], first: () => settle() }
+  }
+
+  async function waited(plugs: readonly Plug[], levels: readonly number[], maxWaiting?: number): Promise<Life> {
+    const life = new Ground().open({ plugs, ...(maxWaiting !== undefined && { maxWaiting }) })
+    await life.begin(taskOf(ruleOf()))
+    for (const level of levels) await life.send('b', { level })
+    return life
+  }
+
+  it('and answers at once is delivered, or dead with its reason', async () => {
+    const { plugs, first } = sends(
+      () => ({ message: 'second' }),
+      () => {
+        throw new Error('no paper')
+      },
+    )
+    const life = await waited(plugs, [11, 12, 13])
+    await life.to(500)
+    first()
+    await life.rest()
+    expect(await deliveriesOf(life)).toMatchObject([
+      { status: 'dead', error: 'no paper', attempts: 1, createTime: 0, lastAttemptTime: 500 },
+      { status: 'delivered', message: 'second', attempts: 1, createTime: 0, lastAttemptTime: 500 },
+      { status: 'delivered', attempts: 1, lastAttemptTime: 0 },
+    ])
+    await life.close()
+  })
+
+  it('and was dropped, because too many did, says so', async () => {
+    const life = await waited(sends().plugs, [11, 12, 13], 1)
+    const deliveries = await deliveriesOf(life)
+    expect(deliveries.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      'a/1/6/0 pending',
+      'a/1/2/0 pending',
+      'a/1/4/0 dead',
+    ])
+    const error = 'dropped before its turn: 1 later calls wait for earlier ones on the same thing'
+    expect(deliveries.at(-1)).toMatchObject({ error, attempts: 0 })
+    expect(life.look('a')).toMatchObject({ info: { health: { dropped: 1 }, waiting: { effects: 1 } } })
+    await life.close()
+  })
+})
