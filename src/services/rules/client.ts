@@ -30,7 +30,7 @@ async function typed<T>(answer: Promise<unknown>): Promise<T> {
 function taskClient(http: Http): TaskApi {
   return {
     create: (body, options) => typed(http.json('POST', '/api/tasks', { body, query: { ...options } })),
-    replace: (id, body) => typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body })),
+    replace: (id, body, options) => typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query: { ...options } })),
     remove: (id, options) => typed(http.json('DELETE', pathOf`/api/tasks/${id}`, { query: { ...options } })),
     start: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/start`)),
     stop: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/stop`)),
@@ -52,8 +52,9 @@ function taskClient(http: Http): TaskApi {
 
 function templateClient(http: Http): TemplateApi {
   return {
-    create: (body) => typed(http.json('POST', '/api/templates', { body })),
-    replace: (name, body) => typed(http.json('PUT', pathOf`/api/templates/${name}`, { body })),
+    create: (body, options) => typed(http.json('POST', '/api/templates', { body, query: { ...options } })),
+    replace: (name, body, options) =>
+      typed(http.json('PUT', pathOf`/api/templates/${name}`, { body, query: { ...options } })),
     remove: (name) => typed(http.json('DELETE', pathOf`/api/templates/${name}`)),
     copy: (name, newName) => typed(http.json('PATCH', pathOf`/api/templates/${name}`, { query: { newName } })),
     get: (name, format, version) =>

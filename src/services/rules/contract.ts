@@ -20,10 +20,10 @@ import type {
 } from './inspection-schema.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import type { PostOptions } from './post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import type {
   CreatedTask,
-  CreateOptions,
   ReloadOptions,
   RemoveOptions,
   ShowOptions,
@@ -100,9 +100,9 @@ export interface RulesApi {
 /** Tasks one by one, and lists of them. */
 export interface TaskApi {
   /** Nothing is stored when the rule or its start is refused. */
-  create(specification: TaskSpecification, options?: CreateOptions): Promise<CreatedTask>
+  create(specification: TaskSpecification, options?: PostOptions): Promise<CreatedTask>
   /** Keeps the id; a task that ran runs again, unless the specification says otherwise. Its run goes on when only its name or tags change. */
-  replace(id: string, specification: TaskSpecification): Promise<TaskEntity>
+  replace(id: string, specification: TaskSpecification, options?: PostOptions): Promise<TaskEntity>
   remove(id: string, options?: RemoveOptions): Promise<void>
   start(id: string): Promise<TaskEntity>
   stop(id: string): Promise<TaskEntity>
@@ -118,9 +118,9 @@ export interface TaskApi {
 }
 
 export interface TemplateApi {
-  create(specification: TemplateSpecification): Promise<CreatedTemplate>
+  create(specification: TemplateSpecification, options?: PostOptions): Promise<CreatedTemplate>
   /** Tasks made of it stay as they are until they are reloaded. */
-  replace(name: string, specification: TemplateSpecification): Promise<TemplateEntity>
+  replace(name: string, specification: TemplateSpecification, options?: PostOptions): Promise<TemplateEntity>
   /** `WRONG_STATUS` while tasks use it. */
   remove(name: string): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
@@ -197,10 +197,10 @@ export type {
 export type { Delivery, DeliveryQuery } from './runner.ts'
 export type { ResourceFinder } from './resource-filter.ts'
 export type { Caller } from '../../kernel/caller.ts'
+export type { PostOptions } from './post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type {
   CreatedTask,
-  CreateOptions,
   ReloadOptions,
   RemoveOptions,
   ShowOptions,

@@ -170,16 +170,6 @@ export function runnable(ref: TaskRef, epoch: number, createTime: number, parts:
   return { tenant: ref.tenant, id: ref.id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
 }
 
-/** A rule with warnings, for a client that asked to have it refused then. Notes refuse nothing. */
-export function refuseWarnings(issues: readonly Issue[]): void {
-  const warnings = issues.filter(({ severity }) => severity === 'WARNING')
-  if (warnings.length === 0) return
-  throw validationError(
-    'the task',
-    warnings.map((issue) => ({ ...issue, severity: 'ERROR' as const })),
-  )
-}
-
 /** The warnings and notes among them, each once. */
 function distinct(issues: readonly Issue[]): readonly Issue[] {
   const warnings = issues.filter(({ severity }) => severity !== 'ERROR')

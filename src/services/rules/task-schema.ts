@@ -4,7 +4,15 @@ import { BnGraphSchema } from '../../core/rule/bn/bn-graph.ts'
 import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'
 import { RuleSchema, TaskFromTemplateSchema, TaskSettingsSchema } from '../../core/rule/rule-schema.ts'
 import type { Rule, TaskFromTemplate, TaskSettings } from '../../core/rule/rule.ts'
-import { AnyObject, EpochMs, pagedSchema, TaskStatusSchema, TaskTypeSchema, WireIssueSchema } from './shared-schema.ts'
+import {
+  AnyObject,
+  EpochMs,
+  pagedSchema,
+  TaskStatusSchema,
+  TaskTypeSchema,
+  WireIssueSchema,
+  type WireIssue,
+} from './shared-schema.ts'
 import type { GraphFormat, TaskStatusName } from './shared-schema.ts'
 import { LOST_PARTS, type Lost } from '../../core/task/lost.ts'
 import type { TaskType } from '../../core/rule/rule.ts'
@@ -36,15 +44,9 @@ export const CreatedTaskSchema = Type.Object(
   { ID: Type.String(), warnings: Type.Optional(Type.Array(WireIssueSchema)) },
   { title: 'CreatedTask' },
 )
-export type CreatedTask = Static<typeof CreatedTaskSchema>
-
-export interface CreateOptions {
-  /** warnings of the rule refuse it, as errors do; notes (severity `INFO`) do not */
-  readonly failOnWarning?: boolean
-  /** properties that their plugs do not declare refuse it */
-  readonly strict?: boolean
-  /** the answer lists all warnings and notes; without it only those of type `START`, when there are any */
-  readonly returnWarnings?: boolean
+export interface CreatedTask {
+  readonly ID: string
+  readonly warnings?: readonly WireIssue[]
 }
 
 const LostSchema = Type.Object({ node: Type.String(), what: Type.Array(Type.Enum(LOST_PARTS)) }, { title: 'Lost' })
@@ -110,6 +112,7 @@ export const TaskEntitySchema = Type.Object(
     lost: Type.Optional(
       Type.Array(LostSchema, { description: 'answer to a change of a running task: what touched nodes lost by it' }),
     ),
+    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change by PUT' })),
   },
   { title: 'Task' },
 )
@@ -148,6 +151,8 @@ export interface TaskEntity {
   readonly nodes?: readonly Readonly<Record<string, unknown>>[]
   /** in the answer to a change of a running task: what nodes that it touched lost by it */
   readonly lost?: readonly Lost[]
+  /** in the answer to `replace` */
+  readonly warnings?: readonly WireIssue[]
 }
 
 export const PagedTasksSchema = pagedSchema(TaskEntitySchema, 'PagedTasks')

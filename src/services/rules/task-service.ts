@@ -1,7 +1,6 @@
 /** Tasks one by one, and lists of them (part 2, 2.1, 2.2, 3 and 4.1). */
 import type { TaskApi } from './contract.ts'
 import type { Books } from './books.ts'
-import { wireIssue } from './error-body.ts'
 import { taskNotFound } from './error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
@@ -10,7 +9,8 @@ import type { GraphFormat } from './shared-schema.ts'
 import { withLosses, type TaskChanges } from './task-changes.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { withResources, type ResourceFinder } from './resource-filter.ts'
-import { refuseWarnings, type TaskMaker } from './task-maker.ts'
+import { toldOf } from './post-checks.ts'
+import type { TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
 import type { TaskFilter, TaskSpecification } from './task-schema.ts'
 import type { TaskShow } from './task-show.ts'
@@ -34,17 +34,18 @@ export function taskApi(parts: TaskParts, books: Books, caller: Caller): TaskApi
   return {
     create: async (specification, options = {}) => {
       const draft = await maker.make(books, specification, options)
-      if (options.failOnWarning === true) refuseWarnings(draft.warnings)
+      const told = toldOf('the task', draft.warnings, options)
       const { id } = await changes.create(books, newId(), caller.user, draft)
-      if (options.returnWarnings === true) return { ID: id, warnings: draft.warnings.map(wireIssue) }
-      // a task that waits for ever looks like one that works, so nobody would ask
-      const idle = draft.warnings.filter(({ type }) => type === 'START')
-      return idle.length > 0 ? { ID: id, warnings: idle.map(wireIssue) } : { ID: id }
+      return { ID: id, ...told }
     },
-    replace: async (id, specification) => {
+    replace: async (id, specification, options = {}) => {
       await taskOf(books, id)
-      const draft = await maker.make(books, specification)
-      return withLosses(async (told) => show.whole(books, await changes.replace(books, id, draft, { told }), BN))
+      const draft = await maker.make(books, specification, options)
+      const warned = toldOf('the task', draft.warnings, options)
+      return withLosses(async (told) => ({
+        ...(await show.whole(books, await changes.replace(books, id, draft, { told }), BN)),
+        ...warned,
+      }))
     },
     remove: async (id, options = {}) => {
       await changes.remove(books, id, { force: options.forceStop === true })

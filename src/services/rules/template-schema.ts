@@ -41,7 +41,7 @@ export const TemplateEntitySchema = Type.Object(
     user: Type.String(),
     createTime: EpochMs,
     lastUpdateTime: EpochMs,
-    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'of a change: what keeps tasks from running' })),
+    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change' })),
   },
   { title: 'Template', additionalProperties: true },
 )

@@ -7,12 +7,13 @@ import { isPlainObject } from '../../kernel/json.ts'
 import type { Condition, Stored } from '../../storage/contract.ts'
 import type { Books } from './books.ts'
 import type { TemplateApi } from './contract.ts'
-import { refusalText, wireIssue } from './error-body.ts'
+import { refusalText } from './error-body.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, templateNotFound } from './error-texts.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from './plug-versions.ts'
+import { toldOf, type PostOptions } from './post-checks.ts'
 import { readShape } from './read-shape.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -51,7 +52,7 @@ interface ReadTemplate {
   readonly document: Template
   readonly plugs: readonly string[]
   readonly isProtected: boolean | undefined
-  readonly warnings: Pick<TemplateEntity, 'warnings'>
+  readonly told: Pick<TemplateEntity, 'warnings'>
 }
 
 export function templateApi(parts: TemplateParts, books: Books, caller: Caller): TemplateApi {
@@ -65,18 +66,16 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
     parts.templateWritten?.(books.tenant, name)
     return result
   }
-  const read = (specification: unknown): ReadTemplate => {
-    const { template, issues } = validateTemplate(specification, maker.plugs)
+  const read = (specification: unknown, options: PostOptions = {}): ReadTemplate => {
+    const { template, issues } = validateTemplate(specification, maker.plugs, options)
     if (template === undefined) throw validationError('the template', issues)
     checkName(template.name)
     const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
-    // as with tasks: what nothing ever runs looks like a template that works
-    const idle = issues.filter(({ severity, type }) => severity === 'WARNING' && type === 'START')
     return {
       document,
       plugs: plugsOf(document, maker.plugs),
       isProtected: typeof isProtected === 'boolean' ? isProtected : undefined,
-      warnings: idle.length > 0 ? { warnings: idle.map(wireIssue) } : {},
+      told: toldOf('the template', issues, options),
     }
   }
   /** Stores the record of a template that changed, with the version that it replaces. */
@@ -86,8 +85,8 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
   }
 
   return {
-    create: async (specification) => {
-      const { document, plugs, isProtected, warnings } = read(specification)
+    create: async (specification, options) => {
+      const { document, plugs, isProtected, told } = read(specification, options)
       const { name } = document
       const record: TemplateRecord = {
         document,
@@ -101,12 +100,12 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
       })
       const isBn = isPlainObject(specification) && isBnDocument(specification)
       const entity = show(record, isBn ? 'bn' : 'simplified')
-      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...warnings }
+      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...told }
     },
-    replace: (name, specification) =>
+    replace: (name, specification, options) =>
       change(name, async () => {
         const stored = await templateOf(books, name)
-        const { document, plugs, isProtected, warnings } = read(specification)
+        const { document, plugs, isProtected, told } = read(specification, options)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
           ...changed(stored.value, document, caller, now()),
@@ -114,7 +113,7 @@ export function templateApi(parts: TemplateParts, books: Books, caller: Caller):
           plugs,
         }
         await put(stored, next)
-        return { ...show(next, 'simplified'), ...warnings }
+        return { ...show(next, 'simplified'), ...told }
       }),
     remove: (name) =>
       change(name, async () => {

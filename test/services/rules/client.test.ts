@@ -105,6 +105,22 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     await expect(api.templates.get('copy')).rejects.toThrow('No template with name copy')
   })
 
+  it('is strict about what is posted and put when it is asked to be', async () => {
+    const sensors = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 90, limt: 80 } }))
+    await api.templates.create(templateOf())
+    const { ID } = await api.tasks.create(ruleOf())
+    const [rule, template] = [{ ...ruleOf(), sensors }, templateOf('overheating', { sensors })]
+    const strictly = { strict: true }
+    for (const given of [
+      api.tasks.create(rule, strictly),
+      api.tasks.replace(ID, rule, strictly),
+      api.templates.create(template, strictly),
+      api.templates.replace('overheating', template, strictly),
+    ])
+      await expect(given).rejects.toMatchObject({ code: 'VALIDATION', issues: [{ type: 'UNKNOWN_PROPERTY' }] })
+    expect((await api.templates.replace('overheating', template)).warnings).toHaveLength(1)
+  })
+
   it('names versions of templates', async () => {
     await api.templates.create(templateOf())
     const hotter = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 95 } }))

@@ -11,6 +11,9 @@ afterEach(async () => {
   await rules.close()
 })
 
+/** A property that its plug does not have, with the one that was meant. */
+const UNKNOWN = { type: 'UNKNOWN_PROPERTY', severity: 'WARNING', suggestion: 'did you mean "limit"?' }
+
 describe('POST /api/tasks', () => {
   it('answers 201 with the id and where the task is', async () => {
     const { status, body, headers } = await rules.ask('POST', '/api/tasks', ruleOf())
@@ -66,7 +69,24 @@ describe('POST /api/tasks', () => {
     )
     const odd = { ...ruleOf(), sensors: [{ ...sensor, colour: 'red' }] }
     expect((await rules.ask('POST', '/api/tasks?strict=true', odd)).status).toBe(201)
-    expect((await rules.ask('POST', '/api/tasks', misspelt)).status).toBe(201)
+    const taken = await rules.ask('POST', '/api/tasks', misspelt)
+    expect(taken.status).toBe(201)
+    expect(taken.at('warnings')).toMatchObject([{ ...UNKNOWN, path: '/sensors/0/properties/limt' }])
+  })
+
+  it('is as strict about another specification of a task', async () => {
+    const [sensor] = GRAPH.sensors
+    await rules.ask('POST', '/api/tasks', ruleOf())
+    const misspelt = { ...ruleOf(), sensors: [{ ...sensor, properties: { limit: 80, limt: 80 } }] }
+    expect((await rules.ask('PUT', '/api/tasks/t1?strict=true', misspelt)).status).toBe(400)
+    expect((await rules.ask('PUT', '/api/tasks/t1?failOnWarning=true', misspelt)).status).toBe(400)
+    const limit = async () =>
+      (await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.properties.limit')
+    expect(await limit()).toBe(90)
+    const taken = await rules.ask('PUT', '/api/tasks/t1', misspelt)
+    expect(taken.body).toMatchObject({ status: 'running', warnings: [UNKNOWN] })
+    expect(await limit()).toBe(80)
+    expect((await rules.ask('PUT', '/api/tasks/t1', ruleOf())).body).not.toHaveProperty('warnings')
   })
 
   it('is as strict about what a request brings to a template', async () => {

@@ -142,6 +142,57 @@ describe('a template', () => {
   })
 })
 
+describe('a misspelt property of a template', () => {
+  const sensors = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 90, limt: 80 } }))
+  const misspelt = templateOf('overheating', { sensors })
+  const bn = {
+    name: 'overheating',
+    nodes: [
+      {
+        name: 'hot',
+        states: ['COLD', 'HOT'],
+        properties: {
+          resource: '$',
+          sensor: { name: 'heat', version: '1.0.0', label: 'hot', requiredProperties: [{ limit: 90 }, { limt: 80 }] },
+        },
+      },
+    ],
+    posterior: [],
+  }
+  const unknown = { type: 'UNKNOWN_PROPERTY', suggestion: 'did you mean "limit"?' }
+
+  it.each([
+    ['simplified form', misspelt, '/sensors/0/properties/limt'],
+    ['bn form', bn, '/nodes/0/properties/sensor/requiredProperties/1/limt'],
+  ])('is a warning, and an error when the request is strict: %s', async (_form, template, path) => {
+    const refused = await rules.ask('POST', '/api/templates?strict=true', template)
+    expect([refused.status, refused.at('details')]).toMatchObject([400, [{ ...unknown, severity: 'ERROR', path }]])
+    expect((await rules.ask('GET', '/api/templates/overheating')).status).toBe(404)
+    const created = await rules.ask('POST', '/api/templates', template)
+    expect([created.status, created.at('warnings')]).toMatchObject([201, [{ ...unknown, severity: 'WARNING', path }]])
+  })
+
+  it('is the same in another version of it, which a refusal leaves as it was', async () => {
+    await rules.ask('POST', '/api/templates', templateOf())
+    for (const query of ['strict=true', 'failOnWarning=true']) {
+      const refused = await rules.ask('PUT', `/api/templates/overheating?${query}`, misspelt)
+      expect([refused.status, refused.at('details')]).toMatchObject([400, [{ ...unknown, severity: 'ERROR' }]])
+    }
+    expect((await rules.ask('GET', '/api/templates/overheating')).at('version')).toBe(1)
+    const replaced = await rules.ask('PUT', '/api/templates/overheating', misspelt)
+    expect(replaced.body).toMatchObject({ version: 2, warnings: [{ ...unknown, severity: 'WARNING' }] })
+  })
+
+  it('is told beside all other warnings when they are asked for; only they are refused by failOnWarning', async () => {
+    const odd = { ...misspelt, sensors: sensors.map((sensor) => ({ ...sensor, colour: 'red' })) }
+    const told = await rules.ask('POST', '/api/templates?returnWarnings=true', odd)
+    expect(pluck(told.at('warnings'), 'type')).toEqual(['FIELD', 'UNKNOWN_PROPERTY'])
+    const plain = templateOf('plain')
+    const noted = await rules.ask('POST', '/api/templates?returnWarnings=true&failOnWarning=true&strict=true', plain)
+    expect([noted.status, noted.at('warnings')]).toEqual([201, []])
+  })
+})
+
 describe('a draft', () => {
   const draft = { name: 'draft' }
   const warning = [{ type: 'START', severity: 'WARNING', path: '/sensors' }]

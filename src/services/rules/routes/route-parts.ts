@@ -1,7 +1,7 @@
 /** What all routes of the service share: who asks, parameters, and how a route is described. */
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
-import type { RulesApi, RulesService } from '../contract.ts'
+import type { PostOptions, RulesApi, RulesService } from '../contract.ts'
 import { ErrorBodySchema } from '../shared-schema.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 
@@ -66,5 +66,20 @@ export function described(description: Description): RouteShorthandOptions {
 
 export const Text = Type.String()
 export const Flag = Type.Boolean()
+/** How strictly a rule or template is taken. */
+export const CHECKS = {
+  failOnWarning: Type.Optional(Flag),
+  strict: Type.Optional(Flag),
+  returnWarnings: Type.Optional(Flag),
+}
+
+export function readChecks(query: QueryReader): PostOptions {
+  const failOnWarning = query.flag('failOnWarning') ?? false
+  const strict = query.flag('strict') ?? false
+  const returnWarnings = query.flag('returnWarnings') ?? false
+  query.done()
+  return { failOnWarning, strict, returnWarnings }
+}
+
 export const Whole = Type.Integer({ minimum: 0 })
 export const Version = Type.Integer({ minimum: 1, description: 'number of a version of a template' })

@@ -12,7 +12,7 @@ import {
   type TaskSpecification,
 } from '../task-schema.ts'
 import { readFormat } from './read-filters.ts'
-import { described, Flag, handle, Version } from './route-parts.ts'
+import { CHECKS, described, Flag, handle, readChecks, Version } from './route-parts.ts'
 
 const one = { params: ['id'] } as const
 const entity = { ...one, answers: { 200: TaskEntitySchema } }
@@ -23,19 +23,11 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
     described({
       summary: 'Create a task from a rule, or from a template',
       body: TaskSpecificationSchema,
-      query: {
-        failOnWarning: Type.Optional(Flag),
-        strict: Type.Optional(Flag),
-        returnWarnings: Type.Optional(Flag),
-      },
+      query: CHECKS,
       answers: { 201: CreatedTaskSchema },
     }),
     handle(service, async ({ api, query, body, reply }) => {
-      const failOnWarning = query.flag('failOnWarning') ?? false
-      const strict = query.flag('strict') ?? false
-      const returnWarnings = query.flag('returnWarnings') ?? false
-      query.done()
-      const created = await api.tasks.create(body as TaskSpecification, { failOnWarning, strict, returnWarnings })
+      const created = await api.tasks.create(body as TaskSpecification, readChecks(query))
       return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
     }),
   )
@@ -69,8 +61,15 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.put(
     '/api/tasks/:id',
-    described({ summary: 'Give a task another specification', ...entity, body: TaskSpecificationSchema }),
-    handle(service, ({ api, param, body }) => api.tasks.replace(param('id'), body as TaskSpecification)),
+    described({
+      summary: 'Give a task another specification',
+      ...entity,
+      body: TaskSpecificationSchema,
+      query: CHECKS,
+    }),
+    handle(service, ({ api, param, query, body }) =>
+      api.tasks.replace(param('id'), body as TaskSpecification, readChecks(query)),
+    ),
   )
   app.delete(
     '/api/tasks/:id',

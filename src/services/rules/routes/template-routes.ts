@@ -16,7 +16,7 @@ import {
 import { TemplateRunSchema } from '../tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
-import { described, Flag, handle, Text, Version, Whole, type Asked } from './route-parts.ts'
+import { CHECKS, described, Flag, handle, readChecks, Text, Version, Whole, type Asked } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
 
@@ -38,10 +38,11 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
     described({
       summary: 'Store a template',
       body: TemplateSpecificationSchema,
+      query: CHECKS,
       answers: { 201: CreatedTemplateSchema },
     }),
-    handle(service, async ({ api, body, reply }) => {
-      const created = await api.templates.create(body as TemplateSpecification)
+    handle(service, async ({ api, query, body, reply }) => {
+      const created = await api.templates.create(body as TemplateSpecification, readChecks(query))
       return reply.code(201).header('location', created.uri).send(created)
     }),
   )
@@ -113,8 +114,16 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
   )
   app.put(
     '/api/templates/:name',
-    described({ summary: 'Replace a template', params: ['name'], body: TemplateSpecificationSchema, ...entity }),
-    handle(service, ({ api, param, body }) => api.templates.replace(param('name'), body as TemplateSpecification)),
+    described({
+      summary: 'Replace a template',
+      params: ['name'],
+      body: TemplateSpecificationSchema,
+      query: CHECKS,
+      ...entity,
+    }),
+    handle(service, ({ api, param, query, body }) =>
+      api.templates.replace(param('name'), body as TemplateSpecification, readChecks(query)),
+    ),
   )
   app.delete(
     '/api/templates/:name',
