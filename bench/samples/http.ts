@@ -91,7 +91,7 @@ async function framed(): Promise<FastifyInstance> {
     doors: { keyPairs, tokens: new Tokens(randomKey(), now), now },
     metrics: new Metrics(),
     limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 1_000_000 },
-    probe: async () => {},
+    probe: async () => [],
     close: async () => {},
     log: { level: 'info', stream: process.stderr },
   })

@@ -1,5 +1,4 @@
 /** The only place that creates things: storage, services, and what lets people in. */
-import { AppError } from '../kernel/errors.ts'
 import type { Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
@@ -67,8 +66,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       limits: config.limits,
       async probe() {
         await records.get('-')
-        const troubles = made.flatMap((one) => one.trouble?.() ?? [])
-        if (troubles.length > 0) throw new AppError('INTERNAL', troubles.join('; '))
+        return made.flatMap((one) => one.trouble?.() ?? [])
       },
       close: once(() =>
         closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),

@@ -1,7 +1,12 @@
+/** Whether the host works, for whoever watches it. */
 import type { FastifyInstance } from 'fastify'
+import { isFromHere } from './auth/authenticate.ts'
 
-/** `GET /health`, for anybody: 200 `{ status: 'ok' }`, or 503 `{ status: 'failing' }` when `probe` rejects. */
-export function healthRoute(app: FastifyInstance, probe: () => Promise<unknown>): void {
+/**
+ * `GET /health`, for anybody: 200 `{ status: 'ok' }`, or 503 `{ status: 'failing' }` when `probe` rejects or names
+ * troubles; these are told to this machine alone, and to the log.
+ */
+export function healthRoute(app: FastifyInstance, probe: () => Promise<readonly string[]>): void {
   const schema = {
     summary: 'Whether the host works',
     tags: ['host'],
@@ -10,8 +15,10 @@ export function healthRoute(app: FastifyInstance, probe: () => Promise<unknown>)
   }
   app.get('/health', { config: { access: 'public' }, schema }, async (request, reply) => {
     try {
-      await probe()
-      return { status: 'ok' }
+      const troubles = await probe()
+      if (troubles.length === 0) return { status: 'ok' }
+      request.log.error({ troubles }, 'the host is not well')
+      return reply.code(503).send({ status: 'failing', ...(isFromHere(request) && { troubles }) })
     } catch (error) {
       request.log.error({ err: error }, 'the host is not well')
       return reply.code(503).send({ status: 'failing' })
@@ -22,5 +29,8 @@ export function healthRoute(app: FastifyInstance, probe: () => Promise<unknown>)
 const STATUS = {
   description: 'ok, or failing',
   type: 'object',
-  properties: { status: { type: 'string', enum: ['ok', 'failing'] } },
+  properties: {
+    status: { type: 'string', enum: ['ok', 'failing'] },
+    troubles: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
+  },
 } as const

@@ -4,7 +4,7 @@ import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
 import { generatorHere } from '../generate.ts'
 import type { Plug } from '../plug.ts'
-import { openDurableRunner } from '../services/rules/durable/durable-runner.ts'
+import { openDurableRunner, type DurableOptions } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
@@ -20,8 +20,12 @@ const REST_MS = 10
 /** The rules service over the durable runner, with all built-in plugs. */
 export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
 
-/** The same with more plugs. */
-export function makeRulesWith(more: readonly Plug[], parts: Parts): HostedService {
+/** The same with more plugs, and with states that are stored otherwise. */
+export function makeRulesWith(
+  more: readonly Plug[],
+  parts: Parts,
+  checkpoints: DurableOptions['checkpoints'] = {},
+): HostedService {
   const { storage, gauges, now, peers, logger } = parts
   const plugs = perTenant((tenant) => [
     ...createBuiltins({
@@ -39,6 +43,7 @@ export function makeRulesWith(more: readonly Plug[], parts: Parts): HostedServic
     ports,
     scheduler: new HostScheduler(now),
     restMs: REST_MS,
+    checkpoints,
     timed: () => {
       const began = performance.now()
       return () => gauges.plugTook(performance.now() - began)

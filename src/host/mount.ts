@@ -39,8 +39,8 @@ export interface Mounting {
   readonly limits: Limits
   /** where services log: the server's log from here on */
   readonly serviceLog?: HostLog
-  /** rejects when the store does not answer */
-  probe(): Promise<unknown>
+  /** what is not as well as it should be; rejects when the store does not answer */
+  probe(): Promise<readonly string[]>
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
   readonly alone: boolean
 }

@@ -95,7 +95,7 @@ function refused(reply: FastifyReply, error: Error): Error {
 }
 
 /** A proxy on this machine speaks for others, who are then not here. */
-function isFromHere(request: FastifyRequest): boolean {
+export function isFromHere(request: FastifyRequest): boolean {
   const { forwarded, 'x-forwarded-for': via } = request.headers
   if (forwarded !== undefined || via !== undefined) return false
   const address = request.raw.socket.remoteAddress ?? ''

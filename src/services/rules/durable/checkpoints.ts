@@ -32,7 +32,7 @@ export interface CheckpointParts {
   readonly store: Store
   readonly stage: Stage
   readonly scheduler: SchedulerLike
-  readonly rests: CheckpointRests
+  readonly settings: CheckpointSettings
   /** position of the last input that was applied */
   readonly position: () => number
   /** where a restart has to begin to read whatever the states reflect; undefined: nowhere */
@@ -42,15 +42,20 @@ export interface CheckpointParts {
   readonly logger: Logger | undefined
 }
 
-/** How long what changed may wait for its round, in ms. */
-export interface CheckpointRests {
-  /** after inputs; default 30,000 */
+/** How long what changed may wait for its round, and how much of it is stored. */
+export interface CheckpointSettings {
+  /** ms after inputs; default 30,000 */
   readonly inputMs: number
-  /** after what the log alone would not do for; default 250 */
+  /** ms after what the log alone would not do for; default 250 */
   readonly soonMs: number
+  /**
+   * characters of the JSON text of a state that is too large for one document; one with more is not stored, and the log
+   * is kept for it. Default 64 million
+   */
+  readonly maxLength: number
 }
 
-export const CHECKPOINT_RESTS: CheckpointRests = { inputMs: 30_000, soonMs: 250 }
+export const CHECKPOINT_SETTINGS: CheckpointSettings = { inputMs: 30_000, soonMs: 250, maxLength: 64_000_000 }
 
 const MOST_PER_SLICE = 500
 /** A round begins early when so many inputs were applied since the last. */
@@ -163,8 +168,8 @@ export class Checkpoints {
     if (this.#timer !== undefined && (this.#isSoon || !this.#isUrgent)) return
     this.#disarm()
     this.#isSoon = this.#isUrgent
-    const { scheduler, rests } = this.#parts
-    this.#timer = scheduler.schedule(() => void this.flush(), this.#isSoon ? rests.soonMs : rests.inputMs)
+    const { scheduler, settings } = this.#parts
+    this.#timer = scheduler.schedule(() => void this.flush(), this.#isSoon ? settings.soonMs : settings.inputMs)
   }
 
   #disarm(): void {
@@ -234,8 +239,7 @@ export class Checkpoints {
   }
 
   #slice(): Slice {
-    const { store, stage, position } = this.#parts
-    return new Slice(store, stage, position, this.#cut)
+    return new Slice(this.#parts, this.#cut)
   }
 
   /** With the mark, so that what is stored and how far the runner has come are one. */
@@ -319,16 +323,12 @@ function isRefusal(error: unknown): boolean {
 class Slice {
   readonly states: { readonly id: string; readonly parts: number; readonly oldest: number | undefined }[] = []
   readonly writes: Write[] = []
-  readonly #store: Store
-  readonly #stage: Stage
-  readonly #position: () => number
+  readonly #parts: CheckpointParts
   readonly #cut: ReadonlyMap<string, number>
   readonly #deliveries: { readonly list: DeliveryRecord[]; readonly count: number }[] = []
 
-  constructor(store: Store, stage: Stage, position: () => number, cut: ReadonlyMap<string, number>) {
-    this.#store = store
-    this.#stage = stage
-    this.#position = position
+  constructor(parts: CheckpointParts, cut: ReadonlyMap<string, number>) {
+    this.#parts = parts
     this.#cut = cut
   }
 
@@ -338,24 +338,29 @@ class Slice {
 
   /** Throws `TOO_LARGE` for a state that is too large even for parts. */
   add(id: string, inParts = this.#cut.has(id)): void {
-    const task = this.#stage.task(id)
-    const saved = this.#stage.save(id)
+    const { store, stage, position, settings } = this.#parts
+    const task = stage.task(id)
+    const saved = stage.save(id)
     if (task === undefined || saved === undefined) return
-    const now: StateRecord = { epoch: task.epoch, position: this.#position(), time: this.#stage.now, ...saved }
+    const now: StateRecord = { epoch: task.epoch, position: position(), time: stage.now, ...saved }
     const { record, oldest } = withoutKept(now)
-    const { writes, parts } = (inParts ? stateInParts : wholeState)(this.#store, id, record, this.#cut.get(id) ?? 0)
+    const had = this.#cut.get(id) ?? 0
+    const { writes, parts } = inParts
+      ? stateInParts(store, id, record, had, settings.maxLength)
+      : wholeState(store, id, record, had)
     this.states.push({ id, parts, oldest })
     this.writes.push(...writes)
-    const list = this.#stage.book.fresh.get(id)
+    const list = stage.book.fresh.get(id)
     if (list === undefined) return
     this.#deliveries.push({ list, count: list.length })
-    const deliveries = this.#store.collection(DELIVERIES)
+    const deliveries = store.collection(DELIVERIES)
     for (const one of list) this.writes.push(deliveries.putting(deliveryId(id, one.number), one))
   }
 
   /** It is durable: what it had is not fresh any more. */
   stored(): void {
     for (const { list, count } of this.#deliveries) list.splice(0, count)
-    for (const id of this.ids) if (this.#stage.book.fresh.get(id)?.length === 0) this.#stage.book.fresh.delete(id)
+    const { fresh } = this.#parts.stage.book
+    for (const id of this.ids) if (fresh.get(id)?.length === 0) fresh.delete(id)
   }
 }

@@ -29,7 +29,7 @@ import type {
   TaskRunner,
   TenantEvent,
 } from '../runner.ts'
-import { CHECKPOINT_RESTS, type CheckpointRests } from './checkpoints.ts'
+import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MOST_DELIVERIES } from './records.ts'
 import type { EndOfRun, EngineParts } from './stage.ts'
 import { laterPorts } from './later-ports.ts'
@@ -44,8 +44,8 @@ export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
   readonly store: (tenant: string) => Store
   /** real time: what it is, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
-  /** how long states may wait to be stored, which a restart then makes up from the log */
-  readonly checkpoints?: Partial<CheckpointRests>
+  /** how long states may wait to be stored, which a restart then makes up from the log, and how large they may be */
+  readonly checkpoints?: Partial<CheckpointSettings>
   /** messages that may wait in all tasks together; then posts are refused with `RATE_LIMITED`; default 1,000,000 */
   readonly maxWaitingMessages?: number
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
@@ -111,8 +111,11 @@ class Runner implements DurableRunner {
   }
 
   get trouble(): string | undefined {
-    for (const [tenant, { unstored }] of this.#open) {
-      for (const [id, error] of unstored) return `the state of task ${id} of ${tenant} is not stored: ${error}`
+    for (const [tenant, { unstored, stage }] of this.#open) {
+      for (const [id, error] of unstored) {
+        const name = JSON.stringify(stage.engine.tasks.get(id)?.name ?? '')
+        return `the state of task ${id} ${name} of ${tenant} is not stored: ${error}`
+      }
     }
     return undefined
   }
@@ -224,7 +227,7 @@ class Runner implements DurableRunner {
       engine: { ...common, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(createRegistry(plugs)),
       scheduler,
-      checkpoints: { ...CHECKPOINT_RESTS, ...checkpoints },
+      checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
       requireRoom: () => this.#requireRoom(),
       ended: (run) => this.#ended.next(endedRun(run)),

@@ -18,8 +18,6 @@ export const STATE_PARTS: CollectionSpec<StatePart> = { name: 'rule_state_parts'
 
 /** Characters of a part: at most three bytes each, and a quote or backslash is written as two. */
 const PART_LENGTH = 250_000
-/** 64 MB */
-const MAX_PARTS = 256
 /** Messages that lie further back than this are stored with the state, so that the log need not be kept for them. */
 const MAX_BACK = 50_000
 const PORTION = 1000
@@ -31,14 +29,20 @@ export function wholeState(store: Store, id: string, record: StateRecord, hadPar
   return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
 }
 
-/** Writes a state in parts. `TOO_LARGE` for one above 64 MB. */
-export function stateInParts(store: Store, id: string, record: StateRecord, hadParts: number): Written {
+/** Writes a state in parts. `TOO_LARGE` for one with more than so many characters. */
+export function stateInParts(
+  store: Store,
+  id: string,
+  record: StateRecord,
+  hadParts: number,
+  maxLength: number,
+): Written {
   const { state, underWay, ...rest } = record
   const text = JSON.stringify({ state, underWay })
   const parts = Math.ceil(text.length / PART_LENGTH)
   if (parts === 1) return wholeState(store, id, record, hadParts)
-  if (parts > MAX_PARTS) {
-    const limit = `${(MAX_PARTS * PART_LENGTH) / 1e6} million characters`
+  if (text.length > maxLength) {
+    const limit = `${maxLength / 1e6} million characters`
     throw new AppError('TOO_LARGE', `the state of task ${id} has ${text.length} characters, above ${limit}`)
   }
   const collection = store.collection(STATE_PARTS)

@@ -17,7 +17,7 @@ import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
-import { Checkpoints, type CheckpointRests } from './checkpoints.ts'
+import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
@@ -31,7 +31,7 @@ export interface TenantParts {
   readonly preparer: Preparer
   /** real time, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
-  readonly checkpoints: CheckpointRests
+  readonly checkpoints: CheckpointSettings
   readonly restMs: number
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
   requireRoom(): void
@@ -97,7 +97,7 @@ export class TenantRunner {
         store,
         scheduler,
         stage: this.stage,
-        rests: checkpoints,
+        settings: checkpoints,
         position,
         floor,
         later: this.#later,
