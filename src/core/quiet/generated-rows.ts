@@ -25,7 +25,6 @@ import {
   FIRED,
   FIRED_BY,
   firedBeforeAt,
-  firedByClockAt,
   FIRES,
   FLAG,
   HEAD,
@@ -229,7 +228,6 @@ class SourceWriter {
       '}',
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
-      ...(this.#layout.earlier === -1 ? [] : [`past[${this.#byClock()}] = Math.max(now, clock[1])`]),
       'firings++',
       `if (!lane.fire(row, place, ${only ? 0 : 'actuator'}, trigger)) return`,
       // comparing seats touches their memory
@@ -237,11 +235,6 @@ class SourceWriter {
       '}',
       'lane.followed(firings, held)',
     ].join('\n')
-  }
-
-  #byClock(): string {
-    const first = firedByClockAt(this.#layout, 0)
-    return `p + ${first} + ${firedByClockAt(this.#layout, 1) - first} * actuator`
   }
 
   /** Copies what a rebuild needs of the message at which an actuator fires. */
@@ -262,7 +255,6 @@ class SourceWriter {
         `past[b + ${before}] = past[p + ${at} + (past[p + ${at + AT_COUNT}] === count ? ${before} : ${FIRED})]`,
     )
     return [
-      ...(this.#layout.earlier === -1 ? [] : [`past[${this.#byClock()} + 1] = past[${this.#byClock()}]`]),
       `past[b + ${AT_FIRES}] = ${fires}objects[own + ${FIRES}]`,
       ...(actuators === 1 ? [`past[b + ${firedBeforeAt(this.#layout, 0)}] = past[b + ${FIRED}]`] : fired),
       `pastInts[2 * b + ${2 * AT_BITS}] = ints[2 * d + ${BEFORE}] | ((past[b + ${AT_COUNT}] !== -1 | 0) << 30)`,

@@ -13,7 +13,6 @@ import {
   FIRED,
   FIRED_BY,
   firedBeforeAt,
-  firedByClockAt,
   FIRES,
   FLAG,
   HELD,
@@ -76,7 +75,6 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
       }
       objects[own + FIRES] = rows.fires(row) + 1
       past[b + FIRED] = now
-      if (isCalled) past[rows.pastAt(row) + firedByClockAt(layout, actuator)] = Math.max(now, rows.clock[1] ?? now)
       firings++
       if (!lane.fire(row, place, actuator, trigger)) return
       if (objects[own + SEAT] !== seat) break
@@ -148,10 +146,6 @@ function keep(rows: RowStore, row: number, actuator: number, count: number): voi
     past[b + firedBeforeAt(layout, a)] = past[other + fired] ?? 0
   }
   const hadFired = past[b + AT_COUNT] === -1 ? 0 : FLAG
-  if (layout.earlier !== -1) {
-    const byClock = p + firedByClockAt(layout, actuator)
-    past[byClock + 1] = past[byClock] ?? 0
-  }
   past[b + AT_COUNT] = count
   past[b + AT_FIRES] = fires
   pastInts[2 * (b + AT_BITS)] = (ints[2 * d + BEFORE] ?? 0) | hadFired

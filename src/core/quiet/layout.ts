@@ -34,8 +34,6 @@ export const STATE_BITS = FLAG - 1
 export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
-/** And behind those, with called sensors, whose answers may come late: when it fired by the clock, and the time before. */
-const CLOCK_NUMS = 2
 
 /** Objects of a row, next to each other in one list: its last message while it is hot, its seat, firings since the rebuild ... */
 export const LAST = 0
@@ -74,7 +72,7 @@ export function layoutOf(shape: QuietShape): Layout {
   const earlier = called ? since + nodes : -1
   const size = lines(since + nodes + (called ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const pastSize = lines((blockSize + HOLD_NUMS + (called ? CLOCK_NUMS : 0)) * actuators)
+  const pastSize = lines((blockSize + HOLD_NUMS) * actuators)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
   return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, earlier, blockSize }
 }
@@ -96,11 +94,6 @@ export function blockAt(layout: Layout, actuator: number): number {
 /** Place of what is known of its last hold. */
 export function holdAt(layout: Layout, actuator: number): number {
   return layout.blockSize * layout.actuators + HOLD_NUMS * actuator
-}
-
-/** Place of when an actuator fired last by the clock; the time before stands behind it. Only with called sensors. */
-export function firedByClockAt(layout: Layout, actuator: number): number {
-  return (layout.blockSize + HOLD_NUMS) * layout.actuators + CLOCK_NUMS * actuator
 }
 
 /** Place in a block of when an actuator had fired before. */

@@ -27,8 +27,7 @@ export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Numbe
 
 /**
  * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
- * is open then, undefined when all is done. `counts`: of a message whose firings nobody has counted. `at`: the
- * clock's time when it was done.
+ * is open then, undefined when all is done. `counts`: of a message whose firings nobody has counted.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,
@@ -37,11 +36,10 @@ export function replay(
   answer: (execution: Execution, place: number) => Outcome,
   until: Progress,
   counts: FiringCounts | null = null,
-  at = now,
 ): Execution | undefined {
   const sink = counts === null ? SILENT : { ...SILENT, counts }
   const silent: TaskRun = { model: run.model, state: run.state, sink, now, at: now }
-  step(silent, now, { kind: 'data', messages: [message] }, at)
+  step(silent, now, { kind: 'data', messages: [message] })
   let sensors = 0
   let firings = 0
   for (let execution = nextCall(silent); execution !== undefined; execution = nextCall(silent)) {
@@ -49,8 +47,8 @@ export function replay(
     const place = isSensor ? sensors++ : firings++
     if (isSensor ? place === until.sensors : place === until.firings) return execution
     const outcome = answer(execution, place)
-    if (outcome.ok) step(silent, now, { kind: 'answer', execution, answer: outcome }, at)
-    else step(silent, now, { kind: 'error', execution, message: outcome.error }, at)
+    if (outcome.ok) step(silent, now, { kind: 'answer', execution, answer: outcome })
+    else step(silent, now, { kind: 'error', execution, message: outcome.error })
   }
   return undefined
 }

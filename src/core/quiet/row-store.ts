@@ -15,8 +15,6 @@ import {
   COUNT,
   FIRED,
   FIRED_BY,
-  firedBeforeAt,
-  firedByClockAt,
   FIRES,
   HEAD,
   layoutOf,
@@ -177,14 +175,6 @@ export class RowStore {
       pastInts[2 * (block + AT_BITS) + 1] = 0
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
     }
-  }
-
-  /** When an actuator fired last by the clock, or (`back` 1) the time before; it answered then. */
-  firedByClock(row: number, actuator: number, back: 0 | 1): number {
-    const p = this.pastAt(row)
-    if (this.layout.earlier !== -1) return this.past[p + firedByClockAt(this.layout, actuator) + back] ?? 0
-    const block = p + blockAt(this.layout, actuator)
-    return this.past[block + (back === 0 ? FIRED : firedBeforeAt(this.layout, actuator))] ?? 0
   }
 
   /** Firings since the last rebuild. */

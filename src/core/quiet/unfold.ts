@@ -103,17 +103,7 @@ function unfoldTo(
     if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
   }
   task.state.streams[0] = { values: message, at: time, carried: null }
-  const at = clockOf(rows, row, count) ?? time
-  return replay(task, message, time, answers(rows, task, row, bits), until, counts, at)
-}
-
-/** The clock's time when the message `count` fired; undefined when it did not. */
-function clockOf(rows: RowStore, row: number, count: number): number | undefined {
-  const { past, layout } = rows
-  for (let a = 0; a < layout.actuators; a++) {
-    if (past[rows.pastAt(row) + blockAt(layout, a) + AT_COUNT] === count) return rows.firedByClock(row, a, 0)
-  }
-  return undefined
+  return replay(task, message, time, answers(rows, task, row, bits), until, counts)
 }
 
 function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
@@ -144,7 +134,7 @@ function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
     if (at !== -1) actuator.firedAt = past[b + (at === count ? firedBeforeAt(layout, a) : FIRED)] ?? 0
     if (at !== -1 && at !== count) actuator.firing = replayed.get(at)?.actuators[a]?.firing ?? null
     if (at !== -1 && (at !== count || ((pastInts[2 * (b + AT_BITS)] ?? 0) & FLAG) !== 0)) {
-      actuator.answer = { collectedTime: rows.firedByClock(seat.row, a, at === count ? 1 : 0) }
+      actuator.answer = { collectedTime: actuator.firedAt }
       actuator.error = null
       actuator.held = null
     }
