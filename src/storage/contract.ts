@@ -14,6 +14,7 @@
  * S5  a reader sees its own writes as soon as they are answered
  * S6  commits of one store take effect, and are then answered, in the order in which this process asked for them; one
  *     that is refused for what its writes say may be told so earlier
+ * S7  all who share a medium are told the time by one clock
  */
 import type { Json } from '../kernel/json.ts'
 import type { Blobs } from './blobs.ts'
@@ -55,6 +56,18 @@ export interface Store {
    * Commits of one turn of the event loop share one transaction of the medium; each still succeeds or fails alone.
    */
   commit(writes: readonly Write[]): Promise<Committed>
+  /** The time by the clock of the medium (S7): what one process leases, and another may take once it is over, goes by it. */
+  now(): Promise<StoreTime>
+}
+
+export interface StoreTime {
+  /** epoch ms, whole */
+  readonly ms: number
+  /**
+   * Of a medium that one process has to itself: another text at each opening, so that nobody holds what was leased in
+   * an earlier session. Absent where several processes may share the medium.
+   */
+  readonly session?: string
 }
 
 /** Plain JSON: no functions, dates or cycles; members that are `undefined` are left out. */

@@ -9,7 +9,18 @@ import {
   checkRemoval,
   prepareBatch,
 } from '../check-series.ts'
-import type { Blobs, Collection, CollectionSpec, Committed, Document, Log, Series, Store, Write } from '../contract.ts'
+import type {
+  Blobs,
+  Collection,
+  CollectionSpec,
+  Committed,
+  Document,
+  Log,
+  Series,
+  Store,
+  StoreTime,
+  Write,
+} from '../contract.ts'
 import { prepareWrites } from '../prepare-writes.ts'
 import type { KnownSpec, Specs } from '../spec.ts'
 import { MemoryCollection } from './memory-collection.ts'
@@ -23,6 +34,8 @@ export interface MemoryHost {
   readonly specs: Specs
   /** epoch ms */
   readonly clock: () => number
+  /** of this opening */
+  readonly session: string
   /** Throws `CLOSED`. */
   checkOpen(): void
   /** One more commit, which took so long (ms). */
@@ -99,6 +112,11 @@ export class MemoryStore implements Store {
     if (writes.length > 0) this.#data.touched = true
     this.#host.committed(performance.now() - start)
     return { results }
+  }
+
+  async now(): Promise<StoreTime> {
+    this.#host.checkOpen()
+    return { ms: Math.floor(this.#host.clock()), session: this.#host.session }
   }
 
   #table(known: KnownSpec): MemoryTable {

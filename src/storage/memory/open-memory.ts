@@ -1,4 +1,5 @@
 /** Storage in memory: the same answers as the durable media, for tests and simulation. It ends with the process. */
+import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
 import { compareText } from '../order.ts'
@@ -29,6 +30,7 @@ export function openMemory(options: MemoryOptions = {}): Storage {
     disk,
     specs,
     clock,
+    session: randomUUID(),
     checkOpen() {
       if (closed) throw closedError()
     },

@@ -6,7 +6,17 @@ import type { PoolConfig } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
 import type { BlobMedium } from '../blob-medium.ts'
 import { compareText } from '../order.ts'
-import type { Collection, CollectionSpec, Committed, Document, Log, Storage, Store, Write } from '../contract.ts'
+import type {
+  Collection,
+  CollectionSpec,
+  Committed,
+  Document,
+  Log,
+  Storage,
+  Store,
+  StoreTime,
+  Write,
+} from '../contract.ts'
 import { prepareWrites } from '../prepare-writes.ts'
 import { checkTenant } from '../tenant.ts'
 import { PostgresCollection } from './collection.ts'
@@ -105,6 +115,16 @@ class PostgresStore implements Store {
 
   async commit(writes: readonly Write[]): Promise<Committed> {
     return { results: await this.#commit(writes) }
+  }
+
+  /** The server's clock: those of the hosts may differ. */
+  now(): Promise<StoreTime> {
+    return this.#opened.act(async ({ database }) => {
+      const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::int8 as ms'
+      const [time] = await database.read<StoreTime>({ text })
+      if (time === undefined) throw new AppError('STORE', `${database.place} does not tell the time`)
+      return { ms: time.ms }
+    })
   }
 
   #commit(writes: readonly Write[]): Promise<readonly number[]> {

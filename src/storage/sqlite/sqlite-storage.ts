@@ -1,4 +1,5 @@
 /** One opened data folder, and its stores by tenant. */
+import { randomUUID } from 'node:crypto'
 import type { BlobMedium } from '../blob-medium.ts'
 import { checkLogName } from '../check-log.ts'
 import type {
@@ -10,6 +11,7 @@ import type {
   Storage,
   StorageStats,
   Store,
+  StoreTime,
   Write,
 } from '../contract.ts'
 import { compareText } from '../order.ts'
@@ -33,6 +35,7 @@ export interface SqliteParts extends Pick<Opened, 'specs' | 'declarations' | 'ge
 export class SqliteStorage implements Storage {
   readonly #parts: SqliteParts
   readonly #opened: Opened
+  readonly #session = randomUUID()
   #closing: Promise<void> | undefined
 
   constructor(parts: SqliteParts) {
@@ -57,7 +60,7 @@ export class SqliteStorage implements Storage {
 
   tenant(id: string): Store {
     checkTenant(id)
-    return new SqliteStore(this.#opened, id, this.#parts.blobs)
+    return new SqliteStore(this.#opened, id, this.#parts.blobs, this.#session)
   }
 
   async tenants(): Promise<readonly string[]> {
@@ -101,11 +104,13 @@ class SqliteStore implements Store {
   readonly #opened: Opened
   readonly #tenant: string
   readonly #blobs: BlobMedium
+  readonly #session: string
 
-  constructor(opened: Opened, tenant: string, blobs: BlobMedium) {
+  constructor(opened: Opened, tenant: string, blobs: BlobMedium, session: string) {
     this.#opened = opened
     this.#tenant = tenant
     this.#blobs = blobs
+    this.#session = session
     this.series = new SqliteSeries(opened, tenant)
   }
 
@@ -124,5 +129,10 @@ class SqliteStore implements Store {
 
   commit(writes: readonly Write[]): Promise<Committed> {
     return this.#opened.commit(this.#tenant, writes)
+  }
+  /** The folder is this process's alone, so that its clock is everybody's. */
+  async now(): Promise<StoreTime> {
+    this.#opened.refuseWhenClosed()
+    return { ms: Math.floor(this.#opened.clock()), session: this.#session }
   }
 }

@@ -97,8 +97,32 @@ export function definesOpening(suite: Suite<Storage>): void {
       () => store.series.expire(1),
       () => storage.tenant('acme').collection(THINGS).get('x'),
       () => storage.tenants(),
+      () => store.now(),
     ]
     for (const act of acts) await expectCode(act, 'CLOSED', String(act))
+  })
+
+  suite.alone('S7: all tenants are told one time, which goes on', async ({ storage }, clock) => {
+    const [acme, globex] = [storage.tenant('acme'), storage.tenant('globex')]
+    const first = await acme.now()
+    expect(Number.isInteger(first.ms)).toBe(true)
+    // A medium that several hosts share has a clock of its own, whatever the host's says.
+    expect(first.ms === clock.now).toBe(first.session !== undefined)
+    clock.now += 0.5
+    const second = await globex.now()
+    expect(second.ms).toBeGreaterThanOrEqual(first.ms)
+    expect(second.session).toBe(first.session)
+    clock.now += 60_000
+    const third = await acme.now()
+    expect(third.ms).toBeGreaterThanOrEqual(first.session === undefined ? second.ms : second.ms + 60_000)
+    expect(Number.isInteger(third.ms)).toBe(true)
+  })
+
+  suite.alone('a session is that of one opening, and there is none where hosts share a medium', async (opened) => {
+    const before = await opened.storage.tenant('acme').now()
+    const after = await (await opened.reopen()).tenant('acme').now()
+    if (before.session === undefined) expect(after.session).toBe(undefined)
+    else expect([typeof after.session, after.session === before.session]).toEqual(['string', false])
   })
 
   suite.alone('close waits for what was handed over', async (opened) => {

@@ -92,6 +92,7 @@ function readsCounted(inner: Storage, read: () => void): Storage {
       series: store.series,
       blobs: store.blobs,
       commit: (writes) => store.commit(writes),
+      now: () => store.now(),
     }
   }
   return {

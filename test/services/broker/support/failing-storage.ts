@@ -37,6 +37,7 @@ function failingStore(store: Store, fates: FailingStorage['fates']): Store {
     log: (name) => store.log(name),
     blobs: store.blobs,
     commit: (writes) => store.commit(writes),
+    now: () => store.now(),
     series: new Proxy(series, {
       get: (target, key) => {
         if (key === 'append') return append

@@ -296,6 +296,7 @@ export class Life {
         this.commits++
         return store.commit(writes)
       },
+      now: () => (this.#isDead ? die() : store.now()),
     }
   }
 }

@@ -11,6 +11,7 @@ export function withCommit(store: Store, commit: Store['commit']): Store {
     series: store.series,
     blobs: store.blobs,
     commit,
+    now: () => store.now(),
   }
 }
 
