@@ -59,6 +59,8 @@ export const WALLS: readonly Wall[] = [
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
       'src/effects/**',
+      'src/jobs/**',
+      'src/machine/**',
       'src/web/**',
       'src/core/**',
       'src/kernel/**',
@@ -73,6 +75,8 @@ export const WALLS: readonly Wall[] = [
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
       'src/effects/**',
+      'src/jobs/**',
+      'src/machine/**',
       'src/web/**',
       'src/kernel/**',
     ],
@@ -86,6 +90,15 @@ export const WALLS: readonly Wall[] = [
     packages: ['node:crypto'],
     pure: true,
   },
+  // What services leave to be done later; the machine's time and chance come in from outside
+  {
+    from: 'src/jobs/**',
+    files: ['src/jobs/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
+  // The machine's time and chance, for those that take them from outside
+  { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:timers'], pure: false },
   // What routes and clients of all services share
   { from: 'src/web/**', files: ['src/web/**', 'src/kernel/**'], packages: ['fastify', 'node:stream'], pure: false },
   {

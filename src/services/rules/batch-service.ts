@@ -1,8 +1,10 @@
 /** Operations on many tasks: queued and followed, or only looked at (part 2, 2.4 and 4.1). */
 import { setImmediate } from 'node:timers/promises'
-import type { BatchRecord } from './batch-record.ts'
-import type { BatchEntry, BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
-import type { BatchWorker } from './batch-worker.ts'
+import type { Job } from '../../jobs/contract.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
+import { itemResults } from '../../web/item-results.ts'
+import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
+import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
 import type { Books } from './books.ts'
 import type { BatchApi } from './contract.ts'
 import { noBatch, noTaskWithId } from './error-texts.ts'
@@ -20,34 +22,34 @@ const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
 export function batchApi(
-  parts: TaskParts & { readonly worker: BatchWorker; readonly now: () => number },
+  parts: TaskParts & { readonly jobs: (tenant: string) => JobQueue },
   books: Books,
   caller: Caller,
 ): BatchApi {
-  const { maker, changes, show, newId, worker, now, resources } = parts
+  const { maker, changes, show, newId, resources } = parts
+  const jobs = parts.jobs(books.tenant)
   const narrowed = (where: TaskFilter) => withResources(where, books.tenant, resources(), '/query')
-  const queue = async (request: BatchRequest): Promise<{ answer: QueuedBatch; finished: Promise<void> }> => {
+  const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
     const read = readBatch(request, maker.plugs)
     const { ids, missing } = await selected(books, await narrowed(read.where))
     const id = newId()
     const operation = operationOf(request, read)
-    const queueTime = now()
-    const batch = { id, user: caller.user, operation, action: read.action, queueTime, missing }
-    const { finished } = await worker.queue(books, batch, ids)
+    const data: BatchData = { operation, action: read.action, missing }
+    const { queueTime } = await jobs.add({ type: BATCH_JOB, id, user: caller.user, data, items: ids })
     const entity = { id, user: caller.user, queueTime: new Date(queueTime).toISOString(), operation }
-    return { answer: { statusCode: 202, uri: `/api/batch/${id}`, entity }, finished }
+    return { statusCode: 202, uri: `/api/batch/${id}`, entity }
   }
   const get = async (id: string): Promise<BatchStatus> => {
-    const stored = await books.batches.get(id)
-    if (stored === undefined) throw noBatch(id)
-    return statusOf(books, stored.value, worker)
+    const job = await jobs.get(id)
+    if (job?.type !== BATCH_JOB) throw noBatch(id)
+    return statusOf(job, jobs)
   }
   return {
-    queue: async (request) => (await queue(request)).answer,
+    queue,
     run: async (request) => {
-      const { answer, finished } = await queue(request)
-      await finished
-      return get(answer.entity.id)
+      const { entity } = await queue(request)
+      await jobs.finished(entity.id)
+      return get(entity.id)
     },
     get,
     preview: async (request) => {
@@ -114,21 +116,12 @@ async function allIds(books: Books, where: TaskFilter): Promise<readonly string[
   }
 }
 
-async function statusOf(books: Books, batch: BatchRecord, worker: BatchWorker): Promise<BatchStatus> {
-  const { id, user, operation, queueTime, finishedTime, missing } = batch
+async function statusOf(job: Job, jobs: JobQueue): Promise<BatchStatus> {
+  const { id, user = '', queueTime, finishedTime } = job
+  const { operation, missing } = batchData(job)
   const head = { id, user, operation, queueTime: new Date(queueTime).toISOString() }
   if (finishedTime === undefined) return head
-  const success = emptyEntries()
-  const failure = emptyEntries()
-  for (const absent of missing) failure[absent] = entryOf(noTaskWithId(absent))
-  for (const [task, entry] of await worker.results(books, batch)) {
-    if (entry.statusCode < 400) success[task] = entry
-    else failure[task] = entry
-  }
-  return { ...head, finishedTime: new Date(finishedTime).toISOString(), results: { success, failure } }
-}
-
-/** Ids are text from outside: no prototype. */
-function emptyEntries(): Record<string, BatchEntry> {
-  return Object.create(null) as Record<string, BatchEntry>
+  const absent = missing.map((task) => [task, entryOf(noTaskWithId(task))] as const)
+  const results = await itemResults(absent, jobs.outcomes(job))
+  return { ...head, finishedTime: new Date(finishedTime).toISOString(), results }
 }

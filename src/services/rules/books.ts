@@ -1,6 +1,5 @@
 /** The collections of one tenant, opened once. */
 import type { Collection, Storage, Store, Write } from '../../storage/contract.ts'
-import { BATCHES, BATCH_PARTS, type BatchPart, type BatchRecord } from './batch-record.ts'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './task-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './template-record.ts'
 
@@ -11,8 +10,8 @@ export interface Books {
   /** of templates */
   readonly oldVersions: Collection<OldVersionRecord>
   readonly sources: Collection<SourceRecord>
-  readonly batches: Collection<BatchRecord>
-  readonly parts: Collection<BatchPart>
+  /** for work beside the documents */
+  readonly store: Store
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
@@ -34,8 +33,7 @@ export class Library {
       templates: store.collection(TEMPLATES),
       oldVersions: store.collection(OLD_VERSIONS),
       sources: store.collection(SOURCES),
-      batches: store.collection(BATCHES),
-      parts: store.collection(BATCH_PARTS),
+      store,
       commit: (writes) => store.commit(writes),
     }
     this.#books.set(tenant, books)

@@ -5,10 +5,12 @@
 import type { Subscription } from 'rxjs'
 import type { Plug } from '../../core/plug/plug.ts'
 import type { Logger, Ports } from '../../core/ports.ts'
+import { JobRunner } from '../../jobs/job-runner.ts'
 import { messageOf } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
+import { adoptOldBatches, batchHandler } from './batch-jobs.ts'
 import { batchApi } from './batch-service.ts'
-import { BatchWorker } from './batch-worker.ts'
 import { Library, type Books } from './books.ts'
 import type { RulesApi, RulesService } from './contract.ts'
 import { inspectionApi } from './inspection-service.ts'
@@ -59,7 +61,7 @@ class Rules implements RulesService {
   readonly #library: Library
   readonly #workshops = new Map<string, Workshop>()
   readonly #trail: TaskTrail
-  readonly #worker: BatchWorker
+  readonly #jobs: JobRunner
   readonly #templateLanes = new Lanes()
   readonly #ends: Subscription
   readonly #noting = new Set<Promise<void>>()
@@ -69,7 +71,11 @@ class Rules implements RulesService {
     this.#options = options
     this.#library = new Library(storage)
     this.#trail = new TaskTrail(runner.reports, newId().slice(-8), now, calm)
-    this.#worker = new BatchWorker((tenant) => this.#workshop(tenant).changes, now, logger)
+    const handler = batchHandler(
+      (tenant) => this.#workshop(tenant).changes,
+      (tenant) => this.#library.of(tenant),
+    )
+    this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
   }
 
@@ -87,7 +93,7 @@ class Rules implements RulesService {
       resources,
       nodes: runner.nodes,
       trail: this.#trail,
-      worker: this.#worker,
+      jobs: (tenant: string) => this.#jobs.queue(tenant),
       runner,
       around,
       lanes: this.#templateLanes,
@@ -121,13 +127,14 @@ class Rules implements RulesService {
       const books = this.#library.of(tenant)
       await this.#workshop(tenant).shelf.tidy(books)
       await this.#resume(books)
-      await this.#worker.resume(books)
+      await adoptOldBatches(books.store)
     }
+    await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#trail.close()
-    await this.#worker.stop()
+    await this.#jobs.stop()
     await Promise.all([...this.#workshops.values()].map(({ changes }) => changes.idle()))
     this.#ends.unsubscribe()
     await Promise.all(this.#noting)
@@ -143,7 +150,7 @@ class Rules implements RulesService {
   }
 
   gauges(): ReturnType<RulesService['gauges']> {
-    return { openBatches: this.#worker.open, eventStreams: this.#trail.readers }
+    return { openBatches: this.#jobs.open, eventStreams: this.#trail.readers }
   }
 
   rebind(tenant: string, resource: string): Promise<number> {

@@ -1,0 +1,148 @@
+/**
+ * Operations that older versions stored, each service in collections of its own, become jobs: those that were not finished
+ * go on, the others can still be asked for. A crash in between loses none, and two hosts may do it at once.
+ */
+import { AppError } from '../kernel/errors.ts'
+import type { Json } from '../kernel/json.ts'
+import type { Collection, CollectionSpec, Store, Stored } from '../storage/contract.ts'
+import type { ItemOutcome, Job, Progress } from './contract.ts'
+import { batchId, JOB_BATCHES, JOBS, type JobBatch } from './job-record.ts'
+
+/** How an operation began; times are epoch ms. */
+export interface OldHead {
+  readonly id: string
+  readonly user: string
+  readonly queueTime: number
+  readonly finishedTime?: number
+  readonly parts: number
+  /** parts that are done */
+  readonly done: number
+}
+
+/** Its id is the operation's and its number. */
+export interface OldPart {
+  readonly ids: readonly string[]
+  /** instead of ids, while they are not done */
+  readonly bodies?: readonly Json[]
+  readonly results?: readonly ItemOutcome[]
+}
+
+export interface OldOperations<Head extends OldHead> {
+  readonly heads: CollectionSpec<Head>
+  readonly parts: CollectionSpec<OldPart>
+  /** of the jobs that they become */
+  readonly type: string
+  /** ids of one part */
+  readonly batchSize: number
+  readonly keepMs: number
+  /** for the handler; undefined: it is none of these operations */
+  dataOf(head: Head): object | undefined
+}
+
+const HEADS_AT_ONCE = 100
+const PARTS_AT_ONCE = 20
+
+/** Call it before jobs are carried out. */
+export async function adoptOld<Head extends OldHead>(store: Store, old: OldOperations<Head>): Promise<void> {
+  const heads = store.collection(old.heads)
+  for (let afterId: string | undefined; ;) {
+    const found = await heads.find({ limit: HEADS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
+    for (const head of found) {
+      const data = old.dataOf(head.value)
+      if (data !== undefined) await adopt(store, old, head, data)
+    }
+    afterId = found.at(-1)?.id
+    if (found.length < HEADS_AT_ONCE) break
+  }
+  await removeParts(store.collection(old.parts), heads)
+}
+
+async function adopt<Head extends OldHead>(
+  store: Store,
+  old: OldOperations<Head>,
+  { id, version, value }: Stored<Head>,
+  data: object,
+): Promise<void> {
+  const progress = await adoptParts(store, old, value)
+  const { user, queueTime, finishedTime, parts } = value
+  const isDone = finishedTime !== undefined
+  const job: Job = {
+    id,
+    type: old.type,
+    state: isDone ? 'completed' : 'waiting',
+    data,
+    user,
+    ancestors: [],
+    childrenLeft: 0,
+    priority: 0,
+    order: queueTime * 1_000,
+    queueTime,
+    // one that is not finished may have been begun, by a host that died
+    attemptsStarted: 1,
+    attemptsMade: isDone ? 1 : 0,
+    stalls: 0,
+    progress,
+    items: { batches: parts, batchSize: old.batchSize },
+    ...(isDone && { finishedTime, removeTime: finishedTime + old.keepMs }),
+  }
+  await unlessConflict(
+    store.commit([
+      store.collection(JOBS).putting(id, job, 'absent'),
+      store.collection(old.heads).deleting(id, version),
+    ]),
+  )
+}
+
+/** Copies what is not there yet: another host may carry it out already. */
+async function adoptParts<Head extends OldHead>(
+  store: Store,
+  old: OldOperations<Head>,
+  { id, parts, done }: OldHead,
+): Promise<Progress> {
+  const [from, to] = [store.collection(old.parts), store.collection(JOB_BATCHES)]
+  const progress = { done: 0, total: 0, ended: {} as Record<string, number> }
+  for (let first = 0; first < parts; first += PARTS_AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(PARTS_AT_ONCE, parts - first) }, (_, i) => first + i)
+    const batches = new Map<string, JobBatch>()
+    for (const number of numbers) {
+      const part = (await from.get(batchId(id, number)))?.value
+      if (part === undefined) continue
+      const { ids, bodies, results } = part
+      progress.total += ids.length
+      if (number < done) progress.done += ids.length
+      for (const { statusCode } of results ?? []) progress.ended[statusCode] = (progress.ended[statusCode] ?? 0) + 1
+      batches.set(batchId(id, number), results ? { items: ids, outcomes: results } : { items: bodies ?? ids })
+    }
+    for (let isMissing = true; isMissing;) {
+      const there = new Set((await to.getMany([...batches.keys()])).map((one) => one.id))
+      const missing = [...batches].filter(([key]) => !there.has(key))
+      isMissing = missing.length > 0
+      await unlessConflict(store.commit(missing.map(([key, batch]) => to.putting(key, batch, 'absent'))))
+    }
+  }
+  return progress
+}
+
+/** Those of operations that are jobs now. */
+async function removeParts<Head extends OldHead>(parts: Collection<OldPart>, heads: Collection<Head>): Promise<void> {
+  for (let afterId: string | undefined; ;) {
+    const ids = await parts.ids({ limit: HEADS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
+    const owners = [...new Set(ids.map(ownerOf))]
+    const there = new Set((await heads.getMany(owners)).map((one) => one.id))
+    await Promise.all(ids.filter((id) => !there.has(ownerOf(id))).map((id) => parts.delete(id)))
+    afterId = ids.at(-1)
+    if (afterId === undefined) return
+  }
+}
+
+function ownerOf(part: string): string {
+  return part.slice(0, part.lastIndexOf('/'))
+}
+
+async function unlessConflict(commit: Promise<unknown>): Promise<void> {
+  try {
+    await commit
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+  }
+}

@@ -1,0 +1,125 @@
+/** New jobs, checked and made ready to be stored: all that is wrong with a tree of them at once. */
+import type { Issue } from '../kernel/errors.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { Job, JobHandler, NewJob } from './contract.ts'
+import { readyState } from './job-change.ts'
+
+export const MOST_IN_TREE = 1_000
+const MOST_GENERATIONS = 10
+const MOST_PRIORITY = 2_097_152
+const MOST_DELAY_MS = 10 * 366 * 86_400_000
+const MOST_LABELS = 20
+const LONGEST_NAME = 200
+const BATCH_SIZE = 200
+
+/** What new jobs are made with. */
+export interface NewJobSurroundings {
+  readonly handlers: ReadonlyMap<string, JobHandler>
+  readonly newId: () => string
+  /** epoch ms */
+  readonly now: number
+  /** epoch ms by the clock of the store */
+  readonly storeTime: number
+  /** a new place in the queue, above all before */
+  readonly nextOrder: () => number
+}
+
+/** A job to be stored, and its items in batches. */
+export interface PlannedJob {
+  readonly job: Job
+  readonly batches: readonly (readonly NonNullable<NewJob['items']>[number][])[]
+}
+
+/** The job first, then its descendants. Throws `VALIDATION`. */
+export function plannedTree(
+  root: NewJob,
+  ancestors: readonly string[],
+  around: NewJobSurroundings,
+): readonly [PlannedJob, ...PlannedJob[]] {
+  const issues: Issue[] = []
+  const count = checkJob(root, '', ancestors.length + 1, around, issues)
+  if (count > MOST_IN_TREE) {
+    issues.push(problem('/children', `a tree of ${count} jobs is too large`, `at most ${MOST_IN_TREE}`))
+  }
+  if (issues.length > 0) throw refuse('the job', issues)
+  return planned(root, ancestors, around)
+}
+
+function planned(
+  one: NewJob,
+  ancestors: readonly string[],
+  around: NewJobSurroundings,
+): readonly [PlannedJob, ...PlannedJob[]] {
+  const { type, id = around.newId(), data = {}, user, labels, priority = 0, delay = 0, children = [], items } = one
+  const batchSize = around.handlers.get(type)?.batchSize ?? BATCH_SIZE
+  const batches = items === undefined ? [] : inBatches(items, batchSize)
+  const order = around.nextOrder()
+  const below = children.flatMap((child) => planned(child, [...ancestors, id], around))
+  const job: Job = {
+    id,
+    type,
+    state: children.length > 0 ? 'waiting-children' : delay > 0 ? 'delayed' : readyState({ priority }),
+    data,
+    ...(user !== undefined && { user }),
+    ...(labels && { labels }),
+    ancestors,
+    childrenLeft: children.length,
+    priority,
+    order,
+    queueTime: around.now,
+    attemptsStarted: 0,
+    attemptsMade: 0,
+    stalls: 0,
+    ...(delay > 0 && { dueTime: around.storeTime + delay }),
+    ...(items && { items: { batches: batches.length, batchSize }, progress: { done: 0, total: items.length } }),
+  }
+  return [{ job, batches }, ...below]
+}
+
+function inBatches<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+/** How many jobs it is, with its descendants. */
+function checkJob(job: NewJob, path: string, generation: number, around: NewJobSurroundings, issues: Issue[]): number {
+  const wrong = (field: string, message: string, suggestion: string): void =>
+    void issues.push(problem(`${path}/${field}`, message, suggestion))
+  const { type, id, labels = [], priority = 0, delay = 0, children = [] } = job
+  if (!around.handlers.has(type)) {
+    wrong('type', `there is no handler for ${shown(type)}`, `there are ${[...around.handlers.keys()].join(', ')}`)
+  }
+  if (id !== undefined && !isName(id)) wrong('id', `${shown(id)} is no id`, `write 1 to ${LONGEST_NAME} characters`)
+  if (labels.length > MOST_LABELS) wrong('labels', `there are ${labels.length}`, `write at most ${MOST_LABELS}`)
+  labels.forEach((label, i) => {
+    if (!isName(label)) wrong(`labels/${i}`, `${shown(label)} is no label`, `write 1 to ${LONGEST_NAME} characters`)
+  })
+  if (!isWhole(priority, MOST_PRIORITY)) {
+    wrong('priority', `${shown(priority)} is no priority`, `write a whole number from 0 to ${MOST_PRIORITY}`)
+  }
+  if (!isWhole(delay, MOST_DELAY_MS)) wrong('delay', `${shown(delay)} is no delay`, 'write ms, at most ten years')
+  if (delay > 0 && children.length > 0) wrong('delay', 'a job with children begins after them', 'delay the children')
+  if (generation > MOST_GENERATIONS) {
+    wrong('', 'it is too deep in its tree', `a tree has at most ${MOST_GENERATIONS} generations`)
+    return 1
+  }
+  return children.reduce(
+    (sum, child, i) => sum + checkJob(child, `${path}/children/${i}`, generation + 1, around, issues),
+    1,
+  )
+}
+
+function isName(text: unknown): boolean {
+  return typeof text === 'string' && text.length > 0 && text.length <= LONGEST_NAME
+}
+
+function isWhole(value: unknown, most: number): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80)
+}
+
+function problem(path: string, message: string, suggestion: string): Issue {
+  return { type: 'JOB', severity: 'ERROR', path, message, suggestion }
+}

@@ -1,0 +1,70 @@
+/**
+ * A handler of jobs with items: they are carried out in slices that leave the loop free, and what became of a batch of
+ * them is committed together with the progress, so that a crash costs one batch.
+ */
+import type { Json } from '../kernel/json.ts'
+import type { ItemOutcome, Job, JobContext, JobHandler, JobOutcome, Progress } from './contract.ts'
+import { batchId, JOB_BATCHES } from './job-record.ts'
+
+export interface ItemHandler<Item extends Json> extends Omit<JobHandler, 'run'> {
+  /** items at a time; 1 where their order counts */
+  readonly slice: number | ((job: Job) => number)
+  /** under which its outcome is kept; default: the item itself, which is a text then */
+  readonly keyOf?: (item: Item) => string
+  /**
+   * Carries one out. `isRepeat`: that may have been done already, by a host that died or stopped. What it throws is a
+   * failed attempt of the job, which goes on with the batch that was open.
+   */
+  item(item: Item, context: JobContext, isRepeat: boolean): Promise<ItemOutcome>
+}
+
+export function itemHandler<Item extends Json>(handler: ItemHandler<Item>): JobHandler {
+  return { ...handler, run: (context) => run(handler, context) }
+}
+
+async function run<Item extends Json>(handler: ItemHandler<Item>, context: JobContext): Promise<JobOutcome> {
+  const { job, store } = context
+  const { batches = 0, batchSize = 1 } = job.items ?? {}
+  let progress: Progress = job.progress ?? { done: 0, total: 0 }
+  const first = Math.floor(progress.done / batchSize)
+  const collection = store.collection(JOB_BATCHES)
+  for (let number = first; number < batches; number++) {
+    const id = batchId(job.id, number)
+    const batch = await collection.get(id)
+    if (batch === undefined) return { kind: 'failed', reason: `its batch ${number} is not stored` }
+    // what this handler was given when the job was added
+    const items = batch.value.items as readonly Item[]
+    const outcomes = await carryOut(handler, context, items, context.isRepeat && number === first)
+    if (outcomes === undefined) return { kind: 'released' }
+    const keys = handler.keyOf === undefined ? items : items.map(handler.keyOf)
+    const writes = [collection.putting(id, { items: keys, outcomes }, batch.version)]
+    progress = after(progress, outcomes)
+    if (number === batches - 1) return { kind: 'completed', progress, writes }
+    await context.progress(progress, writes)
+  }
+  return { kind: 'completed' }
+}
+
+/** Undefined when it has to end before all are done. */
+async function carryOut<Item extends Json>(
+  { slice, item }: ItemHandler<Item>,
+  context: JobContext,
+  items: readonly Item[],
+  isRepeat: boolean,
+): Promise<readonly ItemOutcome[] | undefined> {
+  const size = typeof slice === 'number' ? slice : slice(context.job)
+  const outcomes: ItemOutcome[] = []
+  for (let from = 0; from < items.length; from += size) {
+    if (context.signal.aborted) return undefined
+    const some = items.slice(from, from + size)
+    outcomes.push(...(await Promise.all(some.map((one) => item(one, context, isRepeat)))))
+    await context.breathe()
+  }
+  return outcomes
+}
+
+function after({ done, total, ended = {} }: Progress, outcomes: readonly ItemOutcome[]): Progress {
+  const counts: Record<string, number> = { ...ended }
+  for (const { statusCode } of outcomes) counts[statusCode] = (counts[statusCode] ?? 0) + 1
+  return { done: done + outcomes.length, total, ended: counts }
+}

@@ -1,0 +1,157 @@
+/** What can happen to a job, as a table of states and pure functions. Whether it may be written is up to the store. */
+import { AppError } from '../kernel/errors.ts'
+import type { Json } from '../kernel/json.ts'
+import type { Job, JobEvent, JobState, Lease, Progress } from './contract.ts'
+
+/** When a job ended, and for how long it is kept; epoch ms and ms. */
+interface Ending {
+  readonly now: number
+  readonly keepMs: number
+}
+
+export type JobChange =
+  /** a delayed one is due */
+  | { readonly kind: 'promote' }
+  | { readonly kind: 'take'; readonly lease: Lease; readonly now: number }
+  | { readonly kind: 'renew'; readonly lease: Lease }
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  /** its holder gives it back */
+  | { readonly kind: 'release' }
+  /** its lease ran out: its holder is dead or cut off */
+  | ({ readonly kind: 'stall' } & Ending)
+  /** its holder can do nothing about it now, through no fault of the job */
+  | { readonly kind: 'postpone'; readonly dueTime: number }
+  /** an attempt failed, another follows */
+  | { readonly kind: 'retry'; readonly dueTime: number; readonly reason: string }
+  | { readonly kind: 'wait-for-children'; readonly children: number }
+  | { readonly kind: 'child-completed' }
+  | ({ readonly kind: 'child-failed'; readonly reason: string } & Ending)
+  | ({
+      readonly kind: 'complete'
+      readonly result?: Json | undefined
+      readonly progress?: Progress | undefined
+    } & Ending)
+  /** for good */
+  | ({ readonly kind: 'fail'; readonly reason: string } & Ending)
+  | ({ readonly kind: 'cancel'; readonly reason: string } & Ending)
+
+const OPEN: readonly JobState[] = ['waiting', 'prioritized', 'delayed', 'waiting-children', 'active']
+const READY: readonly JobState[] = ['waiting', 'prioritized']
+const ACTIVE: readonly JobState[] = ['active']
+const PARENT: readonly JobState[] = ['waiting-children']
+
+/** The states in which each change is possible. */
+const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
+  promote: ['delayed'],
+  take: READY,
+  renew: ACTIVE,
+  progress: ACTIVE,
+  release: ACTIVE,
+  stall: ACTIVE,
+  postpone: ACTIVE,
+  retry: ACTIVE,
+  'wait-for-children': ACTIVE,
+  'child-completed': PARENT,
+  'child-failed': PARENT,
+  complete: ACTIVE,
+  fail: ACTIVE,
+  cancel: OPEN,
+}
+
+/** A job whose hosts died so often in a row, without any progress, is what kills them. */
+export const MOST_STALLS = 10
+
+export function isOver(state: JobState): boolean {
+  return !OPEN.includes(state)
+}
+
+export function isReady(state: JobState): boolean {
+  return READY.includes(state)
+}
+
+export function readyState({ priority }: Pick<Job, 'priority'>): JobState {
+  return priority > 0 ? 'prioritized' : 'waiting'
+}
+
+/** The job after a change. `CONFLICT` when its state does not allow it. */
+export function changed(job: Job, change: JobChange): Job {
+  const { kind } = change
+  if (!FROM[kind].includes(job.state)) {
+    throw new AppError(
+      'CONFLICT',
+      `${kind} of job ${job.id}: it is ${job.state}, and would have to be ${FROM[kind].join(' or ')}`,
+    )
+  }
+  const { lease: _lease, dueTime: _dueTime, ...free } = job
+  const ready = readyState(job)
+  switch (change.kind) {
+    case 'promote':
+    case 'release':
+      return { ...free, state: ready }
+    case 'take': {
+      const { lease, now } = change
+      const { attemptsStarted, processedTime = now } = job
+      return { ...free, state: 'active', lease, processedTime, attemptsStarted: attemptsStarted + 1 }
+    }
+    case 'renew':
+      return { ...job, lease: change.lease }
+    case 'progress':
+      return { ...job, progress: change.progress, stalls: 0 }
+    case 'stall': {
+      const stalls = job.stalls + 1
+      if (stalls <= MOST_STALLS) return { ...free, state: ready, stalls }
+      const failedReason = `its host died ${stalls} times in a row while it was carried out`
+      return over({ ...free, stalls, failedReason }, 'failed', change)
+    }
+    case 'postpone':
+      return { ...free, state: 'delayed', dueTime: change.dueTime }
+    case 'retry': {
+      const { dueTime, reason } = change
+      return { ...free, state: 'delayed', dueTime, failedReason: reason, stalls: 0, attemptsMade: job.attemptsMade + 1 }
+    }
+    case 'wait-for-children': {
+      const { children } = change
+      return { ...free, state: children > 0 ? 'waiting-children' : ready, childrenLeft: children, stalls: 0 }
+    }
+    case 'child-completed': {
+      const childrenLeft = job.childrenLeft - 1
+      return { ...job, childrenLeft, state: childrenLeft > 0 ? job.state : ready }
+    }
+    case 'child-failed':
+      return over({ ...free, failedReason: change.reason }, 'failed', change)
+    case 'cancel':
+      return over({ ...free, failedReason: change.reason, isCancelled: true }, 'failed', change)
+    case 'fail':
+      return over({ ...free, failedReason: change.reason, attemptsMade: job.attemptsMade + 1 }, 'failed', change)
+    case 'complete': {
+      const { failedReason: _failedReason, ...good } = free
+      const { result, progress } = change
+      const told = { ...(result !== undefined && { result }), ...(progress && { progress }) }
+      return over({ ...good, ...told, attemptsMade: job.attemptsMade + 1 }, 'completed', change)
+    }
+  }
+}
+
+/** A root is let go with its tree; until then children are kept for it. */
+function over(job: Job, state: JobState, { now, keepMs }: Ending): Job {
+  return { ...job, state, finishedTime: now, ...(job.ancestors.length === 0 && { removeTime: now + keepMs }) }
+}
+
+/** What is told of a change; undefined for one that nobody need know of. `time`: epoch ms */
+export function eventOf(before: Job | undefined, after: Job, time: number): JobEvent | undefined {
+  const { id, type, ancestors, state, progress, result, failedReason, dueTime } = after
+  const head = { job: id, type, ancestors, time }
+  if (before?.state === state) {
+    return progress === undefined || progress === before.progress
+      ? undefined
+      : { event: 'progress', ...head, prev: state, progress }
+  }
+  return {
+    event: state,
+    ...head,
+    ...(before && { prev: before.state }),
+    ...(state === 'completed' && result !== undefined && { result }),
+    ...(state === 'failed' && failedReason !== undefined && { failedReason }),
+    ...(state === 'delayed' && dueTime !== undefined && { dueTime }),
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * The jobs of one tenant in its store: what is read of them, and each change as one commit with its event and with what
+ * follows for those that wait for the job.
+ */
+import { AppError } from '../kernel/errors.ts'
+import type { Collection, Log, Stored, Store, Write } from '../storage/contract.ts'
+import type { Job, JobEvent, Lease } from './contract.ts'
+import { changed, eventOf, isOver, type JobChange } from './job-change.ts'
+import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, PARTITION, type JobBatch, type JobTurn } from './job-record.ts'
+
+export interface JobSurroundings {
+  /** epoch ms, for times that are shown */
+  readonly now: () => number
+  /** how long jobs of a type are kept */
+  readonly keepMs: (type: string) => number
+  /** These were committed. It must not wait. */
+  readonly committed: (jobs: readonly Job[]) => void
+}
+
+interface Step {
+  /** absent for a new job */
+  readonly before?: Stored<Job>
+  readonly after: Job
+}
+
+/** events that are kept at least */
+export const KEPT_EVENTS = 10_000
+/** events between two looks at how many are kept */
+const TRIM_EVENTS = 1_000
+const MOST_JOBS = 10_000
+
+export class JobDocuments {
+  readonly store: Store
+  readonly jobs: Collection<Job>
+  readonly batches: Collection<JobBatch>
+  readonly log: Log
+  readonly #turns: Collection<JobTurn>
+  readonly #around: JobSurroundings
+
+  constructor(store: Store, around: JobSurroundings) {
+    this.store = store
+    this.jobs = store.collection(JOBS)
+    this.batches = store.collection(JOB_BATCHES)
+    this.log = store.log(JOB_LOG)
+    this.#turns = store.collection(JOB_TURNS)
+    this.#around = around
+  }
+
+  /** What to commit for new jobs; afterwards `added`. */
+  adding(jobs: readonly Job[]): readonly Write[] {
+    return this.#writes(jobs.map((after) => ({ after })))
+  }
+
+  added(jobs: readonly Job[]): void {
+    this.#around.committed(jobs)
+  }
+
+  /**
+   * Commits a change of a job, what follows of it for its ancestors, and the given writes. `CONFLICT` when the job is not
+   * as it was read (`isAbout` tells), when its state does not allow the change, or when one of the writes is refused.
+   */
+  async change(stored: Stored<Job>, change: JobChange, writes: readonly Write[] = []): Promise<Stored<Job>> {
+    const after = changed(stored.value, change)
+    const [version = 0] = await this.#commit(
+      async () => [{ before: stored, after }, ...(await this.#following(after))],
+      writes,
+      stored.id,
+    )
+    return { id: stored.id, version, value: after }
+  }
+
+  /** The same, unless somebody else has changed the job meanwhile. */
+  async changeUnlessChanged(
+    stored: Stored<Job>,
+    change: JobChange,
+    writes: readonly Write[] = [],
+  ): Promise<Stored<Job> | undefined> {
+    try {
+      return await this.change(stored, change, writes)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'CONFLICT') return undefined
+      throw error
+    }
+  }
+
+  /** `isSerial`: only while no other job of its type is carried out. */
+  async take(
+    stored: Stored<Job>,
+    lease: Lease,
+    isSerial: boolean,
+  ): Promise<Stored<Job> | 'taken-by-another' | 'not-its-turn'> {
+    const turn = isSerial ? await this.#turn(stored.value) : []
+    if (turn === undefined) return 'not-its-turn'
+    const taken = await this.changeUnlessChanged(stored, { kind: 'take', lease, now: this.#around.now() }, turn)
+    return taken ?? 'taken-by-another'
+  }
+
+  /** Ends a job and its descendants. `NOT_FOUND`; `CONFLICT` when it is over. */
+  async cancel(id: string): Promise<void> {
+    const steps = async (): Promise<readonly Step[]> => {
+      const stored = await this.jobs.get(id)
+      if (stored === undefined) throw new AppError('NOT_FOUND', `No job with id ${id}`)
+      const tree = await this.jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: MOST_JOBS })
+      const reason = 'it was cancelled'
+      const own = {
+        before: stored,
+        after: changed(stored.value, { kind: 'cancel', reason, ...this.ending(stored.value) }),
+      }
+      const below = tree
+        .filter(({ value }) => !isOver(value.state))
+        .map((before) => {
+          const why = `job ${id}, which it belongs to, was cancelled`
+          return { before, after: changed(before.value, { kind: 'cancel', reason: why, ...this.ending(before.value) }) }
+        })
+      return [own, ...below, ...(await this.#following(own.after))]
+    }
+    await this.#commit(steps, [])
+  }
+
+  /** Of a type, those that may be taken, in their order. */
+  ready(type: string, limit: number): Promise<readonly Stored<Job>[]> {
+    const sort = [{ field: 'priority' }, { field: 'order' }]
+    return this.jobs.find({ where: [{ field: 'ready', op: 'eq', value: type }], sort, limit })
+  }
+
+  /** Of a type, delayed ones and leased ones, by the time at which somebody has to look at them. */
+  timed(type: string, limit: number): Promise<readonly Stored<Job>[]> {
+    const where = [
+      { field: 'type', op: 'eq', value: type },
+      { field: 'lookTime', op: 'exists', value: true },
+    ] as const
+    return this.jobs.find({ where, sort: [{ field: 'lookTime' }], limit })
+  }
+
+  /** By type, those that are not over. */
+  open(): Promise<ReadonlyMap<string, number>> {
+    return this.jobs.countBy('open')
+  }
+
+  async children(id: string): Promise<readonly Job[]> {
+    const where = [{ field: 'parent', op: 'eq', value: id }] as const
+    const found = await this.jobs.find({ where, sort: [{ field: 'order' }], limit: MOST_JOBS })
+    return found.map(({ value }) => value)
+  }
+
+  /** For a job that ends now. */
+  ending({ type }: Pick<Job, 'type'>): { readonly now: number; readonly keepMs: number } {
+    return { now: this.#around.now(), keepMs: this.#around.keepMs(type) }
+  }
+
+  /** The write by which a job becomes the one that is carried out of its serial type; undefined while another one is. */
+  async #turn({ id, type }: Job): Promise<readonly Write[] | undefined> {
+    const turn = await this.#turns.get(type)
+    if (turn !== undefined && turn.value.job !== id) {
+      const holder = await this.jobs.get(turn.value.job)
+      if (holder?.value.state === 'active') return undefined
+    }
+    return [this.#turns.putting(type, { job: id }, turn?.version ?? 'absent')]
+  }
+
+  /** What the end of a job means for its ancestors. */
+  async #following(job: Job): Promise<readonly Step[]> {
+    if (!isOver(job.state)) return []
+    const steps: Step[] = []
+    let last = job
+    for (const id of job.ancestors.toReversed()) {
+      const before = await this.jobs.get(id)
+      if (before?.value.state !== 'waiting-children') break
+      const reason = `its child ${last.type} ${last.id} failed: ${last.failedReason ?? ''}`
+      const after =
+        last.state === 'failed'
+          ? changed(before.value, { kind: 'child-failed', reason, ...this.ending(before.value) })
+          : changed(before.value, { kind: 'child-completed' })
+      steps.push({ before, after })
+      if (!isOver(after.state)) break
+      last = after
+    }
+    return steps
+  }
+
+  /** Steps are made anew when their jobs were changed meanwhile, but for the one that is `fixed`. */
+  async #commit(
+    make: () => Promise<readonly Step[]>,
+    writes: readonly Write[],
+    fixed?: string,
+  ): Promise<readonly number[]> {
+    for (;;) {
+      const steps = await make()
+      try {
+        const own = this.#writes(steps)
+        const { results } = await this.store.commit([...own, ...writes])
+        this.#around.committed(steps.map(({ after }) => after))
+        this.#trim(own, results)
+        return results
+      } catch (error) {
+        const found = conflicts(error)
+        const read = new Set(steps.map(({ before }) => before?.id).filter((id) => id !== fixed))
+        if (found.length === 0 || !found.every((id) => id !== undefined && read.has(id))) throw error
+      }
+    }
+  }
+
+  /** The documents first, in the order of the steps. */
+  #writes(steps: readonly Step[]): readonly Write[] {
+    const time = this.#around.now()
+    const events = steps.flatMap(({ before, after }): readonly JobEvent[] => {
+      const event = eventOf(before?.value, after, time)
+      return event === undefined ? [] : [event]
+    })
+    const puts = steps.map(({ before, after }) => this.jobs.putting(after.id, after, before?.version ?? 'absent'))
+    // an event is plain JSON
+    return events.length === 0 ? puts : [...puts, this.log.appending(PARTITION, events as never)]
+  }
+
+  #trim(own: readonly Write[], results: readonly number[]): void {
+    const append = own.at(-1)
+    if (append?.kind !== 'append') return
+    const last = results[own.length - 1] ?? 0
+    const isDue = Math.floor(last / TRIM_EVENTS) !== Math.floor((last - append.bodies.length) / TRIM_EVENTS)
+    // what is not trimmed now is trimmed the next time
+    if (isDue && last > KEPT_EVENTS) this.log.trim(PARTITION, last - KEPT_EVENTS).catch(() => undefined)
+  }
+}
+
+/** Whether an error says that this job was changed by somebody else. */
+export function isAbout(error: unknown, job: string): boolean {
+  return conflicts(error).includes(job)
+}
+
+/** Ids of the jobs that a commit found changed; undefined for each document that is no job. */
+function conflicts(error: unknown): readonly (string | undefined)[] {
+  if (!(error instanceof AppError) || error.code !== 'CONFLICT') return []
+  return error.issues.map(({ details }) => {
+    const { collection, id } = details ?? {}
+    return collection === JOBS.name && typeof id === 'string' ? id : undefined
+  })
+}

@@ -1,0 +1,237 @@
+/** The jobs of one tenant for whoever asks for them: added, looked at, followed and cancelled. */
+import { AppError } from '../kernel/errors.ts'
+import type { Condition, Store, Write } from '../storage/contract.ts'
+import { plannedTree, type PlannedJob } from './check-job.ts'
+import type { ItemOutcome, Job, JobEvent, JobHandler, JobState, JobTimers, NewJob } from './contract.ts'
+import { isOver } from './job-change.ts'
+import { JobDocuments } from './job-documents.ts'
+import { batchId, PARTITION } from './job-record.ts'
+
+export interface QueueParts {
+  readonly handlers: ReadonlyMap<string, JobHandler>
+  readonly newId: () => string
+  /** epoch ms, for times that are shown */
+  readonly now: () => number
+  readonly nextOrder: () => number
+  readonly timers: JobTimers
+  /** These were committed by this process. */
+  readonly committed: (jobs: readonly Job[]) => void
+  readonly isStopped: () => boolean
+}
+
+export interface JobFilter {
+  readonly types?: readonly string[]
+  readonly states?: readonly JobState[]
+  readonly label?: string
+  /** epoch ms, edges left out */
+  readonly createdAfter?: number
+  readonly createdBefore?: number
+  /** default 100 */
+  readonly limit?: number
+}
+
+/** New jobs that are to be committed with something else. */
+export interface AddedJobs {
+  readonly job: Job
+  readonly jobs: readonly Job[]
+  readonly writes: readonly Write[]
+}
+
+export interface EventsOptions {
+  /** the position that was seen last; default: only what comes from now on */
+  readonly after?: number
+  readonly signal: AbortSignal
+}
+
+/** With its position in the log: whoever comes back goes on after it. */
+export interface PlacedEvent extends JobEvent {
+  readonly position: number
+}
+
+/** Batches that are written at once: some 4,000 items. */
+const BATCHES_AT_ONCE = 20
+const EVENTS_AT_ONCE = 1_000
+const REMOVED_AT_ONCE = 100
+/** ms between two looks at what other hosts did */
+const LOOK_MS = 1_000
+const KEPT_MS = 7 * 86_400_000
+
+export class JobQueue {
+  readonly #documents: JobDocuments
+  readonly #parts: QueueParts
+  readonly #woken = new Set<() => void>()
+
+  constructor(store: Store, parts: QueueParts) {
+    this.#parts = parts
+    this.#documents = new JobDocuments(store, {
+      now: parts.now,
+      keepMs: (type) => parts.handlers.get(type)?.keepMs ?? KEPT_MS,
+      committed: (jobs) => {
+        parts.committed(jobs)
+        this.wake()
+      },
+    })
+  }
+
+  /** for the runner */
+  get documents(): JobDocuments {
+    return this.#documents
+  }
+
+  /** Stores a job with its children; they begin when their turn comes. `VALIDATION`, `CONFLICT`, `CLOSED`. */
+  async add(job: NewJob): Promise<Job> {
+    await this.removeOld()
+    const added = await this.adding(job)
+    await this.#documents.store.commit(added.writes)
+    this.added(added)
+    return added.job
+  }
+
+  /**
+   * The same as writes, for a commit with something else; then `added`. Items beyond the last few thousand are stored
+   * at once, so that no commit is too large.
+   */
+  async adding(job: NewJob, ancestors: readonly string[] = []): Promise<AddedJobs> {
+    const { handlers, newId, now, nextOrder, isStopped } = this.#parts
+    if (isStopped()) throw new AppError('CLOSED', 'the host is shutting down; ask again when it is back')
+    const { ms: storeTime } = await this.#documents.store.now()
+    const planned = plannedTree(job, ancestors, { handlers, newId, now: now(), storeTime, nextOrder })
+    const jobs = planned.map((one) => one.job)
+    const batches = planned.flatMap((one) => this.#batchWrites(one))
+    while (batches.length > BATCHES_AT_ONCE) await this.#documents.store.commit(batches.splice(0, BATCHES_AT_ONCE))
+    return { job: planned[0].job, jobs, writes: [...batches, ...this.#documents.adding(jobs)] }
+  }
+
+  /** What `adding` gave is committed. */
+  added({ jobs }: AddedJobs): void {
+    this.#documents.added(jobs)
+  }
+
+  async get(id: string): Promise<Job | undefined> {
+    return (await this.#documents.jobs.get(id))?.value
+  }
+
+  /** Newest first. */
+  async list(filter: JobFilter = {}): Promise<readonly Job[]> {
+    const sort = [{ field: 'order', descending: true }]
+    const found = await this.#documents.jobs.find({ where: conditionsOf(filter), sort, limit: filter.limit ?? 100 })
+    return found.map(({ value }) => value)
+  }
+
+  /** How many there are in each state. */
+  counts(filter: Omit<JobFilter, 'limit'> = {}): Promise<ReadonlyMap<string, number>> {
+    return this.#documents.jobs.countBy('state', conditionsOf(filter))
+  }
+
+  /** The keys of a job's items and what became of them, in their order; undefined for what is not done. */
+  async *outcomes({ id, items }: Job): AsyncGenerator<readonly [string, ItemOutcome | undefined]> {
+    for (let from = 0; from < (items?.batches ?? 0); from += BATCHES_AT_ONCE) {
+      const count = Math.min(BATCHES_AT_ONCE, (items?.batches ?? 0) - from)
+      const numbers = Array.from({ length: count }, (_, i) => batchId(id, from + i))
+      for (const { value } of await this.#documents.batches.getMany(numbers)) {
+        for (const [i, item] of value.items.entries()) {
+          yield [typeof item === 'string' ? item : JSON.stringify(item), value.outcomes?.[i]]
+        }
+      }
+      await this.#parts.timers.breathe()
+    }
+  }
+
+  /** Ends a job and all of its descendants as failed; its ancestors fail with it. `NOT_FOUND`; `CONFLICT` when it is over. */
+  cancel(id: string): Promise<void> {
+    return this.#documents.cancel(id)
+  }
+
+  /** Resolves when the job is over or gone, or is left for another time because the host stops. */
+  async finished(id: string): Promise<void> {
+    for (;;) {
+      const woken = this.#wake()
+      const job = await this.get(id)
+      if (job === undefined || isOver(job.state) || this.#parts.isStopped()) return woken.cancel()
+      await woken.promise
+    }
+  }
+
+  /**
+   * The events of the tenant, in the order of the log, also those of other hosts. A reader takes them at its own pace;
+   * of the log the last 10,000 are kept at least. Ends with the signal, or when the host stops.
+   */
+  async *events({ after, signal }: EventsOptions): AsyncGenerator<PlacedEvent> {
+    const { log } = this.#documents
+    const { last } = await log.bounds(PARTITION)
+    // a position of the future is one of another life
+    let seen = Math.min(after ?? last, last)
+    while (!signal.aborted) {
+      const woken = this.#wake(signal)
+      const entries = await log.read(PARTITION, seen, EVENTS_AT_ONCE)
+      if (entries.length === 0) {
+        if (this.#parts.isStopped()) return woken.cancel()
+        await woken.promise
+        continue
+      }
+      woken.cancel()
+      for (const { position, body } of entries) {
+        if (signal.aborted) return
+        seen = position
+        // what `JobDocuments` wrote
+        yield { position, ...(body as unknown as JobEvent) }
+      }
+    }
+  }
+
+  /** Lets go of trees that have been over for long enough. */
+  async removeOld(): Promise<void> {
+    const { jobs, store } = this.#documents
+    const where = [{ field: 'removeTime', op: 'lte', value: this.#parts.now() }] as const
+    const old = await jobs.find({ where, limit: REMOVED_AT_ONCE })
+    for (const { id, value, version } of old) {
+      const below = await jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: 10_000 })
+      if (below.some((one) => !isOver(one.value.state))) continue
+      for (const one of [value, ...below.map((child) => child.value)]) await this.#removeBatches(one)
+      await store.commit([...below.map((one) => jobs.deleting(one.id)), jobs.deleting(id, version)])
+    }
+  }
+
+  /** Something happened, or the host stops: whoever waits looks again. */
+  wake(): void {
+    for (const wake of this.#woken) wake()
+  }
+
+  async #removeBatches({ id, items }: Job): Promise<void> {
+    const { batches, store } = this.#documents
+    const count = items?.batches ?? 0
+    for (let from = 0; from < count; from += EVENTS_AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(EVENTS_AT_ONCE, count - from) }, (_, i) => from + i)
+      await store.commit(numbers.map((number) => batches.deleting(batchId(id, number))))
+    }
+  }
+
+  #batchWrites({ job, batches }: PlannedJob): readonly Write[] {
+    return batches.map((items, number) => this.#documents.batches.putting(batchId(job.id, number), { items }))
+  }
+
+  #wake(signal?: AbortSignal): { readonly promise: Promise<void>; readonly cancel: () => void } {
+    let done = (): void => undefined
+    const promise = new Promise<void>((resolve) => (done = resolve))
+    const cancelTimer = this.#parts.timers.later(LOOK_MS, () => end())
+    const end = (): void => {
+      cancelTimer()
+      this.#woken.delete(end)
+      signal?.removeEventListener('abort', end)
+      done()
+    }
+    this.#woken.add(end)
+    signal?.addEventListener('abort', end, { once: true })
+    return { promise, cancel: end }
+  }
+}
+
+function conditionsOf({ types, states, label, createdAfter, createdBefore }: JobFilter): readonly Condition[] {
+  return [
+    ...(types ? [{ field: 'type', op: 'in', values: types } as const] : []),
+    ...(states ? [{ field: 'state', op: 'in', values: states } as const] : []),
+    ...(label === undefined ? [] : [{ field: 'labels', op: 'eq', value: label } as const]),
+    ...(createdAfter === undefined ? [] : [{ field: 'queueTime', op: 'gt', value: createdAfter } as const]),
+    ...(createdBefore === undefined ? [] : [{ field: 'queueTime', op: 'lt', value: createdBefore } as const]),
+  ]
+}

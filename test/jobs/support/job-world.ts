@@ -1,0 +1,89 @@
+/** A disk with jobs on it, hosts that live and die over it, and a clock that the test moves. */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { JobHandler, JobTimers } from '../../../src/jobs/contract.ts'
+import type { JobQueue } from '../../../src/jobs/job-queue.ts'
+import { JobRunner } from '../../../src/jobs/job-runner.ts'
+import { nextSeed, randomOf } from '../../../src/kernel/random.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { Mortal } from '../../services/resources/commands/support/mortal.ts'
+
+export const TENANT = 'acme'
+export const NOON = Date.UTC(2026, 10, 20, 12)
+
+export interface JobHost {
+  readonly runner: JobRunner
+  readonly queue: JobQueue
+  readonly life: Mortal
+  readonly log: readonly string[]
+}
+
+interface Timer {
+  readonly at: number
+  readonly life: Mortal
+  readonly work: () => void
+}
+
+export class JobWorld {
+  /** epoch ms, of the store */
+  now = NOON
+  /** by which a host's clock is wrong, ms */
+  skew = 0
+  readonly #disk = new MemoryDisk()
+  storage: Storage = openMemory({ disk: this.#disk, clock: () => this.now })
+  readonly #timers = new Set<Timer>()
+  #ids = 0
+  #seed = 1
+
+  /** Another host over the same store. */
+  host(handlers: readonly JobHandler[]): JobHost {
+    const life = new Mortal()
+    const log: string[] = []
+    const timers: JobTimers = {
+      later: (ms, work) => {
+        const timer = { at: this.now + ms, life, work }
+        this.#timers.add(timer)
+        return () => this.#timers.delete(timer)
+      },
+      breathe: () => (life.isDead ? new Promise(() => undefined) : turn()),
+      random: () => randomOf((this.#seed = nextSeed(this.#seed))),
+    }
+    const runner = new JobRunner({
+      storage: life.over(this.storage),
+      handlers,
+      now: () => this.now + this.skew,
+      newId: () => `j${++this.#ids}`,
+      timers,
+      logger: { warn: (text) => void log.push(text), error: (text) => void log.push(text) },
+    })
+    return { runner, life, log, queue: runner.queue(TENANT) }
+  }
+
+  /** The clock goes on, and what is due on the way is done, in order. */
+  async advance(ms: number): Promise<void> {
+    const end = this.now + ms
+    for (;;) {
+      await this.settle()
+      const due = [...this.#timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0]
+      if (due === undefined) break
+      this.#timers.delete(due)
+      this.now = Math.max(this.now, due.at)
+      if (!due.life.isDead) due.work()
+    }
+    this.now = end
+    await this.settle()
+  }
+
+  /** All promises that nothing else has to happen for are settled. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 12; i++) await turn()
+  }
+
+  /** As after the machine went down: nobody holds anything that was opened before. */
+  async reopen(): Promise<void> {
+    this.#timers.clear()
+    await this.storage.close()
+    this.storage = openMemory({ disk: this.#disk, clock: () => this.now })
+  }
+}
