@@ -1,11 +1,11 @@
 /** What one caller can do with the alarms of its tenant. */
 import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../../kernel/caller.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { AlarmDesk } from './alarm-desk.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi } from './batch-service.ts'
-import type { BatchWorker } from './batch-worker.ts'
 import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
 import type { Office } from './office.ts'
 import { readChange } from './read-change.ts'
@@ -19,7 +19,7 @@ const SLICE = 500
 
 export interface ApiParts {
   readonly desk: AlarmDesk
-  readonly worker: BatchWorker
+  readonly jobs: (tenant: string) => JobQueue
   readonly now: () => number
   readonly newId: () => string
   readonly office: () => Promise<Office>

@@ -1,10 +1,12 @@
 /** Operations on many alarms: queued, and followed by their status (part 2, 2.4 and 4.5). */
 import { setImmediate } from 'node:timers/promises'
+import type { Job } from '../../jobs/contract.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { noAlarm } from './alarm-desk.ts'
-import type { BatchEntry, BatchRecord } from './batch-record.ts'
-import type { BatchWorker } from './batch-worker.ts'
+import { itemResults } from '../../web/item-results.ts'
+import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
 import type { Books } from './books.ts'
 import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
 import type { Office } from './office.ts'
@@ -14,35 +16,35 @@ const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
 export interface BatchParts {
-  readonly worker: BatchWorker
-  readonly now: () => number
+  readonly jobs: (tenant: string) => JobQueue
   readonly newId: () => string
   readonly office: () => Promise<Office>
 }
 
-export function batchApi({ worker, now, newId, office }: BatchParts, caller: Caller): AlarmsApi['batches'] {
+export function batchApi({ jobs, newId, office }: BatchParts, caller: Caller): AlarmsApi['batches'] {
+  const queue = jobs(caller.tenant)
   return {
     queue: async (body) => {
       const read = readBatch(body)
-      const opened = await office()
-      const { ids, missing } = await selected(opened.books, read.select)
+      const { books } = await office()
+      const { ids, missing } = await selected(books, read.select)
       const description = `${DOING[read.action.kind]} ${ids.length + missing.length} alarms`
-      const batch = { id: newId(), user: caller.user, action: read.action, description, queueTime: now(), missing }
-      await worker.queue(opened, batch, ids)
-      return headOf(batch)
+      const data: BatchData = { action: read.action, description, missing }
+      return headOf(await queue.add({ type: BATCH_JOB, id: newId(), user: caller.user, data, items: ids }))
     },
     get: async (id) => {
-      const opened = await office()
-      const stored = await opened.books.batches.get(id)
-      if (stored === undefined) throw new AppError('NOT_FOUND', `Operation with id '${id.slice(0, 100)}' not found`)
-      return statusOf(opened, stored.value, worker)
+      const job = await queue.get(id)
+      if (job?.type !== BATCH_JOB) throw new AppError('NOT_FOUND', `Operation with id '${id.slice(0, 100)}' not found`)
+      return statusOf(job, queue)
     },
   }
 }
 
 const DOING = { delete: 'deleting', update: 'updating' } as const
 
-function headOf({ id, queueTime, action }: Pick<BatchRecord, 'id' | 'queueTime' | 'action'>): QueuedAlarmBatch {
+function headOf(job: Job): QueuedAlarmBatch {
+  const { id, queueTime } = job
+  const { action } = batchData(job)
   return { id, queueTime: new Date(queueTime).toISOString(), operation: { entity: 'alarm', action: action.kind } }
 }
 
@@ -81,26 +83,13 @@ async function allIds(
   }
 }
 
-async function statusOf(
-  office: Office,
-  batch: BatchRecord,
-  worker: BatchWorker,
-): Promise<Readonly<Record<string, unknown>>> {
-  const { id, queueTime, operation } = headOf(batch)
-  const { user, description, finishedTime, missing } = batch
+async function statusOf(job: Job, queue: JobQueue): Promise<Readonly<Record<string, unknown>>> {
+  const { id, queueTime, operation } = headOf(job)
+  const { description, missing } = batchData(job)
+  const { user, finishedTime } = job
   const head = { id, user, operation: { ...operation, description }, queueTime }
   if (finishedTime === undefined) return head
-  const success = emptyEntries()
-  const failure = emptyEntries()
-  for (const absent of missing) failure[absent] = { statusCode: 404, error: noAlarm(absent).message }
-  for (const [alarm, entry] of await worker.results(office, batch)) {
-    if (entry.statusCode < 400) success[alarm] = entry
-    else failure[alarm] = entry
-  }
-  return { ...head, finishedTime: new Date(finishedTime).toISOString(), results: { success, failure } }
-}
-
-/** Ids are text from outside: no prototype. */
-function emptyEntries(): Record<string, BatchEntry> {
-  return Object.create(null) as Record<string, BatchEntry>
+  const absent = missing.map((alarm) => [alarm, { statusCode: 404, error: noAlarm(alarm).message }] as const)
+  const results = await itemResults(absent, queue.outcomes(job))
+  return { ...head, finishedTime: new Date(finishedTime).toISOString(), results }
 }

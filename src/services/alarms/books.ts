@@ -14,7 +14,6 @@ import {
   type HistoryChunk,
   type KeyRecord,
 } from './alarm-record.ts'
-import { BATCHES, BATCH_PARTS, type BatchPart, type BatchRecord } from './batch-record.ts'
 
 export interface Books {
   readonly tenant: string
@@ -23,8 +22,6 @@ export interface Books {
   readonly chunks: Collection<HistoryChunk>
   readonly causes: Collection<CauseRecord>
   readonly cursors: Collection<CursorRecord>
-  readonly batches: Collection<BatchRecord>
-  readonly parts: Collection<BatchPart>
   readonly events: Log
   readonly effects: EffectBook
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
@@ -39,8 +36,6 @@ export function openBooks(storage: Storage, tenant: string): Books {
     chunks: store.collection(CHUNKS),
     causes: store.collection(CAUSES),
     cursors: store.collection(CURSORS),
-    batches: store.collection(BATCHES),
-    parts: store.collection(BATCH_PARTS),
     events: store.log(EVENT_LOG),
     effects: new EffectBook(store),
     commit: (writes) => store.commit(writes),

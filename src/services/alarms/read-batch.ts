@@ -1,7 +1,7 @@
 /** The body of a batch operation (part 2, 4.5). */
 import type { Condition } from '../../storage/contract.ts'
 import { QueryReader } from '../../web/query-reader.ts'
-import type { BatchAction } from './batch-record.ts'
+import type { BatchAction } from './batch-jobs.ts'
 import { BodyReader } from './body-reader.ts'
 import { changeOf } from './read-change.ts'
 import { conditions } from './read-query.ts'

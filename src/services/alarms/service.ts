@@ -1,11 +1,14 @@
 /** The alarms service put together: documents and a log of events over storage, everything else injected. */
 import type { Caller } from '../../kernel/caller.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
+import { JobRunner } from '../../jobs/job-runner.ts'
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { Feed, type Published, type ReaderOptions } from '../../kernel/feed.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { alarmApi } from './alarm-api.ts'
 import { AlarmDesk } from './alarm-desk.ts'
-import { BatchWorker } from './batch-worker.ts'
+import { adoptOldBatches, batchHandler } from './batch-jobs.ts'
 import type { Alarm, AlarmCause, AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from './contract.ts'
 import type { ToldEvent } from './event-tail.ts'
 import { doDue, letGo, trimEvents } from './housekeeping.ts'
@@ -54,7 +57,7 @@ class Alarms implements TendedAlarms {
   readonly #feed = new Feed<ToldEvent>()
   readonly #lanes: KeyLanes
   readonly #desk: AlarmDesk
-  readonly #worker: BatchWorker
+  readonly #jobs: JobRunner
   #streams = 0
   #looks = 0
   #isRunning = false
@@ -62,18 +65,20 @@ class Alarms implements TendedAlarms {
   #endLooks: (() => void) | undefined
 
   constructor(options: AlarmsOptions) {
-    const { now, newId, causes, logger } = options
+    const { storage, now, newId, causes, logger } = options
     this.#options = options
     this.#lanes = new KeyLanes(now, ({ tenant }, last, events) => this.#opened.get(tenant)?.committed(last, events))
     this.#desk = new AlarmDesk({ lanes: this.#lanes, now, newId, causes, logger })
-    this.#worker = new BatchWorker(this.#desk, now, logger)
+    const handler = batchHandler(this.#desk, (tenant) => this.#office(tenant))
+    this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
   }
 
   as(caller: Caller): AlarmsApi {
     const { now, newId } = this.#options
     const office = (): Promise<Office> => this.#office(caller.tenant)
     const streaming = (by: 1 | -1): void => void (this.#streams += by)
-    return alarmApi({ desk: this.#desk, worker: this.#worker, now, newId, office, streaming }, caller)
+    const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
+    return alarmApi({ desk: this.#desk, jobs, now, newId, office, streaming }, caller)
   }
 
   async clear(caller: Caller, source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]> {
@@ -89,12 +94,14 @@ class Alarms implements TendedAlarms {
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#feed.end(), { once: true })
     this.#isRunning = true
-    for (const tenant of await this.#options.storage.tenants()) {
+    const { storage } = this.#options
+    for (const tenant of await storage.tenants()) {
       const office = await this.#office(tenant)
       await office.readNextDue()
-      await this.#worker.resume(office)
+      await adoptOldBatches(storage.tenant(tenant))
       office.forwarder.wake()
     }
+    await this.#jobs.start()
     this.#endLooks = this.#options.every?.(LOOK_MS, () => this.#look())
     this.#sweep(true)
   }
@@ -103,7 +110,7 @@ class Alarms implements TendedAlarms {
     this.#isRunning = false
     this.#endLooks?.()
     this.#feed.end()
-    await this.#worker.stop()
+    await this.#jobs.stop()
     await this.#house
     await this.#lanes.idle()
     await Promise.all([...this.#opened.values()].map(({ forwarder }) => forwarder.stop()))
@@ -111,7 +118,7 @@ class Alarms implements TendedAlarms {
   }
 
   gauges(): ReturnType<AlarmsService['gauges']> {
-    return { openBatches: this.#worker.open, eventStreams: this.#streams }
+    return { openBatches: this.#jobs.open, eventStreams: this.#streams }
   }
 
   async *events(options?: ReaderOptions): AsyncGenerator<Published<AlarmEvent>> {
@@ -125,7 +132,7 @@ class Alarms implements TendedAlarms {
   }
 
   async idle(): Promise<void> {
-    await this.#worker.idle()
+    await this.#jobs.idle()
     await this.#lanes.idle()
     for (const { tail, forwarder } of this.#opened.values()) {
       await tail.idle()
@@ -176,7 +183,7 @@ class Alarms implements TendedAlarms {
       await doDue(office, this.#desk, now)
       if (!isThorough) continue
       await letGo(office, this.#desk, now)
-      await this.#worker.forgetOld(office)
+      await this.#jobs.queue(office.books.tenant).removeOld()
       await trimEvents(office)
       await office.books.effects.sweep(now)
     }

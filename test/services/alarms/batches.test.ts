@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BATCHES } from '../../../src/services/alarms/batch-record.ts'
+import { JOBS as BATCHES } from '../../../src/jobs/job-record.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
 

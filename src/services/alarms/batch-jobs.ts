@@ -1,0 +1,87 @@
+/** Operations on many alarms as jobs, also those that older versions stored (part 2, 2.4 and 4.5). */
+import { adoptOld, type OldHead, type OldPart } from '../../jobs/adopt-old.ts'
+import type { ItemOutcome, Job, JobHandler } from '../../jobs/contract.ts'
+import { itemHandler } from '../../jobs/item-handler.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { CollectionSpec, Store } from '../../storage/contract.ts'
+import type { AlarmDesk } from './alarm-desk.ts'
+import type { Office } from './office.ts'
+import type { AlarmChange } from './read-change.ts'
+
+export const BATCH_JOB = 'alarms.batch'
+
+/** What is done to each alarm. */
+export type BatchAction = { readonly kind: 'delete' } | { readonly kind: 'update'; readonly change: AlarmChange }
+
+export interface BatchData {
+  readonly action: BatchAction
+  /** for people */
+  readonly description: string
+  /** ids that were asked for and did not exist when it was queued */
+  readonly missing: readonly string[]
+}
+
+const BATCH_SIZE = 200
+/** Alarms between two breaths of the loop. */
+const SLICE = 50
+const ATTEMPTS = 10
+const KEPT_MS = 7 * 86_400_000
+
+/** Its items are ids of alarms. */
+export function batchHandler(desk: AlarmDesk, office: (tenant: string) => Promise<Office>): JobHandler {
+  return itemHandler<string>({
+    type: BATCH_JOB,
+    isSerial: true,
+    attempts: ATTEMPTS,
+    keepMs: KEPT_MS,
+    batchSize: BATCH_SIZE,
+    slice: SLICE,
+    item: async (id, { tenant, job }, isRepeat) => act(desk, await office(tenant), job, id, isRepeat),
+  })
+}
+
+/** Of a job of this type. */
+export function batchData({ data }: Job): BatchData {
+  return data as BatchData
+}
+
+async function act(desk: AlarmDesk, office: Office, job: Job, id: string, isRepeat: boolean): Promise<ItemOutcome> {
+  const { action } = batchData(job)
+  try {
+    if (action.kind === 'update') {
+      await desk.change(office, id, action.change, { effect: `batch/${job.id}`, hops: 0 })
+      return { statusCode: 200 }
+    }
+    await desk.remove(office, id)
+    return { statusCode: 204 }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === 'CLOSED') throw error
+    // it was there when the batch was done the first time
+    if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
+    return { statusCode: error.status, error: error.message }
+  }
+}
+
+type OldBatch = OldHead & BatchData
+
+const OLD_BATCHES: CollectionSpec<OldBatch> = {
+  name: 'alarm_batches',
+  version: 1,
+  fields: {
+    state: { type: 'text', of: ({ finishedTime }) => (finishedTime === undefined ? 'open' : 'finished') },
+    queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
+    finishedTime: { type: 'number', of: ({ finishedTime }) => finishedTime },
+  },
+}
+const OLD_PARTS: CollectionSpec<OldPart> = { name: 'alarm_batch_parts', version: 1, fields: {} }
+
+export function adoptOldBatches(store: Store): Promise<void> {
+  return adoptOld(store, {
+    heads: OLD_BATCHES,
+    parts: OLD_PARTS,
+    type: BATCH_JOB,
+    batchSize: BATCH_SIZE,
+    keepMs: KEPT_MS,
+    dataOf: ({ action, description, missing }) => ({ action, description, missing }),
+  })
+}
