@@ -8,7 +8,7 @@ import type { Collection, CollectionSpec, Store, Stored } from '../storage/contr
 import type { ItemOutcome, Job, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES, JOBS, type JobBatch } from './job-record.ts'
 
-/** How an operation began; times are epoch ms. */
+/** Times are epoch ms. */
 export interface OldHead {
   readonly id: string
   readonly user: string
@@ -27,44 +27,42 @@ export interface OldPart {
   readonly results?: readonly ItemOutcome[]
 }
 
-export interface OldOperations<Head extends OldHead> {
-  readonly heads: CollectionSpec<Head>
+export interface OldOperations<Document extends object> {
+  readonly heads: CollectionSpec<Document>
   readonly parts: CollectionSpec<OldPart>
   /** of the jobs that they become */
   readonly type: string
   /** ids of one part */
   readonly batchSize: number
   readonly keepMs: number
-  /** for the handler; undefined: it is none of these operations */
-  dataOf(head: Head): object | undefined
+  /** With what its handler needs. Undefined: it is something else, and stays. */
+  headOf(stored: Document): (OldHead & { readonly data: object }) | undefined
 }
 
 const HEADS_AT_ONCE = 100
 const PARTS_AT_ONCE = 20
 
 /** Call it before jobs are carried out. */
-export async function adoptOld<Head extends OldHead>(store: Store, old: OldOperations<Head>): Promise<void> {
+export async function adoptOld<Document extends object>(store: Store, old: OldOperations<Document>): Promise<void> {
   const heads = store.collection(old.heads)
   for (let afterId: string | undefined; ;) {
     const found = await heads.find({ limit: HEADS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
-    for (const head of found) {
-      const data = old.dataOf(head.value)
-      if (data !== undefined) await adopt(store, old, head, data)
-    }
+    for (const stored of found) await adopt(store, old, stored)
     afterId = found.at(-1)?.id
     if (found.length < HEADS_AT_ONCE) break
   }
   await removeParts(store.collection(old.parts), heads)
 }
 
-async function adopt<Head extends OldHead>(
+async function adopt<Document extends object>(
   store: Store,
-  old: OldOperations<Head>,
-  { id, version, value }: Stored<Head>,
-  data: object,
+  old: OldOperations<Document>,
+  { version, value }: Stored<Document>,
 ): Promise<void> {
-  const progress = await adoptParts(store, old, value)
-  const { user, queueTime, finishedTime, parts } = value
+  const head = old.headOf(value)
+  if (head === undefined) return
+  const { id, user, queueTime, finishedTime, parts, data } = head
+  const progress = await adoptParts(store, old.parts, head)
   const isDone = finishedTime !== undefined
   const job: Job = {
     id,
@@ -94,12 +92,12 @@ async function adopt<Head extends OldHead>(
 }
 
 /** Copies what is not there yet: another host may carry it out already. */
-async function adoptParts<Head extends OldHead>(
+async function adoptParts(
   store: Store,
-  old: OldOperations<Head>,
+  spec: CollectionSpec<OldPart>,
   { id, parts, done }: OldHead,
 ): Promise<Progress> {
-  const [from, to] = [store.collection(old.parts), store.collection(JOB_BATCHES)]
+  const [from, to] = [store.collection(spec), store.collection(JOB_BATCHES)]
   const progress = { done: 0, total: 0, ended: {} as Record<string, number> }
   for (let first = 0; first < parts; first += PARTS_AT_ONCE) {
     const numbers = Array.from({ length: Math.min(PARTS_AT_ONCE, parts - first) }, (_, i) => first + i)
@@ -124,7 +122,7 @@ async function adoptParts<Head extends OldHead>(
 }
 
 /** Those of operations that are jobs now. */
-async function removeParts<Head extends OldHead>(parts: Collection<OldPart>, heads: Collection<Head>): Promise<void> {
+async function removeParts(parts: Collection<OldPart>, heads: Pick<Collection<object>, 'getMany'>): Promise<void> {
   for (let afterId: string | undefined; ;) {
     const ids = await parts.ids({ limit: HEADS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
     const owners = [...new Set(ids.map(ownerOf))]

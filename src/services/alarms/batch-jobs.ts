@@ -82,6 +82,6 @@ export function adoptOldBatches(store: Store): Promise<void> {
     type: BATCH_JOB,
     batchSize: BATCH_SIZE,
     keepMs: KEPT_MS,
-    dataOf: ({ action, description, missing }) => ({ action, description, missing }),
+    headOf: ({ action, description, missing, ...head }) => ({ ...head, data: { action, description, missing } }),
   })
 }

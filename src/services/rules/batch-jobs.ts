@@ -62,6 +62,6 @@ export function adoptOldBatches(store: Store): Promise<void> {
     type: BATCH_JOB,
     batchSize: BATCH_SIZE,
     keepMs: KEPT_MS,
-    dataOf: ({ operation, action, missing }) => ({ operation, action, missing }),
+    headOf: ({ operation, action, missing, ...head }) => ({ ...head, data: { operation, action, missing } }),
   })
 }

@@ -1,8 +1,4 @@
-/**
- * An operation that goes on after its request, as it is stored: over a list of things, in parts that are finished one
- * after the other, or over all resources of a type, by a walk along their ids.
- */
-import type { Json } from '../../../kernel/json.ts'
+/** An operation over all resources of a type as it is stored: a walk along their ids. Those over lists are jobs. */
 import type { CollectionSpec } from '../../../storage/contract.ts'
 
 /** What is done to each thing of a list. */
@@ -20,7 +16,8 @@ interface OperationHead {
   readonly finishedTime?: number
 }
 
-export interface ListOperation extends OperationHead {
+/** As older versions stored it. */
+interface OldListOperation extends OperationHead {
   readonly kind: 'list'
   readonly what: ListAction
   /** how many parts there are, and how many of them are done */
@@ -43,40 +40,16 @@ export interface WalkOperation extends OperationHead {
   readonly failed?: Readonly<Record<string, { readonly error: string; readonly count: number }>>
 }
 
-export type OperationRecord = ListOperation | WalkOperation
+export type OperationRecord = OldListOperation | WalkOperation
 
 export const OPERATIONS: CollectionSpec<OperationRecord> = {
   name: 'resource_operations',
   version: 1,
   fields: {
-    /** `open-list`, `open-walk` or `finished` */
+    /** `open-walk` or `finished`; before it is a job, `open-list` */
     state: { type: 'text', of: ({ kind, finishedTime }) => (finishedTime === undefined ? `open-${kind}` : 'finished') },
     type: { type: 'text', of: (record) => (record.kind === 'walk' ? record.type : undefined) },
     queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
     finishedTime: { type: 'number', of: ({ finishedTime }) => finishedTime },
   },
-}
-
-/** Some of the things of a list, and what became of them once the part is done. Its id is the operation's and its number. */
-export interface OperationPart {
-  readonly ids: readonly string[]
-  /** of `patchOrInsert`: in the order of `ids` */
-  readonly bodies?: readonly Json[]
-  /** in the order of `ids` */
-  readonly results?: readonly OperationEntry[]
-}
-
-export interface OperationEntry {
-  readonly statusCode: number
-  readonly error?: string
-}
-
-export const OPERATION_PARTS: CollectionSpec<OperationPart> = {
-  name: 'resource_operation_parts',
-  version: 1,
-  fields: {},
-}
-
-export function partId(operation: string, number: number): string {
-  return `${operation}/${number}`
 }

@@ -1,32 +1,42 @@
 /** Bulk operations as they are asked and shown (part 2, 2.4 and 4.1). */
+import type { Job } from '../../../jobs/contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { itemResults, type ItemResult } from '../../../web/item-results.ts'
 import type { Books } from '../books.ts'
 import type { OperationApi } from '../contract.ts'
-import { OPERATIONS, type OperationEntry, type OperationRecord, type WalkOperation } from './operation-record.ts'
-import type { OperationWorker } from './operation-worker.ts'
+import { OPERATION_JOB, operationData, type OperationData } from './operation-jobs.ts'
+import { OPERATIONS, type WalkOperation } from './operation-record.ts'
 import { describeOperation, readOperation } from './read-operation.ts'
 
+const KEPT_MS = 7 * 86_400_000
+
 export interface OperationParts {
-  readonly worker: OperationWorker
+  readonly jobs: (tenant: string) => JobQueue
   /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
 }
 
-export function operationApi({ worker, now, newId }: OperationParts, books: Books, caller: Caller): OperationApi {
+export function operationApi({ jobs, now, newId }: OperationParts, books: Books, caller: Caller): OperationApi {
+  const queue = jobs(books.tenant)
   return {
     queue: async (body) => {
       const read = readOperation(body)
       const { entity, action } = read.what
       const operation = { entity, action, description: describeOperation(read) }
-      const head = { id: newId(), user: caller.user, operation, queueTime: now() }
-      await worker.queue(books.tenant, { ...head, what: read.what }, read)
-      return { ...head, queueTime: isoOf(head.queueTime) }
+      await removeOldWalks(books, now())
+      const data: OperationData = { operation, what: read.what }
+      const [id, { user }, items] = [newId(), caller, read.bodies ?? read.ids]
+      const { queueTime } = await queue.add({ type: OPERATION_JOB, id, user, data, items })
+      return { id, user, operation, queueTime: isoOf(queueTime) }
     },
     get: async (id) => {
+      const job = await queue.get(id)
+      if (job?.type === OPERATION_JOB) return shownJob(job, queue)
       const stored = await books.store.collection(OPERATIONS).get(id)
-      if (stored !== undefined) return shown(books.tenant, stored.value, worker)
+      if (stored?.value.kind === 'walk') return shownWalk(stored.value)
       const working = await ofType(books, id)
       if (working !== undefined) return working
       throw new AppError('NOT_FOUND', `Operation with id '${id}' not found`)
@@ -34,31 +44,35 @@ export function operationApi({ worker, now, newId }: OperationParts, books: Book
   }
 }
 
-async function shown(tenant: string, record: OperationRecord, worker: OperationWorker) {
-  const { id, user, operation, queueTime, finishedTime } = record
-  const head = { id, user, operation, queueTime: isoOf(queueTime) }
-  if (record.kind === 'walk') {
-    const progress = { done: record.done, total: record.total }
-    if (finishedTime === undefined) return { ...head, progress }
-    return { ...head, finishedTime: isoOf(finishedTime), progress, results: walkResults(record) }
-  }
+async function shownJob(job: Job, queue: JobQueue) {
+  const { id, user, queueTime, finishedTime } = job
+  const head = { id, user, operation: operationData(job).operation, queueTime: isoOf(queueTime) }
   if (finishedTime === undefined) return head
-  const [success, failure] = [emptyEntries(), emptyEntries()]
-  for (const [one, entry] of await worker.results(tenant, record)) {
-    if (entry.statusCode < 400) success[one] = entry
-    else failure[one] = entry
-  }
-  return { ...head, finishedTime: isoOf(finishedTime), results: { success, failure } }
+  return { ...head, finishedTime: isoOf(finishedTime), results: await itemResults(queue.outcomes(job)) }
+}
+
+async function shownWalk(walk: WalkOperation) {
+  const { id, user, operation, queueTime, finishedTime, done, total } = walk
+  const head = { id, user, operation, queueTime: isoOf(queueTime) }
+  const progress = { done, total }
+  if (finishedTime === undefined) return { ...head, progress }
+  return { ...head, finishedTime: isoOf(finishedTime), progress, results: await itemResults(walkResults(walk)) }
 }
 
 /** By the type, and by each template of which tasks could not be made. */
-function walkResults({ type, failed = {} }: WalkOperation) {
-  const [success, failure] = [emptyEntries(), emptyEntries()]
-  success[type] = { statusCode: 204 }
+function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly [string, ItemResult]> {
+  yield [type, { statusCode: 204 }]
   for (const [template, { error, count }] of Object.entries(failed)) {
-    failure[template] = { statusCode: 400, error: `${error} (${count} ${count === 1 ? 'resource' : 'resources'})` }
+    yield [template, { statusCode: 400, error: `${error} (${count} ${count === 1 ? 'resource' : 'resources'})` }]
   }
-  return { success, failure }
+}
+
+/** Jobs are let go by their runner. */
+async function removeOldWalks({ store }: Books, now: number): Promise<void> {
+  const operations = store.collection(OPERATIONS)
+  const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const
+  const old = await operations.find({ where, limit: 10 })
+  await Promise.all(old.filter(({ value }) => value.kind === 'walk').map(({ id }) => operations.delete(id)))
 }
 
 /** The work that a type itself names while it lasts. */
@@ -71,9 +85,4 @@ async function ofType(books: Books, id: string) {
 
 function isoOf(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-/** Ids are text from outside: no prototype. */
-function emptyEntries(): Record<string, OperationEntry> {
-  return Object.create(null) as Record<string, OperationEntry>
 }

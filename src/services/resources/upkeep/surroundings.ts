@@ -7,10 +7,3 @@ export interface UpkeepLogger {
 
 /** Does the work after so many ms; gives how to call it off. A host's timers must not keep its process alive. */
 export type Later = (ms: number, work: () => void) => () => void
-
-/** The machine's timers. */
-export function unrefTimer(ms: number, work: () => void): () => void {
-  const timer = setTimeout(work, ms)
-  timer.unref()
-  return () => clearTimeout(timer)
-}

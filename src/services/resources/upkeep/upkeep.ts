@@ -1,9 +1,10 @@
 /** Managed tasks follow resources and types, for all tenants of a host (part 2, 2.6 and 6; T3 of the contract). */
+import { machineTimers } from '../../../machine/timers.ts'
 import type { Storage } from '../../../storage/contract.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { Limit } from './limit.ts'
 import type { UpkeepDocuments } from './reconcile.ts'
-import { unrefTimer, type Later, type UpkeepLogger } from './surroundings.ts'
+import type { Later, UpkeepLogger } from './surroundings.ts'
 import { TenantUpkeep } from './tenant-upkeep.ts'
 
 export interface UpkeepOptions {
@@ -110,7 +111,7 @@ class HostUpkeep implements Upkeep {
   }
 
   async #start(tenant: string): Promise<void> {
-    const { storage, later = unrefTimer, ...parts } = this.#options
+    const { storage, later = machineTimers.later, ...parts } = this.#options
     const upkeep = new TenantUpkeep({
       ...parts,
       tenant,

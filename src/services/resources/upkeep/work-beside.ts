@@ -3,15 +3,18 @@ import type { CommandOutbox } from '../../broker/contract.ts'
 import type { Beside, Core, MakeBeside } from '../beside.ts'
 import type { Library } from '../books.ts'
 import type { ActuatorCall, ManagedTasks } from '../contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
+import { JobRunner } from '../../../jobs/job-runner.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { commandPage } from '../commands/command-log.ts'
 import { CommandRunner } from '../commands/command-runner.ts'
 import { Outbox } from '../commands/outbox.ts'
+import { adoptOldOperations, operationHandler } from '../operations/operation-jobs.ts'
 import { OPERATIONS } from '../operations/operation-record.ts'
 import { operationApi } from '../operations/operation-service.ts'
-import { OperationWorker } from '../operations/operation-worker.ts'
 import { storedDocuments } from './stored-documents.ts'
-import { unrefTimer, type Later } from './surroundings.ts'
+import type { Later } from './surroundings.ts'
 import { plannedWalk } from './type-walks.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
 
@@ -27,7 +30,7 @@ export interface WorkBeside {
 }
 
 /** `later`: default: the machine's timers, which keep no process alive */
-export function workBeside({ later = unrefTimer }: { readonly later?: Later } = {}): WorkBeside {
+export function workBeside({ later = machineTimers.later }: { readonly later?: Later } = {}): WorkBeside {
   let work: Work | undefined
   const made = (): Work => {
     if (work === undefined) throw new AppError('CLOSED', 'the resources are not served yet; send the command again')
@@ -52,7 +55,7 @@ class Work implements Beside {
   readonly outbox: Outbox
   readonly #core: Core
   readonly #commands: CommandRunner
-  readonly #worker: OperationWorker
+  readonly #jobs: JobRunner
 
   constructor(core: Core, later: Later) {
     const { library, service, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = core
@@ -73,17 +76,24 @@ class Work implements Beside {
       newId,
       ready: (tenant, resource) => this.#commands.ready(tenant, resource),
     })
-    this.#worker = new OperationWorker({ ...common, as: (caller) => service.as(caller) })
+    this.#jobs = new JobRunner({
+      ...common,
+      newId,
+      handlers: [operationHandler((caller) => service.as(caller), logger)],
+      timers: { ...machineTimers, later },
+    })
   }
 
   async start(): Promise<void> {
     await this.upkeep.start()
     await this.#commands.start()
-    await this.#worker.start()
+    const { library } = this.#core
+    for (const tenant of await ownTenants(library)) await adoptOldOperations(library.of(tenant).store)
+    await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
-    await this.#worker.stop()
+    await this.#jobs.stop()
     await Promise.all([this.upkeep.stop(), this.#commands.stop()])
   }
 
@@ -104,7 +114,8 @@ class Work implements Beside {
 
   operations: NonNullable<Beside['operations']> = (caller) => {
     const { library, now, newId } = this.#core
-    return operationApi({ worker: this.#worker, now, newId }, library.of(caller.tenant), caller)
+    const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
+    return operationApi({ jobs, now, newId }, library.of(caller.tenant), caller)
   }
 
   operationOf(tenant: string, type: string): string | undefined {
@@ -112,7 +123,7 @@ class Work implements Beside {
   }
 
   openOperations(): number {
-    return this.#worker.open
+    return this.#jobs.open
   }
 
   upkeepWaiting(): number {
@@ -120,7 +131,7 @@ class Work implements Beside {
   }
 
   async idle(): Promise<void> {
-    await this.#worker.idle()
+    await this.#jobs.idle()
     await Promise.all([this.upkeep.idle(), this.#commands.idle()])
   }
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../src/jobs/job-record.ts'
+import { JobRunner } from '../../../../src/jobs/job-runner.ts'
+import { machineTimers } from '../../../../src/machine/timers.ts'
+import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
 import { Library } from '../../../../src/services/resources/books.ts'
-import { OPERATION_PARTS, OPERATIONS } from '../../../../src/services/resources/operations/operation-record.ts'
-import { OperationWorker } from '../../../../src/services/resources/operations/operation-worker.ts'
+import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'
 import { workBeside } from '../../../../src/services/resources/upkeep/work-beside.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -109,30 +112,39 @@ describe('a bulk operation', () => {
     const b = await working()
     for (const id of ['a', 'b', 'c']) await b.api.resources.create({ id })
     const life = new Mortal()
-    const { storage } = b
-    const worker = new OperationWorker({
-      storage: life.over(storage),
-      as: (caller) => b.service.as(caller),
-      now: () => b.clock.now,
+    const { resources, types } = b.api
+    const died = new Promise<void>((resolve) => {
+      // it has come as far as this, and the commit that says so never comes
+      const remove: ResourcesApi['resources']['remove'] = async (id) => {
+        await resources.remove(id)
+        if (id !== 'b') return
+        life.kill()
+        resolve()
+        await new Promise(() => undefined)
+      }
+      const runner = new JobRunner({
+        storage: life.over(b.storage),
+        handlers: [operationHandler(() => ({ resources: { ...resources, remove }, types }), undefined)],
+        now: () => b.clock.now,
+        newId: () => 'never asked',
+        timers: { ...machineTimers, later: () => () => undefined },
+      })
+      const what = { entity: 'resource', action: 'delete' } as const
+      const data = { operation: { ...what, description: 'deleting 4 resources' }, what }
+      const job = { type: 'resources.operation', id: 'op', user: 'tester', data, items: ['a', 'b', 'c', 'd'] }
+      void runner.queue('acme').add(job)
     })
-    const what = { entity: 'resource', action: 'delete' } as const
-    const operation = { ...what, description: 'deleting 4 resources' }
-    const head = { id: 'op', user: 'tester', operation, queueTime: b.clock.now, what }
-    await worker.queue('acme', head, { what, ids: ['a', 'b', 'c', 'd'] })
-    life.kill()
-    // it had come as far as this, and the commit that says so never came
-    await b.api.resources.remove('a')
-    await b.api.resources.remove('b')
-    const again = new OperationWorker({ storage, as: (caller) => b.service.as(caller), now: () => b.clock.now })
-    await again.start()
-    await again.idle()
-    expect(await b.api.operations.get('op')).toMatchObject({
+    await died
+    await b.storage.close()
+    const again = await working(b.disk)
+    await again.work.idle()
+    expect(await again.api.operations.get('op')).toMatchObject({
       results: {
         success: { a: { statusCode: 204 }, b: { statusCode: 204 }, c: { statusCode: 204 } },
         failure: { d: { statusCode: 404 } },
       },
     })
-    await b.close()
+    await again.close()
   })
 
   it('is forgotten a week after its end', async () => {

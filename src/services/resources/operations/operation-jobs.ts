@@ -1,0 +1,118 @@
+/** Bulk operations on resources and types as jobs, also those that older versions stored (part 2, 2.4). */
+import { adoptOld, type OldPart } from '../../../jobs/adopt-old.ts'
+import type { ItemOutcome, Job, JobContext, JobHandler } from '../../../jobs/contract.ts'
+import { itemHandler } from '../../../jobs/item-handler.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { JsonObject } from '../../../kernel/json.ts'
+import { issuesText } from '../../../kernel/refusal.ts'
+import type { CollectionSpec, Store } from '../../../storage/contract.ts'
+import type { ResourcesApi } from '../contract.ts'
+import type { UpkeepLogger } from '../upkeep/surroundings.ts'
+import { OPERATIONS, type ListAction, type OperationRecord } from './operation-record.ts'
+
+export const OPERATION_JOB = 'resources.operation'
+
+export interface OperationData {
+  readonly operation: OperationRecord['operation']
+  readonly what: ListAction
+}
+
+/** The id of a thing; of `patchOrInsert` the resource itself. */
+type Item = string | (JsonObject & { readonly id: string })
+
+type Api = Pick<ResourcesApi, 'resources' | 'types'>
+
+const BATCH_SIZE = 100
+/** Resources that are written at a time; deletions go in order, for children go before their parents. */
+const SIDE_BY_SIDE = 20
+const ATTEMPTS = 10
+const KEPT_MS = 7 * 86_400_000
+const DONE: ItemOutcome = { statusCode: 204 }
+
+/** `as`: what the caller may do, as over HTTP. */
+export function operationHandler(as: (caller: Caller) => Api, logger: UpkeepLogger | undefined): JobHandler {
+  return itemHandler<Item>({
+    type: OPERATION_JOB,
+    isSerial: true,
+    attempts: ATTEMPTS,
+    keepMs: KEPT_MS,
+    batchSize: BATCH_SIZE,
+    slice: (job) => (operationData(job).what.action === 'patchOrInsert' ? SIDE_BY_SIDE : 1),
+    keyOf: idOf,
+    item: async (item, context, isRepeat) => {
+      const { tenant, job } = context
+      const api = as({ tenant, user: job.user ?? '' })
+      try {
+        await act(api, operationData(job).what, item)
+        return DONE
+      } catch (error) {
+        return failed(api, context, item, isRepeat, error, logger)
+      }
+    },
+  })
+}
+
+/** Of a job of this type. */
+export function operationData({ data }: Job): OperationData {
+  return data as OperationData
+}
+
+async function act(api: Api, what: ListAction, item: Item): Promise<void> {
+  const id = idOf(item)
+  if (what.action === 'patchOrInsert') await api.resources.patch(id, item)
+  else if (what.entity === 'resourcetype') await api.types.remove(id)
+  else await api.resources.remove(id, what.cascade === undefined ? {} : { cascade: what.cascade })
+}
+
+async function failed(
+  api: Api,
+  { job }: JobContext,
+  item: Item,
+  isRepeat: boolean,
+  error: unknown,
+  logger: UpkeepLogger | undefined,
+): Promise<ItemOutcome> {
+  const id = idOf(item)
+  if (!(error instanceof AppError)) {
+    logger?.error(`bulk operation ${job.id}, ${operationData(job).what.entity} ${id}: ${messageOf(error)}`)
+    return { statusCode: 500, error: 'a mistake of the host; its log has it' }
+  }
+  if (error.code === 'CLOSED' || error.code === 'STORE') throw error
+  if (isRepeat && error.code === 'NOT_FOUND' && (await wasDeleted(api, job, id))) return DONE
+  // the text of a single request's answer
+  return { statusCode: error.status, error: error.issues.length > 0 ? issuesText(error.issues) : error.message }
+}
+
+/** Whether this very operation deleted it before the crash: its history says so. */
+async function wasDeleted(api: Api, job: Job, id: string): Promise<boolean> {
+  const changes = operationData(job).what.entity === 'resource' ? api.resources : api.types
+  try {
+    const [last] = (await changes.changes(id, { limit: 1 })).values
+    return last?.change === 'deleted' && last.userId === job.user && Date.parse(last.time) >= job.queueTime
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return false
+    throw error
+  }
+}
+
+function idOf(item: Item): string {
+  return typeof item === 'string' ? item : item.id
+}
+
+const OLD_PARTS: CollectionSpec<OldPart> = { name: 'resource_operation_parts', version: 1, fields: {} }
+
+export function adoptOldOperations(store: Store): Promise<void> {
+  return adoptOld(store, {
+    heads: OPERATIONS,
+    parts: OLD_PARTS,
+    type: OPERATION_JOB,
+    batchSize: BATCH_SIZE,
+    keepMs: KEPT_MS,
+    headOf: (record) => {
+      if (record.kind !== 'list') return undefined
+      const { operation, what, ...head } = record
+      return { ...head, data: { operation, what } satisfies OperationData }
+    },
+  })
+}
