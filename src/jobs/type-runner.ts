@@ -203,17 +203,15 @@ export class TypeRunner {
     await this.#parts.timers.breathe()
     const outcome = await this.#outcome(held)
     try {
-      await this.#settle(held, outcome)
+      await this.#settle(held, outcome).catch((error: unknown) => {
+        if (isClosed(error)) throw error
+        return this.#settle(held, { kind: 'attempt-failed', error })
+      })
     } catch (error) {
-      if (held.isLost || isClosed(error)) return
-      try {
-        await this.#settle(held, { kind: 'attempt-failed', error })
-      } catch (again) {
-        // its lease runs out, and then it is carried out again
-        const { type, id } = held.job
-        this.#parts.logger?.error(`the end of ${type} job ${id} was not stored: ${messageOf(again)}`)
-      }
+      // its lease runs out, and then it is carried out again
+      if (!held.isLost && !isClosed(error)) this.#say('error', held, `its end was not stored: ${messageOf(error)}`)
     }
+    if (held.isLost) this.#say('warn', held, 'it was cancelled, or another host has it: what it did last is not stored')
   }
 
   async #outcome(held: HeldJob): Promise<JobOutcome | FailedAttempt> {
@@ -265,19 +263,19 @@ export class TypeRunner {
   }
 
   async #attemptFailed(held: HeldJob, error: unknown): Promise<void> {
-    const { handler, queue, timers, logger, tenant } = this.#parts
+    const { handler, queue, timers } = this.#parts
     const { documents } = queue
     const { attempts = 1, backoff = BACKOFF } = handler
-    const { type, id, attemptsMade } = held.job
+    const { attemptsMade } = held.job
     const reason = reasonOf(error)
     if (attemptsMade + 1 >= attempts) {
-      logger?.error(`${type} job ${id} of tenant ${tenant} failed: ${reason}`)
+      this.#say('error', held, `it failed: ${reason}`)
       return held.change({ kind: 'fail', reason, ...documents.ending(held.job) })
     }
     const most = Math.min(backoff.most, backoff.delay * 2 ** attemptsMade)
     // spread, so that what failed together is not tried again together
     const pause = Math.ceil(most * (0.5 + timers.random() / 2))
-    logger?.warn(`${type} job ${id} of tenant ${tenant}: ${reason}; it is tried again in ${pause} ms`)
+    this.#say('warn', held, `${reason}; it is tried again in ${pause} ms`)
     const { ms } = await documents.store.now()
     return held.change({ kind: 'retry', dueTime: ms + pause, reason })
   }
@@ -296,6 +294,10 @@ export class TypeRunner {
     const writes = added.flatMap((one) => one.writes)
     await held.change({ kind: 'wait-for-children', children: children.length }, writes)
     for (const one of added) queue.added(one)
+  }
+
+  #say(level: keyof JobsLogger, { job }: HeldJob, what: string): void {
+    this.#parts.logger?.[level](`${job.type} job ${job.id} of tenant ${this.#parts.tenant}: ${what}`)
   }
 
   #wakeIn(ms: number): void {

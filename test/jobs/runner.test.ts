@@ -1,63 +1,290 @@
 import { describe, expect, it } from 'vitest'
-import type { Job, JobContext, JobHandler, JobOutcome } from '../../src/jobs/contract.ts'
-import type { JobQueue, PlacedEvent } from '../../src/jobs/job-queue.ts'
+import type { JobHandler } from '../../src/jobs/contract.ts'
 import { AppError } from '../../src/kernel/errors.ts'
-import { JobWorld, NOON, type JobHost } from './support/job-world.ts'
+import { DONE, Hand } from './support/hand.ts'
+import { eventsOf, JobWorld, NOON } from './support/job-world.ts'
 
-const DONE: JobOutcome = { kind: 'completed' }
-
-function handlerOf(run: JobHandler['run'], more: Partial<JobHandler> = {}): JobHandler {
-  return { type: 'work', run, ...more }
-}
-
-/** A handler whose calls wait until they are told how they end. */
-class Hand {
-  readonly calls: { readonly context: JobContext; readonly end: (outcome: JobOutcome | Error) => void }[] = []
-  readonly run: JobHandler['run'] = (context) =>
-    new Promise((resolve, reject) => {
-      this.calls.push({ context, end: (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)) })
-    })
-
-  get ids(): readonly string[] {
-    return this.calls.map(({ context }) => context.job.id)
+/** A handler that is done at once, and in which order it was asked. */
+function quick(more: Partial<JobHandler> = {}): { readonly handler: JobHandler; readonly seen: string[] } {
+  const seen: string[] = []
+  const run: JobHandler['run'] = ({ job }) => {
+    seen.push(job.id)
+    return Promise.resolve(DONE)
   }
-
-  end(call: number, outcome: JobOutcome | Error = DONE): void {
-    this.calls[call]?.end(outcome)
-  }
+  return { seen, handler: { type: 'work', run, ...more } }
 }
-
-async function told(queue: JobQueue): Promise<readonly PlacedEvent[]> {
-  const found: PlacedEvent[] = []
-  const ending = new AbortController()
-  for await (const event of queue.events({ after: 0, signal: ending.signal })) {
-    found.push(event)
-    if (event.event === 'completed' && event.ancestors.length === 0) ending.abort()
-  }
-  return found
-}
-
-const stateOf = async ({ queue }: JobHost, id: string): Promise<Job['state'] | undefined> => (await queue.get(id))?.state
 
 describe('a job', () => {
   it('waits, is carried out, and ends with what its handler gives', async () => {
     const world = new JobWorld()
     const hand = new Hand()
-    const host = world.host([handlerOf(hand.run)])
-    const added = await host.queue.add({ type: 'work', data: { a: 1 }, user: 'tester', labels: ['x'] })
+    const { queue } = world.host([hand.handler()])
+    const added = await queue.add({ type: 'work', data: { a: 1 }, user: 'tester', labels: ['x'] })
     expect(added).toMatchObject({ id: 'j1', state: 'waiting', data: { a: 1 }, queueTime: NOON, attemptsMade: 0 })
     await world.settle()
-    expect(await stateOf(host, 'j1')).toBe('active')
+    expect(await queue.get('j1')).toMatchObject({ state: 'active', lease: { until: NOON + 15_000 } })
     world.now += 5
     hand.end(0, { kind: 'completed', result: { b: 2 } })
-    await host.queue.finished('j1')
-    expect(await host.queue.get('j1')).toMatchObject({
+    await queue.finished('j1')
+    expect(await queue.get('j1')).toMatchObject({
       state: 'completed',
+      user: 'tester',
+      labels: ['x'],
       result: { b: 2 },
       processedTime: NOON,
       finishedTime: NOON + 5,
       attemptsMade: 1,
       attemptsStarted: 1,
     })
+    expect(await eventsOf(queue)).toEqual([
+      { position: 1, event: 'waiting', job: 'j1', type: 'work', ancestors: [], time: NOON },
+      { position: 2, event: 'active', prev: 'waiting', job: 'j1', type: 'work', ancestors: [], time: NOON },
+      {
+        position: 3,
+        event: 'completed',
+        prev: 'active',
+        job: 'j1',
+        type: 'work',
+        ancestors: [],
+        time: NOON + 5,
+        result: { b: 2 },
+      },
+    ])
+  })
+
+  it('comes in the order in which it was added, also within a millisecond, and before all with a priority', async () => {
+    const world = new JobWorld()
+    const { handler, seen } = quick({ isSerial: true })
+    const { queue, runner } = world.host([handler])
+    const ids = ['urgent', 'b', 'late', 'c', 'a', 'urgent2']
+    const priorities: Record<string, number> = { urgent: 1, late: 2, urgent2: 1 }
+    const added = ids.map(async (id) => queue.adding({ type: 'work', id, priority: priorities[id] ?? 0 }))
+    // all at once, so that none is begun before the others are there
+    const all = await Promise.all(added)
+    await queue.documents.store.commit(all.flatMap(({ writes }) => writes))
+    for (const one of all) queue.added(one)
+    expect((await queue.get('urgent'))?.state).toBe('prioritized')
+    await world.settle()
+    await runner.idle()
+    expect(seen).toEqual(['b', 'c', 'a', 'urgent', 'urgent2', 'late'])
+  })
+
+  it('with a delay begins when it is over', async () => {
+    const world = new JobWorld()
+    const { handler, seen } = quick()
+    const { queue } = world.host([handler])
+    await queue.add({ type: 'work', delay: 60_000 })
+    await world.advance(59_999)
+    expect([seen, (await queue.get('j1'))?.state]).toEqual([[], 'delayed'])
+    await world.advance(1)
+    expect([seen, (await queue.get('j1'))?.state]).toEqual([['j1'], 'completed'])
+    expect((await eventsOf(queue)).map(({ event }) => event)).toEqual(['delayed', 'waiting', 'active', 'completed'])
+  })
+
+  it('that was committed with something else begins as soon as that is told', async () => {
+    const world = new JobWorld()
+    const { handler, seen } = quick()
+    const { queue } = world.host([handler])
+    const added = await queue.adding({ type: 'work' })
+    await world.settle()
+    expect(await queue.get('j1')).toBe(undefined)
+    await queue.documents.store.commit([...added.writes])
+    queue.added(added)
+    await world.settle()
+    expect(seen).toEqual(['j1'])
+  })
+})
+
+describe('an attempt that fails', () => {
+  it('is followed by others, later and later, until one is good', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue, log } = world.host([hand.handler({ attempts: 9, backoff: { delay: 1_000, most: 5_000 } })])
+    await queue.add({ type: 'work' })
+    const pauses: number[] = []
+    for (let call = 0; call < 5; call++) {
+      await world.settle()
+      hand.end(call, new Error(`no luck ${call}`))
+      await world.settle()
+      const job = await queue.get('j1')
+      expect(job).toMatchObject({ state: 'delayed', attemptsMade: call + 1, failedReason: `no luck ${call}` })
+      pauses.push((job?.dueTime ?? 0) - world.now)
+      await world.advance(pauses.at(-1) ?? 0)
+    }
+    for (const [i, most] of [1_000, 2_000, 4_000, 5_000, 5_000].entries()) {
+      expect(pauses[i]).toBeGreaterThanOrEqual(most / 2)
+      expect(pauses[i]).toBeLessThanOrEqual(most)
+    }
+    expect(new Set(pauses.map((pause) => pause % 1_000)).size, 'they are spread').toBeGreaterThan(3)
+    hand.end(5)
+    await world.settle()
+    expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 6, attemptsStarted: 6 })
+    expect(hand.calls.map(({ context }) => context.isRepeat)).toEqual([false, true, true, true, true, true])
+    expect(log[0]).toMatch(/^work job j1 of tenant acme: no luck 0; it is tried again in \d+ ms$/)
+  })
+
+  it('as the last one fails the job', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue, log } = world.host([hand.handler({ attempts: 2 })])
+    await queue.add({ type: 'work' })
+    await world.settle()
+    hand.end(0, new Error('no luck'))
+    await world.advance(1_000)
+    hand.end(1, new Error('none again'))
+    await world.settle()
+    expect(await queue.get('j1')).toMatchObject({
+      state: 'failed',
+      failedReason: 'none again',
+      attemptsMade: 2,
+      finishedTime: NOON + 1_000,
+    })
+    expect(log.at(-1)).toBe('work job j1 of tenant acme: it failed: none again')
+    await world.advance(600_000)
+    expect(hand.calls).toHaveLength(2)
+  })
+
+  it('for good is not tried again', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue } = world.host([hand.handler({ attempts: 5 })])
+    await queue.add({ type: 'work' })
+    await world.settle()
+    hand.end(0, { kind: 'failed', reason: 'there is no such thing' })
+    await world.advance(600_000)
+    expect(hand.calls).toHaveLength(1)
+    expect(await queue.get('j1')).toMatchObject({ state: 'failed', failedReason: 'there is no such thing' })
+  })
+
+  it('because something is shut down does not count', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue } = world.host([hand.handler()])
+    await queue.add({ type: 'work' })
+    await world.settle()
+    hand.end(0, new AppError('CLOSED', 'the engine starts later'))
+    await world.settle()
+    expect(await queue.get('j1')).toMatchObject({ state: 'delayed', attemptsMade: 0 })
+    await world.advance(2_000)
+    hand.end(1)
+    await world.settle()
+    expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 1 })
+  })
+
+  it('is also one whose last writes are refused, and nothing of it is written', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue } = world.host([hand.handler()])
+    const notes = queue.documents.store.collection({ name: 'notes', version: 1, fields: {} })
+    await notes.put('a', { by: 'somebody' })
+    await queue.add({ type: 'work' })
+    await world.settle()
+    const writes = [notes.putting('b', { by: 'job' }), notes.putting('a', { by: 'job' }, 'absent')]
+    hand.end(0, { kind: 'completed', writes })
+    await world.settle()
+    expect(await queue.get('j1')).toMatchObject({ state: 'failed', failedReason: expect.stringContaining('notes/a') })
+    expect([(await notes.get('a'))?.value, await notes.get('b')]).toEqual([{ by: 'somebody' }, undefined])
+  })
+})
+
+describe('the jobs of a type', () => {
+  it('that is serial are carried out one after the other, whatever the number of hosts', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const hosts = [0, 1].map(() => world.host([hand.handler({ isSerial: true })]))
+    const ids = ['a', 'b', 'c', 'd', 'e']
+    for (const [i, id] of ids.entries()) await hosts[i % 2]?.queue.add({ type: 'work', id })
+    for (const i of ids.keys()) {
+      await world.settle()
+      expect(hand.ids).toEqual(ids.slice(0, i + 1))
+      hand.end(i)
+    }
+  })
+
+  it('do not hold those of other tenants up', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { runner, queue } = world.host([hand.handler({ isSerial: true })])
+    await queue.add({ type: 'work', id: 'a' })
+    await runner.queue('other').add({ type: 'work', id: 'b' })
+    await world.settle()
+    expect(hand.calls.map(({ context }) => `${context.tenant} ${context.job.id}`)).toEqual(['acme a', 'other b'])
+  })
+
+  it('are as many at a time on a host as it says, over all tenants', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { runner } = world.host([hand.handler({ concurrency: 2 })])
+    for (const tenant of ['one', 'two', 'three']) {
+      for (const id of ['a', 'b']) await runner.queue(tenant).add({ type: 'work', id: `${tenant} ${id}` })
+    }
+    await world.settle()
+    for (let ended = 0; ended < 6; ended++) {
+      expect(hand.calls).toHaveLength(Math.min(6, ended + 2))
+      hand.end(ended)
+      await world.settle()
+    }
+    await runner.idle()
+    expect(new Set(hand.ids).size).toBe(6)
+  })
+})
+
+describe('a runner', () => {
+  it('knows how many jobs are not over', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue, runner } = world.host([hand.handler({ isSerial: true })])
+    for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
+    await world.settle()
+    expect(runner.open).toBe(2)
+    hand.end(0)
+    await world.settle()
+    hand.end(1)
+    await world.settle()
+    expect(runner.open).toBe(0)
+  })
+
+  it('that stops gives back what it has, and takes nothing more', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue, runner } = world.host([hand.handler({ isSerial: true })])
+    for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
+    await world.settle()
+    const finished = queue.finished('a')
+    const stopped = runner.stop()
+    expect(hand.context(0).signal.aborted).toBe(true)
+    await finished
+    hand.end(0, { kind: 'released' })
+    await stopped
+    expect(await queue.get('a')).toMatchObject({ state: 'waiting', attemptsMade: 0 })
+    expect(hand.ids).toEqual(['a'])
+    await expect(queue.add({ type: 'work' })).rejects.toMatchObject({ code: 'CLOSED' })
+    const next = new Hand()
+    await world.host([next.handler({ isSerial: true })]).runner.start()
+    await world.settle()
+    expect([next.ids, next.context(0).isRepeat]).toEqual([['a'], true])
+  })
+
+  it('gives a job back whose handler throws because it was told to stop', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue, runner } = world.host([hand.handler()])
+    await queue.add({ type: 'work' })
+    await world.settle()
+    const stopped = runner.stop()
+    hand.end(0, new Error('aborted'))
+    await stopped
+    expect(await queue.get('j1')).toMatchObject({ state: 'waiting', attemptsMade: 0 })
+  })
+
+  it('leaves alone what it has no handler for', async () => {
+    const world = new JobWorld()
+    await world.host([new Hand('other').handler()]).queue.add({ type: 'other' })
+    await world.reopen()
+    const { handler } = quick()
+    const { runner, queue } = world.host([handler])
+    await runner.start()
+    await world.advance(60_000)
+    expect(await queue.get('j1')).toMatchObject({ type: 'other', state: expect.stringMatching('waiting|active') })
   })
 })

@@ -1,7 +1,7 @@
 /** A disk with jobs on it, hosts that live and die over it, and a clock that the test moves. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JobHandler, JobTimers } from '../../../src/jobs/contract.ts'
-import type { JobQueue } from '../../../src/jobs/job-queue.ts'
+import type { JobQueue, PlacedEvent } from '../../../src/jobs/job-queue.ts'
 import { JobRunner } from '../../../src/jobs/job-runner.ts'
 import { nextSeed, randomOf } from '../../../src/kernel/random.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -31,10 +31,22 @@ export class JobWorld {
   /** by which a host's clock is wrong, ms */
   skew = 0
   readonly #disk = new MemoryDisk()
-  storage: Storage = openMemory({ disk: this.#disk, clock: () => this.now })
+  readonly #isShared: boolean
+  storage: Storage
   readonly #timers = new Set<Timer>()
   #ids = 0
   #seed = 1
+
+  /** `isShared`: the store says that several hosts may have it open */
+  constructor({ isShared = false } = {}) {
+    this.#isShared = isShared
+    this.storage = this.#open()
+  }
+
+  /** timers that are set for a host */
+  timersOf(host: JobHost): number {
+    return [...this.#timers].filter(({ life }) => life === host.life).length
+  }
 
   /** Another host over the same store. */
   host(handlers: readonly JobHandler[]): JobHost {
@@ -62,10 +74,20 @@ export class JobWorld {
 
   /** The clock goes on, and what is due on the way is done, in order. */
   async advance(ms: number): Promise<void> {
+    await this.#advance(ms, undefined)
+  }
+
+  /** The same while one host is frozen: its timers are late. */
+  async advanceWithout(life: Mortal, ms: number): Promise<void> {
+    await this.#advance(ms, life)
+  }
+
+  async #advance(ms: number, frozen: Mortal | undefined): Promise<void> {
     const end = this.now + ms
     for (;;) {
       await this.settle()
-      const due = [...this.#timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0]
+      const moving = [...this.#timers].filter(({ at, life }) => at <= end && life !== frozen)
+      const [due] = moving.toSorted((a, b) => a.at - b.at)
       if (due === undefined) break
       this.#timers.delete(due)
       this.now = Math.max(this.now, due.at)
@@ -84,6 +106,38 @@ export class JobWorld {
   async reopen(): Promise<void> {
     this.#timers.clear()
     await this.storage.close()
-    this.storage = openMemory({ disk: this.#disk, clock: () => this.now })
+    this.storage = this.#open()
   }
+
+  #open(): Storage {
+    const storage = openMemory({ disk: this.#disk, clock: () => this.now })
+    return this.#isShared ? withoutSessions(storage) : storage
+  }
+}
+
+function withoutSessions(storage: Storage): Storage {
+  const tenant: Storage['tenant'] = (id) => {
+    const store = storage.tenant(id)
+    return {
+      collection: (spec) => store.collection(spec),
+      log: (name) => store.log(name),
+      series: store.series,
+      blobs: store.blobs,
+      commit: (writes) => store.commit(writes),
+      now: async () => ({ ms: (await store.now()).ms }),
+    }
+  }
+  return { ...storage, tenant }
+}
+
+/** What the log has so far. */
+export async function eventsOf(queue: JobQueue): Promise<readonly PlacedEvent[]> {
+  const { last } = await queue.documents.log.bounds(0)
+  const found: PlacedEvent[] = []
+  const ending = new AbortController()
+  for await (const event of queue.events({ after: 0, signal: ending.signal })) {
+    found.push(event)
+    if (event.position === last) ending.abort()
+  }
+  return found
 }

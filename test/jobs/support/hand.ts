@@ -1,0 +1,35 @@
+/** A handler whose calls wait until the test says how they end. */
+import type { JobContext, JobHandler, JobOutcome } from '../../../src/jobs/contract.ts'
+
+export const DONE: JobOutcome = { kind: 'completed' }
+
+export class Hand {
+  readonly calls: { readonly context: JobContext; readonly end: (outcome: JobOutcome | Error) => void }[] = []
+  readonly type: string
+
+  constructor(type = 'work') {
+    this.type = type
+  }
+
+  handler(more: Partial<JobHandler> = {}): JobHandler {
+    const run: JobHandler['run'] = (context) =>
+      new Promise((resolve, reject) => {
+        this.calls.push({ context, end: (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)) })
+      })
+    return { type: this.type, run, ...more }
+  }
+
+  get ids(): readonly string[] {
+    return this.calls.map(({ context }) => context.job.id)
+  }
+
+  context(call: number): JobContext {
+    const found = this.calls[call]
+    if (found === undefined) throw new Error(`there is no call ${call}, only ${this.calls.length}`)
+    return found.context
+  }
+
+  end(call: number, outcome: JobOutcome | Error = DONE): void {
+    this.calls[call]?.end(outcome)
+  }
+}
