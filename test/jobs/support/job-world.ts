@@ -134,6 +134,7 @@ function withoutSessions(storage: Storage): Storage {
 export async function eventsOf(queue: JobQueue): Promise<readonly PlacedEvent[]> {
   const { last } = await queue.documents.log.bounds(0)
   const found: PlacedEvent[] = []
+  if (last === 0) return found
   const ending = new AbortController()
   for await (const event of queue.events({ after: 0, signal: ending.signal })) {
     found.push(event)
