@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { JobHandler } from '../../src/jobs/contract.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { DONE, Hand } from './support/hand.ts'
@@ -230,6 +230,34 @@ describe('the jobs of a type', () => {
 })
 
 describe('a runner', () => {
+  it.each(Array.from({ length: 12 }, (_, i) => i))(
+    'misses no job that comes %i steps after its last look',
+    async (steps) => {
+      const world = new JobWorld()
+      const { handler, seen } = quick()
+      const { queue } = world.host([handler])
+      const { jobs, store } = queue.documents
+      const added = await queue.adding({ type: 'work', id: 'b' })
+      const count = jobs.count.bind(jobs)
+      let isLast = true
+      vi.spyOn(jobs, 'count').mockImplementation(async (where) => {
+        const counted = await count(where)
+        if (!isLast || seen.length === 0) return counted
+        isLast = false
+        const adding = async (): Promise<void> => {
+          await store.commit([...added.writes])
+          for (let i = 0; i < steps; i++) await Promise.resolve()
+          queue.added(added)
+        }
+        void adding()
+        return counted
+      })
+      await queue.add({ type: 'work', id: 'a' })
+      await world.settle()
+      expect(seen).toEqual(['a', 'b'])
+    },
+  )
+
   it('knows how many jobs are not over', async () => {
     const world = new JobWorld()
     const hand = new Hand()
