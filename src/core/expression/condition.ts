@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { isTruthy } from '../logic/comparisons.ts'
 import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
@@ -35,7 +36,7 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
     )
   }
   const { uses, evaluate } = compileLogic(logic, { missing: 'error' })
-  return { uses, names: messageNames(uses), holds: (lookup) => isTrue(evaluate(lookup)) }
+  return { uses, names: messageNames(uses), holds: (lookup) => isTruthy(evaluate(lookup)) }
 }
 
 /** The JSON object that a text holds; undefined when it is an expression. */
@@ -46,9 +47,4 @@ export function logicOfText(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Truth as JSON Logic has it: an empty list is false, the text "0" is true. */
-function isTrue(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }

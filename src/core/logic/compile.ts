@@ -1,19 +1,42 @@
+/** Checks logic, and turns it into logic for the library and into functions. */
 import type { Issue } from '../../kernel/errors.ts'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import { nearest } from '../placeholders/nearest.ts'
 import type { Fault } from '../placeholders/path.ts'
-import { LOOPS, reduceNode } from './loops.ts'
-import { literalKeys, missingNode, missingSomeNode } from './missing.ts'
-import { OPERATORS } from './operators.ts'
-import type { LogicNode, LogicPath } from './run.ts'
-import { itemNode, itemPath, pathKey, readNode, topPath, withParts } from './variable.ts'
+import { compiled } from './comparisons.ts'
+import { below, Guarded, guarded, Library, type Step } from './library.ts'
+import type { LogicNode, LogicPath, Run } from './run.ts'
+import { itemPath, missing, pathKey, topPath, withParts } from './variable.ts'
 
 /** Logic that nests deeper, or has more parts, is refused. */
 const MAX_LOGIC_DEPTH = 64
 const MAX_LOGIC_PARTS = 10_000
 
-const NOTHING: LogicNode = () => null
-const SPECIAL = ['var', 'missing', 'missing_some', 'reduce']
+const MANY = Number.POSITIVE_INFINITY
+type Arity = readonly [min: number, max: number]
+/** How many arguments each operator takes. What is not here is not allowed. */
+const ARITIES: ReadonlyMap<string, Arity> = new Map([
+  ...arity('var', 0, 2),
+  ...arity('missing min max + if ?: cat merge', 0, MANY),
+  ...arity('missing_some == === != !== > >= / % in map filter all some none', 2, 2),
+  ...arity('< <= substr reduce', 2, 3),
+  ...arity('! !!', 1, 1),
+  ...arity('-', 1, 2),
+  ...arity('* and or', 1, MANY),
+])
+
+/** Logic that was checked. */
+interface Piece {
+  /** the same for the library */
+  readonly logic: unknown
+  /** and as a function, where that is worth while; nobody asks for it inside of loops */
+  readonly node?: LogicNode | undefined
+}
+
+/** Reads one path; undefined when there is no value. */
+type Reader = (run: Run, scope: unknown) => unknown
+
+const NOTHING: Piece = { logic: null }
 
 /** Where a piece of logic stands. */
 interface Place {
@@ -29,11 +52,11 @@ interface Place {
 /** Operators over numbers, for which null is 0 and what is missing would be 0 too. */
 const NUMERIC: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '+', '-', '*', '/', '%', 'min', 'max'])
 
-/** Turns logic into functions and gathers every problem on the way. */
+/** One compilation: what it reads, and every problem on the way. */
 export class LogicCompiler {
   readonly issues: Issue[] = []
   readonly paths = new Map<string, LogicPath>()
-  private readonly constants = new Map<LogicNode, unknown>()
+  private readonly library = new Library()
   private readonly strict: boolean
   private parts = 0
 
@@ -42,7 +65,15 @@ export class LogicCompiler {
     this.strict = strict
   }
 
-  compile(logic: unknown, place: Place = { pointer: '', depth: 0, inLoop: false, needed: false }): LogicNode {
+  compile(logic: unknown): LogicNode {
+    return this.nodeOf(this.piece(logic, { pointer: '', depth: 0, inLoop: false, needed: false }))
+  }
+
+  private nodeOf({ logic, node }: Piece): LogicNode {
+    return node ?? this.library.node(logic)
+  }
+
+  private piece(logic: unknown, place: Place): Piece {
     if (++this.parts > MAX_LOGIC_PARTS) {
       if (this.parts === MAX_LOGIC_PARTS + 1) {
         this.issue(place.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use less logic')
@@ -52,23 +83,16 @@ export class LogicCompiler {
     if (place.depth > MAX_LOGIC_DEPTH) {
       return this.issue(place.pointer, `the logic nests deeper than ${MAX_LOGIC_DEPTH} levels`, 'use flatter logic')
     }
-    if (typeof logic === 'string') return this.text(logic, place)
-    if (typeof logic !== 'object' || logic === null) return this.constant(logic)
-    return Array.isArray(logic) ? this.list(logic, place) : this.operation(logic, place)
+    if (typeof logic === 'string' && logic.includes('${')) return this.placeholder(logic, place)
+    if (typeof logic !== 'object' || logic === null) return { logic, node: () => logic }
+    if (Array.isArray(logic)) return { logic: this.all(logic, place) }
+    return this.operation(logic, place)
   }
 
-  private list(items: readonly unknown[], place: Place): LogicNode {
-    const nodes = this.all(items, place)
-    if (nodes.every((node) => this.constants.has(node))) {
-      return this.constant(nodes.map((node) => this.constants.get(node)))
-    }
-    return (run, item) => nodes.map((node) => node(run, item))
-  }
-
-  private operation(logic: object, place: Place): LogicNode {
+  private operation(logic: object, place: Place): Piece {
     const entries: [string, unknown][] = Object.entries(logic)
     const [entry, second] = entries
-    if (!entry) return this.constant(logic)
+    if (!entry) return { logic: new Guarded(logic) }
     if (second) {
       const names = entries.map(([name]) => `"${name.slice(0, 30)}"`).slice(0, 5)
       return this.issue(
@@ -78,45 +102,58 @@ export class LogicCompiler {
       )
     }
     const [name, given] = entry
+    const wanted = ARITIES.get(name)
+    if (!wanted) return this.unknown(name, place)
     const listed = Array.isArray(given)
     const args: readonly unknown[] = listed ? given : [given]
     const needed = this.strict && NUMERIC.has(name)
     const inside: Place = { ...place, needed, pointer: `${place.pointer}/${escapeStep(name)}`, depth: place.depth + 1 }
+    if (!this.fits(name, args, wanted, inside)) return NOTHING
     switch (name) {
       case 'var':
         return this.variable(args, { ...inside, needed: place.needed })
       case 'missing':
-        return missingNode(this.all(args, inside, listed), this.keyReaders(args, inside))
+        return this.missing(args, inside, listed)
       case 'missing_some':
         return this.missingSome(args, inside)
+      case 'map':
+      case 'filter':
+      case 'all':
+      case 'some':
+      case 'none':
       case 'reduce':
-        return this.reduce(args, inside)
+        return this.loop(name, args, inside)
+      case 'cat':
+      case 'substr':
+      case 'merge':
+        return { logic: this.library.spending({ [name]: this.all(args, inside, listed) }, lengthOf) }
+      case 'if':
+      case '?:':
+        return { logic: { [name]: this.choice(args, { ...inside, needed: place.needed }) } }
     }
-    const loop = LOOPS.get(name)
-    if (loop) {
-      if (!this.arity(name, args, [2, 2], inside)) return NOTHING
-      return loop(this.argument(args, 0, inside), this.argument(args, 1, { ...inside, inLoop: true }))
-    }
-    const operator = OPERATORS.get(name)
-    if (!operator) return this.unknown(name, place)
-    const chooses = name === 'if' || name === '?:'
-    const nodes = chooses ? this.choice(args, { ...inside, needed: place.needed }) : this.all(args, inside, listed)
-    return this.arity(name, args, operator.arity, inside)
-      ? operator.build(nodes, (node) => this.constants.get(node))
-      : NOTHING
+    const pieces = this.pieces(args, inside, listed)
+    const forLibrary = { [name]: pieces.map((piece) => piece.logic) }
+    const nodes = pieces.map((piece) => this.nodeOf(piece))
+    return { logic: forLibrary, node: compiled(name, nodes, this.library.node(forLibrary)) }
   }
 
   /** Of the arguments of `if` only the results are what the operator around it works on. */
-  private choice(args: readonly unknown[], place: Place): LogicNode[] {
+  private choice(args: readonly unknown[], place: Place): unknown[] {
     return args.map((_, index) => {
       const isTest = index % 2 === 0 && index + 1 < args.length
-      return this.argument(args, index, isTest ? { ...place, needed: false } : place)
+      return this.argument(args, index, isTest ? { ...place, needed: false } : place).logic
     })
   }
 
-  private variable(args: readonly unknown[], place: Place): LogicNode {
-    const [given, ...rest] = args
-    if (!this.arity('var', args, [0, 2], place)) return NOTHING
+  /** The body sees nothing but the item, and each round is counted. */
+  private loop(name: string, args: readonly unknown[], place: Place): Piece {
+    const pieces = args.map((_, index) => this.argument(args, index, { ...place, inLoop: index === 1 || place.inLoop }))
+    const [list, body, ...initial] = pieces.map((piece) => piece.logic)
+    return { logic: { [name]: [list, this.library.spending(body, () => 1), ...initial] } }
+  }
+
+  private variable(args: readonly unknown[], place: Place): Piece {
+    const [given] = args
     if (given !== undefined && given !== null && typeof given !== 'string' && typeof given !== 'number') {
       return this.issue(
         place.pointer,
@@ -124,53 +161,94 @@ export class LogicCompiler {
         'write the path out; use if to choose between several',
       )
     }
-    const otherwise = rest.length > 0 ? this.argument(args, 1, place) : undefined
+    const otherwise = args.length > 1 ? this.argument(args, 1, place) : undefined
     const name = given === undefined || given === null ? '' : String(given)
-    return this.reader(name, otherwise, place) ?? NOTHING
-  }
-
-  private reader(name: string, otherwise: LogicNode | undefined, place: Place, quiet = false): LogicNode | undefined {
-    if (place.inLoop) {
-      const result = itemPath(name)
-      if ('segments' in result) return itemNode(result.segments, otherwise, place.needed)
-      if (!quiet) this.fault(place.pointer, result.fault)
-      return undefined
+    if (!place.inLoop) {
+      const result = topPath(name)
+      return 'path' in result ? this.read(result.path, place, otherwise) : this.fault(place.pointer, result.fault)
     }
-    const result = topPath(name)
-    if ('path' in result) return readNode(this.remember(result.path), otherwise, place.needed)
-    if (!quiet) this.fault(place.pointer, result.fault)
-    return undefined
+    const result = itemPath(name)
+    if ('fault' in result) return this.fault(place.pointer, result.fault)
+    const { segments } = result
+    return { logic: this.reading((run, scope) => below(scope, segments, run), name, place, otherwise) }
   }
 
-  private keyReaders(args: readonly unknown[], place: Place): ReadonlyMap<string, LogicNode> {
-    const readers = new Map<string, LogicNode>()
+  private read(given: LogicPath, place: Place, otherwise?: Piece): Piece {
+    const path = this.remember(given)
+    const name = path.root === 'streamdata' ? path.segments.join('.') : path.parts.join('.')
+    const logic = this.reading((run) => guarded(run.lookup(path), run), name, place, otherwise)
+    if (otherwise) {
+      const instead = this.nodeOf(otherwise)
+      return {
+        logic,
+        node(run) {
+          const value = run.lookup(path)
+          return value === undefined ? instead(run) : value
+        },
+      }
+    }
+    if (!place.needed) return { logic, node: (run) => run.lookup(path) ?? null }
+    return {
+      logic,
+      node(run) {
+        const value = run.lookup(path)
+        if (value === undefined) throw missing(name)
+        return value
+      },
+    }
+  }
+
+  /** Logic for the library that gives what the reader reads, or the default, or null; or fails when it is needed. */
+  private reading(read: Reader, name: string, { needed }: Place, otherwise?: Piece): unknown {
+    const value = this.library.call((run, scope) => {
+      const found = read(run, scope)
+      if (found === undefined && needed && !otherwise) throw missing(name)
+      return found ?? null
+    })
+    if (!otherwise) return value
+    return { if: [this.library.call((run, scope) => read(run, scope) !== undefined), value, otherwise.logic] }
+  }
+
+  private missing(args: readonly unknown[], place: Place, listed: boolean): Piece {
+    const readers = this.keyReaders(args, place)
+    const step: Step = (run, scope, values) =>
+      absent(Array.isArray(values[0]) ? values[0] : values, readers, run, scope)
+    return { logic: this.library.call(step, this.all(args, place, listed)) }
+  }
+
+  private missingSome(args: readonly unknown[], place: Place): Piece {
+    const readers = this.keyReaders([args[1]], place)
+    const step: Step = (run, scope, [need, keys]) => {
+      const without = absent(Array.isArray(keys) ? keys : [keys], readers, run, scope)
+      return lengthOf(keys) - without.length >= Number(need) ? [] : without
+    }
+    return { logic: this.library.call(step, this.all(args, place)) }
+  }
+
+  /** How each key that the arguments can give is read: which ones they are must stand in the logic. */
+  private keyReaders(args: readonly unknown[], place: Place): ReadonlyMap<string, Reader> {
+    const readers = new Map<string, Reader>()
     const listed = new Set(args.flat().map((arg) => (typeof arg === 'number' ? String(arg) : arg)))
     for (const key of literalKeys(args)) {
-      // in computed arguments a text may be something else than a key
-      const reader = this.reader(key, undefined, place, !listed.has(key))
-      if (reader) readers.set(key, reader)
+      const result = place.inLoop ? itemPath(key) : topPath(key)
+      if ('fault' in result) {
+        // in computed arguments a text may be something else than a key
+        if (listed.has(key)) this.fault(place.pointer, result.fault)
+      } else if ('path' in result) {
+        const path = this.remember(result.path)
+        readers.set(key, (run) => run.lookup(path))
+      } else {
+        readers.set(key, (run, scope) => below(scope, result.segments, run))
+      }
     }
     return readers
   }
 
-  private missingSome(args: readonly unknown[], place: Place): LogicNode {
-    if (!this.arity('missing_some', args, [2, 2], place)) return NOTHING
-    const readers = this.keyReaders([args[1]], place)
-    return missingSomeNode(this.argument(args, 0, place), this.argument(args, 1, place), readers)
-  }
-
-  private reduce(args: readonly unknown[], place: Place): LogicNode {
-    if (!this.arity('reduce', args, [2, 3], place)) return NOTHING
-    const initial = args.length > 2 ? this.argument(args, 2, place) : undefined
-    return reduceNode(this.argument(args, 0, place), this.argument(args, 1, { ...place, inLoop: true }), initial)
-  }
-
-  private text(text: string, place: Place): LogicNode {
-    if (!text.includes('${')) return this.constant(text)
+  private placeholder(text: string, place: Place): Piece {
     const parsed = parseText(text)
     const binding = wholeBinding(parsed)
     if (binding && !binding.json && parsed.faults.length === 0)
-      return readNode(this.remember(withParts(binding.path, binding.optional)), undefined, place.needed)
+      return this.read(withParts(binding.path, binding.optional), place)
     for (const fault of parsed.faults) this.fault(place.pointer, fault)
     if (parsed.faults.length > 0) return NOTHING
     return this.issue(
@@ -180,8 +258,8 @@ export class LogicCompiler {
     )
   }
 
-  private unknown(name: string, place: Place): LogicNode {
-    const allowed = [...SPECIAL, ...OPERATORS.keys(), ...LOOPS.keys()]
+  private unknown(name: string, place: Place): Piece {
+    const allowed = [...ARITIES.keys()]
     const close = nearest(name, allowed)
     const list = `allowed are ${allowed.join(' ')}`
     return this.issue(
@@ -191,20 +269,23 @@ export class LogicCompiler {
     )
   }
 
-  private arity(name: string, args: readonly unknown[], [min, max]: readonly [number, number], place: Place): boolean {
+  private fits(name: string, args: readonly unknown[], [min, max]: Arity, place: Place): boolean {
     if (args.length >= min && args.length <= max) return true
-    const wanted = min === max ? `${min}` : max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`
+    const wanted = min === max ? `${min}` : max === MANY ? `at least ${min}` : `${min} to ${max}`
     this.issue(place.pointer, `"${name}" has ${args.length} arguments`, `give it ${wanted}, as a list`)
     return false
   }
 
-  private all(items: readonly unknown[], place: Place, listed = true): LogicNode[] {
-    if (!listed) return items.map((item) => this.compile(item, place))
-    return items.map((_, index) => this.argument(items, index, place))
+  private all(items: readonly unknown[], place: Place, listed = true): unknown[] {
+    return this.pieces(items, place, listed).map((piece) => piece.logic)
   }
 
-  private argument(args: readonly unknown[], index: number, place: Place): LogicNode {
-    return this.compile(args[index], { ...place, pointer: `${place.pointer}/${index}`, depth: place.depth + 1 })
+  private pieces(items: readonly unknown[], place: Place, listed: boolean): Piece[] {
+    return items.map((item, index) => (listed ? this.argument(items, index, place) : this.piece(item, place)))
+  }
+
+  private argument(args: readonly unknown[], index: number, place: Place): Piece {
+    return this.piece(args[index], { ...place, pointer: `${place.pointer}/${index}`, depth: place.depth + 1 })
   }
 
   private remember(path: LogicPath): LogicPath {
@@ -214,20 +295,44 @@ export class LogicCompiler {
     return known
   }
 
-  private constant(value: unknown): LogicNode {
-    const node = () => value
-    this.constants.set(node, value)
-    return node
-  }
-
-  private fault(pointer: string, { message, suggestion }: Fault): LogicNode {
+  private fault(pointer: string, { message, suggestion }: Fault): Piece {
     return this.issue(pointer, message, suggestion)
   }
 
-  private issue(path: string, message: string, suggestion: string): LogicNode {
+  private issue(path: string, message: string, suggestion: string): Piece {
     this.issues.push({ path, message, suggestion, severity: 'ERROR', type: 'LOGIC' })
     return NOTHING
   }
+}
+
+/** Every text and number in the arguments of `missing` that may turn out to be a key. */
+function literalKeys(argument: unknown, keys = new Set<string>(), depth = 0): ReadonlySet<string> {
+  if (typeof argument === 'string' || typeof argument === 'number') keys.add(String(argument))
+  if (typeof argument !== 'object' || argument === null || depth > MAX_LOGIC_DEPTH) return keys
+  for (const [key, inner] of Object.entries(argument)) if (key !== 'var') literalKeys(inner, keys, depth + 1)
+  return keys
+}
+
+/** The keys without a value. One that comes out of data and not out of the logic has no reader: data does not choose what is read. */
+function absent(
+  keys: readonly unknown[],
+  readers: ReadonlyMap<string, Reader>,
+  run: Run,
+  scope: unknown,
+): readonly unknown[] {
+  return keys.filter((key) => {
+    const read = typeof key === 'string' || typeof key === 'number' ? readers.get(String(key)) : undefined
+    const value = read?.(run, scope) ?? null
+    return value === null || value === ''
+  })
+}
+
+function arity(names: string, min: number, max: number): [string, Arity][] {
+  return names.split(' ').map((name) => [name, [min, max]])
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 0
 }
 
 function escapeStep(key: string): string {

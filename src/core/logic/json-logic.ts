@@ -1,8 +1,9 @@
 /**
- * The one safe door to JSON Logic (jsonlogic.com), the language of declarative conditions. Logic is compiled once to
- * functions that answer as json-logic-js does, with these differences, all for safety:
+ * The one safe door to JSON Logic (jsonlogic.com), the language of declarative conditions. json-logic-js evaluates it
+ * over a guarded view of the data; comparisons, sums and what joins them are compiled, and give the same answers.
+ * Around the library:
  *
- * I1 Only own properties are read: a text has no length, nothing has methods. Reserved names are refused.
+ * I1 Only own fields of lists and records are read: a text has no length, nothing has methods. Reserved names are refused.
  * I2 What is read stands in the logic: paths cannot be computed, and data never becomes logic.
  * I3 `log`, `method` and unknown operators are refused, and so are wrong numbers of arguments.
  * I4 Depth, size and work of one evaluation are bounded.
@@ -52,7 +53,7 @@ export function compileLogic(logic: unknown, options: LogicOptions = {}): Compil
     uses: [...compiler.paths.values()],
     evaluate(lookup) {
       try {
-        return root({ lookup, left: MAX_WORK }, undefined)
+        return root({ lookup, left: MAX_WORK })
       } catch (error) {
         throw asAppError(error)
       }

@@ -12,12 +12,14 @@ export interface LogicPath extends Path {
 /** One evaluation. */
 export interface Run {
   readonly lookup: (path: LogicPath) => unknown
-  /** loop rounds and list items that may still be made */
+  /** loop rounds, list items and characters that may still be made */
   left: number
+  /** what the library was given in place of the lists and records that were read */
+  guards?: Map<object, unknown>
 }
 
-/** A compiled piece of logic; `item` is the current value inside map, filter, reduce, all, some and none. */
-export type LogicNode = (run: Run, item: unknown) => unknown
+/** Logic that is ready to give its value. */
+export type LogicNode = (run: Run) => unknown
 
 /** Loop rounds, list items and characters that one evaluation may make, all together. */
 export const MAX_WORK = 1_000_000

@@ -1,9 +1,8 @@
 import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { isRoot, MAX_SEGMENTS, parsePath, printPath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
-import { descend } from '../placeholders/read-path.ts'
 import type { Path } from '../placeholders/scope.ts'
-import type { LogicNode, LogicPath } from './run.ts'
+import type { LogicPath } from './run.ts'
 
 /** The path of a `var` outside of loops; a path that begins with no root reads the message. */
 export function topPath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
@@ -38,36 +37,8 @@ export function pathKey(path: LogicPath): string {
   return path.own === true ? `?${printPath(path)}` : printPath(path)
 }
 
-/** Reads a value, or gives the default, or null; a `needed` value that is missing throws `BINDING`. */
-export function readNode(path: LogicPath, otherwise: LogicNode | undefined, needed = false): LogicNode {
-  if (!otherwise && needed) {
-    const name = path.root === 'streamdata' ? path.segments.join('.') : path.parts.join('.')
-    return (run) => {
-      const value = run.lookup(path)
-      if (value === undefined) throw missing(name)
-      return value
-    }
-  }
-  if (!otherwise) return (run) => run.lookup(path) ?? null
-  return (run, item) => {
-    const value = run.lookup(path)
-    return value === undefined ? otherwise(run, item) : value
-  }
-}
-
-/** The same below the current item; own properties only, so that a text has no length and a record no methods. */
-export function itemNode(segments: readonly string[], otherwise: LogicNode | undefined, needed = false): LogicNode {
-  if (segments.length === 0) return (_, item) => item
-  return (run, item) => {
-    const value = descend(item, segments, 0)
-    if (value !== undefined) return value
-    if (otherwise) return otherwise(run, item)
-    if (needed) throw missing(segments.join('.'))
-    return null
-  }
-}
-
-function missing(name: string): AppError {
+/** The error for a value that is not there: what is unknown is neither 0 nor false. */
+export function missing(name: string): AppError {
   return new AppError(
     'BINDING',
     `"${name}" has no value, so nothing can be said; give a default as {"var": ["${name}", 0]}, or ask {"missing": ["${name}"]} first`,

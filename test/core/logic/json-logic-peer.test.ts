@@ -95,4 +95,33 @@ describe('JSON Logic beside json-logic-js', () => {
       { numRuns: 3000 },
     )
   })
+
+  it('compares and calculates over any data as the library does', () => {
+    const value = fc.oneof(
+      literal,
+      fc.double(),
+      fc.constantFrom<unknown>(-0, 0, '-0', ' 1', '1e3', [], [null], {}, { b: 1 }, [{ b: 1 }]),
+      fc.string({ maxLength: 3 }),
+    )
+    const operand = fc.oneof(
+      { arbitrary: fc.constantFrom<unknown>({ var: 'a' }, { var: 'b' }, { var: ['gone', 2] }), weight: 3 },
+      { arbitrary: literal, weight: 1 },
+    )
+    const operation = fc
+      .tuple(fc.constantFrom('==', '===', '!=', '!==', '<', '<=', '>', '>=', '+', '-', '*', '/', '%'), operand, operand)
+      .map(([operator, a, b]) => ({ [operator]: [a, b] }))
+    const joined = fc
+      .tuple(fc.constantFrom('and', 'or', '!', '!!'), operation, operand, operation)
+      .map(([operator, a, b, c]) => ({ [operator]: operator.startsWith('!') ? [a] : [a, b, c] }))
+    fc.assert(
+      fc.property(fc.oneof(operation, joined), value, value, fc.boolean(), (logic, a, other, isSame) => {
+        const data = { a, b: isSame ? a : other }
+        const expected: unknown = jsonLogic.apply(logic, data)
+        expect(run(logic, data)).toEqual(expected)
+        // inside of a loop nothing is compiled
+        expect(run({ map: [[{ var: 'both' }], logic] }, { both: data })).toEqual([expected])
+      }),
+      { numRuns: 3000 },
+    )
+  })
 })

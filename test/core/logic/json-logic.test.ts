@@ -217,6 +217,53 @@ describe('JSON Logic', () => {
     }
   })
 
+  it.each<[string, unknown, unknown]>([
+    [
+      'the scope of a reduce',
+      { reduce: [{ var: 'items' }, { var: '' }, 0] },
+      { current: sample.items[1], accumulator: { current: sample.items[0], accumulator: 0 } },
+    ],
+    [
+      'what a reduce gathers',
+      { reduce: [{ var: 'items' }, { merge: [{ var: 'accumulator' }, { var: 'current' }] }, []] },
+      sample.items,
+    ],
+    ['a field of an item', { map: [[{ var: 'deep' }], { var: 'a.b.1' }] }, [20]],
+    ['a record below an item', { map: [[{ var: 'deep' }], { var: 'a' }] }, [sample.deep.a]],
+    [
+      'a field of what a reduce carries',
+      { reduce: [{ var: 'items' }, { var: ['accumulator.v', { var: 'current' }] }, null] },
+      1,
+    ],
+    ['a record of the logic', { if: [true, {}] }, {}],
+  ])('%s comes out as it is in the data', (_, logic, expected) => {
+    expect(run(logic, sample)).toEqual(expected)
+  })
+
+  it('finds a record in a list, and equal to itself', () => {
+    expect(run({ some: [{ var: 'items' }, { in: [{ var: '' }, '${streamdata.items}'] }] }, sample)).toBe(true)
+    expect(run({ all: [{ var: 'items' }, { '===': [{ var: '' }, { var: '' }] }] }, sample)).toBe(true)
+    expect(run({ all: [{ var: 'items' }, { '===': [{ var: '' }, '${streamdata.deep}'] }] }, sample)).toBe(false)
+  })
+
+  it('leaves no evaluation behind for the next one', () => {
+    const logic = compileLogic({ cat: [{ var: 'a' }, '-', { var: 'b' }] })
+    const outer = logic.evaluate(({ segments }) =>
+      segments[0] === 'a' ? logic.evaluate((path) => `inner ${path.segments.join('.')}`) : 'outer',
+    )
+    expect(outer).toBe('inner a-inner b-outer')
+  })
+
+  it('asks for a default only when there is no value', () => {
+    const logic = { cat: [{ var: ['a', { var: 'b' }] }] }
+    const seen: string[] = []
+    const value = compileLogic(logic, { missing: 'error' }).evaluate(({ segments }) => {
+      seen.push(segments.join('.'))
+      return 'x'
+    })
+    expect([value, new Set(seen)]).toEqual(['x', new Set(['a'])])
+  })
+
   it('stops work that multiplies', () => {
     const list = Array.from({ length: 200 }, (_, index) => index)
     const grow = { reduce: [{ var: 'list' }, { merge: [{ var: 'accumulator' }, { var: 'accumulator' }] }, [1]] }
