@@ -64,26 +64,7 @@ export {
 } from './core/script/fence.ts'
 export { valuesOf } from './core/script/handed-in.ts'
 export { compileScript, type CompiledScript } from './core/script/script-source.ts'
-export { emptyTree, insert, percentileOf, remove, type OrderTree } from './core/window/order-tree.ts'
-export {
-  emptyWindow,
-  MAX_SAMPLES,
-  oldestAt,
-  pushTo,
-  shiftFrom,
-  sizeOf,
-  summaryOf,
-  type SlidingWindow,
-} from './core/window/sliding-window.ts'
-export {
-  endOf,
-  shiftOutOfReach,
-  takeAt,
-  timedWindow,
-  type TimedWindow,
-  type WindowReach,
-} from './core/window/timed-window.ts'
-export { addTo, deviation, emptySummary, type Summary } from './core/window/summary.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'
 export { FORBIDDEN_KEYS, isPlainObject, ownValue } from './kernel/json.ts'
+export { nextSeed, randomOf } from './kernel/random.ts'

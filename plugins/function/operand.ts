@@ -1,19 +1,7 @@
-import {
-  addTo,
-  AppError,
-  deviation,
-  emptySummary,
-  endOf,
-  MAX_SAMPLES,
-  shiftOutOfReach,
-  sizeOf,
-  summaryOf,
-  takeAt,
-  timedWindow,
-  type SlidingWindow,
-  type Summary,
-  type TimedWindow,
-} from '../../src/plug.ts'
+import { AppError } from '../../src/plug.ts'
+import { MAX_SAMPLES, sizeOf, summaryOf, type SlidingWindow } from '../window/sliding-window.ts'
+import { addTo, deviation, emptySummary, type Summary } from '../window/summary.ts'
+import { endOf, shiftOutOfReach, takeAt, timedWindow, type TimedWindow } from '../window/timed-window.ts'
 import { compilePath, single, type CompiledPath } from './path.ts'
 
 /** What an operand keeps between runs: plain JSON that changes in place. */

@@ -8,8 +8,8 @@ import {
   lengthOf,
   problemsOfCode,
   sampleTime,
-  type WindowReach,
 } from '../../src/plug.ts'
+import type { WindowReach } from '../window/timed-window.ts'
 import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Statistic } from './statistics.ts'
 
 /** Statistics over the last samples or the last while, compared with limits. */

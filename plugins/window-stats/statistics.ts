@@ -1,18 +1,14 @@
+import { summaryOf } from '../window/sliding-window.ts'
+import { deviation } from '../window/summary.ts'
 import {
-  deviation,
-  emptyTree,
   endOf,
-  insert,
-  percentileOf,
-  remove,
   shiftOutOfReach,
-  summaryOf,
   takeAt,
   timedWindow,
-  type OrderTree,
   type TimedWindow,
   type WindowReach,
-} from '../../src/plug.ts'
+} from '../window/timed-window.ts'
+import { emptyTree, insert, percentileOf, remove, type OrderTree } from './order-tree.ts'
 
 export const STATISTICS = ['count', 'mean', 'min', 'max', 'sum', 'std', 'percentile'] as const
 export type Statistic = (typeof STATISTICS)[number]

@@ -121,7 +121,13 @@ export const WALLS: readonly Wall[] = [
   },
   { from: 'src/host/**', files: ANYTHING, packages: ANYTHING, pure: false },
   { from: 'plugins/index.ts', files: ['src/plug.ts', 'plugins/*/plug.ts'], packages: [], pure: true },
-  { from: 'plugins/*/**', files: ['src/plug.ts', 'plugins/<1>/**'], packages: [], pure: true },
+  // The window is no plug: the statistics of several are made with it
+  {
+    from: 'plugins/*/**',
+    files: ['src/plug.ts', 'plugins/window/**', 'plugins/<1>/**'],
+    packages: [],
+    pure: true,
+  },
 ]
 
 /** The row for a file, and what the first `*` of its pattern stood for. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sizeOf, summaryOf } from '../../../src/core/window/sliding-window.ts'
+import { sizeOf, summaryOf } from '../../../plugins/window/sliding-window.ts'
 import {
   endOf,
   shiftOutOfReach,
@@ -8,7 +8,7 @@ import {
   timedWindow,
   type TimedWindow,
   type WindowReach,
-} from '../../../src/core/window/timed-window.ts'
+} from '../../../plugins/window/timed-window.ts'
 
 const limit = (usual: fc.Arbitrary<number>) => fc.oneof(usual, fc.constant(Number.POSITIVE_INFINITY))
 

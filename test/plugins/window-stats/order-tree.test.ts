@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { emptyTree, insert, percentileOf, pick, remove, type OrderTree } from '../../../src/core/window/order-tree.ts'
+import {
+  emptyTree,
+  insert,
+  percentileOf,
+  pick,
+  remove,
+  type OrderTree,
+} from '../../../plugins/window-stats/order-tree.ts'
 
 describe('an order tree', () => {
   it('keeps numbers in order under any inserts and removals, also after a restart', () => {

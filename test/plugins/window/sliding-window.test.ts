@@ -8,8 +8,8 @@ import {
   sizeOf,
   summaryOf,
   type SlidingWindow,
-} from '../../../src/core/window/sliding-window.ts'
-import { deviation } from '../../../src/core/window/summary.ts'
+} from '../../../plugins/window/sliding-window.ts'
+import { deviation } from '../../../plugins/window/summary.ts'
 
 // JSON knows no -0
 const number = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0)
