@@ -2,18 +2,17 @@
  * All that a plug may import: how to declare one, the types of what it is given and gives, and a few helpers.
  * plugins/hello-world/plug.ts is the one to copy.
  */
-export { compileCondition, type CompiledCondition } from './core/expression/condition.ts'
-export { compileExpression, type CompiledExpression } from './core/expression/expression.ts'
+export { compileCondition } from './core/expression/condition.ts'
+export { compileExpression } from './core/expression/expression.ts'
 export { hasNews, messageNames, noNews } from './core/expression/message-names.ts'
 export { namesRead } from './core/expression/names-read.ts'
-export { compileNumber, type CompiledNumber } from './core/expression/number.ts'
+export { compileNumber } from './core/expression/number.ts'
 export { drawSeed } from './core/expression/run.ts'
 export { readerOf } from './core/expression/reader.ts'
-export { compileLogic, type CompiledLogic, type LogicOptions } from './core/logic/json-logic.ts'
 export { actsWith, touchesWith } from './core/plug/acts-with.ts'
 export { actingPlugs } from './core/plug/acting-plugs.ts'
-export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat, type Calendar } from './core/plug/calendar.ts'
-export { callInner, type InnerResult } from './core/plug/call-inner.ts'
+export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat } from './core/plug/calendar.ts'
+export { callInner } from './core/plug/call-inner.ts'
 export { causeOf, requireService } from './core/plug/cause-of.ts'
 export { definePlug } from './core/plug/define.ts'
 export { numberOfText } from './core/plug/field-type.ts'
@@ -22,48 +21,19 @@ export { lacking } from './core/plug/lacking.ts'
 export { latenessOf } from './core/plug/lateness-of.ts'
 export { lengthOf } from './core/plug/length-of.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
-export type {
-  FieldFormat,
-  FieldType,
-  InputField,
-  NodeData,
-  OutputField,
-  Plug,
-  PlugAnswer,
-  PlugContext,
-  PlugDefinition,
-  PlugKind,
-  PlugLog,
-  PlugResult,
-  PropertiesOf,
-  PropertyProblem,
-  TouchContext,
-} from './core/plug/plug.ts'
+export type { Plug, PlugContext, PlugLog } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
-export type { AlarmPort, Cause, Complaint, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
+export type { AlarmPort, DataPort, PlugServices, ResourcePort } from './core/plug/services.ts'
 export { resourceOf } from './core/plug/resource-of.ts'
 export { complaintsOf } from './core/plug/complaints-of.ts'
 export { sampleTime } from './core/plug/sample-time.ts'
 export { streamNumber } from './core/plug/stream-number.ts'
 export { textList } from './core/plug/text-list.ts'
 export { touching, touchingAlarm, touchingResource } from './core/plug/touching.ts'
-export {
-  compileCode,
-  compileConditionCode,
-  compileNumberCode,
-  writeLine,
-  type CodeSurroundings,
-  type CompiledCode,
-} from './core/script/either-lane.ts'
-export {
-  ScriptFence,
-  type ScriptInput,
-  type ScriptLine,
-  type ScriptResult,
-  type WriteLine,
-} from './core/script/fence.ts'
+export { compileCode, compileConditionCode, compileNumberCode, writeLine } from './core/script/either-lane.ts'
+export { ScriptFence, type ScriptResult } from './core/script/fence.ts'
 export { valuesOf } from './core/script/handed-in.ts'
-export { compileScript, type CompiledScript } from './core/script/script-source.ts'
+export { compileScript } from './core/script/script-source.ts'
 export { durationMs } from './kernel/duration.ts'
 export { AppError, messageOf } from './kernel/errors.ts'
 export { FORBIDDEN_KEYS, isPlainObject, ownValue } from './kernel/json.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import Handlebars from 'handlebars'
 import { describe, expect, it } from 'vitest'
-import { compileTemplate } from '../../src/core/placeholders/handlebars.ts'
+import { compileTemplate } from '../core/placeholders/compile-template.ts'
 import { messageOf } from '../../src/kernel/errors.ts'
 import { fakeScope } from '../core/placeholders/fake-scope.ts'
 import { runs } from '../support/arbitraries/runs.ts'

@@ -13,10 +13,9 @@
  * 4. Values that are inserted are never read as template or binding again.
  */
 import { AppError } from '../../kernel/errors.ts'
-import { useOf, parseText, type BindingUse } from './binding.ts'
-import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
-import { needsOf } from './needs.ts'
-import type { Needs, Path, Scope } from './scope.ts'
+import { useOf, parseText } from './binding.ts'
+import type { Findings } from './findings.ts'
+import type { Path, Scope } from './scope.ts'
 import {
   enter,
   enterRound,
@@ -34,18 +33,6 @@ import { escaped, printed } from './template-print.ts'
 import type { Block, Content, Program } from './template-tree.ts'
 import { plainText, planText, type Plan } from './text.ts'
 
-export interface CompiledTemplate {
-  /** true when the text is the same in every scope */
-  readonly constant: boolean
-  readonly uses: readonly BindingUse[]
-  readonly needs: Needs
-  /**
-   * The finished text. An unknown `{{}}` path gives nothing; a missing `${}` throws `BINDING`. Throws `TOO_LARGE`
-   * above 10000 loop rounds, a million tags and texts on the way, or a million characters.
-   */
-  render(scope: Scope): string
-}
-
 /** Loop rounds of one rendering, all loops together. */
 const MAX_ROUNDS = 10_000
 /** Tags and texts of one rendering, those in loops once for each round. */
@@ -54,19 +41,6 @@ const MAX_STEPS = 1_000_000
 const CALL_STEPS = 20
 /** Characters of one rendering. */
 const MAX_OUTPUT = 1_000_000
-
-/** Compiles a text with `{{}}` and `${}` once. Throws `BINDING` with an issue for everything that cannot be read. */
-export function compileTemplate(text: string): CompiledTemplate {
-  const findings = emptyFindings()
-  const plan = planTemplate(text, '', findings)
-  if (findings.problems.length > 0) throw brokenBindings(findings.problems)
-  return {
-    constant: plan.constant,
-    uses: findings.uses,
-    needs: needsOf(findings.uses),
-    render: (scope) => plainText(plan.constant ? plan.value : plan.evaluate(scope)),
-  }
-}
 
 /** Plan of a template that is part of a bigger value; what is wrong goes to `findings`. */
 export function planTemplate(text: string, pointer: string, findings: Findings): Plan {

@@ -2,17 +2,6 @@ import type { Schedule, Tally } from './schedule.ts'
 
 const MAX_COUNTED = 100_000
 
-/** The occurrences at or after `from` and before `until` (epoch ms), at most `limit` of them. */
-export function occurrencesBetween(schedule: Schedule, from: number, until: number, limit: number): readonly number[] {
-  const found: number[] = []
-  let at = schedule.next(from - 1)
-  while (at !== null && at < until && found.length < limit) {
-    found.push(at)
-    at = schedule.next(at)
-  }
-  return found
-}
-
 /** How many occurrences lie strictly between two instants; beyond 100,000 it stops counting. */
 export function tallyBetween(schedule: Schedule, after: number, before: number): Tally {
   return schedule.tally?.(after, before) ?? walkedTally(schedule, after, before)

@@ -1,6 +1,6 @@
 import { nearest } from '../../core/placeholders/nearest.ts'
 import type { Plug } from '../../core/plug/plug.ts'
-import { byName, exampleNode, plugPage } from '../../core/plug/plug-table.ts'
+import { byName, exampleNode, plugPage } from '../../core/plug/plug-page.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { loadPlugs } from './load-plugs.ts'
 import { tableLines } from './report/table.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileTemplate } from '../../../src/core/placeholders/handlebars.ts'
+import { compileTemplate } from './compile-template.ts'
 import { fakeScope } from './fake-scope.ts'
 import { thrown } from './thrown.ts'
 

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { missed } from '../../../src/core/schedule/misfire.ts'
-import { latestBefore, occurrencesBetween } from '../../../src/core/schedule/occurrences.ts'
+import { latestBefore } from '../../../src/core/schedule/occurrences.ts'
+import { occurrencesBetween } from './occurrences-between.ts'
 import { fixedDelay, fixedRate } from '../../../src/core/schedule/periodic.ts'
 import { parseSchedule } from '../../../src/core/schedule/parse-schedule.ts'
 
@@ -106,12 +107,5 @@ describe('the latest occurrence before an instant', () => {
     expect(latestBefore(hourly, 5 * HOUR, 4 * HOUR)).toBeNull()
     expect(latestBefore(parseSchedule({ type: 'onetime', start: 7 }), 1e12, 0)).toBe(7)
     expect(latestBefore(parseSchedule({ type: 'reactive', start: 7 }), 1e12, 0)).toBeNull()
-  })
-})
-
-describe('the occurrences between two instants', () => {
-  it('begin with the first at or after the one and end before the other', () => {
-    expect(occurrencesBetween(hourly, HOUR, 3 * HOUR, 99)).toEqual([HOUR, 2 * HOUR])
-    expect(occurrencesBetween(hourly, HOUR, 30 * HOUR, 3)).toEqual([HOUR, 2 * HOUR, 3 * HOUR])
   })
 })

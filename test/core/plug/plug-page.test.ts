@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
-import { exampleNode, plugPage, plugTable } from '../../../src/core/plug/plug-table.ts'
+import { exampleNode, plugPage } from '../../../src/core/plug/plug-page.ts'
 
 const siren = definePlug({
   name: 'siren',
@@ -23,19 +23,6 @@ const range = definePlug({
   output: { distance: { type: 'double', unit: 'm', description: 'how far' } },
   openOutput: true,
   execute: () => 'In',
-})
-
-describe('the table of plugs', () => {
-  it('has one row a plug, by name, with properties that may be left out in brackets', () => {
-    expect(plugTable([siren, range])).toBe(
-      [
-        '| plug | kind | states | properties | when busy | what it does |',
-        '|---|---|---|---|---|---|',
-        '| `Range` | sensor | `In`, `Out` | `value`, [`unit`] | its turn | Looks \\| at a range. |',
-        '| `siren` | actuator |  |  | in order per node | Wails. |',
-      ].join('\n'),
-    )
-  })
 })
 
 describe('the page of a plug', () => {

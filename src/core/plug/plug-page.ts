@@ -1,21 +1,6 @@
+/** What people read about a plug. */
 import { FIELD_TYPES } from './field-type.ts'
-import type { InputField, Plug } from './plug.ts'
-
-/** Markdown table of plugs, one row each in the order of their names: name, kind, states, properties, when busy, what it does. */
-export function plugTable(plugs: readonly Plug[]): string {
-  const rows = plugs.toSorted(byName).map((plug) => {
-    const { name, kind, states, input, description = '' } = plug
-    return [code(name), kind, states.map(code).join(', '), propertiesOf(input), whenBusy(plug), description]
-  })
-  return table(['plug', 'kind', 'states', 'properties', 'when busy', 'what it does'], rows)
-}
-
-/** What becomes of a call while earlier work of the task goes on. */
-function whenBusy({ kind, reads, acts, touches }: Plug): string {
-  if (kind === 'sensor' && acts === false) return reads === 'message' ? 'may begin ahead' : 'its turn'
-  const order = touches === undefined ? 'in order per node' : 'in order per thing'
-  return kind === 'sensor' ? `its turn, ${order}` : order
-}
+import type { Plug } from './plug.ts'
 
 /** The details page of one plug as Markdown: what it does, its states, each property each field of its raw data, and a node to copy. */
 export function plugPage(plug: Plug): string {
@@ -60,16 +45,10 @@ export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string
   }
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table of Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
-}
-
-/** Properties that are not mandatory stand in brackets. */
-function propertiesOf(input: Readonly<Record<string, InputField>>): string {
-  return Object.entries(input)
-    .map(([name, { mandatory }]) => (mandatory === true ? code(name) : `[${code(name)}]`))
-    .join(', ')
 }
 
 /** By name, whatever its case; of the same name the sensor first. */
@@ -83,7 +62,7 @@ function json(value: unknown): string {
   return value === undefined ? '' : code(JSON.stringify(value))
 }
 
-function code(text: string): string {
+export function code(text: string): string {
   return `\`${text}\``
 }
 
