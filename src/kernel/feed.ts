@@ -6,6 +6,8 @@
  * F2  publishing costs what its readers cost: topics that nobody reads cost one look-up
  * F3  the last `kept` values of a topic can be read again by number, for readers that come back
  */
+import { LruCache } from './lru-cache.ts'
+
 export interface FeedOptions {
   /** values of one topic that are kept for readers that come back; default 0 */
   readonly kept?: number
@@ -53,9 +55,8 @@ interface Kept<T> {
 export class Feed<T> {
   readonly #byTopic = new Map<string, Set<Reader<T>>>()
   readonly #toAll = new Set<Reader<T>>()
-  readonly #kept = new Map<string, Kept<T>>()
+  readonly #kept: LruCache<string, Kept<T>>
   readonly #mostKept: number
-  readonly #mostTopics: number
   #number = 0
   #forgotten = 0
   #dropped = 0
@@ -63,7 +64,7 @@ export class Feed<T> {
 
   constructor({ kept = 0, keptTopics = 10_000 }: FeedOptions = {}) {
     this.#mostKept = kept
-    this.#mostTopics = keptTopics
+    this.#kept = new LruCache(keptTopics)
   }
 
   /** number of what was published last; 0 at first */
@@ -119,7 +120,7 @@ export class Feed<T> {
 
   #since(topic: string | undefined, after: number | undefined): { values: Published<T>[]; lost: boolean } {
     if (after === undefined || topic === undefined) return { values: [], lost: false }
-    const kept = this.#kept.get(topic)
+    const kept = this.#kept.peek(topic)
     // a number of the future is one of another life
     const lost = after > this.#number || after < (kept?.lost ?? this.#forgotten)
     return { values: kept?.values.filter(({ number }) => number > after || after > this.#number) ?? [], lost }
@@ -127,17 +128,11 @@ export class Feed<T> {
 
   #keep(published: Published<T>): void {
     const { topic } = published
-    const kept = this.#kept.get(topic) ?? { values: [], lost: this.#forgotten }
-    // the map's order is that of the last value of each topic
-    this.#kept.delete(topic)
-    this.#kept.set(topic, kept)
+    const kept = this.#kept.peek(topic) ?? { values: [], lost: this.#forgotten }
     kept.values.push(published)
     if (kept.values.length > this.#mostKept) kept.lost = kept.values.shift()?.number ?? kept.lost
-    if (this.#kept.size <= this.#mostTopics) return
-    const quietest = this.#kept.entries().next().value
-    if (quietest === undefined) return
-    this.#kept.delete(quietest[0])
-    this.#forgotten = Math.max(this.#forgotten, quietest[1].values.at(-1)?.number ?? 0)
+    const quietest = this.#kept.set(topic, kept)
+    if (quietest !== undefined) this.#forgotten = Math.max(this.#forgotten, quietest.values.at(-1)?.number ?? 0)
   }
 
   #leave(topic: string | undefined, reader: Reader<T>): void {

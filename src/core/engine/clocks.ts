@@ -2,6 +2,7 @@
  * The clocks of an engine: what is known about time zones, and parsed schedules, each once. A fleet of tasks of one
  * template shares one schedule and so its occurrences; starting it parses its expression once.
  */
+import { LruCache } from '../../kernel/lru-cache.ts'
 import { parseSchedule } from '../schedule/parse-schedule.ts'
 import { RememberedSchedule } from '../schedule/remembered.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
@@ -17,7 +18,7 @@ const MAX_KNOWN = 1000
 
 export class Clocks {
   readonly #zones = new Zones()
-  readonly #known = new Map<string, Known>()
+  readonly #known = new LruCache<string, Known>(MAX_KNOWN)
 
   /** as `parseSchedule`: equal expressions, zones and policies share a schedule, where the start does not tell them apart */
   parse(settings: ScheduleSettings): Schedule {
@@ -29,14 +30,8 @@ export class Clocks {
     const known = this.#known.get(text) ?? this.#known.get(textAtStart)
     if (known !== undefined && known.start <= start) return known.schedule
     const schedule = new RememberedSchedule(parseSchedule(settings, this.#zones))
-    this.#keep(schedule.anyStart ? text : textAtStart, { schedule, start: Math.floor(start / 1000) * 1000 })
+    this.#known.set(schedule.anyStart ? text : textAtStart, { schedule, start: Math.floor(start / 1000) * 1000 })
     return schedule
-  }
-
-  #keep(key: string, known: Known): void {
-    const oldest = this.#known.size >= MAX_KNOWN ? this.#known.keys().next().value : undefined
-    if (oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(key, known)
   }
 }
 

@@ -3,6 +3,7 @@
  * whoever hands them in, so that a fleet of tasks of one template shares one graph.
  */
 import { validationError, type Issue } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
 import { compileRule } from '../graph/compile.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
@@ -25,7 +26,7 @@ interface Source {
   readonly document: Rule | Template
   readonly overrides: VariableOverrides
   /** by what of the settings can change the graph or its checks */
-  readonly graphs: Map<string, KnownGraph>
+  readonly graphs: LruCache<string, KnownGraph>
 }
 
 interface KnownGraph {
@@ -40,7 +41,7 @@ const MAX_GRAPHS = 1000
 
 export class Preparer {
   readonly #plugs: PlugRegistry
-  readonly #sources = new Map<string, Source>()
+  readonly #sources = new LruCache<string, Source>(MAX_SOURCES)
 
   constructor(plugs: PlugRegistry) {
     this.#plugs = plugs
@@ -84,8 +85,8 @@ export class Preparer {
     const checked = isTemplate
       ? templateOf(input, this.#plugs, options)
       : ruleOf(input, overrides, this.#plugs, options)
-    const source: Source = { ...checked, graphs: new Map() }
-    remember(this.#sources, key, source, MAX_SOURCES)
+    const source: Source = { ...checked, graphs: new LruCache(MAX_GRAPHS) }
+    this.#sources.set(key, source)
     return source
   }
 
@@ -108,7 +109,7 @@ export class Preparer {
       warnings: issues,
       last: undefined,
     }
-    remember(source.graphs, key, entry, MAX_GRAPHS)
+    source.graphs.set(key, entry)
     return entry
   }
 }
@@ -165,10 +166,4 @@ function textOf(input: unknown): string {
   } catch {
     return ''
   }
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V, most: number): void {
-  const oldest = map.size >= most ? map.keys().next().value : undefined
-  if (oldest !== undefined) map.delete(oldest)
-  map.set(key, value)
 }

@@ -1,3 +1,4 @@
+import { LruCache } from '../../kernel/lru-cache.ts'
 import type { Plug } from './plug.ts'
 
 /** How many sets of properties are remembered; a node that goes through more prepares each time. */
@@ -9,7 +10,7 @@ const MOST = 8
  */
 export class RecentPrepares {
   readonly #prepare: NonNullable<Plug['prepare']>
-  readonly #known = new Map<string, unknown>()
+  readonly #known = new LruCache<string, { readonly prepared: unknown }>(MOST)
 
   constructor(prepare: NonNullable<Plug['prepare']>) {
     this.#prepare = prepare
@@ -18,11 +19,10 @@ export class RecentPrepares {
   prepare(properties: Readonly<Record<string, unknown>>): unknown {
     const key = keyOf(properties)
     if (key === undefined) return this.#prepare(properties)
-    if (this.#known.has(key)) return this.#known.get(key)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known.prepared
     const prepared = this.#prepare(properties)
-    const [oldest] = this.#known.size >= MOST ? this.#known.keys() : []
-    if (oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(key, prepared)
+    this.#known.set(key, { prepared })
     return prepared
   }
 }

@@ -6,7 +6,7 @@ import { Contacts } from './contacts.ts'
 import type { ResourceEntity } from './contract.ts'
 import { denormalize } from './denormalize.ts'
 import type { ResourceRecord } from './resource-record.ts'
-import { Shelf } from './shelf.ts'
+import { ReadThrough } from './read-through.ts'
 import type { TypeRecord } from './type-record.ts'
 
 const MOST_RESOURCES = 100_000
@@ -23,9 +23,9 @@ interface View {
 export class Room {
   readonly books: Books
   /** with their versions, so that a writer need not read them first */
-  readonly resources: Shelf<Stored<ResourceRecord>>
-  readonly types: Shelf<TypeRecord>
-  readonly constraints: Shelf<ConstraintRecord>
+  readonly resources: ReadThrough<Stored<ResourceRecord>>
+  readonly types: ReadThrough<TypeRecord>
+  readonly constraints: ReadThrough<ConstraintRecord>
   readonly contacts: Contacts
   /** ids of resources that were there when the broker heard of them */
   readonly known = new Set<string>()
@@ -34,9 +34,9 @@ export class Room {
 
   constructor(books: Books, mostResources = MOST_RESOURCES) {
     this.books = books
-    this.resources = new Shelf((id) => books.resources.get(id), mostResources)
-    this.types = new Shelf(async (id) => (await books.types.get(id))?.value, MOST_TYPES)
-    this.constraints = new Shelf(async (id) => (await books.constraints.get(id))?.value, MOST_CONSTRAINTS)
+    this.resources = new ReadThrough((id) => books.resources.get(id), mostResources)
+    this.types = new ReadThrough(async (id) => (await books.types.get(id))?.value, MOST_TYPES)
+    this.constraints = new ReadThrough(async (id) => (await books.constraints.get(id))?.value, MOST_CONSTRAINTS)
     this.contacts = new Contacts(books)
   }
 

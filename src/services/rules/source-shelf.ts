@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import type { Template } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
 import type { Books } from './books.ts'
 import { unknownTemplate, unknownTemplateVersion } from './error-texts.ts'
@@ -32,11 +33,11 @@ export class SourceShelf {
   readonly #plugs: PlugRegistry
   readonly #now: () => number
   /** by tenant, template and version of its document */
-  readonly #ofTemplate = new Map<string, Source>()
+  readonly #ofTemplate = new LruCache<string, Source>(MOST_KEPT)
   /** by tenant and id */
-  readonly #byId = new Map<string, Source>()
+  readonly #byId = new LruCache<string, Source>(MOST_KEPT)
   /** when it was stored or renewed last, by tenant and id; epoch ms */
-  readonly #touched = new Map<string, number>()
+  readonly #touched = new LruCache<string, number>(MOST_KEPT)
 
   constructor(plugs: PlugRegistry, now: () => number) {
     this.#plugs = plugs
@@ -59,7 +60,7 @@ export class SourceShelf {
     const known = this.#ofTemplate.get(key)
     if (known) return known
     const source = this.of(books, withExactVersions(value.document, this.#plugs))
-    remember(this.#ofTemplate, key, source)
+    this.#ofTemplate.set(key, source)
     return source
   }
 
@@ -70,7 +71,7 @@ export class SourceShelf {
     const known = this.#byId.get(key)
     if (known) return known
     const source = { id, document }
-    remember(this.#byId, key, source)
+    this.#byId.set(key, source)
     return source
   }
 
@@ -94,7 +95,7 @@ export class SourceShelf {
   written(books: Books, { id }: Source): void {
     const key = `${books.tenant}\n${id}`
     const touched = this.#touched.get(key)
-    if (touched === undefined || this.#now() - touched >= TOUCH_MS) remember(this.#touched, key, this.#now())
+    if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(key, this.#now())
   }
 
   /** At start: removes what no task has used for a day. */
@@ -109,10 +110,4 @@ export class SourceShelf {
       if (portion.length < 100 || afterId === undefined) return
     }
   }
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  const oldest = map.size >= MOST_KEPT ? map.keys().next().value : undefined
-  if (oldest !== undefined) map.delete(oldest)
-  map.set(key, value)
 }

@@ -6,6 +6,7 @@
  *    knows which of them are in it. Such a count is good until something that can be searched changes
  * K2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is told
  */
+import { LruCache } from '../../kernel/lru-cache.ts'
 import type { Condition } from '../contract.ts'
 import { rowFilter } from '../row-filter.ts'
 import type { KnownSpec } from '../spec.ts'
@@ -34,7 +35,7 @@ interface Place {
 }
 
 export class CountMemory {
-  readonly #counts = new Map<string, Kept>()
+  readonly #counts = new LruCache<string, Kept>(MOST_COUNTS)
   readonly #places = new Map<string, Place>()
 
   /** Before a write is handed over. Gives whether its changes are to be told to `ended`. */
@@ -71,11 +72,11 @@ export class CountMemory {
     const { begun, ended } = place
     kept.count.then(
       (count) => {
-        if (begun !== ended || place.begun !== begun || this.#counts.get(question) !== kept) return
+        if (begun !== ended || place.begun !== begun || this.#counts.peek(question) !== kept) return
         place.reckoned.add(kept, count)
       },
       () => {
-        if (this.#counts.get(question) === kept) this.#counts.delete(question)
+        if (this.#counts.peek(question) === kept) this.#counts.delete(question)
       },
     )
     return kept.count
@@ -83,13 +84,8 @@ export class CountMemory {
 
   #keep(kept: Kept, before: Kept | undefined): void {
     if (before !== undefined) before.place.reckoned.delete(before)
-    this.#counts.delete(kept.question)
-    this.#counts.set(kept.question, kept)
-    if (this.#counts.size <= MOST_COUNTS) return
-    const [oldest] = this.#counts.values()
-    if (oldest === undefined) return
-    this.#counts.delete(oldest.question)
-    oldest.place.reckoned.delete(oldest)
+    const pushedOut = this.#counts.set(kept.question, kept)
+    pushedOut?.place.reckoned.delete(pushedOut)
   }
 
   /** Names of collections have no blank in them. */

@@ -1,6 +1,7 @@
 /** Opening database files, and statements that are prepared once. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { AppError, messageOf } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
 
 /** ms that a reader waits for a file that recovers */
 const BUSY_MS = 5_000
@@ -55,7 +56,7 @@ function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => 
 /** A connection with its prepared statements. */
 export class Database {
   readonly #db: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements = new LruCache<string, StatementSync>(MOST_STATEMENTS)
 
   constructor(db: DatabaseSync) {
     this.#db = db
@@ -70,10 +71,6 @@ export class Database {
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
-    if (this.#statements.size >= MOST_STATEMENTS) {
-      const [oldest] = this.#statements.keys()
-      if (oldest !== undefined) this.#statements.delete(oldest)
-    }
     const statement = this.#db.prepare(sql)
     statement.setReturnArrays(true)
     this.#statements.set(sql, statement)

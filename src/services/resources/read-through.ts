@@ -1,30 +1,22 @@
+import { LruCache } from '../../kernel/lru-cache.ts'
+
 /**
  * Documents by id, kept in memory as long as there is room: exact after every write that is put here, also when a
  * reading of the store was under way meanwhile. That something is not there is kept too.
  */
-export class Shelf<T> {
+export class ReadThrough<T> {
   readonly #load: (id: string) => Promise<T | undefined>
-  readonly #most: number
-  /** in the order in which they were asked for last */
-  readonly #kept = new Map<string, { readonly value: T | undefined }>()
+  readonly #kept: LruCache<string, { readonly value: T | undefined }>
   readonly #loading = new Map<string, Promise<T | undefined>>()
 
   constructor(load: (id: string) => Promise<T | undefined>, most: number) {
     this.#load = load
-    this.#most = most
-  }
-
-  get size(): number {
-    return this.#kept.size
+    this.#kept = new LruCache(most)
   }
 
   /** What is kept; undefined when nothing is known. */
   peek(id: string): { readonly value: T | undefined } | undefined {
-    const kept = this.#kept.get(id)
-    if (kept === undefined) return undefined
-    this.#kept.delete(id)
-    this.#kept.set(id, kept)
-    return kept
+    return this.#kept.get(id)
   }
 
   async get(id: string): Promise<T | undefined> {
@@ -35,11 +27,7 @@ export class Shelf<T> {
   /** After a write; undefined after a deletion. */
   put(id: string, value: T | undefined): void {
     this.#loading.delete(id)
-    this.#kept.delete(id)
     this.#kept.set(id, { value })
-    if (this.#kept.size <= this.#most) return
-    const [oldest] = this.#kept.keys()
-    if (oldest !== undefined) this.#kept.delete(oldest)
   }
 
   forget(id: string): void {

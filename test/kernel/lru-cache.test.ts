@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { LruCache } from '../../src/kernel/lru-cache.ts'
+
+describe('a map of limited size', () => {
+  it('pushes out what was used longest ago, and gives it back', () => {
+    const cache = new LruCache<string, number>(2)
+    expect([cache.set('a', 1), cache.set('b', 2)]).toEqual([undefined, undefined])
+    expect(cache.get('a')).toBe(1)
+    expect(cache.set('c', 3)).toBe(2)
+    expect([cache.get('a'), cache.get('b'), cache.get('c'), cache.size]).toEqual([1, undefined, 3, 2])
+  })
+
+  it('does not take a peek for a use', () => {
+    const cache = new LruCache<string, number>(2)
+    cache.set('a', 1)
+    cache.set('b', 2)
+    expect(cache.peek('a')).toBe(1)
+    expect(cache.set('c', 3)).toBe(1)
+  })
+
+  it('takes a new value of a known key without pushing anything out', () => {
+    const cache = new LruCache<string, number>(2)
+    cache.set('a', 1)
+    cache.set('b', 2)
+    expect(cache.set('a', 3)).toBeUndefined()
+    expect(cache.set('c', 4)).toBe(2)
+    expect(cache.get('a')).toBe(3)
+  })
+
+  it('holds nothing when it has no room', () => {
+    const cache = new LruCache<string, number>(0)
+    expect([cache.set('a', 1), cache.size]).toEqual([1, 0])
+  })
+
+  it('holds the newest uses, whatever came before', () => {
+    const step = fc.tuple(fc.constantFrom('get', 'set', 'delete'), fc.nat(6))
+    fc.assert(
+      fc.property(fc.nat(4), fc.array(step, { maxLength: 40 }), (most, steps) => {
+        const cache = new LruCache<number, string>(most)
+        /** the keys, the one that was used last at the end */
+        let uses: number[] = []
+        for (const [kind, key] of steps) {
+          const had = uses.includes(key)
+          uses = uses.filter((one) => one !== key)
+          if (kind === 'get') {
+            expect(cache.get(key)).toBe(had ? `${key}` : undefined)
+            if (had) uses.push(key)
+          } else if (kind === 'delete') {
+            expect(cache.delete(key)).toBe(had)
+          } else {
+            uses.push(key)
+            const pushedOut = uses.length > most ? uses.shift() : undefined
+            expect(cache.set(key, `${key}`)).toBe(pushedOut?.toString())
+          }
+          expect(cache.size).toBe(uses.length)
+        }
+      }),
+    )
+  })
+})
