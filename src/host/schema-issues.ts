@@ -1,5 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import type { Issue } from '../kernel/errors.ts'
+import { at } from '../kernel/pointer.ts'
 
 /** More are not shown: a body can be wrong in as many places as it has bytes. */
 const MOST_ISSUES = 100
@@ -26,9 +27,9 @@ function issueOf(error: FastifySchemaValidationError, part: string): Issue {
   })
   switch (keyword) {
     case 'required':
-      return issue(`${instancePath}/${pointerPart(params['missingProperty'])}`, 'is missing')
+      return issue(at(instancePath, String(params['missingProperty'])), 'is missing')
     case 'additionalProperties':
-      return issue(`${instancePath}/${pointerPart(params['additionalProperty'])}`, `is not known here${of(part)}`)
+      return issue(at(instancePath, String(params['additionalProperty'])), `is not known here${of(part)}`)
     case 'type':
       return issue(instancePath, `${article(params['type'])} is expected`)
     case 'enum':
@@ -52,8 +53,4 @@ function article(type: unknown): string {
 
 function listed(values: unknown): string {
   return Array.isArray(values) ? values.map(String).join(', ') : String(values)
-}
-
-function pointerPart(key: unknown): string {
-  return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 }

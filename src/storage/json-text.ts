@@ -1,5 +1,6 @@
 /** Plain JSON on its way into a medium: checked, bounded, and as the text that is kept. */
 import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
+import { at } from '../kernel/pointer.ts'
 import { kindOf } from './check-text.ts'
 import { MAX_JSON_BYTES, MAX_JSON_DEPTH } from './limits.ts'
 import type { Problems } from './problems.ts'
@@ -92,7 +93,6 @@ class Walk {
   }
 
   #place(): string {
-    const keys = this.#trail.map((key) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'))
-    return [this.#root, ...keys].join('/')
+    return at(this.#root, ...this.#trail)
   }
 }

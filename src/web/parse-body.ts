@@ -1,5 +1,6 @@
 import { AppError, messageOf, type Issue } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
+import { at } from '../kernel/pointer.ts'
 
 /** Deeper bodies are refused: what walks them may call itself. */
 export const MOST_LEVELS = 100
@@ -69,7 +70,7 @@ function refuseForbiddenKeys(root: unknown): void {
     const { value, path } = next
     if (typeof value !== 'object' || value === null) continue
     for (const [key, part] of Object.entries(value)) {
-      const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const place = at(path, key)
       if (FORBIDDEN_KEYS.has(key) && !Array.isArray(value)) {
         issues.push({ path: place, message: `the key "${key}" is not allowed`, severity: 'ERROR', type: 'KEY' })
       }

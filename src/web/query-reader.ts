@@ -2,6 +2,7 @@
 import type { Issue } from '../kernel/errors.ts'
 import { isoInstant } from '../kernel/instant.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { at } from '../kernel/pointer.ts'
 
 export class QueryReader {
   readonly #query: Readonly<Record<string, unknown>>
@@ -100,7 +101,7 @@ export class QueryReader {
 
   /** A problem that the service itself found in a parameter. */
   wrong(name: string, message: string, suggestion?: string): void {
-    const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const path = at('', name)
     this.#issues ??= []
     this.#issues.push({ type: 'QUERY', severity: 'ERROR', path, message, ...(suggestion && { suggestion }) })
   }

@@ -1,5 +1,6 @@
 /** Checks logic, and turns it into logic for the library and into functions. */
 import type { Issue } from '../../kernel/errors.ts'
+import { at } from '../../kernel/pointer.ts'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import { nearest } from '../placeholders/nearest.ts'
 import type { Fault } from '../placeholders/path.ts'
@@ -107,7 +108,7 @@ export class LogicCompiler {
     const listed = Array.isArray(given)
     const args: readonly unknown[] = listed ? given : [given]
     const needed = this.strict && NUMERIC.has(name)
-    const inside: Place = { ...place, needed, pointer: `${place.pointer}/${escapeStep(name)}`, depth: place.depth + 1 }
+    const inside: Place = { ...place, needed, pointer: at(place.pointer, name), depth: place.depth + 1 }
     if (!this.fits(name, args, wanted, inside)) return NOTHING
     switch (name) {
       case 'var':
@@ -333,8 +334,4 @@ function arity(names: string, min: number, max: number): [string, Arity][] {
 
 function lengthOf(value: unknown): number {
   return typeof value === 'string' || Array.isArray(value) ? value.length : 0
-}
-
-function escapeStep(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
+import { at } from '../../kernel/pointer.ts'
 import type { InputField } from '../plug/plug.ts'
 import type { BindingUse } from './binding.ts'
 import { directRead, type DirectProperties, type DirectRead } from './direct.ts'
@@ -6,7 +7,7 @@ import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
 import { needsOf } from './needs.ts'
 import type { Needs, Scope } from './scope.ts'
 import type { Plan } from './text.ts'
-import { planValue, pointerStep, refusedKey } from './value.ts'
+import { planValue, refusedKey } from './value.ts'
 
 export interface CompiledProperties {
   /** the finished properties when nothing depends on a scope */
@@ -60,7 +61,7 @@ export function compileProperties(
 function planProperty(key: string, value: unknown, field: InputField | undefined, findings: Findings): Plan {
   const format = field?.format?.type
   if (format === 'logic' || format === 'code') return { constant: true, value }
-  return planValue(value, pointerStep(key), format === 'template', findings)
+  return planValue(value, at('', key), format === 'template', findings)
 }
 
 function fill(

@@ -1,4 +1,5 @@
 import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
+import { at } from '../../kernel/pointer.ts'
 import { parseText, useOf, type BindingUse } from './binding.ts'
 import { brokenBindings, emptyFindings, type Findings } from './findings.ts'
 import { planTemplate } from './handlebars.ts'
@@ -52,11 +53,6 @@ export function planValue(value: unknown, pointer: string, template: boolean, fi
     : planObject(value, pointer, template, findings, depth)
 }
 
-/** A key as a step of a JSON pointer. */
-export function pointerStep(key: string): string {
-  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
-
 function planString(text: string, pointer: string, template: boolean, findings: Findings): Plan {
   const meta = metaPath(text)
   if (meta) return planMeta(text, meta, pointer, findings)
@@ -94,9 +90,7 @@ function planArray(
 
 function planObject(value: object, pointer: string, template: boolean, findings: Findings, depth: number): Plan {
   const keys = Object.keys(value).filter((key) => !refusedKey(key, pointer, findings))
-  const plans = keys.map((key) =>
-    planValue(ownValue(value, key), pointer + pointerStep(key), template, findings, depth + 1),
-  )
+  const plans = keys.map((key) => planValue(ownValue(value, key), at(pointer, key), template, findings, depth + 1))
   if (plans.every((plan, index) => plan.constant && plan.value === ownValue(value, keys[index] ?? ''))) {
     return { constant: true, value }
   }
@@ -113,7 +107,7 @@ function planObject(value: object, pointer: string, template: boolean, findings:
 export function refusedKey(key: string, pointer: string, findings: Findings): boolean {
   if (!FORBIDDEN_KEYS.has(key)) return false
   findings.problems.push({
-    pointer: pointer + pointerStep(key),
+    pointer: at(pointer, key),
     message: `the key "${key}" is reserved`,
     suggestion: 'use another key',
   })

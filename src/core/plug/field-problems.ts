@@ -1,5 +1,6 @@
 import type { Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { at } from '../../kernel/pointer.ts'
 import { FIELD_TYPES } from './field-type.ts'
 import { jsonProblem } from './plain-json.ts'
 import type { FieldFormat, FieldType } from './plug.ts'
@@ -62,7 +63,7 @@ function fieldsProblems(
   if (entries.length > MAX_FIELDS)
     return [problem(base, `${entries.length} fields are too many`, `at most ${MAX_FIELDS}`)]
   return entries.flatMap(([name, field]) => {
-    const path = `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const path = at(base, name)
     // A name that every object inherits would read as present where it is not.
     if (name.trim() === '' || FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
       return [problem(path, `a field cannot be called "${name}"`, 'choose another name')]

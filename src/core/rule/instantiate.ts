@@ -1,6 +1,7 @@
 import { AppError, type Issue } from '../../kernel/errors.ts'
+import { at } from '../../kernel/pointer.ts'
 import { parseResource } from '../placeholders/resource.ts'
-import { at, Report } from './check/report.ts'
+import { Report } from './check/report.ts'
 import { applyOverrides } from './overrides.ts'
 import type { Rule, RuleGraph, TaskSettings, Template } from './rule.ts'
 import { mergeSettings } from './settings.ts'

@@ -4,9 +4,10 @@
  */
 import { Immer, type Draft } from 'immer'
 import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
+import { at, stepsOf } from '../../kernel/pointer.ts'
 import { shown } from '../plug/problem.ts'
 import { emptyRecord } from './check/record.ts'
-import { at, stepsOf, type Report } from './check/report.ts'
+import type { Report } from './check/report.ts'
 import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'
 
 /** Freezing would reach into parts that the result shares with the caller's template. */

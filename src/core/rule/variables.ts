@@ -1,8 +1,9 @@
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { at } from '../../kernel/pointer.ts'
 import { FIELD_TYPES } from '../plug/field-type.ts'
 import { shown } from '../plug/problem.ts'
 import { emptyRecord } from './check/record.ts'
-import { at, type Report } from './check/report.ts'
+import type { Report } from './check/report.ts'
 import type { VariableDeclaration } from './rule.ts'
 
 /** The declarations of a template: double or reserved names, enums without values, defaults of the wrong type. */

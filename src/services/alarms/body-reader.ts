@@ -4,6 +4,7 @@ import type { Issue } from '../../kernel/errors.ts'
 import { isoInstant } from '../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { at } from '../../kernel/pointer.ts'
 import { wordIn } from './words.ts'
 
 const MOST_DEPTH = 20
@@ -126,7 +127,7 @@ export class BodyReader {
   }
 
   #pathOf(name: string): string {
-    return `${this.#path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return at(this.#path, name)
   }
 
   #isPlain(value: unknown, path: string, depth: number): boolean {

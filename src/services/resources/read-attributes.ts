@@ -2,6 +2,7 @@
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { at } from '../../kernel/pointer.ts'
 import type { Attributes } from './attributes.ts'
 import { problem } from './error-texts.ts'
 
@@ -48,7 +49,7 @@ function copyOf(value: unknown, path: string, level: number, issues: Issue[]): J
   const copy: Record<string, Json> = {}
   for (const [key, part] of Object.entries(value)) {
     if (part === undefined) continue
-    const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const place = at(path, key)
     if (FORBIDDEN_KEYS.has(key)) issues.push(problem(place, `the key "${key}" is not allowed`, 'give it another name'))
     else copy[key] = copyOf(part, place, level + 1, issues)
   }

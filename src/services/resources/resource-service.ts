@@ -4,6 +4,7 @@ import type { Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Page } from '../../kernel/page.ts'
 import { refuse, refusedBy } from '../../kernel/refusal.ts'
+import { at } from '../../kernel/pointer.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { Attributes } from './attributes.ts'
 import type { Beside } from './beside.ts'
@@ -156,7 +157,7 @@ export function commandFailures(entity: Attributes): ReturnType<typeof checkAttr
   if (!Array.isArray(commands)) return []
   return commands.flatMap((entry: unknown, i) =>
     Object.entries(isPlainObject(entry) ? entry : {}).flatMap(([name, command]) => {
-      const path = `/commands/${i}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const path = at('/commands', i, name)
       if (!isPlainObject(command)) {
         return [{ path, keyword: 'type', message: `Property ${name} must be an object.`, value: command }]
       }

@@ -1,3 +1,4 @@
+import { at } from '../../kernel/pointer.ts'
 import type { DocumentChange } from './task-schema.ts'
 
 const MOST_CHANGES = 1000
@@ -13,8 +14,7 @@ function collect(from: unknown, to: unknown, path: string, found: DocumentChange
   if (from === to || found.length >= MOST_CHANGES) return
   if (isTree(from) && isTree(to) && Array.isArray(from) === Array.isArray(to)) {
     for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
-      const step = key.replaceAll('~', '~0').replaceAll('/', '~1')
-      collect(from[key], to[key], `${path}/${step}`, found)
+      collect(from[key], to[key], at(path, key), found)
     }
     return
   }

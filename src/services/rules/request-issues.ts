@@ -2,11 +2,11 @@
  * Problems of a task, told to whoever asked for it (part 2, 2.2). They are found in the rule that a template and a
  * request give together; here each gets its path in the body that was sent, or says that it is in what is stored.
  */
-import { at, stepsOf } from '../../core/rule/check/report.ts'
 import { overriddenAt } from '../../core/rule/overrides.ts'
 import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { ownValue } from '../../kernel/json.ts'
+import { at, stepsOf } from '../../kernel/pointer.ts'
 
 /** A request, and what it was for. */
 export interface SentRequest {

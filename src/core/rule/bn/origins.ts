@@ -1,4 +1,4 @@
-import { at } from '../check/report.ts'
+import { at } from '../../../kernel/pointer.ts'
 import type { BnPlug } from './bn-graph.ts'
 
 /** Where the parts of a rule stood in the `bn` form it was read from, so that problems can be shown there. */

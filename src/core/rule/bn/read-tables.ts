@@ -1,5 +1,6 @@
+import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'
-import { at, type Report } from '../check/report.ts'
+import type { Report } from '../check/report.ts'
 import type { RelationType } from '../rule.ts'
 import { MAX_CELLS, type BnGraph, type BnNode, type BnTable } from './bn-graph.ts'
 import { rowCount, shapeOf, type Shape } from './truth-table.ts'

@@ -1,7 +1,8 @@
 import type { Issue } from '../../../kernel/errors.ts'
+import { at } from '../../../kernel/pointer.ts'
 import type { PlugRegistry } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'
-import { at, Report } from '../check/report.ts'
+import { Report } from '../check/report.ts'
 import { GATE_STATES } from '../check/rule-index.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, Trigger } from '../rule.ts'
 import {

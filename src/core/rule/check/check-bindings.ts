@@ -1,4 +1,5 @@
 import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { codeUses } from '../../expression/code-uses.ts'
 import type { BindingUse } from '../../placeholders/binding.ts'
 import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
@@ -7,7 +8,7 @@ import { shown } from '../../plug/problem.ts'
 import type { VariableDeclaration } from '../rule.ts'
 import { fieldOf, isUnresolved } from './check-properties.ts'
 import type { IssueType } from './issue-types.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import type { PlugEntry, RuleIndex } from './rule-index.ts'
 
 /** Placeholders in properties, loops and resources. Without declarations any variable may be given at start. */

@@ -1,5 +1,6 @@
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import type { LooseRule, RuleIndex } from './rule-index.ts'
+import { at } from '../../../kernel/pointer.ts'
 
 interface Edge {
   readonly to: string

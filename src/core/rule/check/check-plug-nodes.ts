@@ -1,12 +1,13 @@
 import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import type { Invocations } from './invocations.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import { statesOf, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** What sensors and actuators say about when and how often they run. Their properties are checked elsewhere. */

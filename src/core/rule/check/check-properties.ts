@@ -1,12 +1,13 @@
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'
 import { finishProperties } from '../../plug/properties.ts'
 import { emptyRecord } from './record.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import type { PlugEntry, RuleIndex } from './rule-index.ts'
 
 /** A property value that depends on nothing: no placeholder in it, and none that is broken. */

@@ -1,8 +1,9 @@
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
+import { at } from '../../../kernel/pointer.ts'
 
 /** Relations above each other that are looked through. */
 const MAX_DEPTH = 50

@@ -1,10 +1,11 @@
 import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { clockOf } from '../../schedule/expression.ts'
 import { parseSchedule } from '../../schedule/parse-schedule.ts'
 import type { ScheduleSettings } from '../../schedule/schedule.ts'
 import { Zones } from '../../schedule/zone.ts'
 import type { TaskSettings } from '../rule.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import type { RuleIndex } from './rule-index.ts'
 
 /** The task's time zone and its cron or rrule, read as at task start. Everything else of the clock is checked elsewhere. */

@@ -1,11 +1,12 @@
 import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { ownValue } from '../../../kernel/json.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 
 /** Clock fields and the task types that read them. */
 const CLOCK_FIELDS: Readonly<Record<'frequency' | 'pollingInterval' | 'cron' | 'rrule', TaskType>> = {

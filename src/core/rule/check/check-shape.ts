@@ -6,10 +6,11 @@
  * list is not used: it stops after eight problems and knows no labels.
  */
 import { isPlainObject } from '../../../kernel/json.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'
 import { kindOf } from './read-document.ts'
 import { emptyRecord } from './record.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 
 /** The words of JSON Schema that are understood here. */
 interface Shape {

@@ -1,7 +1,8 @@
 import { shown } from '../../plug/problem.ts'
 import type { StateChange, Trigger } from '../rule.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 import { statesOf, type LooseRule, type NodeEntry, type RuleIndex } from './rule-index.ts'
+import { at } from '../../../kernel/pointer.ts'
 
 /** Ends, states and sense of every trigger. */
 export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {

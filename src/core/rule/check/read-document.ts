@@ -1,7 +1,8 @@
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'
 import { emptyRecord } from './record.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
 
 /** Levels of nesting that a document may have. */
 export const MAX_DEPTH = 64

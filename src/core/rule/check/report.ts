@@ -131,20 +131,3 @@ function closest(text: string, candidates: readonly string[]): string | undefine
   }
   return nearest(text, best)
 }
-
-/** A JSON pointer one or more steps further down. */
-export function at(path: string, ...steps: readonly (string | number)[]): string {
-  let result = path
-  for (const step of steps) {
-    result += `/${typeof step === 'number' ? step : step.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  }
-  return result
-}
-
-/** The steps of a pointer that `at` made. */
-export function stepsOf(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-}

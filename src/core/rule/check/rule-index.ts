@@ -2,7 +2,8 @@ import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug
 import { shown } from '../../plug/problem.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
-import { at, type Report } from './report.ts'
+import type { Report } from './report.ts'
+import { at } from '../../../kernel/pointer.ts'
 
 /** What is left of a rule after its shape was checked: any field may be missing, none is of the wrong type. */
 export interface LooseRule {

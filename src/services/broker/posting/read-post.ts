@@ -3,6 +3,7 @@ import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { isoInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/refusal.ts'
+import { at } from '../../../kernel/pointer.ts'
 import type { BrokerMessage, PostOptions } from '../contract.ts'
 import type { Arrival, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'
@@ -199,7 +200,7 @@ class PostReader {
     this.#values++
     // nearly every metric is a number with a short name: one look is enough
     if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
-    const path = `${place}/${name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const path = at(place, name.slice(0, 200))
     if (FORBIDDEN_KEYS.has(name))
       this.wrong(path, `the key ${name} is refused, because it reaches a prototype`, 'rename it')
     else this.#label(name, path, 'the name of a metric')

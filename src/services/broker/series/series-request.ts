@@ -1,5 +1,6 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common (part 3, 4.1). */
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { type Aggregate, AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
 import { type Complaints, shown } from './complaints.ts'
 import { type Filter, readFilter } from './filter.ts'
@@ -209,7 +210,10 @@ export function refuseOthers(
   complaints: Complaints,
 ): void {
   for (const key of Object.keys(body).filter((name) => !known.has(name))) {
-    const path = `${place}/${key.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`
-    complaints.wrong(path, 'is no member of this query', `write one of ${[...known].join(', ')}`)
+    complaints.wrong(
+      at(place, key.slice(0, 100)),
+      'is no member of this query',
+      `write one of ${[...known].join(', ')}`,
+    )
   }
 }

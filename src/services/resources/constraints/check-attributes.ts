@@ -1,5 +1,6 @@
 /** Holds attributes against what constraints say of them; every failure comes with the keyword of JSON Schema for it. */
 import { isPlainObject, sameJson, type Json } from '../../../kernel/json.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { referredId } from '../resource-record.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 
@@ -29,7 +30,7 @@ class Check {
     for (const { name, required, type } of attributes) {
       const isThere = Object.hasOwn(value, name)
       if (!isThere && !required) continue
-      const place = `${path}/${escaped(name)}`
+      const place = at(path, name)
       if (isThere) this.type(type, value[name], place, name)
       else this.#fail(place, 'required', `Property ${name} missing.`, undefined)
     }
@@ -86,7 +87,7 @@ class Check {
     }
     for (const key of type.attributes ?? []) {
       if (Object.hasOwn(value, key)) continue
-      this.#fail(`${path}/${escaped(key)}`, 'required', `Property ${key} missing.`, undefined)
+      this.#fail(at(path, key), 'required', `Property ${key} missing.`, undefined)
     }
   }
 
@@ -121,11 +122,6 @@ class Check {
   #fail(path: string, keyword: string, message: string, value: unknown): void {
     if (this.failures.length < MOST_FAILURES) this.failures.push({ path, keyword, message, value })
   }
-}
-
-/** As a step of a JSON pointer. */
-function escaped(name: string): string {
-  return name.includes('~') || name.includes('/') ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name
 }
 
 const MOST_SHOWN = 20

@@ -1,6 +1,7 @@
 /** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
 import type { Issue } from '../../../kernel/errors.ts'
 import { refuse } from '../../../kernel/refusal.ts'
+import { at } from '../../../kernel/pointer.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ResourceEntity } from '../contract.ts'
@@ -43,7 +44,7 @@ export class Enforcement {
       const id = referredId(Object.hasOwn(shown, name) ? shown[name] : undefined)
       if (!id) continue
       const target = (await room.resources.get(id))?.value
-      const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const path = at('', name)
       const fail = (keyword: string, message: string): void => void failures.push({ path, keyword, message, value: id })
       if (target === undefined) {
         if (type.exists === true) fail('exists', `Property ${name} refers to the resource ${id}, which does not exist.`)

@@ -1,5 +1,6 @@
+import { at } from '../../../../src/kernel/pointer.ts'
 import { describe, expect, it } from 'vitest'
-import { at, Report } from '../../../../src/core/rule/check/report.ts'
+import { Report } from '../../../../src/core/rule/check/report.ts'
 
 describe('a report', () => {
   it('guesses the closest name, among hundreds too', () => {
