@@ -1,4 +1,4 @@
-import type { Generate } from './core/quiet/generate.ts'
+import type { Generate } from './core/engine/executor.ts'
 
 /** The one of this process or page; undefined where code may not be generated. */
 export function generatorHere(): Generate | undefined {

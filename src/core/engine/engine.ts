@@ -9,10 +9,6 @@ import type { SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
-import { Quiet } from '../quiet/quiet.ts'
-import type { RowCallHost } from '../quiet/row-calls.ts'
-import { NOT_TAKEN, TAKEN, type Taken } from '../quiet/row-code.ts'
-import type { QuietSource } from '../quiet/source.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import type { Explanation } from '../task/explain.ts'
@@ -23,10 +19,12 @@ import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './ho
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
+import { ACCEPTED, NOT_ACCEPTED, type Accepted, type Executor, type MessageSource } from './executor.ts'
 import { EventStream, guarded } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
+import { newExecutor } from './new-executor.ts'
 import { OpenCount } from './open-count.ts'
 import { buildModel, limitsOf, resolveResources, type ModelLimits } from './model.ts'
 import { Preparer } from './prepare.ts'
@@ -45,14 +43,14 @@ export class CoreEngine implements Engine {
   readonly #events: EventStream<EngineEvent>
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
-  readonly #quiet: Quiet
+  readonly #executor: Executor
   /** the present, in a cell that costs no box */
   readonly #clock = new Float64Array([Number.NEGATIVE_INFINITY])
   readonly #scheduler: SchedulerLike
   /** of a simulation: replies that are held back */
   readonly delays: Delays
   #isClosed = false
-  readonly #router = new Router<LiveTask, QuietSource<LiveTask>>((resource) => this.#quiet.source(resource))
+  readonly #router = new Router<LiveTask, MessageSource<LiveTask>>((resource) => this.#executor.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
   readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
@@ -83,24 +81,21 @@ export class CoreEngine implements Engine {
     )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     const { onRare, journal, timed } = options
-    const rowCalls: RowCallHost = {
-      enqueue: (work) => this.#enqueue(work),
+    this.#executor = newExecutor({
+      globalSettings: options.globalSettings ?? {},
+      counts: this.#counts,
+      keepsLog: onRare !== undefined,
+      asksForCalls: options.latency !== undefined || journal?.mayCall !== undefined,
+      tellsOfCalls: journal !== undefined || timed !== undefined,
+      generate: options.generate,
       open: this.#open,
+      enqueue: (work) => this.#enqueue(work),
       isHeard: () => this.#host.listener !== null,
-    }
-    // Somebody who keeps or times each call has to be told of it.
-    const mayWait = journal === undefined && timed === undefined
-    this.#quiet = new Quiet(
-      options.globalSettings ?? {},
-      options.generate,
-      this.#counts,
-      onRare !== undefined,
-      mayWait ? rowCalls : undefined,
-    )
+    })
     this.#scheduler = options.scheduler
     this.delays = new Delays(options.scheduler)
     this.#host = {
-      quiet: this.#quiet,
+      executor: this.#executor,
       timers: this.#timers,
       ports: this.#ports,
       globalSettings: options.globalSettings ?? {},
@@ -115,7 +110,6 @@ export class CoreEngine implements Engine {
       open: this.#open,
       delay: (ms, work) => this.delays.add(ms, work),
       latency: options.latency,
-      mayBeQuiet: options.latency === undefined && options.journal?.mayCall === undefined,
       waiting: this.#inputs,
       kept: this.kept,
       later: new WeakSet(),
@@ -142,7 +136,7 @@ export class CoreEngine implements Engine {
 
   /** What was done so far. */
   get counts(): Counts {
-    return this.#quiet.counted(this.#counts)
+    return this.#executor.counted(this.#counts)
   }
 
   get tasks(): ReadonlyMap<string, LiveTask> {
@@ -313,21 +307,21 @@ export class CoreEngine implements Engine {
   #receiveOne(message: Message): boolean {
     if (this.#busy) return this.#receiveLater(message)
     this.#busy = true
-    let taken: Taken = NOT_TAKEN
+    let taken: Accepted = NOT_ACCEPTED
     try {
-      taken = this.#takeQuietly(message)
-      if (taken === NOT_TAKEN) {
+      taken = this.#accept(message)
+      if (taken === NOT_ACCEPTED) {
         const source = this.#router.sourceOf(message.resource)
         if (source === undefined) return false
         this.#do(this.#taking(source, message))
       }
-      if (taken !== TAKEN && !this.#waiting.isEmpty) {
-        taken = NOT_TAKEN
+      if (taken !== ACCEPTED && !this.#waiting.isEmpty) {
+        taken = NOT_ACCEPTED
         this.#doWaiting()
       }
     } finally {
       this.#busy = false
-      if (taken !== TAKEN && (taken === NOT_TAKEN || this.#quiet.mayHaveTimers())) this.#timers.arm()
+      if (taken !== ACCEPTED && (taken === NOT_ACCEPTED || this.#executor.mayHaveTimers())) this.#timers.arm()
     }
     return true
   }
@@ -339,20 +333,20 @@ export class CoreEngine implements Engine {
   }
 
   /** In a method of its own: what a function captures is allocated at each call of the one around it. */
-  #taking(source: QuietSource<LiveTask>, message: Message): (now: number) => void {
+  #taking(source: MessageSource, message: Message): (now: number) => void {
     return (now) => this.#take(source, message, now)
   }
 
-  /** The shortest way: nobody listens, no timer is due, and a row takes the message. */
-  #takeQuietly(message: Message): Taken {
-    if (this.#host.listener !== null) return NOT_TAKEN
+  /** The shortest way: nobody listens, no timer is due, and the executor has one. */
+  #accept(message: Message): Accepted {
+    if (this.#host.listener !== null) return NOT_ACCEPTED
     const now = this.#now()
-    if ((this.#timers.earliest[0] as number) <= now) return NOT_TAKEN
-    return this.#quiet.take(message, now)
+    if ((this.#timers.earliest[0] as number) <= now) return NOT_ACCEPTED
+    return this.#executor.accept(message, now)
   }
 
-  /** Quietly while nobody listens. */
-  #take(source: QuietSource<LiveTask>, message: Message, now: number): void {
+  /** As the executor sees fit while nobody listens. */
+  #take(source: MessageSource, message: Message, now: number): void {
     if (this.#host.listener !== null) source.takeFully(message, now)
     else source.take(message, now)
   }

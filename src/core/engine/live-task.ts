@@ -2,10 +2,6 @@
 import { AppError } from '../../kernel/errors.ts'
 import { seedOf } from '../../kernel/random.ts'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
-import type { Seat } from '../quiet/seat.ts'
-import type { Quiet } from '../quiet/quiet.ts'
-import type { QuietFit } from '../quiet/shape.ts'
-import type { Listener, QuietSource } from '../quiet/source.ts'
 import { carryOver, type CarriedOver } from '../task/carry-over.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, LaneInput, TimerKind } from '../task/input.ts'
@@ -19,11 +15,11 @@ import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
-import type { Outcome } from './call-plug.ts'
+import type { Caller, Outcome } from './call-plug.ts'
+import type { ExecutedTask, Executor, MessageListener, TaskExecutor } from './executor.ts'
 import type { Reply } from './journal.ts'
 import type { Prepared } from './prepared.ts'
 import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
-import { SeatedTask } from './seated-task.ts'
 import { TaskHooks, type SharedHooks } from './task-hooks.ts'
 import { TaskLane, type LaneHost, type LaneOwner } from './task-lane.ts'
 import { nodeView, taskInfo } from './task-view.ts'
@@ -32,16 +28,14 @@ import type { Listener as Watcher } from './watches.ts'
 
 /** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks, LaneHost {
-  readonly quiet: Quiet
-  /** false: each call has to be asked for or held back, which rows do not do */
-  readonly mayBeQuiet: boolean
+  readonly executor: Executor
   now(): number
   /** the task does not run any more */
   ended(task: LiveTask): void
   report(what: string, error: unknown): void
 }
 
-export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
+export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask, LaneOwner {
   readonly id: string
   readonly order: number
   readonly createTime: number
@@ -50,9 +44,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   /** resolved resources by place in the graph's list */
   resolved: readonly string[] = []
   error: string | undefined
-  /** its place in a quiet lane; then `#state` is behind until somebody looks */
-  seat: Seat | undefined
-  #fit: QuietFit | null | undefined
+  readonly executor: TaskExecutor
   #lane: TaskLane | undefined
   #state: TaskState | undefined
   readonly #host: TaskHost
@@ -68,11 +60,12 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     this.prepared = prepared
     this.#host = host
     this.#hooks = new TaskHooks(this, host)
+    this.executor = host.executor.forTask(this)
   }
 
   /** Somebody watches this very task, or nobody does any more: null. A watched task goes the full way. */
   watch(watcher: Watcher | null): void {
-    this.rise()
+    this.executor.detach()
     this.#hooks.watch(watcher)
   }
 
@@ -115,7 +108,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** What becomes of its state under another rule. `next` as if its clocks began now, which is in epoch ms. */
   carriedOver(prepared: Prepared, next: TaskModel, now: number): CarriedOver {
-    this.#upToDate()
+    this.executor.synchronize()
     const { model, state } = this.#requireLane()
     const before = { model, overrides: this.prepared.overrides }
     return carryOver(before, { model: next, overrides: prepared.overrides }, saveState(model, state), now)
@@ -123,11 +116,11 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** Goes on with another rule, in one piece. */
   change(prepared: Prepared, resolved: readonly string[], carried: CarriedOver, now: number): void {
-    this.rise()
+    this.executor.detach()
     const lane = this.#requireLane()
     this.prepared = prepared
     this.resolved = resolved
-    this.#fit = undefined
+    this.executor.modelChanged()
     lane.change(now, carried)
     this.#state = lane.state
     lane.goOnUnder(now, carried.kept)
@@ -147,13 +140,13 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** One input and all that follows from it at once, whatever waits. */
   take(now: number, input: Input): void {
-    this.rise()
+    this.executor.detach()
     this.#lane?.take(now, input)
   }
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
-    this.rise()
+    this.executor.detach()
     const lane = this.#lane
     if (messages.length === 1) lane?.arriveData(now, messages, sent)
     else {
@@ -166,7 +159,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** The same for an input that waits its turn. */
   #arrive(now: number, input: LaneInput): void {
-    this.rise()
+    this.executor.detach()
     this.#lane?.arrive(now, input)
   }
 
@@ -177,53 +170,25 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
     return (channelPlans.get(channel)?.[resources.indexOf(resource)]?.sensors.length ?? 0) > 0
   }
 
-  get canBeQuiet(): boolean {
-    if (this.#lane === undefined || !this.#host.mayBeQuiet || this.#hooks.isWatched) return false
-    this.#fit ??= this.#host.quiet.fit(this.#lane.model) ?? null
-    return this.#fit !== null
+  get lane(): TaskLane | undefined {
+    return this.#lane
   }
 
-  sitDown(message: Message, source: QuietSource): void {
-    const lane = this.#lane
-    if (lane === undefined || !this.#fit || !lane.state.isFree || lane.state.inFlight.size > 0) return
-    lane.rest()
-    const seated = new SeatedTask(this, lane, this.#hooks)
-    this.seat = this.#host.quiet.sit(seated, this.#fit, message, source)
+  get caller(): Caller {
+    return this.#hooks
   }
 
-  rise(): void {
-    const { seat } = this
-    if (seat === undefined) return
-    seat.lane.rebuild(seat)
-    this.#leave(seat)
+  get isWatched(): boolean {
+    return this.#hooks.isWatched
   }
 
-  /** A call that began quietly goes on in the fold. */
+  /** A call that its executor began goes on in the full state. */
   goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
     this.#lane?.goOnWith(execution, given, now, at)
   }
 
   askForLimit(at: number, slot: number): void {
     this.#host.timers.ask(this, 'wake', at, slot)
-  }
-
-  /** What followed from such a call is done as far as possible: back to the row, unless something is open. */
-  openedAndDone(seat: Seat, message: Message): void {
-    if (this.seat === seat && !this.#host.quiet.canComeBack(seat, message)) this.#leave(seat)
-  }
-
-  #leave(seat: Seat): void {
-    seat.lane.free(seat)
-    seat.source.changed()
-    this.seat = undefined
-  }
-
-  /** Brings the state up to date with what happened quietly. */
-  #upToDate(): void {
-    const { seat } = this
-    if (seat === undefined) return
-    if (seat.lane.isWaiting(seat)) this.rise()
-    else seat.lane.rebuild(seat)
   }
 
   isCurrent(lane: TaskLane): boolean {
@@ -242,14 +207,14 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   /** Nobody waits for the calls that are open. */
   giveUp(): void {
-    if (this.seat?.lane.isWaiting(this.seat) === true) this.rise()
+    if (this.executor.hasOpenCall) this.executor.detach()
     this.#lane?.giveUp()
   }
 
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#isGone = true
-    if (this.seat !== undefined) this.#leave(this.seat)
+    this.executor.drop()
     this.#host.timers.forget(this)
     const lane = this.#lane
     this.#lane = undefined
@@ -258,14 +223,12 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
 
   dueAt(kind: TimerKind, key: number): number {
     if (this.#lane === undefined) return Number.POSITIVE_INFINITY
-    const { seat } = this
-    // What sits has nothing else to wake for.
-    if (kind === 'wake' && seat?.isAway === false) return seat.lane.limitOf(seat, key)
-    return dueAt(this.#lane, kind, key)
+    const limit = kind === 'wake' ? this.executor.limitOf(key) : undefined
+    return limit ?? dueAt(this.#lane, kind, key)
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
-    this.rise()
+    this.executor.detach()
     this.#lane?.fire(kind, key, now)
   }
 
@@ -296,22 +259,22 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   }
 
   explain(label: string): Explanation {
-    this.#upToDate()
+    this.executor.synchronize()
     return explain(this.#requireLane(), label, this.#host.now())
   }
 
   node(label: string): NodeView {
-    this.#upToDate()
+    this.executor.synchronize()
     return nodeView(this.#node(label), this.#state?.shown())
   }
 
   info(): TaskInfo {
-    this.#upToDate()
+    this.executor.synchronize()
     return taskInfo(this, this.#state)
   }
 
   save(): SavedTask {
-    this.#upToDate()
+    this.executor.synchronize()
     const { rule, template, overrides } = this.prepared
     const { model, state } = this.#requireLane()
     return {
@@ -327,7 +290,7 @@ export class LiveTask implements Task, TimerOwner, Listener, LaneOwner {
   }
 
   #open(model: TaskModel): TaskLane {
-    this.#fit = undefined
+    this.executor.modelChanged()
     this.#failed = false
     this.error = undefined
     const state = this.#freshState(model.graph, model.resources.length)

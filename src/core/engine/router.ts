@@ -1,12 +1,5 @@
 /** Which tasks listen to a resource: one lookup per message. */
-
-/** A set, as far as it is needed here. */
-interface ListenersOf<T> extends Iterable<T> {
-  readonly size: number
-  /** In place of what it listened to before; it keeps its place among those of a resource. */
-  add(listener: T): unknown
-  delete(listener: T): unknown
-}
+import type { ListenersOf } from './executor.ts'
 
 /** What is kept per resource while somebody listens; told when its listeners change. */
 interface Source<T> {

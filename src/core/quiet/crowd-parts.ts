@@ -1,7 +1,7 @@
 /** What the crowds of one lane share: which rows can go in crowds, when they fire, and which nodes change. */
 import type { Graph } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { Generate } from './generate.ts'
+import type { Generate } from '../engine/executor.ts'
 import { generatedCrowd } from './generated-rows.ts'
 import type { CrowdCode, CrowdCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'

@@ -1,6 +1,6 @@
 /** Which fields a message has: rows take messages only as long as all have the same. */
 import type { Message } from '../task/origin.ts'
-import type { Generate } from './generate.ts'
+import type { Generate } from '../engine/executor.ts'
 
 export interface Fields {
   /** those that are not undefined; never `__proto__` */

@@ -1,18 +1,15 @@
 /** What rows do, as source text: constants of the shape stand in it as they are. */
+import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED, type Accepted } from '../engine/executor.ts'
 import {
-  FOLLOWED,
-  NOT_TAKEN,
   parametersOf,
-  TAKEN,
   type RowCode,
   type CrowdCode,
   type CrowdCondition,
   type RowEvents,
-  type Taken,
   type TakeOne,
 } from './row-code.ts'
 import { fieldsSource } from './fields.ts'
-import type { Generate } from './generate.ts'
+import type { Generate } from '../engine/executor.ts'
 import {
   AFTER,
   AT_BITS,
@@ -90,11 +87,11 @@ class SourceWriter {
   }
 
   takeOne(fields: readonly string[]): string {
-    const leave = `return ${NOT_TAKEN}`
-    const end = (taken: Taken) => [
+    const leave = `return ${NOT_ACCEPTED}`
+    const end = (taken: Accepted) => [
       `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
       'lane.taken++',
-      ...(taken === FOLLOWED ? ['lane.current = undefined'] : []),
+      ...(taken === ACCEPTED_WITH_CALLS ? ['lane.current = undefined'] : []),
       `return ${taken}`,
     ]
     return [
@@ -107,8 +104,8 @@ class SourceWriter {
       ),
       ...this.#read(leave),
       'const now = clock[0]',
-      ...this.#row(`{ ${end(FOLLOWED).join('; ')} }`, end(FOLLOWED)),
-      ...end(this.#layout.earlier === -1 ? TAKEN : FOLLOWED),
+      ...this.#row(`{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, end(ACCEPTED_WITH_CALLS)),
+      ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
     ].join('\n')
   }
 

@@ -3,7 +3,8 @@
  * says which lane and which row: a fleet's objects are scattered over memory, its rows are not.
  */
 import type { Message } from '../task/origin.ts'
-import { NOT_TAKEN, type RowEvents, type Taken, type TakeOne } from './row-code.ts'
+import { NOT_ACCEPTED, type Accepted } from '../engine/executor.ts'
+import { type RowEvents, type TakeOne } from './row-code.ts'
 import { LAST } from './layout.ts'
 import type { RowStore } from './row-store.ts'
 
@@ -26,9 +27,9 @@ export class HotRows {
   readonly #lanes: HotLane[] = []
 
   /** Into the one row that listens to its resource, if there is one. */
-  take(message: Message): Taken {
+  take(message: Message): Accepted {
     const number = this.#numbers.get(message.resource)
-    if (number === undefined) return NOT_TAKEN
+    if (number === undefined) return NOT_ACCEPTED
     return (this.#lanes[number >> ROW_BITS] as HotLane).takeOne(number & (MAX_ROWS - 1), message)
   }
 

@@ -1,6 +1,7 @@
 /** What rows do in a page or process that forbids generated code. */
 import type { Message } from '../task/origin.ts'
-import { FOLLOWED, NOT_TAKEN, parametersOf, TAKEN, type RowCode, type RowEvents, type Values } from './row-code.ts'
+import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED } from '../engine/executor.ts'
+import { parametersOf, type RowCode, type RowEvents, type Values } from './row-code.ts'
 import {
   AFTER,
   AT_BITS,
@@ -112,13 +113,13 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
   }
   return {
     takeOne: (fields) => (row, message) => {
-      if (rows.isWaiting(row)) return NOT_TAKEN
-      if (!fields.areThoseOf(message as Message) || !read(message)) return NOT_TAKEN
+      if (rows.isWaiting(row)) return NOT_ACCEPTED
+      if (!fields.areThoseOf(message as Message) || !read(message)) return NOT_ACCEPTED
       const hasFollowed = take(row, message)
       rows.objects[row * layout.objects + LAST] = message
       lane.taken++
       lane.current = undefined
-      return hasFollowed ? FOLLOWED : TAKEN
+      return hasFollowed ? ACCEPTED_WITH_CALLS : ACCEPTED
     },
     takeAll(list, from, message) {
       if (!read(message)) return from

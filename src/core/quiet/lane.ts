@@ -9,13 +9,13 @@
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
+import type { ExecutorHost, Generate } from '../engine/executor.ts'
 import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import type { Generate } from './generate.ts'
 import type { RowCode, RowEvents, Values } from './row-code.ts'
 import { Crowd } from './crowd.ts'
 import { crowdPartsOf, type CrowdParts } from './crowd-parts.ts'
@@ -28,7 +28,7 @@ import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, SEAT } from './layout.ts'
 import type { QuietCalls } from './quiet-calls.ts'
 import type { Progress } from './replay.ts'
 import type { QuietContext } from './quiet-context.ts'
-import { RowCalls, type RowCall, type RowCallHost, type RowCallLane } from './row-calls.ts'
+import { RowCalls, type RowCall, type RowCallLane } from './row-calls.ts'
 import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
 import type { QuietFit, QuietShape } from './shape.ts'
@@ -65,22 +65,15 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   /** the last one that gave its row away: a plug may ask about a call that is long over */
   #left: Seat | undefined
 
-  constructor(
-    shape: QuietShape,
-    model: TaskModel,
-    calls: QuietCalls,
-    clock: Float64Array,
-    generate: Generate | undefined,
-    counts: FiringCounts,
-    host: RowCallHost | undefined,
-  ) {
+  constructor(shape: QuietShape, model: TaskModel, calls: QuietCalls, clock: Float64Array, host: ExecutorHost) {
+    const { counts, generate, tellsOfCalls } = host
     this.#counts = counts
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
     this.#generate = generate
     this.code = interpretedRows(this.#rows, this)
     this.#calls = calls
-    this.#rowCalls = host && new RowCalls(this.#rows, this, calls, host)
+    this.#rowCalls = tellsOfCalls ? undefined : new RowCalls(this.#rows, this, calls, host)
   }
 
   /** A seat for a task whose full state has seen the last message of its resource, and nothing is open in it. */

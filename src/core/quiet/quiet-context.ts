@@ -66,7 +66,7 @@ export class QuietContext implements PlugContext, Scope {
   /** Opens a call that has not answered yet; one that has shows its task as it is now, and moves nothing. */
   openLater(): Opened {
     const { task, lane } = this.seat()
-    if (lane.isWaitingFor(this.row, this)) task.rise()
+    if (lane.isWaitingFor(this.row, this)) task.detach()
     return (this.opened ??= task.over(this.#node(), this.#message(), this.now))
   }
 

@@ -1,20 +1,27 @@
 /** The quiet way of one engine: its lanes by shape, and who may sit in them. */
 import type { Counts } from '../engine/counts.ts'
+import type {
+  Accepted,
+  Executor,
+  ExecutorHost,
+  ExecutedTask,
+  MessageListener,
+  MessageSource,
+  TaskExecutor,
+} from '../engine/executor.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
-import type { FiringCounts, TaskModel } from '../task/run.ts'
+import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
-import type { Taken } from './row-code.ts'
-import type { Generate } from './generate.ts'
+import { ColumnarTask, type Batches } from './columnar-task.ts'
 import { fieldNames, fieldsOf, type Fields } from './fields.ts'
 import { HotRows } from './hot-rows.ts'
 import { QuietLane } from './lane.ts'
-import type { QuietTask, Seat, SeatLane } from './seat.ts'
+import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
 import { QuietCalls } from './quiet-calls.ts'
-import type { RowCallHost } from './row-calls.ts'
 import { fitOf, type QuietFit } from './shape.ts'
-import { QuietSource, type Listener } from './source.ts'
+import { QuietSource } from './source.ts'
 
 /** Lanes and field checks are code: rules of very many shapes shall not fill the memory with it. */
 const MAX_LANES = 500
@@ -23,35 +30,23 @@ const MAX_FIELD_LISTS = 200
 const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
-export class Quiet {
+export class ColumnarExecutor implements Executor, Batches {
   /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY])
   readonly hotRows = new HotRows()
   readonly #calls: QuietCalls
-  readonly #generate: Generate | undefined
+  readonly #host: ExecutorHost
   readonly #lanes = new Map<string, QuietLane>()
   readonly #fits = new WeakMap<Graph, Map<string, QuietFit | undefined>>()
   readonly #fields = new Map<string, Fields | undefined>()
 
-  readonly #counts: FiringCounts
-  readonly #host: RowCallHost | undefined
-
-  /** `hasLog`: what plugs log is kept though nobody listens. `host`: absent when rows may not wait for answers. */
-  constructor(
-    globalSettings: Readonly<Record<string, unknown>>,
-    generate: Generate | undefined,
-    counts: FiringCounts,
-    hasLog: boolean,
-    host: RowCallHost | undefined,
-  ) {
-    this.#calls = new QuietCalls(globalSettings, hasLog)
-    this.#generate = generate
-    this.#counts = counts
+  constructor(host: ExecutorHost) {
+    this.#calls = new QuietCalls(host.globalSettings, host.keepsLog)
     this.#host = host
   }
 
   /** Into the one row that listens to the message's resource, if there is one. */
-  take(message: Message, now: number): Taken {
+  accept(message: Message, now: number): Accepted {
     this.clock[0] = now
     return this.hotRows.take(message)
   }
@@ -69,8 +64,12 @@ export class Quiet {
     return all
   }
 
-  source<L extends Listener>(resource: string): QuietSource<L> {
+  source<L extends MessageListener>(resource: string): MessageSource<L> {
     return new QuietSource<L>(resource, this)
+  }
+
+  forTask(task: ExecutedTask): TaskExecutor {
+    return new ColumnarTask(task, this)
   }
 
   /** Whether a quiet call went on in the fold since this was asked last. */
@@ -92,7 +91,7 @@ export class Quiet {
   }
 
   /** A seat for a task whose last message, taken the full way, is this; undefined while something of it is open. */
-  sit(task: QuietTask, fit: QuietFit, message: Message, source: QuietSource): Seat | undefined {
+  sit(task: QuietTask, fit: QuietFit, message: Message, source: TakenSource): Seat | undefined {
     if (!isAtRest(task.state, message)) return undefined
     const lane = this.#lane(task.model, fit)
     return lane === undefined || isNotWorthIt(lane) ? undefined : lane.sit(task, fit, source)
@@ -109,7 +108,7 @@ export class Quiet {
   #lane(model: TaskModel, { shape }: QuietFit): QuietLane | undefined {
     const known = this.#lanes.get(shape.key)
     if (known !== undefined || this.#lanes.size >= MAX_LANES) return known
-    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#generate, this.#counts, this.#host)
+    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#host)
     this.#lanes.set(shape.key, lane)
     return lane
   }
@@ -117,7 +116,7 @@ export class Quiet {
   fieldsOf(message: Message): Fields | undefined {
     const key = JSON.stringify(fieldNames(message))
     if (!this.#fields.has(key) && this.#fields.size < MAX_FIELD_LISTS) {
-      this.#fields.set(key, fieldsOf(message, this.#generate))
+      this.#fields.set(key, fieldsOf(message, this.#host.generate))
     }
     return this.#fields.get(key)
   }

@@ -7,7 +7,7 @@
  *  W2 the rest of a message has the message's time, however late the answer comes; the call's limit is the clock's.
  *  W3 an answer is used once: by the row, or by the call that was opened, never by both.
  */
-import type { OpenCount } from '../engine/open-count.ts'
+import type { ExecutorHost } from '../engine/executor.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
@@ -18,15 +18,6 @@ import type { QuietContext } from './quiet-context.ts'
 import type { RowCode } from './row-code.ts'
 import { NOTHING, type OpenMessage, type RawData, type RowStore, type SensorCall } from './row-store.ts'
 import type { Seat } from './seat.ts'
-
-/** What rows that wait need of their engine. */
-export interface RowCallHost {
-  /** takes its turn after what is running now */
-  enqueue(work: (now: number) => void): void
-  readonly open: OpenCount
-  /** whether somebody hears of everything: then nothing goes on quietly */
-  isHeard(): boolean
-}
 
 /** What they need of their lane. */
 export interface RowCallLane {
@@ -94,7 +85,7 @@ export class RowCall implements OpenMessage {
 }
 
 export class RowCalls {
-  readonly host: RowCallHost
+  readonly host: ExecutorHost
   /** answers that rows took */
   answers = 0
   readonly #rows: RowStore
@@ -108,7 +99,7 @@ export class RowCalls {
   /** by row: the one that serves it */
   readonly #own: (RowCall | undefined)[] = []
 
-  constructor(rows: RowStore, lane: RowCallLane, calls: QuietCalls, host: RowCallHost) {
+  constructor(rows: RowStore, lane: RowCallLane, calls: QuietCalls, host: ExecutorHost) {
     this.#rows = rows
     this.#lane = lane
     this.#calls = calls

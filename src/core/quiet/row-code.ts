@@ -3,6 +3,7 @@
  * source where code may be generated (generated-rows.ts), as closures where it may not (interpreted-rows.ts); both do
  * the same.
  */
+import type { Accepted } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
@@ -37,14 +38,8 @@ export interface RowEvents {
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** What became of a message: nothing was done; a row has it; the same, and plugs were called. */
-export type Taken = typeof NOT_TAKEN | typeof TAKEN | typeof FOLLOWED
-export const NOT_TAKEN = 0
-export const TAKEN = 1
-export const FOLLOWED = 2
-
 /** Takes a message into one row, unless it has other fields, or no number where the row compares one. */
-export type TakeOne = (row: number, message: Values) => Taken
+export type TakeOne = (row: number, message: Values) => Accepted
 
 /** Limits of a crowd's rows: by constant, then by row. */
 export type Limits = readonly (readonly number[])[]

@@ -22,6 +22,17 @@ export interface TakenSource {
   messageOf(total: number): Message
 }
 
+/** A listener's way into rows. */
+export interface Attachable {
+  readonly seat: Seat | undefined
+  /** whether it may ever sit */
+  readonly canSit: boolean
+  /** Sits down when nothing is open after a message, the last that it took. */
+  sitDown(message: Message, source: TakenSource): void
+  /** Gives up its seat; the full state is up to date then. */
+  detach(): void
+}
+
 /** What a lane needs of a task that runs. */
 export interface QuietTask {
   readonly model: TaskModel
@@ -35,7 +46,7 @@ export interface QuietTask {
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
   askForLimit(at: number, slot: number): void
   /** Gives up the seat; the full state is up to date then. */
-  rise(): void
+  detach(): void
   /** Takes what an open call gave, and all that follows. `now`: the message's time; `at`: the clock's. */
   goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
   /** What followed is done as far as possible: the seat is kept or given up. */

@@ -4,26 +4,14 @@
  * message to have the fields of the one before (a value that is not repeated stays in reach for a while, which rows do
  * not keep): when fields change, all rise, and sit down again when it has become calm.
  */
+import type { MessageListener, MessageSource } from '../engine/executor.ts'
+import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './fields.ts'
 import type { HotLane, HotRows } from './hot-rows.ts'
 import { LAST } from './layout.ts'
 import { LEAST_CROWD, type Crowd } from './crowd.ts'
-import { Listeners } from './listeners.ts'
-import type { Seat, SeatLane, TakenSource } from './seat.ts'
-
-/** A task that hears a resource. */
-export interface Listener {
-  readonly seat: Seat | undefined
-  /** whether it may ever sit */
-  readonly canBeQuiet: boolean
-  /** Takes messages the full way. */
-  receive(now: number, messages: readonly Message[]): void
-  /** Sits down when nothing is open after a message, the last that it took. */
-  sitDown(message: Message, source: QuietSource): void
-  /** Gives up its seat; the full state is up to date then. */
-  rise(): void
-}
+import type { Attachable, Seat, SeatLane, TakenSource } from './seat.ts'
 
 /** What the sources of an engine share. */
 export interface SharedByEngine {
@@ -38,7 +26,7 @@ export interface SharedByEngine {
 interface Stretch {
   readonly lane: SeatLane | null
   readonly rows: number[]
-  readonly listeners: Listener[]
+  readonly listeners: MessageListener[]
   /** messages that its rows took one by one since they were arranged, or since their last crowd */
   calm: number
   /** its rows, when they are many and it has been calm */
@@ -51,7 +39,7 @@ const LONGEST_PAUSE = 1024
 /** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
 
-export class QuietSource<L extends Listener = Listener> implements TakenSource {
+export class QuietSource<L extends MessageListener = MessageListener> implements MessageSource<L>, TakenSource {
   readonly listeners = new Listeners<L>()
   total = 0
   readonly #resource: string
@@ -146,13 +134,13 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
 
   #onlySeat(): Seat | undefined {
     const [only, another] = this.#stretches
-    return another === undefined && only?.listeners.length === 1 ? only.listeners[0]?.seat : undefined
+    return another === undefined && only?.listeners.length === 1 ? inRows(only.listeners[0])?.seat : undefined
   }
 
   /** Rows cannot take a message with other fields than the one before: all rise, until it is worth trying again. */
   #takeOtherFields(message: Message, now: number): void {
     if (this.#fields !== undefined) {
-      for (const listener of this.listeners) listener.rise()
+      for (const listener of this.listeners) inRows(listener).detach()
       this.#fields = undefined
       this.#pause = this.#nextPause
       this.#nextPause = Math.min(LONGEST_PAUSE, 2 * this.#nextPause)
@@ -167,9 +155,7 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
 
   /** All that listen take it the full way. */
   takeFully(message: Message, now: number): void {
-    const { only } = this.listeners
-    if (only !== undefined) only.receive(now, [message])
-    else for (const listener of this.listeners) listener.receive(now, [message])
+    receiveAll(this.listeners, message, now)
   }
 
   #arrange(): void {
@@ -178,10 +164,10 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
     for (const { lane, crowd } of this.#stretches) if (crowd !== undefined) lane?.scatter(crowd)
     const stretches: Stretch[] = []
     for (const listener of this.listeners) {
-      const { seat } = listener
+      const { seat } = inRows(listener)
       const neighbours = stretches.at(-1)
       if (seat === undefined) {
-        if (listener.canBeQuiet) this.#standing++
+        if (inRows(listener).canSit) this.#standing++
         stretches.push(stretchOf(null, [], listener))
       } else if (neighbours?.lane === seat.lane) {
         neighbours.rows.push(seat.row)
@@ -194,14 +180,20 @@ export class QuietSource<L extends Listener = Listener> implements TakenSource {
 
   #sitDown(message: Message): void {
     for (const listener of this.listeners) {
-      if (listener.seat !== undefined || !listener.canBeQuiet) continue
-      listener.sitDown(message, this)
-      if (listener.seat !== undefined) this.#isStale = true
+      const own = inRows(listener)
+      if (own.seat !== undefined || !own.canSit) continue
+      own.sitDown(message, this)
+      if (inRows(listener).seat !== undefined) this.#isStale = true
     }
   }
 }
 
-function stretchOf(lane: SeatLane | null, rows: number[], listener: Listener): Stretch {
+/** The columnar executor makes the executors of all that listen here. */
+function inRows<L extends MessageListener | undefined>(listener: L): L extends undefined ? undefined : Attachable {
+  return listener?.executor as never
+}
+
+function stretchOf(lane: SeatLane | null, rows: number[], listener: MessageListener): Stretch {
   return { lane, rows, listeners: [listener], calm: 0, crowd: undefined }
 }
 

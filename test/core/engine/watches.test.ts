@@ -5,6 +5,7 @@ import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import { definePlug, VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
+import { rowOf } from '../../support/row-of.ts'
 
 const say = definePlug({
   name: 'say',
@@ -55,7 +56,7 @@ async function quiet(options: { throws?: boolean } = {}) {
   const made = engineOf(options)
   for (const id of ['a', 'b']) await made.engine.start(RULE, { id })
   for (let i = 0; i < 2; i++) made.send()
-  expect([made.task('a').seat, made.task('b').seat]).not.toContain(undefined)
+  expect([rowOf(made.task('a')), rowOf(made.task('b'))]).not.toContain(undefined)
   return made
 }
 
@@ -74,7 +75,7 @@ describe('rare events', () => {
       '2000 result',
       '2000 stopped',
     ])
-    expect(task('b').seat).toBeDefined()
+    expect(rowOf(task('b'))).toBeDefined()
   })
 
   it('are told once to who is told of them and who listens to everything', async () => {
@@ -103,13 +104,13 @@ describe('a watch', () => {
     const { engine, send, task } = await quiet()
     const events: EngineEvent[] = []
     const watch = engine.watch('a').subscribe((event) => events.push(event))
-    expect([task('a').seat === undefined, task('b').seat === undefined]).toEqual([true, false])
+    expect([rowOf(task('a')) === undefined, rowOf(task('b')) === undefined]).toEqual([true, false])
     send()
     expect(events.map(({ type }) => type)).toEqual(['data', 'result', 'state', 'held'])
     expect(new Set(events.map((event) => event.task))).toEqual(new Set(['a']))
     watch.unsubscribe()
     for (let i = 0; i < 2; i++) send()
-    expect([task('a').seat === undefined, task('b').seat === undefined]).toEqual([false, false])
+    expect([rowOf(task('a')) === undefined, rowOf(task('b')) === undefined]).toEqual([false, false])
     expect(events).toHaveLength(4)
   })
 
@@ -135,7 +136,7 @@ describe('a watch', () => {
     expect(new Set(seen)).toEqual(new Set(['second']))
     second.unsubscribe()
     for (let i = 0; i < 2; i++) send()
-    expect(task('a').seat).toBeDefined()
+    expect(rowOf(task('a'))).toBeDefined()
   })
 
   it('that throws is reported, and ends with the engine', async () => {

@@ -5,6 +5,7 @@ import type { Rule } from '../../../src/core/rule/rule.ts'
 import { builtins } from '../../../plugins/index.ts'
 import { definePlug, VirtualClock, type EngineEvent, type PlugContext } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
+import { rowOf } from '../../support/row-of.ts'
 
 interface Call {
   readonly context: PlugContext
@@ -63,7 +64,7 @@ async function waiting(resources = ['r']) {
       await next().answer('Low')
     }
   }
-  const isWaiting = (task = tasks[0]) => task?.seat !== undefined && task.seat.lane.isWaiting(task.seat)
+  const isWaiting = (task = tasks[0]) => task?.executor.hasOpenCall === true
   return { clock, engine, tasks, task: tasks[0] as LiveTask, send, next, calls, acts, isWaiting }
 }
 
@@ -119,7 +120,7 @@ describe('a row whose sensor has not answered', () => {
     const { send, next, calls, acts, task } = await waiting()
     send(3)
     send(4)
-    expect(task.seat).toBeUndefined()
+    expect(rowOf(task)).toBeUndefined()
     expect(calls).toHaveLength(1)
     for (let i = 0; i < 4; i++) await next().answer('High')
     expect(acts.map(([, , a]) => a)).toEqual([3, 4])
@@ -139,7 +140,7 @@ describe('a row whose sensor has not answered', () => {
     send(3)
     const saved = task.save()
     expect(saved.state.executing).toMatchObject([{ node: 's0' }, { node: 's1' }])
-    expect(task.seat).toBeUndefined()
+    expect(rowOf(task)).toBeUndefined()
     await next().answer('High')
     expect(calls).toHaveLength(1)
     await next().answer('High')

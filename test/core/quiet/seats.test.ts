@@ -4,6 +4,7 @@ import { builtins } from '../../../plugins/index.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
+import { rowOf } from '../../support/row-of.ts'
 
 const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
 const asks = definePlug({ name: 'asks', version: '1.0.0', kind: 'actuator', execute: ({ id }) => void id.length })
@@ -44,7 +45,7 @@ async function started(given: Rule) {
   })
   const task = (await engine.start(given, { resource: 'r' })) as LiveTask
   const send = (values: Record<string, unknown>) => engine.receive({ resource: 'r', ...values })
-  return { clock, engine, task, send, isSeated: () => task.seat !== undefined }
+  return { clock, engine, task, send, isSeated: () => rowOf(task) !== undefined }
 }
 
 const two = [sensor('s0'), sensor('s1', { properties: { parameter: 'a', threshold: 20 } })]
@@ -234,7 +235,7 @@ describe('rows move when there are more of them', () => {
         for (const [n, resource] of [...resources].entries()) engine.receive({ resource, a: value + ((n + i) % 6) })
       }
     }
-    if (!listens) expect([...engine.tasks.values()].every((task) => (task as LiveTask).seat !== undefined)).toBe(true)
+    if (!listens) expect([...engine.tasks.values()].every((task) => rowOf(task as LiveTask) !== undefined)).toBe(true)
     return [...engine.tasks.values()].map((task) => task.save())
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Listeners } from '../../../src/core/quiet/listeners.ts'
+import { Listeners } from '../../../src/core/engine/listeners.ts'
 
 describe('the listeners of a resource', () => {
   it('are those of a set, in the same order, after any comings and goings', () => {

@@ -1,5 +1,15 @@
 /** Who listens to a resource, in the order in which they came. Mostly it is one: then there is no set. */
-export class Listeners<L> {
+import type { Message } from '../task/origin.ts'
+import type { ListenersOf, MessageListener } from './executor.ts'
+
+/** All of them take a message on their full state. */
+export function receiveAll(listeners: Listeners<MessageListener>, message: Message, now: number): void {
+  const { only } = listeners
+  if (only !== undefined) only.receive(now, [message])
+  else for (const listener of listeners) listener.receive(now, [message])
+}
+
+export class Listeners<L> implements ListenersOf<L> {
   #only: L | undefined
   #several: Set<L> | undefined
 

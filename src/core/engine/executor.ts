@@ -1,0 +1,118 @@
+/**
+ * How messages reach the tasks of an engine: the engine and its tasks know this interface and no more.
+ *
+ * There are two: the plain executor (plain-executor.ts) hands each message to each task; the columnar one
+ * (../columnar) keeps tasks of one shape as rows of numbers, and a row's task is made up to date when somebody asks.
+ * Events, reasons and a task's history may come from an executor, too: then who reads them need not detach a task.
+ *
+ *  X1 which executor an engine has changes nothing that can be seen but speed.
+ *  X2 whoever reads or changes a task's full state has called `synchronize` or `detach` before.
+ */
+import type { Message } from '../task/origin.ts'
+import type { TaskRun } from '../task/run.ts'
+import type { Execution } from '../task/state.ts'
+import type { Caller, Outcome } from './call-plug.ts'
+import type { Counting, Counts } from './counts.ts'
+import type { OpenCount } from './open-count.ts'
+
+/** What became of a message that was offered: nothing; it is taken; it is taken, and plugs were called. */
+export type Accepted = typeof NOT_ACCEPTED | typeof ACCEPTED | typeof ACCEPTED_WITH_CALLS
+export const NOT_ACCEPTED = 0
+export const ACCEPTED = 1
+export const ACCEPTED_WITH_CALLS = 2
+
+export interface Executor {
+  /** Takes a message the shortest way, if there is one: nobody listens, and no timer is due. */
+  accept(message: Message, now: number): Accepted
+  /** The messages of a resource, for those that hear it. */
+  source<L extends MessageListener>(resource: string): MessageSource<L>
+  /** How a task takes its messages. */
+  forTask(task: ExecutedTask): TaskExecutor
+  /** Whether something was accepted since this was asked last that may have asked for timers. */
+  mayHaveTimers(): boolean
+  /** What the engine counted, together with what was done here. */
+  counted(own: Counts): Counts
+}
+
+/** The messages of one resource, and the tasks that hear them. */
+export interface MessageSource<L extends MessageListener = MessageListener> {
+  /** in the order in which they came */
+  readonly listeners: ListenersOf<L>
+  /** Listeners came or went, or one may take its messages another way. */
+  changed(): void
+  /** Takes a message that was not accepted the shortest way. */
+  take(message: Message, now: number): void
+  /** Every listener takes it on its full state. */
+  takeFully(message: Message, now: number): void
+}
+
+/** A set, as far as it is needed here. */
+export interface ListenersOf<T> extends Iterable<T> {
+  readonly size: number
+  /** In place of what it listened to before; it keeps its place among those of a resource. */
+  add(listener: T): unknown
+  delete(listener: T): unknown
+}
+
+/** A task that hears a resource. */
+export interface MessageListener {
+  readonly executor: TaskExecutor
+  /** Takes messages on its full state. */
+  receive(now: number, messages: readonly Message[]): void
+}
+
+/** One task, as its executor has it. */
+export interface TaskExecutor {
+  /** Brings the full state up to date, for somebody who reads it. */
+  synchronize(): void
+  /** The same for somebody who changes it: all that follows goes by the full state until the executor sees fit. */
+  detach(): void
+  /** What the full state does not know is not wanted any more. */
+  drop(): void
+  /** The task has another model. */
+  modelChanged(): void
+  /** When the open call of a sensor, by slot, has taken too long, epoch ms; undefined: the full state knows. */
+  limitOf(slot: number): number | undefined
+  /** Whether a call is open that the full state does not know. */
+  readonly hasOpenCall: boolean
+}
+
+/** What an executor asks of a task. */
+export interface ExecutedTask {
+  /** the full state and who serves it; undefined before the first start */
+  readonly lane: ExecutedRun | undefined
+  readonly caller: Caller
+  /** somebody is told of everything that happens in it */
+  readonly isWatched: boolean
+  /** A call that began here goes on in the full state. `now`: its input's time; `at`: the clock's. */
+  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
+  /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
+  askForLimit(at: number, slot: number): void
+}
+
+export interface ExecutedRun extends TaskRun {
+  /** Nothing of the last input is left: those that follow are taken elsewhere. */
+  rest(): void
+}
+
+/** Makes a function of source text that the engine wrote; given from outside, where code may be generated. */
+export type Generate = (parameters: readonly string[], body: string) => (...given: never[]) => unknown
+
+/** What an executor needs of its engine. */
+export interface ExecutorHost {
+  readonly globalSettings: Readonly<Record<string, unknown>>
+  readonly counts: Counting
+  /** what plugs log is kept though nobody listens */
+  readonly keepsLog: boolean
+  /** each call has to be asked for, or its answer is held back */
+  readonly asksForCalls: boolean
+  /** each call that does not answer at once is told to a journal, or timed */
+  readonly tellsOfCalls: boolean
+  /** makes functions of source text; absent where that is not allowed */
+  readonly generate: Generate | undefined
+  readonly open: OpenCount
+  /** Takes its turn after what is running now. */
+  enqueue(work: (now: number) => void): void
+  /** whether somebody hears of everything */
+  isHeard(): boolean
+}

@@ -1,0 +1,8 @@
+/** Which executor an engine gets: the only place that names both. */
+import { ColumnarExecutor } from '../quiet/quiet.ts'
+import type { Executor, ExecutorHost } from './executor.ts'
+import { PlainExecutor } from './plain-executor.ts'
+
+export function newExecutor(host: ExecutorHost): Executor {
+  return host.asksForCalls ? new PlainExecutor() : new ColumnarExecutor(host)
+}
