@@ -1,8 +1,8 @@
 /** The row of a task, as far as its executor has given it one. */
 import type { LiveTask } from '../../src/core/engine/live-task.ts'
-import type { ColumnarTask } from '../../src/core/quiet/columnar-task.ts'
-import type { Seat } from '../../src/core/quiet/seat.ts'
+import type { ColumnarTask } from '../../src/core/columnar/columnar-task.ts'
+import type { RowHandle } from '../../src/core/columnar/row-handle.ts'
 
-export function rowOf({ executor }: Pick<LiveTask, 'executor'>): Seat | undefined {
-  return (executor as Partial<ColumnarTask>).seat
+export function rowOf({ executor }: Pick<LiveTask, 'executor'>): RowHandle | undefined {
+  return (executor as Partial<ColumnarTask>).handle
 }

@@ -21,7 +21,7 @@ export interface EngineOptions {
   readonly scheduler: SchedulerLike
   /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */
   readonly recheckMs?: number
-  /** least ms between two wake-ups by timers: a lone one is on time, a crowd acts in batches, each at most this late; default 0 */
+  /** least ms between two wake-ups by timers: a lone one is on time, many act in batches, each at most this late; default 0 */
   readonly restMs?: number
   /** ids of tasks that are started without one */
   readonly ids: () => string

@@ -392,7 +392,7 @@ export class CoreEngine implements Engine {
     return Promise.resolve()
   }
 
-  /** Whether a task may sit has changed with it. */
+  /** Whether a task may be a row has changed with it. */
   #watch(id: string, watcher: Listener | null): void {
     const task = this.#tasks.get(id)
     if (task === undefined) return

@@ -3,7 +3,7 @@
  * answer of a plug that did not answer at once is taken. With a journal the engine hands such answers to it instead of
  * taking them; the host gives them back through `LiveTask.settle` when they are durable.
  *
- * Not in here: messages to tasks that sit in quiet lanes. Who hands in a message knows whom it reaches.
+ * Not in here: messages to tasks that are rows. Who hands in a message knows whom it reaches.
  */
 import type { Outcome } from './call-plug.ts'
 import type { Rendered } from './render-call.ts'
@@ -22,7 +22,7 @@ export interface Journal {
   touched(task: JournaledTask): void
   /**
    * False: the plug is not called; its answer comes through `settle`, or after a restore it is called anew. Absent: all
-   * are called, and tasks may sit in quiet lanes, which call without asking.
+   * are called, and tasks may be rows, which call without asking.
    */
   mayCall?(task: JournaledTask, execution: Execution): boolean
   /** The plug has not answered at once, or was not called. */

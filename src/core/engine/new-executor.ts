@@ -1,5 +1,5 @@
 /** Which executor an engine gets: the only place that names both. */
-import { ColumnarExecutor } from '../quiet/quiet.ts'
+import { ColumnarExecutor } from '../columnar/columnar-executor.ts'
 import type { Executor, ExecutorHost } from './executor.ts'
 import { PlainExecutor } from './plain-executor.ts'
 

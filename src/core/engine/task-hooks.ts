@@ -1,4 +1,4 @@
-/** What one task hands to the fold and to its plug calls. A class, not closures: a fleet has one per task. */
+/** What one task hands to the state machine and to its plug calls. A class, not closures: a fleet has one per task. */
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
 import { frozenRun, rebind } from '../task/frozen-run.ts'

@@ -40,7 +40,7 @@ export interface FiringCounts {
   dropped: number
 }
 
-/** Who hears of what a task does. The driver gives it; the fold itself touches nothing outside. */
+/** Who hears of what a task does. The driver gives it; the state machine itself touches nothing outside. */
 export interface Sink {
   /** null when nobody listens: then no event is built */
   readonly event: ((event: EngineEvent) => void) | null

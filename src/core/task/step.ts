@@ -1,5 +1,5 @@
 /**
- * The fold: one input in, a changed state, calls to make and timers to set out. It reads no clock, keeps no secret
+ * The state machine: one input in, a changed state, calls to make and timers to set out. It reads no clock, keeps no secret
  * state and calls no plug: the driver takes `nextCall`, calls the plug, and hands the answer back as an input.
  *
  * Inputs that begin something of their own are taken one after the other: the next when nothing of the one before is to

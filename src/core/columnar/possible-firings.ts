@@ -1,4 +1,4 @@
-/** What follows from sensor states: found once per pair of states by the very functions that the fold uses. */
+/** What follows from sensor states: found once per pair of states by the very functions that the state machine uses. */
 import { ANY, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { match } from '../task/fire.ts'
@@ -9,7 +9,7 @@ import type { Observed } from '../task/state.ts'
  * The triggers into actuators that hold in one message, in order, whether or not their cool-down lets them fire.
  * `before` and `now` are state indexes by slot.
  */
-export function attemptsOf(
+export function firingsOf(
   graph: Graph,
   order: readonly SensorNode[],
   before: readonly number[],
@@ -37,7 +37,7 @@ export function gateStates(graph: Graph, sensors: readonly number[], needsAll: b
 }
 
 /** The first position, in calling order, at which a trigger into an actuator may hold; Infinity without any. */
-export function earliestAttempt(graph: Graph, order: readonly SensorNode[], needsAll: boolean): number {
+export function earliestFiring(graph: Graph, order: readonly SensorNode[], needsAll: boolean): number {
   for (const [position, sensor] of order.entries()) {
     const triggers = sensor.triggers.filter(({ destination }) => destination.kind === 'actuator')
     if (triggers.length > 0 && mayHold(graph, order.slice(0, position + 1), triggers, needsAll)) return position
@@ -81,7 +81,7 @@ function canHold({ source, states, change }: TriggerEdge, observed: readonly Obs
   return change !== undefined && (change.to === ANY || change.to === state)
 }
 
-/** Sensors and gates as the fold leaves them when a message has reset them. */
+/** Sensors and gates as the state machine leaves them when a message has reset them. */
 function afterReset(graph: Graph, before: readonly number[], needsAll: boolean): Observed[] {
   const observed = known(graph, before)
   for (const gate of graph.gates) {

@@ -1,14 +1,14 @@
 /**
- * Many rows of one lane that hear the same resource. While nothing disturbs them, a message is one pass over their limits
+ * Many rows of one batch that hear the same resource. While nothing disturbs them, a message is one pass over their limits
  * that finds who fires. A row's own numbers are brought up to date, from what the last messages showed, when somebody
- * asks for one of the rows (then the crowd is over) or when no more messages can be kept.
+ * asks for one of the rows (then the vectorized batch is over) or when no more messages can be kept.
  *
- *  C1 a crowd that is over leaves each row as if it had taken its messages by itself
- *  C2 rows act in their order: those that are not reached when the crowd ends have not got the message
+ *  C1 a vectorized that is over leaves each row as if it had taken its messages by itself
+ *  C2 rows act in their order: those that are not reached when the vectorized ends have not got the message
  */
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { CrowdParts } from './crowd-parts.ts'
+import type { VectorParts } from './vector-code.ts'
 import {
   AFTER,
   AT_BITS,
@@ -25,32 +25,32 @@ import {
   objectsAt,
   PLUG,
   PROPERTIES,
-  SEAT,
+  HANDLE,
   TIME,
-} from './layout.ts'
+} from './row-layout.ts'
 import type { Limits, RowEvents, Values } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 
-/** What is asked of a seat here. */
-interface Seated {
+/** What is asked of a handle here. */
+interface Attached {
   readonly isAway: boolean
 }
 
 /** so many rows are worth it */
-export const LEAST_CROWD = 8
+export const MIN_VECTORIZED = 8
 /** messages that rows may be behind, and the two before that they know themselves: their places fit into a byte */
 const KEPT = 256
-/** place of the first message that only the crowd knows */
+/** place of the first message that only the vectorized knows */
 const FIRST = 2
 const ACTUATOR = objectsAt(0)
 
-export class Crowd {
+export class VectorizedBatch {
   readonly rows: readonly number[]
   /** its rows are up to date again and go on by themselves */
   isOver = false
-  readonly #parts: CrowdParts
+  readonly #parts: VectorParts
   readonly #store: RowStore
-  readonly #lane: RowEvents
+  readonly #batch: RowEvents
   readonly #limits: Limits
   /** numbers that rows compare, by message and parameter; the one before the first is not known */
   readonly #values: Float64Array
@@ -73,30 +73,30 @@ export class Crowd {
   #reached: number
 
   /**
-   * Undefined when the rows, whose last message was `last`, cannot go together: one has no seat, is ahead or behind, or
+   * Undefined when the rows, whose last message was `last`, cannot go together: one has no handle, is ahead or behind, or
    * has an actuator whose properties are found anew for each call.
    */
-  static of(rows: readonly number[], parts: CrowdParts, lane: RowEvents, last: Message): Crowd | undefined {
+  static of(rows: readonly number[], parts: VectorParts, batch: RowEvents, last: Message): VectorizedBatch | undefined {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
     for (const row of rows) {
-      const seat = store.objects[row * store.layout.objects + SEAT] as Seated | undefined
+      const handle = store.objects[row * store.layout.objects + HANDLE] as Attached | undefined
       const isSimple = store.objects[row * store.layout.objects + ACTUATOR + PROPERTIES] !== undefined
-      if (seat === undefined || seat.isAway || !isSimple || store.time(row) !== time) return undefined
+      if (handle === undefined || handle.isAway || !isSimple || store.time(row) !== time) return undefined
     }
-    const crowd = new Crowd(rows, parts, lane)
-    const fits = crowd.#begin(last) && rows.every((row, i) => crowd.#shown(i, FIRST - 1) === store.after(row))
-    return fits ? crowd : undefined
+    const vectorized = new VectorizedBatch(rows, parts, batch)
+    const fits = vectorized.#begin(last) && rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
+    return fits ? vectorized : undefined
   }
 
-  private constructor(rows: readonly number[], parts: CrowdParts, lane: RowEvents) {
+  private constructor(rows: readonly number[], parts: VectorParts, batch: RowEvents) {
     const { store } = parts
     const { length } = rows
     const { constants } = store.shape
     this.rows = rows
     this.#parts = parts
     this.#store = store
-    this.#lane = lane
+    this.#batch = batch
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     this.#values = new Float64Array(KEPT * parts.parameters)
     this.#bounds = new Float64Array(2 * parts.parameters)
@@ -119,7 +119,7 @@ export class Crowd {
     return this.#messages[this.#newest]
   }
 
-  /** Gives how many rows have got the message: when it is not all of them, the crowd is over. */
+  /** Gives how many rows have got the message: when it is not all of them, the vectorized is over. */
   take(message: Message, now: number): number {
     const { read, sweep, parameters } = this.#parts
     if (this.#newest === KEPT - 1) {
@@ -149,30 +149,30 @@ export class Crowd {
   }
 
   #fire(count: number, message: Message): number {
-    const lane = this.#lane
+    const batch = this.#batch
     const { trigger } = this.#parts
     const { length } = this.rows
     const newest = this.#newest
-    lane.current = message
-    lane.beginFirings(trigger)
+    batch.current = message
+    batch.beginFirings(trigger)
     let firings = 0
     this.#toFire = count
-    // None are left when a call ends the crowd.
+    // None are left when a call ends the batch.
     for (let k = 0; k < this.#toFire; k++) {
       const i = this.#firing[k] ?? 0
       const row = this.rows[i] ?? 0
       this.#reached = i + 1
       const fired = this.#fired[i] ?? 0
       this.#fired[i] = (((fired >>> 16) + 1) << 16) | (newest << 8) | ((fired >>> 8) & 0xff)
-      if (lane.fireNext(row, this.#plugs[i] as Plug, this.#properties[i] as Values)) firings++
+      if (batch.fireNext(row, this.#plugs[i] as Plug, this.#properties[i] as Values)) firings++
     }
-    lane.endFirings(firings)
+    batch.endFirings(firings)
     if (this.isOver) return this.#reached
     this.#reached = length
     return length
   }
 
-  /** From rows that are up to date. False when their last message is not one for crowds. */
+  /** From rows that are up to date. False when their last message is not one for vectorized. */
   #begin(last: Message): boolean {
     const { read, parameters } = this.#parts
     this.#newest = FIRST - 1

@@ -1,7 +1,7 @@
 /**
- * Which tasks can take messages quietly, and what of them the quiet way has to know. A quiet message builds no event,
+ * Which tasks can run as rows, and what of them a row has to know. A message into a row builds no event,
  * no execution and no origin: sensor states become bits of one number, and what follows from two such numbers (before
- * and now) is looked up. Everything else about the task is made up for when somebody looks (see lane.ts).
+ * and now) is looked up. Everything else about the task is made up for when somebody looks (see rule-batch.ts).
  *
  * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
  *  Q1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and cool-down
@@ -13,8 +13,8 @@
 import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Steps } from '../plug/plug.ts'
 import type { TaskModel } from '../task/run.ts'
-import { earliestAttempt } from './attempts.ts'
-import { fillSource, type FillSource } from './fill.ts'
+import { earliestFiring } from './possible-firings.ts'
+import { fillSource, type FillSource } from './property-fill.ts'
 
 const MAX_BITS = 30
 const MAX_KEY_BITS = 8
@@ -22,19 +22,19 @@ const MAX_CUTS = 8
 const MAX_ACTUATORS = 16
 const MAX_GATES = 30
 
-export interface QuietSensor {
+export interface ShapeSensor {
   readonly slot: number
   /** where its state stands in the number, and how wide it is */
   readonly shift: number
   readonly mask: number
   /** undefined: its plug is called */
-  readonly steps: QuietSteps | undefined
+  readonly steps: SensorSteps | undefined
   /** of a called sensor: how its properties are made, when that is simple */
   readonly fill: FillSource | undefined
 }
 
 /** A comparison without its limits, which differ from task to task. */
-export interface QuietSteps {
+export interface SensorSteps {
   readonly parameter: string
   /** place of its first cut among the constants of a task */
   readonly constant: number
@@ -43,11 +43,11 @@ export interface QuietSteps {
   readonly states: readonly number[]
 }
 
-export interface QuietShape {
+export interface BatchShape {
   /** equal for tasks that can share code and tables */
   readonly key: string
   /** in the order in which they run */
-  readonly sensors: readonly QuietSensor[]
+  readonly sensors: readonly ShapeSensor[]
   /** of all states together */
   readonly bits: number
   /** the low bits, on which gates and triggers depend */
@@ -58,14 +58,14 @@ export interface QuietShape {
   readonly actuators: number
 }
 
-export interface QuietFit {
-  readonly shape: QuietShape
+export interface BatchFit {
+  readonly shape: BatchShape
   /** this task's cuts, in the order of the sensors */
   readonly constants: readonly number[]
 }
 
-/** How a task can run quietly; undefined when it cannot. */
-export function fitOf(model: TaskModel): QuietFit | undefined {
+/** How a task can run as a row; undefined when it cannot. */
+export function fitOf(model: TaskModel): BatchFit | undefined {
   const { graph, settings } = model
   const isPlain =
     settings.resetObservations &&
@@ -110,7 +110,7 @@ function isAlways({ source, states, change, policyMs }: TriggerEdge): boolean {
   return source.kind === 'sensor' && states === undefined && change === undefined && policyMs <= 0
 }
 
-function fit(model: TaskModel, order: readonly SensorNode[]): QuietFit | undefined {
+function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefined {
   const { graph, settings } = model
   const deciding = decidingSensors(graph)
   const places = new Map<SensorNode, { shift: number; mask: number }>()
@@ -125,7 +125,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): QuietFit | undefin
   if (bits > MAX_BITS || keyBits > MAX_KEY_BITS) return undefined
 
   const constants: number[] = []
-  const sensors = order.map((sensor): QuietSensor => {
+  const sensors = order.map((sensor): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
     const steps = stepsOf(sensor)
     if (steps === undefined) {
@@ -136,7 +136,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): QuietFit | undefin
     constants.push(...steps.cuts)
     return { slot: sensor.slot, shift, mask, steps: own, fill: undefined }
   })
-  if (earliestAttempt(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
+  if (earliestFiring(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
   const shape = { sensors, bits, keyBits, constants: constants.length, ...sizes(graph) }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
 }

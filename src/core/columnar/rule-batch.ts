@@ -1,11 +1,11 @@
 /**
- * The tasks of one shape while nobody listens. A seat ties a task to a row of numbers. The task's full state is as it
- * was when the seat was taken or last rebuilt; `rebuild` brings it up to date (unfold.ts).
+ * The tasks of one shape while nobody listens, as rows of numbers. A handle ties a task to its row; the task's full state
+ * is as it was when it became a row or was materialized last, and `synchronize` brings it up to date (materialize.ts).
  *
- *  L1 a row and the fold agree: rebuilding at any moment gives what would be there had all been done by the fold.
+ *  L1 a row and the state machine agree: materializing at any moment gives the state that the machine would have made.
  *  L2 a plug that was called is never called again for the same message; its answer is used again.
  *  L3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a promise, a plug that
- *     looks at its task) opens the call in the fold, which goes on from there.
+ *     looks at its task) opens the call in the state machine, which goes on from there.
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
@@ -17,28 +17,28 @@ import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { RowCode, RowEvents, Values } from './row-code.ts'
-import { Crowd } from './crowd.ts'
-import { crowdPartsOf, type CrowdParts } from './crowd-parts.ts'
-import type { Fields } from './fields.ts'
-import { toFill } from './fill.ts'
+import { VectorizedBatch } from './vectorized-batch.ts'
+import { vectorPartsOf, type VectorParts } from './vector-code.ts'
+import type { Fields } from './message-fields.ts'
+import { toFill } from './property-fill.ts'
 import { generatedRows } from './generated-rows.ts'
-import type { HotLane } from './hot-rows.ts'
+import type { IndexedBatch } from './single-listener-index.ts'
 import { interpretedRows } from './interpreted-rows.ts'
-import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, SEAT } from './layout.ts'
-import type { QuietCalls } from './quiet-calls.ts'
+import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
+import type { RowPlugCalls } from './row-plug-calls.ts'
 import type { Progress } from './replay.ts'
-import type { QuietContext } from './quiet-context.ts'
-import { RowCalls, type RowCall, type RowCallLane } from './row-calls.ts'
+import type { RowContext } from './row-context.ts'
+import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type RawData, type SensorCall } from './row-store.ts'
-import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
-import type { QuietFit, QuietShape } from './shape.ts'
-import { unfold, unfoldInto } from './unfold.ts'
+import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
+import type { BatchFit, BatchShape } from './batch-shape.ts'
+import { materialize, materializeInto } from './materialize.ts'
 
-export class QuietLane implements RowEvents, RowCallLane, SeatLane {
+export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
   opened = 0
   current: Message | undefined
-  /** messages that were opened in the fold, where their firings are counted */
+  /** messages that were opened in the state machine, where their firings are counted */
   #inFold = 0
   /** by messages that were not */
   #firings = 0
@@ -48,24 +48,24 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   readonly #counts: FiringCounts
   readonly #rows: RowStore
   code: RowCode
-  /** undefined: a call that does not answer at once goes on in the fold */
+  /** undefined: a call that does not answer at once goes on in the state machine */
   readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate | undefined
-  readonly #hot = new Map<Fields, HotLane>()
-  readonly #calls: QuietCalls
+  readonly #indexed = new Map<Fields, IndexedBatch>()
+  readonly #calls: RowPlugCalls
   /** by position of the sensor: those of the row that was added last */
   readonly #lastCalls: SensorCall[] = []
-  #context: QuietContext | undefined
+  #context: RowContext | undefined
   /** whether an answer of its sensors ever had raw data */
   #givesRawData = false
-  /** undefined: its rows cannot go in crowds; null: nobody asked yet */
-  #crowdParts: CrowdParts | undefined | null = null
-  /** by row: the crowd that it goes with */
-  readonly #crowds: (Crowd | undefined)[] = []
+  /** undefined: its rows cannot go in vectorized; null: nobody asked yet */
+  #vectorParts: VectorParts | undefined | null = null
+  /** by row: the vectorized that it goes with */
+  readonly #vectorized: (VectorizedBatch | undefined)[] = []
   /** the last one that gave its row away: a plug may ask about a call that is long over */
-  #left: Seat | undefined
+  #left: RowHandle | undefined
 
-  constructor(shape: QuietShape, model: TaskModel, calls: QuietCalls, clock: Float64Array, host: ExecutorHost) {
+  constructor(shape: BatchShape, model: TaskModel, calls: RowPlugCalls, clock: Float64Array, host: ExecutorHost) {
     const { counts, generate, tellsOfCalls } = host
     this.#counts = counts
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
@@ -76,14 +76,23 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
     this.#rowCalls = tellsOfCalls ? undefined : new RowCalls(this.#rows, this, calls, host)
   }
 
-  /** A seat for a task whose full state has seen the last message of its resource, and nothing is open in it. */
-  sit(task: QuietTask, fit: QuietFit, source: TakenSource): Seat {
+  /** A handle for a task whose full state has seen the last message of its resource, and nothing is open in it. */
+  attach(task: BatchTask, fit: BatchFit, source: TakenSource): RowHandle {
     const rows = this.#rows
     const row = this.#add()
-    const seat: Seat = { lane: this, row, task, fit, source, offset: source.total, rebuilt: 0, isAway: false }
+    const handle: RowHandle = {
+      batch: this,
+      row,
+      task,
+      fit,
+      source,
+      offset: source.total,
+      materializedCount: 0,
+      isAway: false,
+    }
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
-    rows.objects[own + SEAT] = seat
+    rows.objects[own + HANDLE] = handle
     const { graph } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
       const place = own + objectsAt(i)
@@ -97,7 +106,7 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
       rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call)
     }
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
-    return seat
+    return handle
   }
 
   /** A row. Generated code is made anew whenever the rows move. */
@@ -107,12 +116,12 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
     const row = rows.add()
     if (rows.room > room && this.#generate !== undefined) {
       this.code = generatedRows(rows, this, this.#generate)
-      for (const [fields, hot] of this.#hot) hot.takeOne = this.code.takeOne(fields)
+      for (const [fields, indexed] of this.#indexed) indexed.takeOne = this.code.takeOne(fields)
     }
     return row
   }
 
-  /** Rows of one graph, which mostly sit down one after the other, share what their calls need. */
+  /** Rows of one graph, which mostly come one after the other, share what their calls need. */
   #sensorCall(position: number, call: PlugCall): SensorCall {
     const known = this.#lastCalls[position]
     if (known?.call === call) return known
@@ -122,16 +131,16 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
     return made
   }
 
-  seatAt(row: number): Seat {
-    return (this.#rows.objects[row * this.#rows.layout.objects + SEAT] ?? this.#left) as Seat
+  handleAt(row: number): RowHandle {
+    return (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] ?? this.#left) as RowHandle
   }
 
-  /** Gives a row away. What it knows and the full state does not is lost: rebuild first. */
-  free(seat: Seat): void {
-    const { row } = seat
+  /** Gives a row away. What it knows and the full state does not is lost: synchronize first. */
+  free(handle: RowHandle): void {
+    const { row } = handle
     this.#apart(row)
     this.#rowCalls?.forget(row)
-    this.#left = seat
+    this.#left = handle
     this.#rows.free(row)
   }
 
@@ -148,38 +157,38 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
     }
   }
 
-  hot(fields: Fields): HotLane {
-    let hot = this.#hot.get(fields)
-    if (hot === undefined) {
-      hot = { rows: this.#rows, lane: this, takeOne: this.code.takeOne(fields) }
-      this.#hot.set(fields, hot)
+  indexed(fields: Fields): IndexedBatch {
+    let indexed = this.#indexed.get(fields)
+    if (indexed === undefined) {
+      indexed = { rows: this.#rows, batch: this, takeOne: this.code.takeOne(fields) }
+      this.#indexed.set(fields, indexed)
     }
-    return hot
+    return indexed
   }
 
   receiveAll(list: readonly number[], from: number, message: Message): number {
     return this.code.takeAll(list, from, message)
   }
 
-  gather(rows: readonly number[], last: Message): Crowd | undefined {
+  vectorize(rows: readonly number[], last: Message): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.#crowdParts === null && this.#generate !== undefined) {
-      this.#crowdParts = crowdPartsOf(this.#rows, first, this.seatAt(first).task.model, this.#generate)
+    if (this.#vectorParts === null && this.#generate !== undefined) {
+      this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
-    const crowd = this.#crowdParts ? Crowd.of(rows, this.#crowdParts, this, last) : undefined
-    for (const row of crowd?.rows ?? []) this.#crowds[row] = crowd
-    return crowd
+    const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last) : undefined
+    for (const row of vectorized?.rows ?? []) this.#vectorized[row] = vectorized
+    return vectorized
   }
 
-  scatter(crowd: Crowd): void {
-    crowd.end()
-    for (const row of crowd.rows) this.#crowds[row] = undefined
+  flush(vectorized: VectorizedBatch): void {
+    vectorized.end()
+    for (const row of vectorized.rows) this.#vectorized[row] = undefined
   }
 
   /** The row's own numbers are up to date from here on. */
   #apart(row: number): void {
-    const crowd = this.#crowds[row]
-    if (crowd !== undefined) this.scatter(crowd)
+    const vectorized = this.#vectorized[row]
+    if (vectorized !== undefined) this.flush(vectorized)
   }
 
   countOf(row: number): number {
@@ -200,7 +209,10 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
     let refused: BadAnswer | undefined
     try {
       if (properties === undefined) {
-        refused = fillProperties((this.seatAt(row).task.model.graph.actuators[actuator] as ActuatorNode).call, context)
+        refused = fillProperties(
+          (this.handleAt(row).task.model.graph.actuators[actuator] as ActuatorNode).call,
+          context,
+        )
       } else {
         context.properties = properties
         context.prepared = undefined
@@ -233,7 +245,7 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   }
 
   fireNext(row: number, plug: Plug, properties: Values): boolean {
-    const context = this.#context as QuietContext
+    const context = this.#context as RowContext
     context.row = row
     context.properties = properties
     let given: unknown
@@ -249,7 +261,7 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   }
 
   beginCalls(row: number, message: Values): RawData[] | null {
-    if (this.#rows.objects[row * this.#rows.layout.objects + SEAT] === undefined) return null
+    if (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] === undefined) return null
     this.current = message as Message
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
@@ -259,7 +271,7 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   }
 
   call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number {
-    const context = this.#context as QuietContext
+    const context = this.#context as RowContext
     const { plug } = sensor
     const properties = filled ?? sensor.properties
     context.nodeAt = position
@@ -321,44 +333,50 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
   }
 
   /** Brings the full state up to date. Does nothing while a call is open in it: then it is ahead of the row. */
-  rebuild(seat: Seat): void {
-    if (seat.isAway) return
-    if (this.#calls.isAt(seat)) {
+  synchronize(handle: RowHandle): void {
+    if (handle.isAway) return
+    if (this.#calls.isAt(handle)) {
       this.#calls.open()
       return
     }
-    this.#apart(seat.row)
-    if (this.isWaiting(seat)) {
-      this.#rowCalls?.openWaiting(seat.row)
+    this.#apart(handle.row)
+    if (this.isWaiting(handle)) {
+      this.#rowCalls?.openWaiting(handle.row)
       return
     }
-    const count = this.#rows.count(seat.row)
-    if (count === seat.rebuilt) return
-    unfold(this.#rows, seat)
-    this.#rows.forgetFirings(seat.row)
-    seat.rebuilt = count
+    const count = this.#rows.count(handle.row)
+    if (count === handle.materializedCount) return
+    materialize(this.#rows, handle)
+    this.#rows.forgetFirings(handle.row)
+    handle.materializedCount = count
   }
 
-  /** The same up to a call of the present message, which stays open: from here on the fold is ahead of the row. */
-  unfoldTo(seat: Seat, progress: Progress): Execution | undefined {
-    seat.isAway = true
+  /** The same up to a call of the present message, which stays open: from here on the state machine is ahead of the row. */
+  materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
+    handle.isAway = true
     this.#inFold++
-    return unfoldInto(this.#rows, seat, this.#calls.bitsSoFar(this.#rows.after(seat.row)), progress, this.#counts)
+    return materializeInto(
+      this.#rows,
+      handle,
+      this.#calls.bitsSoFar(this.#rows.after(handle.row)),
+      progress,
+      this.#counts,
+    )
   }
 
-  openCall({ seat, bits, position }: RowCall): Execution {
-    const opened = seat as Seat
+  openCall({ handle, bits, position }: RowCall): Execution {
+    const opened = handle as RowHandle
     opened.isAway = true
     this.#inFold++
     const until = { sensors: position, firings: Number.POSITIVE_INFINITY }
-    return unfoldInto(this.#rows, opened, bits, until, this.#counts) as Execution
+    return materializeInto(this.#rows, opened, bits, until, this.#counts) as Execution
   }
 
   get lastAnswerAt(): number {
     return this.#rows.clock[1] as number
   }
 
-  isWaiting({ row }: Seat): boolean {
+  isWaiting({ row }: RowHandle): boolean {
     return this.#rows.isWaiting(row)
   }
 
@@ -366,30 +384,32 @@ export class QuietLane implements RowEvents, RowCallLane, SeatLane {
     return this.#rowCalls?.isOpenFor(row, context) === true
   }
 
-  limitOf({ row }: Seat, slot: number): number {
+  limitOf({ row }: RowHandle, slot: number): number {
     return this.#rowCalls?.limitOf(row, slot) ?? Number.POSITIVE_INFINITY
   }
 
-  /** The fold is done with the message and nothing is open: the row goes on from there. */
-  comeBack(seat: Seat): void {
-    const { row, task, fit } = seat
-    seat.rebuilt = this.#rows.count(row)
-    seat.isAway = false
-    this.#rows.fill(row, task.state, fit.constants, seat.rebuilt, this.#rows.time(row))
+  /** The state machine is done with the message and nothing is open: the row goes on from there. */
+  reattach(handle: RowHandle): void {
+    const { row, task, fit } = handle
+    handle.materializedCount = this.#rows.count(row)
+    handle.isAway = false
+    this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 
-  earlierFirings({ row }: Seat): number {
+  earlierFirings({ row }: RowHandle): number {
     const rows = this.#rows
     this.#apart(row)
     return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
   }
 
-  messageOf(seat: Seat): Message {
-    return this.#crowds[seat.row]?.message ?? seat.source.messageOf(seat.offset + this.#rows.count(seat.row))
+  messageOf(handle: RowHandle): Message {
+    return (
+      this.#vectorized[handle.row]?.message ?? handle.source.messageOf(handle.offset + this.#rows.count(handle.row))
+    )
   }
 
-  timeOf(seat: Seat): number {
-    return this.#crowds[seat.row]?.time ?? this.#rows.time(seat.row)
+  timeOf(handle: RowHandle): number {
+    return this.#vectorized[handle.row]?.time ?? this.#rows.time(handle.row)
   }
 
   nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode {

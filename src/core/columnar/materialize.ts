@@ -1,6 +1,6 @@
 /**
  * How a task's full state is made of its row: what it was before the last message is set from the row's numbers, then
- * the message goes through the fold once more, with the answers that its calls gave the first time.
+ * the message goes through the state machine once more, with the answers that its calls gave the first time.
  */
 import { UNKNOWN } from '../graph/graph.ts'
 import type { Outcome } from '../engine/call-plug.ts'
@@ -9,7 +9,7 @@ import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
-import { gateStates } from './attempts.ts'
+import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
   AT_COUNT,
@@ -25,10 +25,10 @@ import {
   holdAt,
   objectsAt,
   STATE_BITS,
-} from './layout.ts'
+} from './row-layout.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import type { RowStore } from './row-store.ts'
-import type { QuietTask, Seat } from './seat.ts'
+import type { BatchTask, RowHandle } from './row-handle.ts'
 
 /** What a call without an answer gave. */
 const NOTHING: Answer = {
@@ -51,50 +51,50 @@ interface Taken {
 }
 
 /** Brings the full state to the row's last message. */
-export function unfold(rows: RowStore, seat: Seat): void {
-  const { row } = seat
+export function materialize(rows: RowStore, handle: RowHandle): void {
+  const { row } = handle
   const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits: rows.after(row) }
-  unfoldTo(rows, seat, last, ALL)
+  materializeTo(rows, handle, last, ALL)
 }
 
 /**
  * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
  * Gives that call, which is open then. Its firings so far go into `counts`.
  */
-export function unfoldInto(
+export function materializeInto(
   rows: RowStore,
-  seat: Seat,
+  handle: RowHandle,
   bits: number,
   until: Progress,
   counts: FiringCounts,
 ): Execution | undefined {
-  const { row } = seat
+  const { row } = handle
   const count = rows.count(row)
-  if (until.sensors !== ALL.sensors && seat.rebuilt < count - 1) {
+  if (until.sensors !== ALL.sensors && handle.materializedCount < count - 1) {
     // A sensor that is not done keeps what it had of the message before.
     const at = rows.at(row) + rows.layout.earlier
     const before = rows.nums[at] ?? 0
-    unfoldTo(rows, seat, { count: count - 1, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
+    materializeTo(rows, handle, { count: count - 1, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
     rows.forgetFirings(row)
-    seat.rebuilt = count - 1
+    handle.materializedCount = count - 1
   }
-  return unfoldTo(rows, seat, { count, time: rows.time(row), before: rows.before(row), bits }, until, counts)
+  return materializeTo(rows, handle, { count, time: rows.time(row), before: rows.before(row), bits }, until, counts)
 }
 
-function unfoldTo(
+function materializeTo(
   rows: RowStore,
-  seat: Seat,
+  handle: RowHandle,
   { count, time, before, bits }: Taken,
   until: Progress,
   counts: FiringCounts | null = null,
 ): Execution | undefined {
-  const { task, row, rebuilt } = seat
+  const { task, row, materializedCount } = handle
   const { nums } = rows
   const waiting = rows.waiting[row] ?? (rows.goingOn?.row === row ? rows.goingOn : undefined)
   const message =
-    (count === rows.count(row) ? waiting?.message : waiting?.before) ?? seat.source.messageOf(seat.offset + count)
-  restoreFirings(rows, seat, count)
-  addMessages(rows, task.state, count - 1 - rebuilt, rows.firesBefore(row, count))
+    (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
+  restoreFirings(rows, handle, count)
+  addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count))
   setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
   for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[slot]
@@ -106,7 +106,7 @@ function unfoldTo(
   return replay(task, message, time, answers(rows, task, row, bits), until, counts)
 }
 
-function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
+function answers(rows: RowStore, task: BatchTask, row: number, bits: number) {
   return (execution: Execution, place: number): Outcome => {
     if (execution.node.kind === 'actuator') return NOTHING
     const sensor = rows.shape.sensors[place]
@@ -117,16 +117,16 @@ function answers(rows: RowStore, task: QuietTask, row: number, bits: number) {
 }
 
 /** Last firings and holds of actuators, as they were before the message `count`. */
-function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
+function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void {
   const { past, pastInts, layout } = rows
-  const { state, model } = seat.task
-  const p = rows.pastAt(seat.row)
+  const { state, model } = handle.task
+  const p = rows.pastAt(handle.row)
   const replayed = new Map<number, TaskState>()
-  // All of them first: what they are set to is counted from the state as it was rebuilt last.
+  // All of them first: what they are set to is counted from the state as it was materialized last.
   const blocks = state.actuators.map((_, a) => p + blockAt(layout, a))
   for (const [a, b] of blocks.entries()) {
     const at = past[b + AT_COUNT] ?? -1
-    if (at !== -1 && at !== count && !replayed.has(at)) replayed.set(at, stateAt(rows, seat, a, at))
+    if (at !== -1 && at !== count && !replayed.has(at)) replayed.set(at, stateAt(rows, handle, a, at))
   }
   for (const [a, actuator] of state.actuators.entries()) {
     const b = blocks[a] ?? 0
@@ -149,13 +149,18 @@ function restoreFirings(rows: RowStore, seat: Seat, count: number): void {
 }
 
 /** The state after the message at which an actuator fired last. */
-function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number, count: number): TaskState {
+function stateAt(
+  rows: RowStore,
+  { task, row, materializedCount }: RowHandle,
+  actuator: number,
+  count: number,
+): TaskState {
   const { past, pastInts, layout } = rows
   const b = rows.pastAt(row) + blockAt(layout, actuator)
   const state = new TaskState(task.model.graph, 1)
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
-  addMessages(rows, state, count - 1 - rebuilt, past[b + AT_FIRES] ?? 0)
+  addMessages(rows, state, count - 1 - materializedCount, past[b + AT_FIRES] ?? 0)
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
   for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + firedBeforeAt(layout, a)] ?? 0
   const message = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_BY] as Message
@@ -164,7 +169,7 @@ function stateAt(rows: RowStore, { task, row, rebuilt }: Seat, actuator: number,
   return state
 }
 
-/** The counters of messages that were taken quietly. */
+/** The counters of messages that rows took. */
 function addMessages({ shape }: RowStore, state: TaskState, messages: number, firings: number): void {
   state.invocations += messages
   state.inputs += messages * (1 + shape.sensors.length)

@@ -1,4 +1,4 @@
-/** The quiet way of one engine: its lanes by shape, and who may sit in them. */
+/** The columnar executor of one engine: its batches of rows by shape, and which tasks may be rows. */
 import type { Counts } from '../engine/counts.ts'
 import type {
   Accepted,
@@ -15,46 +15,46 @@ import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import { ColumnarTask, type Batches } from './columnar-task.ts'
-import { fieldNames, fieldsOf, type Fields } from './fields.ts'
-import { HotRows } from './hot-rows.ts'
-import { QuietLane } from './lane.ts'
-import type { QuietTask, Seat, SeatLane, TakenSource } from './seat.ts'
-import { QuietCalls } from './quiet-calls.ts'
-import { fitOf, type QuietFit } from './shape.ts'
-import { QuietSource } from './source.ts'
+import { fieldNames, fieldsOf, type Fields } from './message-fields.ts'
+import { SingleListenerIndex } from './single-listener-index.ts'
+import { RuleBatch } from './rule-batch.ts'
+import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
+import { RowPlugCalls } from './row-plug-calls.ts'
+import { fitOf, type BatchFit } from './batch-shape.ts'
+import { ColumnarSource } from './columnar-source.ts'
 
-/** Lanes and field checks are code: rules of very many shapes shall not fill the memory with it. */
-const MAX_LANES = 500
+/** Batches and field checks are code: rules of very many shapes shall not fill the memory with it. */
+const MAX_BATCHES = 500
 const MAX_FIELD_LISTS = 200
-/** A lane whose calls end up in the fold this often costs more than it saves. */
+/** A batch whose calls end up in the state machine this often costs more than it saves. */
 const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class ColumnarExecutor implements Executor, Batches {
   /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY])
-  readonly hotRows = new HotRows()
-  readonly #calls: QuietCalls
+  readonly singleListeners = new SingleListenerIndex()
+  readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
-  readonly #lanes = new Map<string, QuietLane>()
-  readonly #fits = new WeakMap<Graph, Map<string, QuietFit | undefined>>()
+  readonly #batches = new Map<string, RuleBatch>()
+  readonly #fits = new WeakMap<Graph, Map<string, BatchFit | undefined>>()
   readonly #fields = new Map<string, Fields | undefined>()
 
   constructor(host: ExecutorHost) {
-    this.#calls = new QuietCalls(host.globalSettings, host.keepsLog)
+    this.#calls = new RowPlugCalls(host.globalSettings, host.keepsLog)
     this.#host = host
   }
 
   /** Into the one row that listens to the message's resource, if there is one. */
   accept(message: Message, now: number): Accepted {
     this.clock[0] = now
-    return this.hotRows.take(message)
+    return this.singleListeners.take(message)
   }
 
   /** Together with what was done in rows. */
   counted(own: Counts): Counts {
     const all = { ...own }
-    for (const { counts } of this.#lanes.values()) {
+    for (const { counts } of this.#batches.values()) {
       all.steps += counts.steps
       all.firings += counts.firings
       all.calls += counts.calls
@@ -65,52 +65,52 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   source<L extends MessageListener>(resource: string): MessageSource<L> {
-    return new QuietSource<L>(resource, this)
+    return new ColumnarSource<L>(resource, this)
   }
 
   forTask(task: ExecutedTask): TaskExecutor {
     return new ColumnarTask(task, this)
   }
 
-  /** Whether a quiet call went on in the fold since this was asked last. */
+  /** Whether a row's call went on in the state machine since this was asked last. */
   mayHaveTimers(): boolean {
     const { hasOpened } = this.#calls
     if (hasOpened) this.#calls.hasOpened = false
     return hasOpened
   }
 
-  /** How a task can run quietly; undefined when it cannot. */
-  fit(model: TaskModel): QuietFit | undefined {
+  /** How a task can run as a row; undefined when it cannot. */
+  fit(model: TaskModel): BatchFit | undefined {
     const { graph, settings, resources } = model
     let bySettings = this.#fits.get(graph)
-    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, QuietFit | undefined>()))
+    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, BatchFit | undefined>()))
     const { type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate } = settings
     const key = [type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate, resources.length].join()
     if (!bySettings.has(key)) bySettings.set(key, fitOf(model))
     return bySettings.get(key)
   }
 
-  /** A seat for a task whose last message, taken the full way, is this; undefined while something of it is open. */
-  sit(task: QuietTask, fit: QuietFit, message: Message, source: TakenSource): Seat | undefined {
+  /** A handle for a task whose last message, taken the full way, is this; undefined while something of it is open. */
+  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | undefined {
     if (!isAtRest(task.state, message)) return undefined
-    const lane = this.#lane(task.model, fit)
-    return lane === undefined || isNotWorthIt(lane) ? undefined : lane.sit(task, fit, source)
+    const batch = this.#batch(task.model, fit)
+    return batch === undefined || isNotWorthIt(batch) ? undefined : batch.attach(task, fit, source)
   }
 
-  /** A message that was begun quietly went on in the fold; true when the seat can be kept. */
-  canComeBack(seat: Seat, message: Message): boolean {
-    seat.lane.opened++
-    if (isNotWorthIt(seat.lane) || !isAtRest(seat.task.state, message)) return false
-    seat.lane.comeBack(seat)
+  /** A message that a row began went on in the state machine; true when the handle can be kept. */
+  canReattach(handle: RowHandle, message: Message): boolean {
+    handle.batch.opened++
+    if (isNotWorthIt(handle.batch) || !isAtRest(handle.task.state, message)) return false
+    handle.batch.reattach(handle)
     return true
   }
 
-  #lane(model: TaskModel, { shape }: QuietFit): QuietLane | undefined {
-    const known = this.#lanes.get(shape.key)
-    if (known !== undefined || this.#lanes.size >= MAX_LANES) return known
-    const lane = new QuietLane(shape, model, this.#calls, this.clock, this.#host)
-    this.#lanes.set(shape.key, lane)
-    return lane
+  #batch(model: TaskModel, { shape }: BatchFit): RuleBatch | undefined {
+    const known = this.#batches.get(shape.key)
+    if (known !== undefined || this.#batches.size >= MAX_BATCHES) return known
+    const batch = new RuleBatch(shape, model, this.#calls, this.clock, this.#host)
+    this.#batches.set(shape.key, batch)
+    return batch
   }
 
   fieldsOf(message: Message): Fields | undefined {
@@ -133,6 +133,6 @@ function isAtRest(state: TaskState, message: Message): boolean {
   })
 }
 
-function isNotWorthIt({ opened, taken }: SeatLane): boolean {
+function isNotWorthIt({ opened, taken }: Batch): boolean {
   return opened >= OPENED_AT_LEAST && opened > taken * OPENED_SHARE
 }

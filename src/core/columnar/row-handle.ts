@@ -1,4 +1,4 @@
-/** The seat that ties a task to its row in a lane, and what the two ask of each other. */
+/** The handle that ties a task to its row in a batch, and what the two ask of each other. */
 import type { Outcome } from '../engine/call-plug.ts'
 import type { Graph, GraphNode, TriggerEdge } from '../graph/graph.ts'
 import type { Scope } from '../placeholders/scope.ts'
@@ -7,34 +7,34 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
-import type { Crowd } from './crowd.ts'
-import type { Fields } from './fields.ts'
-import type { HotLane } from './hot-rows.ts'
+import type { VectorizedBatch } from './vectorized-batch.ts'
+import type { Fields } from './message-fields.ts'
+import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
-import type { QuietFit } from './shape.ts'
+import type { BatchFit } from './batch-shape.ts'
 
 /** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */
 export interface TakenSource {
-  /** how many messages it took while there was a seat */
+  /** how many messages it took while there was a handle */
   readonly total: number
-  /** Seats or listeners have changed. */
+  /** Rows or listeners have changed. */
   changed(): void
   messageOf(total: number): Message
 }
 
 /** A listener's way into rows. */
 export interface Attachable {
-  readonly seat: Seat | undefined
-  /** whether it may ever sit */
-  readonly canSit: boolean
-  /** Sits down when nothing is open after a message, the last that it took. */
-  sitDown(message: Message, source: TakenSource): void
-  /** Gives up its seat; the full state is up to date then. */
+  readonly handle: RowHandle | undefined
+  /** whether it may ever attach */
+  readonly canAttach: boolean
+  /** Becomes a row when nothing is open after a message, the last that it took. */
+  attach(message: Message, source: TakenSource): void
+  /** Gives up its handle; the full state is up to date then. */
   detach(): void
 }
 
-/** What a lane needs of a task that runs. */
-export interface QuietTask {
+/** What a batch needs of a task that runs. */
+export interface BatchTask {
   readonly model: TaskModel
   readonly state: TaskState
   /** Calls a sensor's plug whose call changes nothing. */
@@ -45,72 +45,72 @@ export interface QuietTask {
   over(node: GraphNode, message: Message, time: number): Opened
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
   askForLimit(at: number, slot: number): void
-  /** Gives up the seat; the full state is up to date then. */
+  /** Gives up the handle; the full state is up to date then. */
   detach(): void
   /** Takes what an open call gave, and all that follows. `now`: the message's time; `at`: the clock's. */
   goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
-  /** What followed is done as far as possible: the seat is kept or given up. */
-  done(seat: Seat, message: Message): void
+  /** What followed is done as far as possible: the handle is kept or given up. */
+  done(handle: RowHandle, message: Message): void
 }
 
-export interface Seat {
-  readonly lane: SeatLane
+export interface RowHandle {
+  readonly batch: Batch
   readonly row: number
-  readonly task: QuietTask
-  readonly fit: QuietFit
+  readonly task: BatchTask
+  readonly fit: BatchFit
   readonly source: TakenSource
   /** how many messages its source had taken when the row had taken none */
   offset: number
   /** count of the row's messages that the full state has seen */
-  rebuilt: number
+  materializedCount: number
   /** the full state is ahead of the row: a call is open in it */
   isAway: boolean
 }
 
-/** The view of a call that is open in the fold. */
+/** The view of a call that is open in the state machine. */
 export type OpenView = PlugContext & Scope & { freeze(): void }
 
-/** A call that was opened in the fold. */
+/** A call that was opened in the state machine. */
 export interface Opened {
   readonly execution: Execution
   readonly view: OpenView
 }
 
-/** The lane that a seat is in. */
-export interface SeatLane {
-  /** messages that went on in the fold */
+/** The batch that a handle is in. */
+export interface Batch {
+  /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */
   taken: number
-  /** The lane as a hot row sees it, for messages with these fields. */
-  hot(fields: Fields): HotLane
-  /** Takes a message into a list of rows, from a place on; gives the first place that only the fold can do. */
+  /** The batch as a indexed row sees it, for messages with these fields. */
+  indexed(fields: Fields): IndexedBatch
+  /** Takes a message into a list of rows, from a place on; gives the first place that only the state machine can do. */
   receiveAll(list: readonly number[], from: number, message: Message): number
-  /** A crowd of rows whose last message was `last`, and which go on together; undefined when they cannot. */
-  gather(rows: readonly number[], last: Message): Crowd | undefined
+  /** A vectorized of rows whose last message was `last`, and which go on together; undefined when they cannot. */
+  vectorize(rows: readonly number[], last: Message): VectorizedBatch | undefined
   /** Its rows go on by themselves. */
-  scatter(crowd: Crowd): void
+  flush(vectorized: VectorizedBatch): void
   /** messages of a row so far */
   countOf(row: number): number
   /** The one that has a row, or had it. */
-  seatAt(row: number): Seat
-  rebuild(seat: Seat): void
+  handleAt(row: number): RowHandle
+  synchronize(handle: RowHandle): void
   /** epoch ms of the clock when a late answer was taken last */
   readonly lastAnswerAt: number
-  /** Whether a call of the row has not answered yet: a rebuild opens it in the full state. */
-  isWaiting(seat: Seat): boolean
+  /** Whether a call of the row has not answered yet: a synchronize opens it in the full state. */
+  isWaiting(handle: RowHandle): boolean
   /** The same of the call of that context. */
   isWaitingFor(row: number, context: PlugContext): boolean
   /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
-  limitOf(seat: Seat, slot: number): number
-  free(seat: Seat): void
-  unfoldTo(seat: Seat, progress: Progress): Execution | undefined
-  comeBack(seat: Seat): void
+  limitOf(handle: RowHandle, slot: number): number
+  free(handle: RowHandle): void
+  materializeTo(handle: RowHandle, progress: Progress): Execution | undefined
+  reattach(handle: RowHandle): void
   /** firings of the message under way, before the one under way */
-  earlierFirings(seat: Seat): number
+  earlierFirings(handle: RowHandle): number
   /** the last message of a row, and when it came */
-  messageOf(seat: Seat): Message
-  timeOf(seat: Seat): number
+  messageOf(handle: RowHandle): Message
+  timeOf(handle: RowHandle): number
   nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode
   triggerOf(graph: Graph, isSensor: boolean, node: number, trigger: number): TriggerEdge | undefined
 }

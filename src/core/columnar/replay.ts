@@ -1,4 +1,4 @@
-/** One message through the very fold, with nobody listening: how a task's full state is made of a row. */
+/** One message through the state machine itself, with nobody listening: how a task's full state is made of a row. */
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/execution.ts'
 import type { Message } from '../task/origin.ts'

@@ -2,7 +2,7 @@
  * Where a row's numbers stand. What every message touches lies in one buffer, what only firings touch in another, each
  * seen as whole numbers and as doubles, each row in as few cache lines as can be.
  */
-import type { QuietShape } from './shape.ts'
+import type { BatchShape } from './batch-shape.ts'
 
 /** Doubles before the first row. A large buffer begins 16 bytes after a page, and rows shall begin where lines do. */
 export const HEAD = 6
@@ -21,13 +21,13 @@ const CONSTANTS = 3
 
 /** Of a row's past, for each actuator: its last firing ... */
 export const FIRED = 0
-/** ... of that message: its count (-1: none since the rebuild), firings before it, state bits before and after it ... */
+/** ... of that message: its count (-1: none since the last synchronization), firings before it, state bits before and after it ... */
 export const AT_COUNT = 1
 export const AT_FIRES = 2
 export const AT_BITS = 3
 /** ... then since when each node had its state before it, and when each actuator had fired. */
 export const AT_SINCE = 4
-/** What the highest bit says beside the bits before: the actuator had fired since the rebuild; beside those after: it was held since. */
+/** What the highest bit says beside the bits before: the actuator had fired since the last synchronization; beside those after: it was held since. */
 export const FLAG = 1 << 30
 export const STATE_BITS = FLAG - 1
 /** Behind all of them, where only holds come by: for each actuator its last hold and the trigger that was held. */
@@ -35,9 +35,9 @@ export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
 
-/** Objects of a row, next to each other in one list: its last message while it is hot, its seat, firings since the rebuild ... */
+/** Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the last synchronization ... */
 export const LAST = 0
-export const SEAT = 1
+export const HANDLE = 1
 export const FIRES = 2
 const OWN_OBJECTS = 3
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else */
@@ -64,7 +64,7 @@ export interface Layout {
   readonly blockSize: number
 }
 
-export function layoutOf(shape: QuietShape): Layout {
+export function layoutOf(shape: BatchShape): Layout {
   const { actuators } = shape
   const nodes = shape.sensors.length + shape.gates
   const since = CONSTANTS + shape.constants

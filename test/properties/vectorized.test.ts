@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { CoreEngine } from '../../src/core/engine/engine.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
-import { Crowd, LEAST_CROWD } from '../../src/core/quiet/crowd.ts'
+import { VectorizedBatch, MIN_VECTORIZED } from '../../src/core/columnar/vectorized-batch.ts'
 import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { runs } from '../support/arbitraries/runs.ts'
@@ -40,7 +40,7 @@ const message: fc.Arbitrary<Message> = rarely(
     .record({
       a: rarely<unknown>(15, level, fc.constantFrom('warm', null, Number.NaN)),
       b: level,
-      who: fc.nat(LEAST_CROWD + 3),
+      who: fc.nat(MIN_VECTORIZED + 3),
       deed: fc.constantFrom(...DEEDS),
     })
     .map((values): Message => ({ resource: 'r', ...values })),
@@ -54,7 +54,7 @@ const lacking = fc
 const messages = rarely(
   30,
   fc.array(rarely(40, message, lacking), { minLength: 1, maxLength: 6 }),
-  // more than a crowd keeps
+  // more than a vectorized keeps
   fc.array(calmMessage, { minLength: 3, maxLength: 5 }).map((few) => Array.from({ length: 80 }, () => few).flat()),
 )
 
@@ -67,14 +67,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       wait: fc.constantFrom(0, 1, 5),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(LEAST_CROWD + 3) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('push' as const), task: fc.nat(LEAST_CROWD + 3) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(MIN_VECTORIZED + 3) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('push' as const), task: fc.nat(MIN_VECTORIZED + 3) }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('listen for one message' as const), message }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(LEAST_CROWD + 3) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('start another' as const), rule: fc.nat(LEAST_CROWD - 1) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(MIN_VECTORIZED + 3) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('start another' as const), rule: fc.nat(MIN_VECTORIZED - 1) }),
+  },
 )
 
 const STATES = {
@@ -102,8 +108,8 @@ const rules: fc.Arbitrary<readonly Rule[]> = fc
     needsAll: fc.boolean(),
     tells: rarely(5, fc.constant(false), fc.constant(true)),
     limits: fc.array(fc.array(level, { minLength: 3, maxLength: 3 }), {
-      minLength: LEAST_CROWD,
-      maxLength: LEAST_CROWD + 4,
+      minLength: MIN_VECTORIZED,
+      maxLength: MIN_VECTORIZED + 4,
     }),
   })
   .map(({ sensors, gate, wanted, row, how, policy, needsAll, tells, limits }) => {
@@ -245,11 +251,11 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
 }
 
 describe('many tasks of one form that hear one resource', () => {
-  /** how many rows took each message of crowds */
+  /** how many rows took each message of vectorized */
   const reached: number[] = []
 
   it('do what each would do alone, in their order', async () => {
-    const take = vi.spyOn(Crowd.prototype, 'take')
+    const take = vi.spyOn(VectorizedBatch.prototype, 'take')
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
         expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
@@ -259,7 +265,7 @@ describe('many tasks of one form that hear one resource', () => {
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
   })
 
-  it('see their earlier firing when they first fire in a crowd', async () => {
+  it('see their earlier firing when they first fire in a vectorized', async () => {
     const sent = (a: number, count: number, deed = 'none') =>
       Array.from({ length: count }, (): Message => ({ resource: 'r', who: 3, deed, a, b: 0 }))
     const rule: Rule = {
@@ -270,15 +276,15 @@ describe('many tasks of one form that hear one resource', () => {
       triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'] }],
     }
     const given: Case = {
-      rules: Array.from({ length: LEAST_CROWD }, () => rule),
+      rules: Array.from({ length: MIN_VECTORIZED }, () => rule),
       calm: [...sent(40, 20), ...sent(0, 20)],
       steps: [{ kind: 'messages', messages: sent(40, 1, 'look at others'), wait: 1 }],
     }
     expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
   })
 
-  it('went in crowds meanwhile, which were disturbed in the middle of a message', () => {
+  it('went in vectorized meanwhile, which were disturbed in the middle of a message', () => {
     expect(reached.length).toBeGreaterThan(500)
-    expect(reached.filter((rows) => rows > 0 && rows < LEAST_CROWD).length).toBeGreaterThan(0)
+    expect(reached.filter((rows) => rows > 0 && rows < MIN_VECTORIZED).length).toBeGreaterThan(0)
   })
 })

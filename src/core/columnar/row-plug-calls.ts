@@ -1,44 +1,44 @@
-/** The call of a plug that is under way in the quiet lanes of one engine: at most one at a time. */
+/** The call of a plug that is under way in the batches of one engine: at most one at a time. */
 import { messageOf } from '../../kernel/errors.ts'
 import { outcomeOf, type Outcome } from '../engine/call-plug.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
-import type { Opened, Seat, SeatLane } from './seat.ts'
-import { QuietContext, type ContextOwner } from './quiet-context.ts'
+import type { Opened, RowHandle, Batch } from './row-handle.ts'
+import { RowContext, type ContextOwner } from './row-context.ts'
 
 const ALL_DONE = Number.POSITIVE_INFINITY
 
-export class QuietCalls implements ContextOwner {
+export class RowPlugCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly hasLog: boolean
-  #context: QuietContext
+  #context: RowContext
   /** for actuators, one after the other */
-  #spare: QuietContext
-  /** a call went on in the fold since somebody reset this: timers may have been asked for */
+  #spare: RowContext
+  /** a call went on in the state machine since somebody reset this: timers may have been asked for */
   hasOpened = false
   #isOn = false
 
   constructor(globalSettings: Readonly<Record<string, unknown>>, hasLog: boolean) {
     this.globalSettings = globalSettings
     this.hasLog = hasLog
-    this.#spare = new QuietContext(this)
+    this.#spare = new RowContext(this)
     this.#context = this.#spare
   }
 
   /** Sensors' plugs are called, one after the other: the caller says in the context which, and what those before gave. */
-  sensors(lane: SeatLane, row: number, message: Message): QuietContext {
-    const context = new QuietContext(this, lane, row, message)
+  sensors(batch: Batch, row: number, message: Message): RowContext {
+    const context = new RowContext(this, batch, row, message)
     this.#context = context
     this.#isOn = true
     return context
   }
 
   /** An actuator's plug is called. */
-  actuator(lane: SeatLane, row: number, slot: number, trigger: number): QuietContext {
+  actuator(batch: Batch, row: number, slot: number, trigger: number): RowContext {
     const context = this.#spare
     this.#context = context
-    context.lane = lane
+    context.batch = batch
     context.row = row
     context.isSensor = false
     context.nodeAt = slot
@@ -58,9 +58,9 @@ export class QuietCalls implements ContextOwner {
     this.#isOn = false
   }
 
-  /** Whether the call under way belongs to a seat. */
-  isAt(seat: Seat): boolean {
-    return this.#isOn && this.#context.lane === seat.lane && this.#context.row === seat.row
+  /** Whether the call under way belongs to a handle. */
+  isAt(handle: RowHandle): boolean {
+    return this.#isOn && this.#context.batch === handle.batch && this.#context.row === handle.row
   }
 
   /** State bits as far as they are known: all of them when an actuator is called. */
@@ -81,12 +81,12 @@ export class QuietCalls implements ContextOwner {
   open(context = this.#context): Opened {
     if (context.opened !== null) return context.opened
     if (context.isKept) return context.openLater()
-    const seat = context.seat()
+    const handle = context.handle()
     const progress = context.isSensor
       ? { sensors: context.nodeAt, firings: ALL_DONE }
-      : { sensors: ALL_DONE, firings: seat.lane.earlierFirings(seat) }
-    const execution = seat.lane.unfoldTo(seat, progress) as Execution
-    context.opened = { execution, view: seat.task.view(execution, seat.lane.timeOf(seat)) }
+      : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
+    const execution = handle.batch.materializeTo(handle, progress) as Execution
+    context.opened = { execution, view: handle.task.view(execution, handle.batch.timeOf(handle)) }
     return context.opened
   }
 
@@ -102,16 +102,16 @@ export class QuietCalls implements ContextOwner {
   goOn(given: Outcome | Promise<Outcome>): void {
     this.hasOpened = true
     const context = this.#context
-    const seat = context.seat()
-    const message = seat.lane.messageOf(seat)
-    const now = seat.lane.timeOf(seat)
+    const handle = context.handle()
+    const message = handle.batch.messageOf(handle)
+    const now = handle.batch.timeOf(handle)
     const { execution, view } = this.open()
     if (given instanceof Promise && execution.node.kind === 'actuator') view.freeze()
     // The plug may keep its view: the next call gets another one.
-    this.#spare = new QuietContext(this)
+    this.#spare = new RowContext(this)
     this.#context = this.#spare
     this.#isOn = false
-    seat.task.goOn(execution, given, now, Math.max(now, seat.lane.lastAnswerAt))
-    seat.task.done(seat, message)
+    handle.task.goOn(execution, given, now, Math.max(now, handle.batch.lastAnswerAt))
+    handle.task.done(handle, message)
   }
 }

@@ -6,14 +6,14 @@ export interface Fields {
   /** those that are not undefined; never `__proto__` */
   readonly names: readonly string[]
   /** Whether a message has just these. */
-  areThoseOf(message: Message): boolean
+  match(message: Message): boolean
 }
 
 /** The fields of a message; undefined for one that no row takes. */
 export function fieldsOf(message: Message, generate: Generate | undefined): Fields | undefined {
   const names = fieldNames(message)
   if (names.includes('__proto__')) return undefined
-  return { names, areThoseOf: generate === undefined ? interpreted(names) : generated(names, generate) }
+  return { names, match: generate === undefined ? interpreted(names) : generated(names, generate) }
 }
 
 export function fieldNames(message: Message): readonly string[] {
@@ -30,14 +30,11 @@ export function fieldsSource(count: number, names: readonly string[], leave: str
   ].join('\n')
 }
 
-function generated(names: readonly string[], generate: Generate): Fields['areThoseOf'] {
-  return generate(
-    ['message'],
-    `${fieldsSource(names.length, names, 'return false')}\nreturn true`,
-  ) as Fields['areThoseOf']
+function generated(names: readonly string[], generate: Generate): Fields['match'] {
+  return generate(['message'], `${fieldsSource(names.length, names, 'return false')}\nreturn true`) as Fields['match']
 }
 
-function interpreted(names: readonly string[]): Fields['areThoseOf'] {
+function interpreted(names: readonly string[]): Fields['match'] {
   return (message) => {
     let fields = 0
     for (const _ in message) fields++

@@ -1,6 +1,6 @@
 /**
- * What a plug sees during a quiet call. What the message and the rule say is at hand; for anything of the task's state
- * the call is opened in the fold first, and from then on this view passes everything on.
+ * What a plug sees during a row's call. What the message and the rule say is at hand; for anything of the task's state
+ * the call is opened in the state machine first, and from then on this view passes everything on.
  */
 import type { GraphNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
@@ -8,14 +8,14 @@ import { ownValue } from '../../kernel/json.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { Opened, OpenView, Seat, SeatLane } from './seat.ts'
+import type { Opened, OpenView, RowHandle, Batch } from './row-handle.ts'
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   /** whether somebody keeps what plugs log */
   readonly hasLog: boolean
   /** Brings the task's full state to the call of that context. */
-  open(context: QuietContext): Opened
+  open(context: RowContext): Opened
 }
 
 const NO_LOG: PlugLog = {
@@ -25,12 +25,12 @@ const NO_LOG: PlugLog = {
   error: () => undefined,
 }
 
-export class QuietContext implements PlugContext, Scope {
+export class RowContext implements PlugContext, Scope {
   properties: Readonly<Record<string, unknown>> = {}
   prepared: unknown = undefined
   opened: Opened | null = null
-  /** whose call it is: not the seat itself, whose memory a call need not touch */
-  lane: SeatLane | null
+  /** whose call it is: not the handle itself, whose memory a call need not touch */
+  batch: Batch | null
   row: number
   isSensor: boolean
   /** position of the sensor or slot of the actuator */
@@ -42,31 +42,31 @@ export class QuietContext implements PlugContext, Scope {
   /** of a sensor's call: the row may take other messages while its plug still asks */
   readonly #own: Message | null
   /** of a call that did not answer at once */
-  #seat: Seat | null = null
+  #handle: RowHandle | null = null
   #time = 0
 
-  constructor(owner: ContextOwner, lane: SeatLane | null = null, row = 0, message: Message | null = null) {
+  constructor(owner: ContextOwner, batch: Batch | null = null, row = 0, message: Message | null = null) {
     this.#owner = owner
-    this.lane = lane
+    this.batch = batch
     this.row = row
     this.isSensor = message !== null
     this.#own = message
   }
 
   /** The call goes on after the one who made it: what it sees stays. */
-  keep(seat: Seat, time: number): void {
-    this.#seat = seat
+  keep(handle: RowHandle, time: number): void {
+    this.#handle = handle
     this.#time = time
   }
 
   get isKept(): boolean {
-    return this.#seat !== null
+    return this.#handle !== null
   }
 
   /** Opens a call that has not answered yet; one that has shows its task as it is now, and moves nothing. */
   openLater(): Opened {
-    const { task, lane } = this.seat()
-    if (lane.isWaitingFor(this.row, this)) task.detach()
+    const { task, batch } = this.handle()
+    if (batch.isWaitingFor(this.row, this)) task.detach()
     return (this.opened ??= task.over(this.#node(), this.#message(), this.now))
   }
 
@@ -75,7 +75,7 @@ export class QuietContext implements PlugContext, Scope {
   }
 
   get now(): number {
-    return this.opened?.view.now ?? (this.#seat === null ? this.seat().lane.timeOf(this.seat()) : this.#time)
+    return this.opened?.view.now ?? (this.#handle === null ? this.handle().batch.timeOf(this.handle()) : this.#time)
   }
 
   get id(): string {
@@ -97,17 +97,17 @@ export class QuietContext implements PlugContext, Scope {
 
   get node(): PlugContext['node'] {
     if (this.opened !== null) return this.opened.view.node
-    const { lane, task } = this.seat()
-    const trigger = lane.triggerOf(task.model.graph, this.isSensor, this.nodeAt, this.triggerAt)
+    const { batch, task } = this.handle()
+    const trigger = batch.triggerOf(task.model.graph, this.isSensor, this.nodeAt, this.triggerAt)
     return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: trigger?.source.label }
   }
 
   get taskId(): string {
-    return this.opened?.view.taskId ?? this.seat().task.model.id
+    return this.opened?.view.taskId ?? this.handle().task.model.id
   }
 
   get taskResource(): string | undefined {
-    return this.opened === null ? this.seat().task.model.resource : this.opened.view.taskResource
+    return this.opened === null ? this.handle().task.model.resource : this.opened.view.taskResource
   }
 
   get nodeName(): string {
@@ -117,7 +117,7 @@ export class QuietContext implements PlugContext, Scope {
   get nodeResource(): string | undefined {
     if (this.opened !== null) return this.opened.view.nodeResource
     const node = this.#node()
-    return node.kind === 'gate' || node.resource === -1 ? undefined : this.seat().task.model.resources[0]
+    return node.kind === 'gate' || node.resource === -1 ? undefined : this.handle().task.model.resources[0]
   }
 
   get internalState(): unknown {
@@ -198,18 +198,18 @@ export class QuietContext implements PlugContext, Scope {
     return undefined
   }
 
-  seat(): Seat {
-    return this.#seat ?? (this.lane as SeatLane).seatAt(this.row) // begun before any call
+  handle(): RowHandle {
+    return this.#handle ?? (this.batch as Batch).handleAt(this.row) // begun before any call
   }
 
   #message(): Message {
     if (this.#own !== null) return this.#own
-    const seat = this.seat()
-    return seat.lane.messageOf(seat)
+    const handle = this.handle()
+    return handle.batch.messageOf(handle)
   }
 
   #node(): GraphNode {
-    const { lane, task } = this.seat()
-    return lane.nodeOf(task.model.graph, this.isSensor, this.nodeAt)
+    const { batch, task } = this.handle()
+    return batch.nodeOf(task.model.graph, this.isSensor, this.nodeAt)
   }
 }

@@ -1,10 +1,10 @@
-/** The memory of a lane: its rows' numbers, and what follows from states as tables that all rows share. */
+/** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
 import type { PlugCall, SensorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
-import { attemptsOf, gateStates } from './attempts.ts'
+import { firingsOf, gateStates } from './possible-firings.ts'
 import {
   AFTER,
   AT_BITS,
@@ -19,12 +19,12 @@ import {
   HEAD,
   layoutOf,
   objectsAt,
-  SEAT,
+  HANDLE,
   TIME,
   WAITS,
   type Layout,
-} from './layout.ts'
-import type { QuietShape } from './shape.ts'
+} from './row-layout.ts'
+import type { BatchShape } from './batch-shape.ts'
 
 /** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
 export interface Following {
@@ -48,8 +48,8 @@ export interface SensorCall {
   /** properties of which some move, to be filled for each call */
   toFill: Readonly<Record<string, unknown>>
 }
-/** What is asked of a seat here. */
-interface Seated {
+/** What is asked of a handle here. */
+interface Attached {
   readonly task: { readonly model: TaskModel }
 }
 
@@ -68,7 +68,7 @@ const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
 
 export class RowStore {
-  readonly shape: QuietShape
+  readonly shape: BatchShape
   readonly layout: Layout
   ints = new Int32Array(0)
   nums = new Float64Array(0)
@@ -101,7 +101,7 @@ export class RowStore {
   /** epoch ms of the message at hand, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock: Float64Array
 
-  constructor(shape: QuietShape, model: TaskModel, clock: Float64Array) {
+  constructor(shape: BatchShape, model: TaskModel, clock: Float64Array) {
     this.clock = clock
     this.shape = shape
     this.layout = layoutOf(shape)
@@ -163,7 +163,7 @@ export class RowStore {
     this.forgetFirings(row)
   }
 
-  /** What was kept for a rebuild is in the full state now. */
+  /** What was kept for a synchronize is in the full state now. */
   forgetFirings(row: number): void {
     const { past, pastInts, layout } = this
     const p = this.pastAt(row)
@@ -177,7 +177,7 @@ export class RowStore {
     }
   }
 
-  /** Firings since the last rebuild. */
+  /** Firings since the last synchronize. */
   fires(row: number): number {
     return this.objects[row * this.layout.objects + FIRES] as number
   }
@@ -231,7 +231,7 @@ export class RowStore {
   /** Place in `followings` of an entry of the table that was read, known or not; by the row's states unless others are given. */
   known(row: number, what: number, before = this.before(row), now = this.after(row)): number {
     if (what !== NOT_LOOKED_UP) return what
-    const { task } = this.objects[row * this.layout.objects + SEAT] as Seated
+    const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
     return this.#lookUp(task.model, before, now)
   }
 
@@ -245,7 +245,7 @@ export class RowStore {
   #lookUp({ graph, settings }: TaskModel, before: number, now: number): number {
     const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const needsAll = settings.gatesNeedFullObservation
-    const list = attemptsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {
+    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {
       const { policyMs, destination } = trigger
       return { trigger: graph.triggers.indexOf(trigger), actuator: destination.slot, policyMs }
     })
@@ -263,7 +263,7 @@ function grown(old: Float64Array, rows: number): Float64Array<ArrayBuffer> {
   return nums
 }
 
-function gateBitsOf(shape: QuietShape, { graph, settings }: TaskModel): Int32Array {
+function gateBitsOf(shape: BatchShape, { graph, settings }: TaskModel): Int32Array {
   const bits = new Int32Array(2 ** shape.keyBits)
   if (shape.gates === 0) return bits
   for (let key = 0; key < bits.length; key++) {

@@ -1,5 +1,5 @@
 /**
- * Calls of a lane's sensors that have not answered yet. Their rows wait: the message is taken up to that call, and when
+ * Calls of a batch's sensors that have not answered yet. Their rows wait: the message is taken up to that call, and when
  * the answer is there, the row goes on from the next sensor. Whatever else comes for the task meanwhile has the call
  * opened in its full state first, where it goes on as if it had begun there.
  *
@@ -12,14 +12,14 @@ import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
 import { stateOf } from './interpreted-rows.ts'
-import { AFTER, LAST, SEAT } from './layout.ts'
-import type { QuietCalls } from './quiet-calls.ts'
-import type { QuietContext } from './quiet-context.ts'
+import { AFTER, LAST, HANDLE } from './row-layout.ts'
+import type { RowPlugCalls } from './row-plug-calls.ts'
+import type { RowContext } from './row-context.ts'
 import type { RowCode } from './row-code.ts'
 import { NOTHING, type OpenMessage, type RawData, type RowStore, type SensorCall } from './row-store.ts'
-import type { Seat } from './seat.ts'
+import type { RowHandle } from './row-handle.ts'
 
-/** What they need of their lane. */
+/** What they need of their batch. */
 export interface RowCallLane {
   readonly code: RowCode
   current: Message | undefined
@@ -34,9 +34,9 @@ export interface RowCallLane {
 /** A call of a row's sensor that is open. It serves its row again and again: each answer comes exactly once. */
 export class RowCall implements OpenMessage {
   readonly row: number
-  seat: Seat | undefined
+  handle: RowHandle | undefined
   sensor: SensorCall | undefined
-  context: QuietContext | undefined
+  context: RowContext | undefined
   message: Message | undefined
   /** the message before, for who has to bring the full state there */
   before: Message | undefined
@@ -89,8 +89,8 @@ export class RowCalls {
   /** answers that rows took */
   answers = 0
   readonly #rows: RowStore
-  readonly #lane: RowCallLane
-  readonly #calls: QuietCalls
+  readonly #batch: RowCallLane
+  readonly #calls: RowPlugCalls
   /** those that came back and were not taken yet */
   #back: RowCall[] = []
   readonly #turn = Promise.resolve()
@@ -99,16 +99,16 @@ export class RowCalls {
   /** by row: the one that serves it */
   readonly #own: (RowCall | undefined)[] = []
 
-  constructor(rows: RowStore, lane: RowCallLane, calls: QuietCalls, host: ExecutorHost) {
+  constructor(rows: RowStore, batch: RowCallLane, calls: RowPlugCalls, host: ExecutorHost) {
     this.#rows = rows
-    this.#lane = lane
+    this.#batch = batch
     this.#calls = calls
     this.host = host
   }
 
   /** The plug of a sensor has given a promise, and looked at nothing that a row does not have. */
   begin(
-    context: QuietContext,
+    context: RowContext,
     sensor: SensorCall,
     position: number,
     bits: number,
@@ -117,9 +117,9 @@ export class RowCalls {
   ): void {
     const rows = this.#rows
     const { row } = context
-    const seat = rows.objects[row * rows.layout.objects + SEAT] as Seat
+    const handle = rows.objects[row * rows.layout.objects + HANDLE] as RowHandle
     const call = (this.#own[row] ??= new RowCall(row, this))
-    call.seat = seat
+    call.handle = handle
     call.sensor = sensor
     call.context = context
     call.position = position
@@ -127,16 +127,16 @@ export class RowCalls {
     call.rawData = rawData
     call.since = Math.max(rows.clock[0] as number, rows.clock[1] as number)
     if (call !== rows.goingOn) {
-      call.message = this.#lane.current
-      call.before = this.#before(seat)
+      call.message = this.#batch.current
+      call.before = this.#before(handle)
     }
-    context.keep(seat, rows.time(row))
+    context.keep(handle, rows.time(row))
     call.isOpen = true
     rows.setWaiting(row, call)
     this.host.open.opened()
     if (call.armed[position] !== true) {
       call.armed[position] = true
-      seat.task.askForLimit(call.since + sensor.call.timeoutMs, rows.shape.sensors[position]?.slot ?? 0)
+      handle.task.askForLimit(call.since + sensor.call.timeoutMs, rows.shape.sensors[position]?.slot ?? 0)
       this.#calls.hasOpened = true
     }
     this.#calls.leave()
@@ -144,11 +144,11 @@ export class RowCalls {
   }
 
   /** The message before the one at hand, when the full state has not seen it. */
-  #before({ row, rebuilt, source, offset }: Seat): Message | undefined {
+  #before({ row, materializedCount, source, offset }: RowHandle): Message | undefined {
     const { objects, layout } = this.#rows
     const count = this.#rows.count(row)
-    if (rebuilt >= count - 1) return undefined
-    // A hot row still has it where it stands.
+    if (materializedCount >= count - 1) return undefined
+    // A indexed row still has it where it stands.
     return (objects[row * layout.objects + LAST] as Message | undefined) ?? source.messageOf(offset + count - 1)
   }
 
@@ -175,15 +175,15 @@ export class RowCalls {
     this.#rows.clock[1] = now
     this.#rows.goingOn = call
     this.answers++
-    this.#lane.current = call.message
+    this.#batch.current = call.message
     try {
       const isHere = !hasFailed && !this.host.isHeard()
-      const state = isHere ? this.#lane.take(sensor as SensorCall, position, value, rawData) : -1
+      const state = isHere ? this.#batch.take(sensor as SensorCall, position, value, rawData) : -1
       if (state < 0) this.#goOnOpened(call, value, hasFailed)
       else this.#goOn(call, state)
     } finally {
       this.#rows.goingOn = undefined
-      this.#lane.current = undefined
+      this.#batch.current = undefined
       open.closed()
     }
   }
@@ -199,7 +199,7 @@ export class RowCalls {
       const { steps, shift } = sensors[p] as (typeof sensors)[number]
       const next =
         steps === undefined
-          ? this.#lane.callNext(row, p, bits, rawData, message as Message)
+          ? this.#batch.callNext(row, p, bits, rawData, message as Message)
           : stateOf(
               steps,
               message?.[steps.parameter] as number,
@@ -213,39 +213,39 @@ export class RowCalls {
     const before = rows.before(row)
     rows.ints[2 * rows.at(row) + AFTER] = bits
     const what = rows.entry(before, bits)
-    if (what !== NOTHING) this.#lane.code.follow(row, what, message as Message)
+    if (what !== NOTHING) this.#batch.code.follow(row, what, message as Message)
   }
 
   /** The answer is more than a row can hold, or somebody hears of it. */
   #goOnOpened(call: RowCall, value: unknown, hasFailed: boolean): void {
-    const seat = call.seat as Seat
+    const handle = call.handle as RowHandle
     const message = call.message as Message
     const { plug } = call.sensor as SensorCall
     const time = this.#rows.time(call.row)
     const { since } = call
     const execution = this.#open(call)
-    seat.task.goOn(execution, this.#calls.outcome(plug, value, hasFailed), time, since)
-    seat.task.done(seat, message)
+    handle.task.goOn(execution, this.#calls.outcome(plug, value, hasFailed), time, since)
+    handle.task.done(handle, message)
   }
 
   /** Brings the full state to the open call of a row, which goes on there. */
   openWaiting(row: number): void {
     const call = this.#own[row] as RowCall // a row waits for its own
-    const seat = call.seat as Seat
+    const handle = call.handle as RowHandle
     const { sensor, since } = call
     const time = this.#rows.time(call.row)
     const execution = this.#open(call)
-    seat.lane.opened++
-    seat.task.goOn(execution, this.#calls.outcome((sensor as SensorCall).plug, call.elsewhere(), false), time, since)
+    handle.batch.opened++
+    handle.task.goOn(execution, this.#calls.outcome((sensor as SensorCall).plug, call.elsewhere(), false), time, since)
     this.host.open.closed()
   }
 
   #open(call: RowCall): Execution {
-    const context = call.context as QuietContext
-    const seat = call.seat as Seat
-    const execution = this.#lane.openCall(call)
+    const context = call.context as RowContext
+    const handle = call.handle as RowHandle
+    const execution = this.#batch.openCall(call)
     this.#drop(call)
-    context.opened = { execution, view: seat.task.view(execution, this.#rows.time(call.row)) }
+    context.opened = { execution, view: handle.task.view(execution, this.#rows.time(call.row)) }
     return execution
   }
 

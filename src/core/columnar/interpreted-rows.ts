@@ -21,16 +21,16 @@ import {
   holdAt,
   LAST,
   objectsAt,
-  SEAT,
+  HANDLE,
   STATE_BITS,
   TIME,
   type Layout,
-} from './layout.ts'
+} from './row-layout.ts'
 import { NOTHING, type RowStore, type SensorCall } from './row-store.ts'
-import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
+import type { ShapeSensor, BatchShape, SensorSteps } from './batch-shape.ts'
 
 /** Rows without generated code. */
-export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
+export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   const { shape, layout } = rows
   const parameters = parametersOf(shape)
   const readers = shape.sensors.map(({ steps }) => (steps ? parameters.indexOf(steps.parameter) : -1))
@@ -49,9 +49,9 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
   const follow = (row: number, what: number, message: Values): void => {
     const { objects } = rows
     const own = row * layout.objects
-    const seat = objects[own + SEAT]
-    if (seat === undefined) return
-    lane.current = message as Message
+    const handle = objects[own + HANDLE]
+    if (handle === undefined) return
+    batch.current = message as Message
     const now = rows.clock[0] ?? 0
     let firings = 0
     let held = 0
@@ -77,10 +77,10 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
       objects[own + FIRES] = rows.fires(row) + 1
       past[b + FIRED] = now
       firings++
-      if (!lane.fire(row, place, actuator, trigger)) return
-      if (objects[own + SEAT] !== seat) break
+      if (!batch.fire(row, place, actuator, trigger)) return
+      if (objects[own + HANDLE] !== handle) break
     }
-    lane.followed(firings, held)
+    batch.followed(firings, held)
   }
   const take = (row: number, message: Values): boolean => {
     const d = rows.at(row)
@@ -94,18 +94,18 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
     rows.nums[d + COUNT] = count
     rows.nums[d + TIME] = rows.clock[0] ?? 0
     let bits = 0
-    const rawData = isCalled ? lane.beginCalls(row, message) : []
+    const rawData = isCalled ? batch.beginCalls(row, message) : []
     if (rawData === null) return true
     for (let p = 0; p < shape.sensors.length; p++) {
-      const { steps, shift: at } = shape.sensors[p] as QuietSensor
+      const { steps, shift: at } = shape.sensors[p] as ShapeSensor
       const state =
         steps === undefined
-          ? lane.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
+          ? batch.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
           : stateOf(steps, values[readers[p] ?? 0] ?? 0, rows.nums, d + layout.constants + steps.constant)
       if (state < 0) return true
       bits |= state << at
     }
-    if (isCalled) lane.endCalls()
+    if (isCalled) batch.endCalls()
     rows.ints[2 * d + AFTER] = bits
     const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, what, message)
@@ -114,11 +114,11 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
   return {
     takeOne: (fields) => (row, message) => {
       if (rows.isWaiting(row)) return NOT_ACCEPTED
-      if (!fields.areThoseOf(message as Message) || !read(message)) return NOT_ACCEPTED
+      if (!fields.match(message as Message) || !read(message)) return NOT_ACCEPTED
       const hasFollowed = take(row, message)
       rows.objects[row * layout.objects + LAST] = message
-      lane.taken++
-      lane.current = undefined
+      batch.taken++
+      batch.current = undefined
       return hasFollowed ? ACCEPTED_WITH_CALLS : ACCEPTED
     },
     takeAll(list, from, message) {
@@ -133,7 +133,7 @@ export function interpretedRows(rows: RowStore, lane: RowEvents): RowCode {
   }
 }
 
-/** Copies what a rebuild needs of the message at which an actuator fires. */
+/** Copies what a synchronize needs of the message at which an actuator fires. */
 function keep(rows: RowStore, row: number, actuator: number, count: number): void {
   const { nums, ints, past, pastInts, layout } = rows
   const d = rows.at(row)
@@ -155,7 +155,7 @@ function keep(rows: RowStore, row: number, actuator: number, count: number): voi
 }
 
 /** What a row showed becomes what it showed before; nodes that had changed have their state since the last message. */
-function shift({ ints, nums, gateBits }: RowStore, shape: QuietShape, layout: Layout, d: number): void {
+function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
   const before = ints[2 * d + BEFORE] ?? 0
   const after = ints[2 * d + AFTER] ?? 0
   const changed = before ^ after
@@ -170,7 +170,7 @@ function shift({ ints, nums, gateBits }: RowStore, shape: QuietShape, layout: La
 }
 
 /** The state index of a comparison: `at` is the place of its first cut. */
-export function stateOf(steps: QuietSteps, value: number, nums: Float64Array, at: number): number {
+export function stateOf(steps: SensorSteps, value: number, nums: Float64Array, at: number): number {
   for (let i = 0; i < steps.cuts; i++) {
     const cut = nums[at + i] ?? 0
     if (value < cut) return steps.states[2 * i] ?? 0

@@ -1,13 +1,13 @@
-/** What the crowds of one lane share: which rows can go in crowds, when they fire, and which nodes change. */
+/** What the vectorized of one batch share: which rows can go in vectorized, when they fire, and which nodes change. */
 import type { Graph } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
-import { generatedCrowd } from './generated-rows.ts'
-import type { CrowdCode, CrowdCondition } from './row-code.ts'
+import { generatedVectors } from './generated-rows.ts'
+import type { VectorCode, VectorCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
-import type { QuietSensor, QuietShape } from './shape.ts'
+import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
-export interface CrowdParts extends CrowdCode {
+export interface VectorParts extends VectorCode {
   readonly store: RowStore
   /** how many numbers of a message rows compare */
   readonly parameters: number
@@ -22,25 +22,25 @@ export interface CrowdParts extends CrowdCode {
 }
 
 /** bits of states, of which all pairs go into a table */
-const MOST_BITS = 6
-const MOST_NODES = 30
+const MAX_VECTOR_BITS = 6
+const MAX_VECTOR_NODES = 30
 
 /**
- * Undefined when rows of the lane go by themselves: crowds are for comparing sensors with few states, and one actuator that
+ * Undefined when rows of the batch go by themselves: vectorized are for comparing sensors with few states, and one actuator that
  * fires by what they show now, whatever they showed before and however often. `row`: one with a task of the shape.
  */
-export function crowdPartsOf(
+export function vectorPartsOf(
   store: RowStore,
   row: number,
   { graph }: TaskModel,
   generate: Generate,
-): CrowdParts | undefined {
+): VectorParts | undefined {
   const { shape, layout } = store
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
   if (trigger === undefined || another !== undefined || layout.actuators !== 1) return undefined
   if (trigger.change !== undefined || trigger.policyMs > 0) return undefined
-  if (bits !== shape.keyBits || bits > MOST_BITS || layout.nodes > MOST_NODES) return undefined
+  if (bits !== shape.keyBits || bits > MAX_VECTOR_BITS || layout.nodes > MAX_VECTOR_NODES) return undefined
   if (sensors.some(({ steps }) => steps === undefined)) return undefined
   const all = statesOf(shape, graph)
   const fires = firesOf(store, row, all)
@@ -48,7 +48,7 @@ export function crowdPartsOf(
   if (condition === undefined) return undefined
   const changes = changesOf(store, all)
   return {
-    ...generatedCrowd(store, condition, generate),
+    ...generatedVectors(store, condition, generate),
     store,
     parameters: new Set(sensors.map(({ steps }) => steps?.parameter)).size,
     changes,
@@ -59,7 +59,7 @@ export function crowdPartsOf(
 }
 
 /** All state bits that rows can have. */
-function statesOf({ sensors, bits }: QuietShape, graph: Graph): readonly number[] {
+function statesOf({ sensors, bits }: BatchShape, graph: Graph): readonly number[] {
   return Array.from({ length: 2 ** bits }, (_, states) => states).filter((states) =>
     sensors.every(({ slot, shift, mask }) => ((states >> shift) & mask) < (graph.sensors[slot]?.states.length ?? 0)),
   )
@@ -84,7 +84,7 @@ function changesOf({ shape, gateBits }: RowStore, all: readonly number[]): Int32
   return changes
 }
 
-function mayChangeOf({ sensors, bits }: QuietShape, all: readonly number[], changes: Int32Array): Int32Array {
+function mayChangeOf({ sensors, bits }: BatchShape, all: readonly number[], changes: Int32Array): Int32Array {
   const spans = sensors.map(spansOf)
   const mayChange = new Int32Array(changes.length)
   for (const least of all) {
@@ -119,7 +119,7 @@ function turningOf(
   return turning
 }
 
-function changed({ sensors, gates }: QuietShape, gateBits: Int32Array, before: number, now: number): number {
+function changed({ sensors, gates }: BatchShape, gateBits: Int32Array, before: number, now: number): number {
   let nodes = 0
   for (const { slot, shift, mask } of sensors) if ((before ^ now) & (mask << shift)) nodes |= 1 << slot
   const changedGates = (gateBits[before] ?? 0) ^ (gateBits[now] ?? 0)
@@ -128,7 +128,7 @@ function changed({ sensors, gates }: QuietShape, gateBits: Int32Array, before: n
 }
 
 /** By state of a sensor's least value (first) and its greatest: the states that values between may have, as bits. */
-function spansOf({ mask, steps }: QuietSensor): readonly (readonly number[])[] {
+function spansOf({ mask, steps }: ShapeSensor): readonly (readonly number[])[] {
   const ranges = steps?.states ?? []
   const states = Array.from({ length: mask + 1 }, (_, state) => state)
   return states.map((least) =>
@@ -140,7 +140,11 @@ function spansOf({ mask, steps }: QuietSensor): readonly (readonly number[])[] {
 }
 
 /** Undefined when neither those that fire nor all others are told by their sensors one by one. */
-function conditionOf(shape: QuietShape, all: readonly number[], fires: readonly boolean[]): CrowdCondition | undefined {
+function conditionOf(
+  shape: BatchShape,
+  all: readonly number[],
+  fires: readonly boolean[],
+): VectorCondition | undefined {
   const firing = all.filter((states) => fires[states] === true)
   const others = all.filter((states) => fires[states] === false)
   if (isProduct(shape, firing)) return { allowed: allowedRanges(shape, firing), isNegated: false }
@@ -149,12 +153,12 @@ function conditionOf(shape: QuietShape, all: readonly number[], fires: readonly 
 }
 
 /** Whether they are all combinations of what single sensors show in them. */
-function isProduct({ sensors }: QuietShape, some: readonly number[]): boolean {
+function isProduct({ sensors }: BatchShape, some: readonly number[]): boolean {
   const counts = sensors.map(({ shift, mask }) => new Set(some.map((states) => (states >> shift) & mask)).size)
   return counts.reduce((product, count) => product * count, 1) === some.length
 }
 
-function allowedRanges({ sensors }: QuietShape, some: readonly number[]): readonly number[] {
+function allowedRanges({ sensors }: BatchShape, some: readonly number[]): readonly number[] {
   return sensors.map(({ shift, mask, steps }) => {
     const shown = new Set(some.map((states) => (states >> shift) & mask))
     return (steps?.states ?? []).reduce((ranges, state, range) => ranges | (Number(shown.has(state)) << range), 0)

@@ -8,41 +8,41 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
-import type { Attachable, Opened, OpenView, QuietTask, Seat, TakenSource } from './seat.ts'
-import type { QuietFit } from './shape.ts'
+import type { Attachable, Opened, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
+import type { BatchFit } from './batch-shape.ts'
 
 /** What the tasks of an executor share. */
 export interface Batches {
   /** How a task can run as a row; undefined when it cannot. */
-  fit(model: TaskModel): QuietFit | undefined
-  sit(task: QuietTask, fit: QuietFit, message: Message, source: TakenSource): Seat | undefined
-  canComeBack(seat: Seat, message: Message): boolean
+  fit(model: TaskModel): BatchFit | undefined
+  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | undefined
+  canReattach(handle: RowHandle, message: Message): boolean
 }
 
-export class ColumnarTask implements TaskExecutor, QuietTask, Attachable {
+export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   /** its row; then the full state is behind until somebody looks */
-  seat: Seat | undefined
+  handle: RowHandle | undefined
   readonly #task: ExecutedTask
   readonly #batches: Batches
-  #fit: QuietFit | null | undefined
+  #fit: BatchFit | null | undefined
 
   constructor(task: ExecutedTask, batches: Batches) {
     this.#task = task
     this.#batches = batches
   }
 
-  get canSit(): boolean {
+  get canAttach(): boolean {
     const { lane, isWatched } = this.#task
     if (lane === undefined || isWatched) return false
     this.#fit ??= this.#batches.fit(lane.model) ?? null
     return this.#fit !== null
   }
 
-  sitDown(message: Message, source: TakenSource): void {
+  attach(message: Message, source: TakenSource): void {
     const { lane } = this.#task
     if (lane === undefined || !this.#fit || !lane.state.isFree || lane.state.inFlight.size > 0) return
     lane.rest()
-    this.seat = this.#batches.sit(this, this.#fit, message, source)
+    this.handle = this.#batches.attach(this, this.#fit, message, source)
   }
 
   modelChanged(): void {
@@ -50,31 +50,31 @@ export class ColumnarTask implements TaskExecutor, QuietTask, Attachable {
   }
 
   synchronize(): void {
-    const { seat } = this
-    if (seat === undefined) return
-    if (seat.lane.isWaiting(seat)) this.detach()
-    else seat.lane.rebuild(seat)
+    const { handle } = this
+    if (handle === undefined) return
+    if (handle.batch.isWaiting(handle)) this.detach()
+    else handle.batch.synchronize(handle)
   }
 
   detach(): void {
-    const { seat } = this
-    if (seat === undefined) return
-    seat.lane.rebuild(seat)
-    this.#leave(seat)
+    const { handle } = this
+    if (handle === undefined) return
+    handle.batch.synchronize(handle)
+    this.#leave(handle)
   }
 
   drop(): void {
-    if (this.seat !== undefined) this.#leave(this.seat)
+    if (this.handle !== undefined) this.#leave(this.handle)
   }
 
   get hasOpenCall(): boolean {
-    return this.seat?.lane.isWaiting(this.seat) === true
+    return this.handle?.batch.isWaiting(this.handle) === true
   }
 
   limitOf(slot: number): number | undefined {
-    const { seat } = this
-    // What sits has nothing else to wake for.
-    return seat?.isAway === false ? seat.lane.limitOf(seat, slot) : undefined
+    const { handle } = this
+    // A row has nothing else to wake for.
+    return handle?.isAway === false ? handle.batch.limitOf(handle, slot) : undefined
   }
 
   get model(): TaskModel {
@@ -112,17 +112,17 @@ export class ColumnarTask implements TaskExecutor, QuietTask, Attachable {
     this.#task.goOn(execution, given, now, at)
   }
 
-  done(seat: Seat, message: Message): void {
-    if (this.seat === seat && !this.#batches.canComeBack(seat, message)) this.#leave(seat)
+  done(handle: RowHandle, message: Message): void {
+    if (this.handle === handle && !this.#batches.canReattach(handle, message)) this.#leave(handle)
   }
 
   get #run(): ExecutedRun {
     return this.#task.lane as ExecutedRun // a task that has or had a row has run
   }
 
-  #leave(seat: Seat): void {
-    seat.lane.free(seat)
-    seat.source.changed()
-    this.seat = undefined
+  #leave(handle: RowHandle): void {
+    handle.batch.free(handle)
+    handle.source.changed()
+    this.handle = undefined
   }
 }

@@ -3,12 +3,12 @@ import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED, type Accepted } from '../e
 import {
   parametersOf,
   type RowCode,
-  type CrowdCode,
-  type CrowdCondition,
+  type VectorCode,
+  type VectorCondition,
   type RowEvents,
   type TakeOne,
 } from './row-code.ts'
-import { fieldsSource } from './fields.ts'
+import { fieldsSource } from './message-fields.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
   AFTER,
@@ -31,24 +31,24 @@ import {
   LAST,
   NOWHERE,
   objectsAt,
-  SEAT,
+  HANDLE,
   STATE_BITS,
   TIME,
   type Layout,
-} from './layout.ts'
+} from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
-import type { QuietSensor, QuietShape, QuietSteps } from './shape.ts'
+import type { ShapeSensor, BatchShape, SensorSteps } from './batch-shape.ts'
 
 /**
  * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
  * then it is part of the machine's code, too.
  */
-export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generate): RowCode {
+export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
     const { nums, ints, past, pastInts, table, gateBits, clock, objects, followings, room } = rows
     const memory = { nums, ints, past, pastInts, table, gateBits, clock, objects, followings }
-    const captured = { rows, lane, ...memory, ...more }
+    const captured = { rows, batch, ...memory, ...more }
     // A text that was there before would share what is known of its calls, and with it what counts as constant.
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
@@ -61,25 +61,25 @@ export function generatedRows(rows: RowStore, lane: RowEvents, generate: Generat
   }
 }
 
-/** How crowds of a shape take messages. */
-export function generatedCrowd(rows: RowStore, condition: CrowdCondition, generate: Generate): CrowdCode {
+/** How vectorized of a shape take messages. */
+export function generatedVectors(rows: RowStore, condition: VectorCondition, generate: Generate): VectorCode {
   const source = new SourceWriter(rows.shape, rows.layout)
   return {
     read: generate(['message', 'values', 'at'], source.numbers()),
     sweep: generate(['limits', 'firing', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
-  } as unknown as CrowdCode
+  } as unknown as VectorCode
 }
 
 /** Nothing of a user's stands in it but names of parameters, as JSON texts. */
 class SourceWriter {
-  readonly #shape: QuietShape
+  readonly #shape: BatchShape
   readonly #layout: Layout
   readonly #parameters: readonly string[]
   readonly #keyMask: number
 
-  constructor(shape: QuietShape, layout: Layout) {
+  constructor(shape: BatchShape, layout: Layout) {
     this.#shape = shape
     this.#layout = layout
     this.#parameters = parametersOf(shape)
@@ -90,8 +90,8 @@ class SourceWriter {
     const leave = `return ${NOT_ACCEPTED}`
     const end = (taken: Accepted) => [
       `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
-      'lane.taken++',
-      ...(taken === ACCEPTED_WITH_CALLS ? ['lane.current = undefined'] : []),
+      'batch.taken++',
+      ...(taken === ACCEPTED_WITH_CALLS ? ['batch.current = undefined'] : []),
       `return ${taken}`,
     ]
     return [
@@ -123,14 +123,14 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Of a crowd: keeps the numbers of a message. */
+  /** Of a vectorized batch: keeps the numbers of a message. */
   numbers(): string {
     const kept = this.#parameters.map((_, p) => `values[at + ${p}] = v${p}`)
     return [...this.#read('return false'), ...kept, 'return true'].join('\n')
   }
 
   /** Without a branch: whether a row fires is what a processor guesses worst. */
-  sweep({ allowed, isNegated }: CrowdCondition): string {
+  sweep({ allowed, isNegated }: VectorCondition): string {
     const all = this.#shape.sensors.flatMap(({ steps }, p) => (steps ? [this.#isAllowed(steps, allowed[p] ?? 0)] : []))
     const fires = all.map((one) => `(${one})`).join(' & ')
     return [
@@ -145,7 +145,7 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** The state bits of one of a crowd's rows. */
+  /** The state bits of one of its rows. */
   statesAt(): string {
     return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
   }
@@ -182,7 +182,7 @@ class SourceWriter {
   }
 
   /** 1 when the value is in one of the ranges, as bits. */
-  #isAllowed(steps: QuietSteps, ranges: number): string {
+  #isAllowed(steps: SensorSteps, ranges: number): string {
     const value = `v${this.#parameters.indexOf(steps.parameter)}`
     const comparison = COMPARISONS[ranges]
     if (steps.cuts === 1 && comparison !== undefined) return `${value} ${comparison} ${limitOfRow(steps.constant)} | 0`
@@ -195,9 +195,9 @@ class SourceWriter {
     const only = actuators === 1
     return [
       `const own = row * ${objects}`,
-      `const seat = objects[own + ${SEAT}]`,
-      'if (seat === undefined) return',
-      'lane.current = message',
+      `const handle = objects[own + ${HANDLE}]`,
+      'if (handle === undefined) return',
+      'batch.current = message',
       'const now = clock[0]',
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
@@ -226,15 +226,15 @@ class SourceWriter {
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
       'firings++',
-      `if (!lane.fire(row, place, ${only ? 0 : 'actuator'}, trigger)) return`,
-      // comparing seats touches their memory
-      `if (rows.freed !== freed && objects[own + ${SEAT}] !== seat) break`,
+      `if (!batch.fire(row, place, ${only ? 0 : 'actuator'}, trigger)) return`,
+      // comparing handles touches their memory
+      `if (rows.freed !== freed && objects[own + ${HANDLE}] !== handle) break`,
       '}',
-      'lane.followed(firings, held)',
+      'batch.followed(firings, held)',
     ].join('\n')
   }
 
-  /** Copies what a rebuild needs of the message at which an actuator fires. */
+  /** Copies what a synchronize needs of the message at which an actuator fires. */
   #keep(): readonly string[] {
     const { since, nodes, actuators } = this.#layout
     const all = Array.from({ length: actuators }, (_, a) => ({
@@ -335,22 +335,22 @@ class SourceWriter {
     )
     if (this.#layout.earlier === -1) return lines
     return [
-      'const rawData = lane.beginCalls(row, message)',
+      'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,
       `const base = row * ${sensors.length}`,
       ...lines,
-      'lane.endCalls()',
+      'batch.endCalls()',
     ]
   }
 
-  #call({ fill, shift: at }: QuietSensor, position: number, leave: string): string {
+  #call({ fill, shift: at }: ShapeSensor, position: number, leave: string): string {
     const lines = [`const sensor = rows.sensorCalls[base + ${position}]`, 'let filled']
     if (fill !== undefined) {
       lines.push(...fill.values.map((value, i) => `const x${i} = ${value}`))
       lines.push(`if (${fill.checks.join(' && ')}) {`, 'filled = sensor.toFill')
       lines.push(...fill.properties.map((property, i) => `filled[${property}] = x${i}`), '}')
     }
-    lines.push(`const state = lane.call(sensor, ${position}, bits, rawData, filled)`)
+    lines.push(`const state = batch.call(sensor, ${position}, bits, rawData, filled)`)
     lines.push(`if (state < 0) ${leave}`, `bits |= state << ${at}`)
     return `{\n${lines.join('\n')}\n}`
   }
@@ -359,7 +359,7 @@ class SourceWriter {
    * The state index, by how many cuts the value reaches and exceeds: arithmetic, since whether a measured value exceeds
    * a limit is what a processor guesses worst.
    */
-  #state(steps: QuietSteps, limit = this.#limit): string {
+  #state(steps: SensorSteps, limit = this.#limit): string {
     const range = this.#range(steps, limit)
     const { states } = steps
     if (states.every((state, i) => state === i)) return range
@@ -367,7 +367,7 @@ class SourceWriter {
   }
 
   /** How many cuts the value reaches and exceeds. */
-  #range({ parameter, constant, cuts }: QuietSteps, limit: (constant: number) => string): string {
+  #range({ parameter, constant, cuts }: SensorSteps, limit: (constant: number) => string): string {
     const value = `v${this.#parameters.indexOf(parameter)}`
     const places = Array.from({ length: cuts }, (_, i) => limit(constant + i))
     return places.map((cut) => `(${value} >= ${cut} | 0) + (${value} > ${cut} | 0)`).join(' + ')

@@ -6,21 +6,21 @@
 import type { Accepted } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { Fields } from './fields.ts'
+import type { Fields } from './message-fields.ts'
 import type { RawData, SensorCall } from './row-store.ts'
-import type { QuietShape } from './shape.ts'
+import type { BatchShape } from './batch-shape.ts'
 
-/** Where a row's message leads: the lane. */
+/** Where a row's message leads: the batch. */
 export interface RowEvents {
   /** messages that rows took, each on its own */
   taken: number
   /** the message at hand, once something follows from it */
   current: Message | undefined
-  /** Fires an actuator, whose objects stand at `place`. False when the call went on in the fold, and with it what follows it. */
+  /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
-  /** Rows of a crowd fire their only actuators, one after the other. */
+  /** Rows of a vectorized fire their only actuators, one after the other. */
   beginFirings(trigger: number): void
-  /** One of them, whose properties need nothing else. False when the call went on in the fold: then the crowd is over. */
+  /** One of them, whose properties need nothing else. False when the call went on in the state machine: then the vectorized batch is over. */
   fireNext(row: number, plug: Plug, properties: Values): boolean
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
@@ -41,11 +41,11 @@ export type Values = Readonly<Record<string, unknown>>
 /** Takes a message into one row, unless it has other fields, or no number where the row compares one. */
 export type TakeOne = (row: number, message: Values) => Accepted
 
-/** Limits of a crowd's rows: by constant, then by row. */
+/** Limits of a vectorized batch's rows: by constant, then by row. */
 export type Limits = readonly (readonly number[])[]
 
-/** How a crowd takes messages. `values`: what messages showed, by message and parameter. */
-export interface CrowdCode {
+/** How a vectorized takes messages. `values`: what messages showed, by message and parameter. */
+export interface VectorCode {
   /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
   read(message: Values, values: Float64Array, at: number): boolean
   /** Gives how many rows fire by what stands at `at`; their places then stand in `firing`. */
@@ -67,9 +67,9 @@ export interface CrowdCode {
   ): number
 }
 
-/** Which rows of a crowd fire: those whose sensors are all in allowed ranges, or all others. */
-export interface CrowdCondition {
-  /** allowed ranges of each sensor, as bits in the order of `QuietSteps.states` */
+/** Which rows of a vectorized fire: those whose sensors are all in allowed ranges, or all others. */
+export interface VectorCondition {
+  /** allowed ranges of each sensor, as bits in the order of `SensorSteps.states` */
   readonly allowed: readonly number[]
   readonly isNegated: boolean
 }
@@ -83,6 +83,6 @@ export interface RowCode {
 }
 
 /** The fields that rows of a shape compare. */
-export function parametersOf({ sensors }: QuietShape): readonly string[] {
+export function parametersOf({ sensors }: BatchShape): readonly string[] {
   return [...new Set(sensors.flatMap(({ steps }) => (steps ? [steps.parameter] : [])))]
 }

@@ -45,7 +45,7 @@ async function started(given: Rule) {
   })
   const task = (await engine.start(given, { resource: 'r' })) as LiveTask
   const send = (values: Record<string, unknown>) => engine.receive({ resource: 'r', ...values })
-  return { clock, engine, task, send, isSeated: () => rowOf(task) !== undefined }
+  return { clock, engine, task, send, hasRow: () => rowOf(task) !== undefined }
 }
 
 const two = [sensor('s0'), sensor('s1', { properties: { parameter: 'a', threshold: 20 } })]
@@ -81,25 +81,25 @@ describe('a task sits down after two messages with the same fields', () => {
   ]
 
   it.each(cases)('%s', async (_, given, sits) => {
-    const { send, isSeated } = await started(given)
+    const { send, hasRow } = await started(given)
     send({ a: 1 })
-    expect(isSeated()).toBe(false)
+    expect(hasRow()).toBe(false)
     send({ a: 2 })
-    expect(isSeated()).toBe(sits)
+    expect(hasRow()).toBe(sits)
   })
 })
 
-describe('a seated task', () => {
-  async function seated(given: Rule = rule()) {
+describe('a attached task', () => {
+  async function attached(given: Rule = rule()) {
     const one = await started(given)
     one.send({ a: 1, b: 1 })
     one.send({ a: 2, b: 1 })
-    expect(one.isSeated()).toBe(true)
+    expect(one.hasRow()).toBe(true)
     return one
   }
 
-  it('shows what happened quietly, and stays seated', async () => {
-    const { task, send, isSeated, clock } = await seated()
+  it('shows what happened quietly, and stays attached', async () => {
+    const { task, send, hasRow, clock } = await attached()
     clock.advanceTo(5)
     send({ a: 30, b: 1 })
     expect(task.info()).toMatchObject({ invocationCount: 3, lastExecutionTime: 5 })
@@ -112,66 +112,66 @@ describe('a seated task', () => {
         input: { kind: 'data', time: 5, resource: 'r', values: { resource: 'r', a: 30, b: 1 } },
       },
     ])
-    expect(isSeated()).toBe(true)
+    expect(hasRow()).toBe(true)
   })
 
   it('rises for a message with other fields, which then stay in reach', async () => {
-    const { task, send, isSeated } = await seated()
+    const { task, send, hasRow } = await attached()
     send({ a: 3 })
-    expect(isSeated()).toBe(false)
+    expect(hasRow()).toBe(false)
     expect(task.save().state.streams).toMatchObject({ r: { carried: [['b', 1, 60_000]] } })
   })
 
   it('rises for text where it compares a number, and sits down again', async () => {
-    const { task, send, isSeated } = await seated()
+    const { task, send, hasRow } = await attached()
     send({ a: '31', b: 1 })
     expect(task.node('s0').rawData).toMatchObject({ data: 31 })
     send({ a: 4, b: 1 })
-    expect(isSeated()).toBe(true)
+    expect(hasRow()).toBe(true)
   })
 
   it('rises when somebody begins to listen', async () => {
-    const { engine, send, isSeated } = await seated()
+    const { engine, send, hasRow } = await attached()
     const types: string[] = []
     const listening = engine.events$.subscribe(({ type }) => types.push(type))
     send({ a: 30, b: 1 })
-    expect(isSeated()).toBe(false)
+    expect(hasRow()).toBe(false)
     expect(types).toContain('fired')
     listening.unsubscribe()
     send({ a: 30, b: 1 })
     send({ a: 30, b: 1 })
-    expect(isSeated()).toBe(true)
+    expect(hasRow()).toBe(true)
   })
 
-  it('keeps its seat when its actuator asks for more than a row holds, unless it does so all the time', async () => {
-    const { send, isSeated } = await seated(rule({ actuators: [{ label: 'a0', name: 'asks' }] }))
+  it('keeps its handle when its actuator asks for more than a row holds, unless it does so all the time', async () => {
+    const { send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'asks' }] }))
     for (let i = 0; i < 60; i++) send({ a: 30, b: 1 })
-    expect(isSeated()).toBe(true)
+    expect(hasRow()).toBe(true)
     for (let i = 0; i < 10; i++) send({ a: 30, b: 1 })
-    expect(isSeated()).toBe(false)
+    expect(hasRow()).toBe(false)
   })
 
   it('keeps raw data in which a plug has put its properties', async () => {
     const keeping = { name: 'keeps', properties: { value: '${streamdata.a}' } }
-    const { task, send } = await seated(rule({ sensors: [sensor('s0', keeping)], triggers: [] }))
+    const { task, send } = await attached(rule({ sensors: [sensor('s0', keeping)], triggers: [] }))
     send({ a: 7, b: 1 })
     send({ a: 99, b: 1 })
     expect(task.node('s0')).toMatchObject({ rawData: { seen: { value: 7 } }, error: { message: 'too much' } })
   })
 
   it('rises while a promise of its actuator is open', async () => {
-    const { engine, send, isSeated } = await seated(rule({ actuators: [{ label: 'a0', name: 'waits' }] }))
+    const { engine, send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'waits' }] }))
     send({ a: 30, b: 1 })
-    expect(isSeated()).toBe(false)
+    expect(hasRow()).toBe(false)
     await engine.settled()
     send({ a: 1, b: 1 })
-    expect(isSeated()).toBe(true)
+    expect(hasRow()).toBe(true)
   })
 
   it('gives up its row when it is stopped or removed', async () => {
-    const { engine, task, isSeated, send } = await seated()
+    const { engine, task, hasRow, send } = await attached()
     await engine.stop(task.id)
-    expect(isSeated()).toBe(false)
+    expect(hasRow()).toBe(false)
     expect(send({ a: 30, b: 1 })).toBe(false)
     await engine.remove(task.id)
     expect(engine.tasks.size).toBe(0)
