@@ -27,13 +27,13 @@ interface Stretch {
   readonly batch: Batch | null
   readonly rows: number[]
   readonly listeners: MessageListener[]
-  /** messages that its rows took one by one since they were arranged, or since their last vectorized */
+  /** messages that its rows took one by one since they were arranged, or since their last vectorized batch */
   calm: number
   /** its rows, when they are many and their fields have stayed the same */
   vectorized: VectorizedBatch | undefined
 }
 
-/** messages after which rows may go in a vectorized */
+/** messages after which rows may go in a vectorized batch */
 const CALM = 32
 const LONGEST_PAUSE = 1024
 /** Shared by all who heard nothing yet. */
@@ -209,7 +209,7 @@ function takeStretch(stretch: Stretch, batch: Batch, message: Message, now: numb
   }
 }
 
-/** As far as a vectorized takes it: the place of the first row that has to take it by itself. */
+/** As far as a vectorized batch takes it: the place of the first row that has to take it by itself. */
 function takeVectorized(
   stretch: Stretch,
   batch: Batch,

@@ -61,7 +61,7 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
   }
 }
 
-/** How vectorized of a shape take messages. */
+/** How vectorized batches of a shape take messages. */
 export function generatedVectors(rows: RowStore, condition: VectorCondition, generate: Generate): VectorCode {
   const source = new SourceWriter(rows.shape, rows.layout)
   return {

@@ -18,7 +18,7 @@ export interface RowEvents {
   current: Message | undefined
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
-  /** Rows of a vectorized fire their only actuators, one after the other. */
+  /** Rows of a vectorized batch fire their only actuators, one after the other. */
   beginFirings(trigger: number): void
   /** One of them, whose properties need nothing else. False when the call went on in the state machine: then the vectorized batch is over. */
   fireNext(row: number, plug: Plug, properties: Values): boolean
@@ -44,7 +44,7 @@ export type TakeOne = (row: number, message: Values) => Accepted
 /** Limits of a vectorized batch's rows: by constant, then by row. */
 export type Limits = readonly (readonly number[])[]
 
-/** How a vectorized takes messages. `values`: what messages showed, by message and parameter. */
+/** How a vectorized batch takes messages. `values`: what messages showed, by message and parameter. */
 export interface VectorCode {
   /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
   read(message: Values, values: Float64Array, at: number): boolean
@@ -67,7 +67,7 @@ export interface VectorCode {
   ): number
 }
 
-/** Which rows of a vectorized fire: those whose sensors are all in allowed ranges, or all others. */
+/** Which rows of a vectorized batch fire: those whose sensors are all in allowed ranges, or all others. */
 export interface VectorCondition {
   /** allowed ranges of each sensor, as bits in the order of `SensorSteps.states` */
   readonly allowed: readonly number[]

@@ -1,4 +1,4 @@
-/** What the vectorized of one batch share: which rows can go in vectorized, when they fire, and which nodes change. */
+/** What the vectorized of one batch share: which rows can go in vectorized batch, when they fire, and which nodes change. */
 import type { Graph } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'

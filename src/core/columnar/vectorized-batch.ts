@@ -172,7 +172,7 @@ export class VectorizedBatch {
     return length
   }
 
-  /** From rows that are up to date. False when their last message is not one for vectorized. */
+  /** From rows that are up to date. False when their last message is not one for vectorized batch. */
   #begin(last: Message): boolean {
     const { read, parameters } = this.#parts
     this.#newest = FIRST - 1
