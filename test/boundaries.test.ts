@@ -5,7 +5,7 @@ import { filesUnder, ignoredNames, readText, root } from './support/repository.t
 import { scanSource } from './support/scan-source.ts'
 
 const TOP_LEVEL = new Set(
-  'package.json package-lock.json tsconfig.json vitest.config.ts README.md CONTRIBUTING.md LICENSE src plugins fixtures bench test'.split(
+  'package.json package-lock.json tsconfig.json vitest.config.ts README.md CONTRIBUTING.md CHANGELOG.md LICENSE docs src plugins fixtures bench test'.split(
     ' ',
   ),
 )

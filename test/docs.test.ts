@@ -1,25 +1,38 @@
 /** The documents say what is so: their code compiles and runs, their links lead somewhere, their tables are the code's. */
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { builtins } from '../plugins/index.ts'
-import { ISSUE_TYPES } from '../src/core/rule/check/issue-types.ts'
-import { OPTIONS, type Option } from '../src/host/config.ts'
-import { ERRORS } from '../src/kernel/errors.ts'
-import { plugTable } from './support/plug-table.ts'
-import { fencedBlocks, markedPart, relativeLinks } from './support/read-markdown.ts'
-import { readText, root } from './support/repository.ts'
+import { GENERATED, renewed } from '../.ci/docs.ts'
+import { anchorsOf, fencedBlocks, proseOf, relativeLinks, type Block } from './support/read-markdown.ts'
+import { filesUnder, readText, root } from './support/repository.ts'
 import { mustRun, run } from './support/run-command.ts'
 
-const readme = readText('README.md')
-const blocks = fencedBlocks(readme).filter((block) => block.notRun === undefined)
-const code = blocks.filter((block) => ['ts', 'js'].includes(block.language))
-const commands = blocks.filter(
-  (block) => block.language === 'sh' && /^(?:npx reflexarc|node src\/host\/cli\.ts)(?=\s|$)/.test(block.text.trim()),
-)
+/** What people read; what is in `docs` has programs and commands that run, as has the README. */
+const GUIDES = ['README.md', ...filesUnder(['docs'], '.md')]
+const PAGES = [
+  ...GUIDES,
+  ...['CONTRIBUTING.md', 'CHANGELOG.md', 'fixtures/README.md', 'bench/README.md'].filter((page) =>
+    existsSync(join(root, page)),
+  ),
+]
+/** Pages, or parts of one, whose shell blocks are one script; a test of its own runs each. */
+const WALKS = [
+  { page: 'README.md', title: 'With curl' },
+  { page: 'docs/guide/data-and-alarms.md', title: undefined },
+] as const
+
+interface Snippet extends Block {
+  readonly page: string
+}
+
+const snippets = GUIDES.flatMap((page) => fencedBlocks(readText(page)).map((block): Snippet => ({ ...block, page })))
+const walked = new Set(WALKS.flatMap(({ page, title }) => blocksOf(page, title).map(({ text }) => text)))
+const code = snippets.filter(({ language, notRun }) => ['ts', 'js'].includes(language) && notRun === undefined)
+const shell = snippets.filter(({ language, notRun }) => language === 'sh' && notRun === undefined)
+const commands = shell.filter(({ text }) => !walked.has(text))
 
 /** A package named reflexarc whose entries are the sources, so that blocks import as a user does and no build is needed. */
 let folder = ''
@@ -33,15 +46,81 @@ beforeAll(() => {
     './testing': './src/testing/index.ts',
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', exports }))
-  const names = code.map((block) => `line-${block.line}.${block.language}`)
-  code.forEach((block, index) => writeFileSync(join(folder, names[index] ?? ''), `${block.text}\nexport {}\n`))
+  for (const block of code) writeFileSync(join(folder, fileOf(block)), `${block.text}\nexport {}\n`)
   const extra = { noEmit: true, noUnusedLocals: false, noUnusedParameters: false, allowJs: true, checkJs: false }
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: extra, include: ['line-*'] }),
+    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: extra, include: ['snippet-*'] }),
   )
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function fileOf({ page, line, language }: Snippet): string {
+  return `snippet-${page.replaceAll('/', '-').replace(/\.md$/, '')}-${line}.${language}`
+}
+
+function blocksOf(page: string, title: string | undefined): readonly Block[] {
+  const text = readText(page)
+  const part = title === undefined ? text : text.split(/^## /m).find((one) => one.startsWith(`${title}\n`))
+  return fencedBlocks(part ?? '').filter(({ language }) => language === 'sh')
+}
+
+/** Runs commands as they stand in a document, from the sources. */
+function runCommand(text: string): string {
+  const fromSource = text.replaceAll(/\bnpx reflexarc\b/g, `'${process.execPath}' src/host/cli.ts`)
+  return mustRun('bash', ['-euo', 'pipefail', '-c', fromSource], root)
+}
+
+/** The blocks that a document shows as what this one prints. */
+function printedAfter(snippet: Snippet): readonly string[] {
+  const next = snippets[snippets.indexOf(snippet) + 1]
+  return next?.page === snippet.page && next.printedBy === '' ? [next.text] : []
+}
+
+/** Each line that is shown was printed, in that order; what stands between may be left out. */
+function expectPrinted(shown: string, printed: string): void {
+  let rest = printed.split('\n').map((line) => line.trimEnd())
+  for (const line of shown.split('\n').map((one) => one.trimEnd())) {
+    expect(rest, `not printed, or not there: ${line}`).toContain(line)
+    rest = rest.slice(rest.indexOf(line) + 1)
+  }
+}
+
+describe('programs and commands', () => {
+  it('are there', () => {
+    expect(code.length).toBeGreaterThan(5)
+    expect(commands.length).toBeGreaterThan(5)
+    expect(walked.size).toBeGreaterThan(5)
+  })
+
+  it('are told apart: what is in a shell block runs, belongs to a walk, or says why it does not run', () => {
+    const odd = commands.filter(({ text }) => !/^npx reflexarc(?=\s)/.test(text.trim()))
+    expect(odd.map(({ page, line, text }) => `${page}:${line}: ${text}`)).toEqual([])
+  })
+
+  it('compile as strictly as ours', () => {
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { stdout } = run(process.execPath, [compiler, '-p', folder], folder)
+    expect(stdout.split('\n').filter((line) => /^(?:snippet-|error)/.test(line))).toEqual([])
+  })
+
+  it.each(code.map((block) => [block.page, block.line, block] as const))('%s:%i runs', (_page, _line, block) => {
+    const printed = mustRun(process.execPath, [join(folder, fileOf(block))], folder)
+    for (const shown of printedAfter(block)) expectPrinted(shown, printed)
+  })
+
+  it.each(commands.map((block) => [block.page, block.line, block] as const))(
+    '%s:%i ends well',
+    (_page, _line, block) => {
+      const printed = runCommand(block.text)
+      for (const shown of printedAfter(block)) expectPrinted(shown, printed)
+    },
+  )
+
+  it.each(
+    snippets.flatMap(({ page, line, text, printedBy }) => (printedBy ? [[page, line, text, printedBy] as const] : [])),
+  )('%s:%i shows what a command prints', (_page, _line, shown, command) => expectPrinted(shown, runCommand(command)))
+})
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -51,51 +130,22 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** What the commands of a section print as JSON, line by line, when they run in one shell. */
-function walked(title: string, rewrite: (script: string) => string): readonly unknown[] {
-  const section = readme.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? ''
-  const walk = fencedBlocks(section).map(({ text }) => text)
-  expect(walk.length).toBeGreaterThan(2)
+/** What the commands of a walk print as JSON, line by line, when they run in one shell. */
+function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string) => string): readonly unknown[] {
+  const blocks = blocksOf(page, title).map(({ text }) => text)
+  expect(blocks.length).toBeGreaterThan(2)
   // What the walk keeps goes away with the folder.
-  const script = [`export TMPDIR='${folder}'`, ...walk].join('\n')
+  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n')
   return mustRun('bash', ['-uc', rewrite(script)], folder)
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line): unknown => JSON.parse(line))
 }
 
-describe('README.md', () => {
-  it('has blocks of code', () => {
-    expect(code.length).toBeGreaterThan(0)
-  })
-
-  it('has TypeScript that compiles as strictly as ours', () => {
-    const { stdout } = run(
-      process.execPath,
-      [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder],
-      folder,
-    )
-    expect(stdout.split('\n').filter((line) => /^(?:line-|error)/.test(line))).toEqual([])
-  })
-
-  it.each(code.map((block) => [block.line, block.language] as const))(
-    'has code at line %i that runs',
-    (line, language) => {
-      mustRun(process.execPath, [join(folder, `line-${line}.${language}`)], folder)
-    },
-  )
-
-  it.each(commands.map((block) => [block.line, block.text] as const))(
-    'has a command at line %i that ends well',
-    (_line, text) => {
-      const fromSource = text.replace(/\bnpx reflexarc\b/g, `'${process.execPath}' src/host/cli.ts`)
-      mustRun('bash', ['-euo', 'pipefail', '-c', fromSource], root)
-    },
-  )
-
-  it('has a walk with curl that goes from a rule over a crash to the same state', async () => {
+describe('the walks', () => {
+  it('go from a rule over a crash to the same state', async () => {
     const port = String(await freePort())
-    const answers = walked('With curl', (script) =>
+    const answers = walk(WALKS[0], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
         .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
@@ -112,9 +162,9 @@ describe('README.md', () => {
     expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
   }, 120_000)
 
-  it('has a walk from a type over three protocols to an alarm that says why', async () => {
+  it('go from a type over three protocols to an alarm that says why', async () => {
     const [port, mqtt] = [String(await freePort()), String(await freePort())]
-    const answers = walked('Things, data and alarms', (script) =>
+    const answers = walk(WALKS[1], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
         .replaceAll('cli.ts serve --mqtt 1883', `cli.ts serve --port ${port} --mqtt ${mqtt}`)
@@ -128,63 +178,54 @@ describe('README.md', () => {
       explanation: { fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } } },
     })
   }, 120_000)
+})
 
-  it('has the table of errors that the code has', () => {
-    const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => `| \`${name}\` | ${status} | ${meaning} |`)
-    const table = ['| code | HTTP | meaning |', '|---|---|---|', ...rows].join('\n')
-    expect(markedPart(readme, 'errors'), `between the marks errors:start and errors:end belongs:\n\n${table}\n`).toBe(
-      table,
-    )
+describe('what is made of the code', () => {
+  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it anew', (page) => {
+    expect(readText(page)).toBe(renewed(page))
   })
+})
 
-  it('has the table of what a check finds that the code has', () => {
-    const rows = Object.entries(ISSUE_TYPES).map(([name, about]) => `| \`${name}\` | ${about} |`)
-    const table = ['| type | about |', '|---|---|', ...rows].join('\n')
-    expect(markedPart(readme, 'issues'), `between the marks issues:start and issues:end belongs:\n\n${table}\n`).toBe(
-      table,
-    )
-  })
+describe.each(PAGES)('%s', (page) => {
+  const text = readText(page)
 
-  it('has the table of plugs that the code has', () => {
-    const table = plugTable(builtins)
-    expect(markedPart(readme, 'plugs'), `between the marks plugs:start and plugs:end belongs:\n\n${table}\n`).toBe(
-      table,
-    )
-  })
-
-  it('has the table of options that the host has', () => {
-    const options: readonly Option[] = Object.values(OPTIONS)
-    const rows = options.map(({ flag, env, value, help, default: usual }) => {
-      const shown = value === undefined ? `--${flag}` : `--${flag} <${value}>`
-      return `| \`${shown}\` | \`${env}\` | ${usual === undefined ? '' : `\`${usual}\``} | ${help} |`
+  it('links only to files and headings that exist', () => {
+    const lost = relativeLinks(text).filter((link) => {
+      const [path = '', fragment] = link.split('#')
+      const target = path === '' ? page : posix.join(dirname(page), path)
+      if (!existsSync(join(root, target))) return true
+      return fragment !== undefined && target.endsWith('.md') && !anchorsOf(readText(target)).has(fragment)
     })
-    const table = ['| option | environment | default | |', '|---|---|---|---|', ...rows].join('\n')
-    expect(
-      markedPart(readme, 'options'),
-      `between the marks options:start and options:end belongs:\n\n${table}\n`,
-    ).toBe(table)
+    expect(lost).toEqual([])
+  })
+
+  it('names only paths that exist, unless they have a <part> to fill in', () => {
+    const named = [...proseOf(text).matchAll(/`((?:src|plugins|test|fixtures|bench|docs|\.ci)\/[^`\s]*)`/g)]
+    const paths = named.map((match) => match[1] ?? '').filter((path) => !/[<*]/.test(path))
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 
   it('names the commands of package.json as they are', () => {
     const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
-    const named = [...readme.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z:]+)\b/g)].map((match) => match[1] ?? '')
-    expect(named).toEqual(expect.arrayContaining(['start', 'test']))
+    const named = [...text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z:]+)\b/g)].map((match) => match[1] ?? '')
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 })
 
-describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (name) => {
-  it('links only to files that exist', () => {
-    const lost = relativeLinks(readText(name)).filter((target) => !existsSync(join(root, dirname(name), target)))
-    expect(lost).toEqual([])
+describe('the index', () => {
+  it('leads to every page', () => {
+    const indexes = ['docs/README.md', 'docs/decisions/README.md'].filter((page) => existsSync(join(root, page)))
+    const linked = indexes.flatMap((page) =>
+      relativeLinks(readText(page)).map((link) => posix.join(dirname(page), link.replace(/#.*$/, ''))),
+    )
+    const pages = filesUnder(['docs'], '.md').filter((page) => page !== 'docs/README.md')
+    expect(pages.filter((page) => !linked.includes(page))).toEqual([])
   })
-})
 
-describe('CONTRIBUTING.md', () => {
-  it('names only paths that exist, unless they have a <part> to fill in', () => {
-    const named = [...readText('CONTRIBUTING.md').matchAll(/`((?:src|plugins|test|fixtures|bench|\.ci)\/[^`\s]*)`/g)]
-    const paths = named.map((match) => match[1] ?? '').filter((path) => !/[<*]/.test(path))
-    expect(paths.length).toBeGreaterThan(5)
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  it('has nothing beside pages', () => {
+    const other = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(?!md$)[^./]+$/.test(name),
+    )
+    expect(other).toEqual([])
   })
 })

@@ -123,7 +123,7 @@ describe('the package', () => {
   })
 
   it('holds no tests, no benches and no sources', () => {
-    const known = /^(?:dist\/(?:src|plugins)\/|fixtures\/|package\.json$|README\.md$|LICENSE$)/
+    const known = /^(?:dist\/(?:src|plugins)\/|docs\/|fixtures\/|package\.json$|README\.md$|LICENSE$)/
     expect(library.files.filter((path) => !known.test(path) || path.includes('.test.'))).toEqual([])
     expect(library.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([])
   })

@@ -1,6 +1,6 @@
 /**
  * The one table of coded errors, and the shape in which several problems are reported at once.
- * `status` is the HTTP status a host answers with. test/docs.test.ts ties the table to the README.
+ * `status` is the HTTP status a host answers with. docs/reference/errors.md shows the table.
  */
 export const ERRORS = {
   VALIDATION: {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { fencedBlocks, markedPart, relativeLinks } from './read-markdown.ts'
+import { anchorsOf, fencedBlocks, markedPart, relativeLinks } from './read-markdown.ts'
 
 describe('fencedBlocks', () => {
   it('gives language, text and first line of each block', () => {
     const markdown = 'Text\n```ts\nconst a = 1\n\nconst b = 2\n```\n\n```\nplain\n```\n'
     expect(fencedBlocks(markdown)).toEqual([
-      { language: 'ts', text: 'const a = 1\n\nconst b = 2', line: 3, notRun: undefined },
+      { language: 'ts', text: 'const a = 1\n\nconst b = 2', line: 3, notRun: undefined, printedBy: undefined },
       { language: '', text: 'plain', line: 9, notRun: undefined },
     ])
   })
@@ -20,16 +20,29 @@ describe('fencedBlocks', () => {
     expect(fencedBlocks(markdown).map((block) => block.notRun)).toEqual(['needs a key', undefined, undefined])
   })
 
+  it('knows what prints a block: a command, or the block above', () => {
+    const markdown =
+      '<!-- printed by: npx a -->\n```text\na\n```\n\n<!-- printed -->\n\n```text\nb\n```\n```text\nc\n```'
+    expect(fencedBlocks(markdown).map((block) => block.printedBy)).toEqual(['npx a', '', undefined])
+  })
+
   it('refuses a block that is never closed', () => {
     expect(() => fencedBlocks('a\n```ts\nb')).toThrow('line 2')
   })
 })
 
 describe('relativeLinks', () => {
-  it('gives targets in the checkout without fragments, and leaves the rest out', () => {
+  it('gives targets in the checkout with their fragments, and leaves the rest out', () => {
     const markdown =
       '[a](LICENSE) ![b](docs/b.png "title") [c](https://example.com) [d](#part) [e](src/x.ts#L3)\n```\n[f](no)\n```\n'
-    expect(relativeLinks(markdown)).toEqual(['LICENSE', 'docs/b.png', 'src/x.ts'])
+    expect(relativeLinks(markdown)).toEqual(['LICENSE', 'docs/b.png', '#part', 'src/x.ts#L3'])
+  })
+})
+
+describe('anchorsOf', () => {
+  it('gives headings as GitHub names them, and anchors of the page, but nothing of blocks', () => {
+    const markdown = '# A rule\n## `retryConfig`, and more\n<a id="sensor-x"></a>\n```md\n# no\n```\n'
+    expect([...anchorsOf(markdown)]).toEqual(['a-rule', 'retryconfig-and-more', 'sensor-x'])
   })
 })
 

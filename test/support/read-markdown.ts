@@ -1,3 +1,4 @@
+/** Reads Markdown as far as the tests of the documents need it. */
 export interface Block {
   language: string
   text: string
@@ -5,13 +6,18 @@ export interface Block {
   line: number
   /** why it is not to be run, from a comment `<!-- not run: reason -->` right before it */
   notRun: string | undefined
+  /**
+   * who prints it, from a comment right before it: a command (`<!-- printed by: command -->`), or the block above, then
+   * empty (`<!-- printed -->`)
+   */
+  printedBy: string | undefined
 }
 
 /** The fenced blocks of a Markdown text. */
 export function fencedBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { block: Block; fence: string; lines: string[] } | undefined
-  let notRun: string | undefined
+  let comment: string | undefined
   markdown.split('\n').forEach((line, index) => {
     const fence = /^ {0,3}(`{3,})\s*(\w*)/.exec(line)
     if (open) {
@@ -21,23 +27,47 @@ export function fencedBlocks(markdown: string): readonly Block[] {
       } else open.lines.push(line)
     } else if (fence) {
       open = {
-        block: { language: fence[2] ?? '', text: '', line: index + 2, notRun },
+        block: { language: fence[2] ?? '', text: '', line: index + 2, ...readComment(comment ?? '') },
         fence: fence[1] ?? '',
         lines: [],
       }
-      notRun = undefined
-    } else if (line.trim() !== '') notRun = /^<!-- not run: (.+) -->$/.exec(line.trim())?.[1]
+      comment = undefined
+    } else if (line.trim() !== '') comment = /^<!-- (.+) -->$/.exec(line.trim())?.[1]
   })
   if (open) throw new Error(`line ${open.block.line - 1}: this block is never closed`)
   return blocks
 }
 
-/** Targets of the links and images outside fenced blocks that point into the checkout, without their fragments. */
+function readComment(comment: string): Pick<Block, 'notRun' | 'printedBy'> {
+  const notRun = /^not run: (.+)$/.exec(comment)?.[1]
+  const printedBy = comment === 'printed' ? '' : /^printed by: (.+)$/.exec(comment)?.[1]
+  return { notRun, printedBy }
+}
+
+/** Targets of the links and images outside fenced blocks that point into the checkout, fragments included. */
 export function relativeLinks(markdown: string): readonly string[] {
-  const prose = markdown.replace(/^ {0,3}(`{3,})[^\n]*\n[\s\S]*?^ {0,3}\1`*\s*$/gm, '')
-  return [...prose.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
-    .map((match) => (match[1] ?? '').replace(/#.*$/, ''))
-    .filter((target) => target !== '' && !/^[a-z][a-z0-9+.-]*:/i.test(target))
+  return [...proseOf(markdown).matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target))
+}
+
+/** What links to a page may end in: its headings as GitHub names them, and its own anchors. */
+export function anchorsOf(markdown: string): ReadonlySet<string> {
+  const prose = proseOf(markdown)
+  const headings = [...prose.matchAll(/^#{1,6} (.+)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  )
+  const own = [...prose.matchAll(/<a id="([^"]+)">/g)].map((match) => match[1] ?? '')
+  return new Set([...headings, ...own])
+}
+
+/** A document without its fenced blocks. */
+export function proseOf(markdown: string): string {
+  return markdown.replaceAll(/^ {0,3}(`{3,})[^\n]*\n[\s\S]*?^ {0,3}\1`*\s*$/gm, '')
 }
 
 /** The text between `<!-- name:start -->` and `<!-- name:end -->`; undefined when there is no such part. */

@@ -27,7 +27,9 @@ export interface EngineOptions {
   readonly ids: () => string
   /** first number of all randomness that plugs see */
   readonly seed: number
+  /** what the engine asks of the outside: metadata, secrets, last values; default: nothing is known there */
   readonly ports?: Ports
+  /** told what nobody else would hear of, such as a subscriber that throws; default: nobody */
   readonly logger?: Logger
   /** handed to every plug as `globalSettings` */
   readonly globalSettings?: Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
- * A rule as data, as the platform sends and stores it (part 2, 2.1 to 2.3). Nothing here is checked: that is
- * validate.ts. Fields that the specification leaves open are marked "extension".
+ * A rule as data, as it is sent and stored. Nothing here is checked: that is validate.ts. The comments are the tables of
+ * docs/reference/rule.md.
  */
 import type { JsonObject } from '../../kernel/json.ts'
 
@@ -8,28 +8,33 @@ export type Position = readonly [number, number]
 
 /** What sensors and actuators have in common: which plug, with which properties. */
 export interface PlugNode {
+  /** name of the node, unique in its rule */
   label: string
-  /** plug name */
+  /** name of the plug that it runs */
   name: string
-  /** exact plug version; absent or `latest` takes the newest registered */
+  /** version of the plug; absent or `latest` takes the newest that is there */
   version?: string
+  /** where an editor draws it */
   position?: Position
+  /** what the plug is told; texts may have placeholders */
   properties?: Record<string, unknown>
-  /** plain id, `$`, `$taskId`, `$<variable>`, `META.$.<key>` or text with `${...}` */
+  /** the thing it is about: a plain id, `$` (the task's), `$taskId`, `$<variable>`, `META.$.<key>` or text with `${...}` */
   resource?: string
-  /** extension: ISO 8601, default PT50S */
+  /** time limit of a call, ISO 8601; default PT50S */
   timeout?: string
-  /** extension */
+  /** what is tried again when a call fails; default: nothing */
   retryConfig?: RetryConfig
-  /** extension: a JSON array of objects as text; the node runs once per object */
+  /** a JSON array of objects as text: the node runs once per object */
   loopDef?: string
-  /** extension: wait for a resume before running */
+  /** default false; true: each run waits for a resume before it begins */
   pauseExecution?: boolean
-  /** extension: ISO 8601, default PT1H */
+  /** how long it waits for that resume, ISO 8601; default PT1H */
   pauseExecutionTimeout?: string
-  /** extension, default false: calls that act need not wait for earlier ones that touch the same */
+  /** default false; true: calls that act need not wait for earlier ones that touch the same */
   unordered?: boolean
+  /** for people */
   description?: string
+  /** for editors */
   iconURL?: string
 }
 
@@ -46,19 +51,20 @@ export interface Sensor extends PlugNode {
   pollingPeriod?: number
   /** default true; false: the period counts from the end of the last execution */
   pollingFixedRate?: boolean
-  /** extension: cron or rrule for a clock of its own */
+  /** cron or rrule: gives the sensor a clock of its own */
   schedule?: string
-  /** extension: the state observed when the plug takes longer than `timeout` */
+  /** the state observed when the plug takes longer than `timeout` */
   timeoutState?: string
 }
 
 export type Actuator = PlugNode
 
 export interface RetryConfig {
+  /** how many more times a failed call is made */
   maxRetries: number
-  /** ISO 8601, default PT1S; doubles with each retry up to maxBackoff */
+  /** wait before the first retry, ISO 8601; default PT1S. It doubles with each retry up to `maxBackoff` */
   minBackoff?: string
-  /** ISO 8601, default PT1M */
+  /** longest wait, ISO 8601; default PT1M */
   maxBackoff?: string
   /** the state observed when the last retry failed */
   errorState?: string
@@ -67,135 +73,171 @@ export interface RetryConfig {
 export type RelationType = 'AND' | 'OR' | 'GENERAL' | 'NAND'
 
 export interface Relation {
+  /** name of the gate, unique in its rule */
   label: string
+  /** how the rows decide */
   type: RelationType
   /** labels of sensors or of other relations */
   parentLabels: readonly string[]
-  /** rows of states, one per parent; only GENERAL may have more than one row */
+  /** rows of states, one per parent; only `GENERAL` may have more than one row */
   combinations: readonly (readonly string[])[]
+  /** where an editor draws it */
   position?: Position
 }
 
 export interface StateChange {
-  /** a state or `*` */
+  /** the state before, `*` for any */
   stateFrom: string
+  /** the state after */
   stateTo: string
 }
 
 export interface Trigger {
+  /** the sensor or relation that it looks at */
   sourceLabel: string
+  /** the sensor or actuator that it fires */
   destinationLabel: string
-  /** seconds during which the destination does not fire again; 0 or absent: no limit */
+  /** cool-down in seconds, during which the destination does not fire again; 0 or absent: none */
   invocationPolicy?: number
+  /** fires when the source is in one of these states. Without this and `stateChangeTrigger` it fires after each run of the source */
   statesTrigger?: readonly string[]
+  /** fires when the source goes from one state to another */
   stateChangeTrigger?: StateChange
 }
 
 export interface Note {
+  /** where an editor draws it */
   position?: Position
+  /** what somebody should know about the rule */
   text: string
 }
 
 export interface RuleGraph {
+  /** what is looked at */
   sensors?: readonly Sensor[]
+  /** what is done */
   actuators?: readonly Actuator[]
+  /** gates over sensors and other gates */
   relations?: readonly Relation[]
+  /** when one thing makes another run */
   triggers?: readonly Trigger[]
+  /** for people */
   notes?: readonly Note[]
 }
 
 export type TaskType = 'onetime' | 'scheduled' | 'reactive' | 'periodic'
 
 export interface DstPolicy {
+  /** a time that the clocks skip: it moves forward by the gap, or is left out; default `shift` */
   gap?: 'shift' | 'skip'
+  /** a time that the clocks show twice; default `first`, or `both` when the expression runs every hour */
   overlap?: 'first' | 'second' | 'both'
 }
 
-/** Task settings (the `task` object of 2.1 and the body of 2.2), with this engine's extensions. */
+/** What a task needs beside its rule: the `task` object of a rule, and the body that makes a task from a template. */
 export interface TaskSettings {
+  /** for people; default `task` */
   name?: string
-  /** default true */
+  /** default true; false: the task is made and does not run */
   start?: boolean
-  /** default `reactive` when no clock is given either */
+  /** what begins its invocations; default: what the clock that is given says, and `reactive` without one */
   type?: TaskType
+  /** the thing that `$` stands for */
   resource?: string
+  /** values of variables, by name */
   variables?: Record<string, unknown>
   /** default true: forget the observations an invocation is about to renew */
   resetObservations?: boolean
-  /** extension, default `invocation`: what is re-run and what follows from it; `task` wipes every observation */
+  /** what that forgets: `invocation`, what runs again and what follows from it; `task`, every observation. Default `invocation` */
   resetScope?: 'invocation' | 'task'
   /** default true: sensors of one sequence group run side by side */
   parallel?: boolean
-  /** extension, default false: a gate stays unknown until all its parents are known */
+  /** default false; true: a gate stays unknown until all its parents are known */
   gatesNeedFullObservation?: boolean
   /** ms between ticks of a periodic task */
   frequency?: number
-  /** the same in seconds (rule form); `frequency` wins */
+  /** the same in seconds; `frequency` wins */
   pollingInterval?: number
-  /** extension, default true; false: the next tick counts from the end of the work of the last */
+  /** default true; false: the next tick counts from the end of the work of the last */
   pollingFixedRate?: boolean
+  /** of a scheduled task: a cron expression, Quartz's with 6 or 7 fields or unix's with 5 */
   cron?: string
+  /** of a scheduled task: a recurrence rule of RFC 5545 */
   rrule?: string
-  /** IANA zone or offset, default UTC */
+  /** IANA zone or offset; default UTC */
   timeZone?: string
-  /** extension: what to do with ticks missed while down */
+  /** what becomes of ticks that were missed while nobody was there: none, one, or all of them run; default `skip` */
   misfire?: 'skip' | 'once' | 'all'
-  /** extension, ISO 8601: a missed tick older than this is dropped */
+  /** a missed tick older than this is dropped, ISO 8601; default: none is too old */
   maxLateness?: string
-  /** extension, default 100, at most 1,000: how many missed ticks `misfire: all` runs, the latest ones */
+  /** how many missed ticks `misfire: all` runs, the latest ones; default 100, at most 1,000 */
   maxMissed?: number
-  /** extension: what a tick does when the last one still works */
+  /** what a tick does while the work of the last one goes on: it is held, waits, or drops that work; default `skip` */
   overlap?: 'skip' | 'queue' | 'cancelPrevious'
   /**
-   * extension: what becomes of a message that comes while the task is at work on an earlier one. `queue`: it waits;
+   * what becomes of a message that comes while the task is at work on an earlier one. `queue`: it waits;
    * `latest`: it waits, and one that waits is dropped when a newer one has all its values; `skip`: it is dropped.
    * Default `queue`; messages on channels always wait
    */
   whenBusy?: 'queue' | 'latest' | 'skip'
   /**
-   * extension, ms: how long a value of a message fills in where a later message does not repeat it; 0: not at all.
+   * ms that a value of a message fills in where a later message does not repeat it; 0: not at all.
    * Default: as the engine says, 60,000
    */
   streamValidity?: number
-  /** extension */
+  /** what becomes of times on days when the clocks change */
   dst?: DstPolicy
+  /** plain JSON by which the task is found */
   tags?: JsonObject
-  /** per-node overrides (2.2) */
+  /** changes of single nodes of the template */
   nodes?: readonly NodeOverride[]
 }
 
-/** The body that makes a task from a stored template (2.2). */
+/** The body that makes a task from a stored template. */
 export interface TaskFromTemplate extends TaskSettings {
   /** name of the template */
   template: string
-  /** extension, from 1: the version of the template to run; default: its newest */
+  /** from 1: the version of the template to run; default: its newest */
   templateVersion?: number
 }
 
-/** A rule with its task settings: what `engine.start` and POST /api/tasks take (2.1). */
+/** A rule with its task settings: what `engine.start` and POST /api/tasks take. */
 export interface Rule extends RuleGraph {
   task?: TaskSettings
 }
 
-/** A stored rule with a name (2.3). */
+/** A stored rule with a name. */
 export interface Template extends RuleGraph {
+  /** by which tasks ask for it */
   name: string
+  /** for people */
   description?: string
+  /** for editors */
   iconURL?: string
+  /** plain JSON by which it is found */
   tags?: JsonObject
+  /** what a task may or must bring */
   variables?: readonly VariableDeclaration[]
+  /** settings of tasks that do not bring their own */
   taskDefaults?: TaskSettings
 }
 
 export type VariableType = 'string' | 'boolean' | 'integer' | 'double' | 'long' | 'float' | 'object'
 
 export interface VariableDeclaration {
+  /** as placeholders name it */
   name: string
+  /** for people */
   displayName?: string
+  /** a task's value must be of it */
   type: VariableType
+  /** for editors, such as a list of values */
   format?: { type: string; values?: readonly unknown[] }
+  /** default false; true: a task without a value is refused */
   mandatory?: boolean
+  /** for people */
   description?: string
+  /** the value of tasks that bring none */
   defaultValue?: unknown
   /** a stream value of the same name replaces the variable */
   overrideByStream?: boolean
@@ -203,10 +245,11 @@ export interface VariableDeclaration {
   overrideByData?: boolean
 }
 
-/** One entry of `nodes` when a task is made from a template (2.2); the full list of what can be changed. */
+/** One entry of `nodes` when a task is made from a template; the full list of what can be changed. */
 export interface NodeOverride {
   /** label of a sensor or actuator */
   name: string
+  /** what is changed of it */
   properties: {
     /** the sequence number */
     cost?: number
@@ -223,8 +266,11 @@ export interface NodeOverride {
 }
 
 export interface PlugOverride {
+  /** another plug */
   name?: string
+  /** another version of it */
   version?: string
+  /** which actuator is meant; only of `actions` */
   label?: string
   /** single-key objects, or one plain object; merged by key over the template's */
   requiredProperties?: readonly Record<string, unknown>[] | Record<string, unknown>

@@ -1,4 +1,4 @@
-/** The stable kinds of problem in a rule or template. test/docs.test.ts ties the table to the README. */
+/** The stable kinds of problem in a rule or template. docs/reference/errors.md shows the table. */
 export const ISSUE_TYPES = {
   TYPE: 'a value of the wrong type or out of range',
   FIELD: 'a field nobody knows, or one that has no effect where it stands',

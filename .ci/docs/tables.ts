@@ -1,0 +1,128 @@
+/** Tables of the documents, made of what the code declares. */
+import { spawnSync } from 'node:child_process'
+import { builtins } from '../../plugins/index.ts'
+import { byName, plugPage, table } from '../../src/core/plug/plug-page.ts'
+import type { Plug } from '../../src/core/plug/plug.ts'
+import { ISSUE_TYPES } from '../../src/core/rule/check/issue-types.ts'
+import { OPTIONS, type Option } from '../../src/host/config.ts'
+import { ERRORS } from '../../src/kernel/errors.ts'
+import { readInterface, readInterfaces, type Member } from './interfaces.ts'
+import { readText, root } from '../../test/support/repository.ts'
+
+export function errorTable(): string {
+  const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning])
+  return table(['code', 'HTTP', 'meaning'], rows)
+}
+
+export function issueTable(): string {
+  const rows = Object.entries(ISSUE_TYPES).map(([name, about]) => [`\`${name}\``, about])
+  return table(['type', 'about'], rows)
+}
+
+export function optionTable(): string {
+  const options: readonly Option[] = Object.values(OPTIONS)
+  const rows = options.map(({ flag, env, value, help, default: usual }) => {
+    const shown = value === undefined ? `--${flag}` : `--${flag} <${value}>`
+    return [`\`${shown}\``, `\`${env}\``, usual === undefined ? '' : `\`${usual}\``, help]
+  })
+  return table(['option', 'environment', 'default', ''], rows)
+}
+
+/** One row a member. Throws when one has no comment: its row would say nothing. */
+export function memberTable(path: string, name: string): string {
+  return rowsOf(path, readInterface(readText(path), name).members)
+}
+
+/** An overview with a link for each plug, and the page of each. */
+export function plugReference(): string {
+  const plugs = builtins.toSorted(byName)
+  const rows = plugs.map((plug) => [
+    `[\`${plug.name}\`](#${anchorOf(plug)})`,
+    plug.kind,
+    plug.states.map((state) => `\`${state}\``).join(', '),
+    whenBusy(plug),
+    plug.description ?? '',
+  ])
+  const pages = plugs.map((plug) => {
+    const page = plugPage(plug).replace(/^# .+$/m, `## ${titleOf(plug)}`)
+    return `<a id="${anchorOf(plug)}"></a>\n\n${page}`
+  })
+  return [table(['plug', 'kind', 'states', 'when busy', 'what it does'], rows), ...pages].join('\n\n')
+}
+
+/** What becomes of a call while earlier work of the task goes on, in a few words. */
+function whenBusy({ kind, reads, acts, touches }: Plug): string {
+  if (kind === 'sensor' && acts === false) return reads === 'message' ? 'may begin ahead' : 'its turn'
+  const order = touches === undefined ? 'in order per node' : 'in order per thing'
+  return kind === 'sensor' ? `its turn, ${order}` : order
+}
+
+function titleOf({ name, kind }: Plug): string {
+  const both = builtins.filter((plug) => plug.name === name).length > 1
+  return both ? `${name} (${kind})` : name
+}
+
+function anchorOf({ name, kind }: Plug): string {
+  return `${kind}-${name}`
+}
+
+const EVENTS = 'src/core/engine/events.ts'
+
+/** A part for each type of event, in the order of the code. */
+export function eventReference(): string {
+  const events = readInterfaces(readText(EVENTS)).flatMap(({ name, parents, about, members }) => {
+    const type = /^Base<'(\w+)'>$/.exec(parents)?.[1]
+    if (type === undefined) return []
+    if (about === '') throw new Error(`${EVENTS}: ${name} has no comment, and so nothing to say in the documents`)
+    return [`### \`${type}\`\n\n${about}\n\n${rowsOf(EVENTS, members)}`]
+  })
+  return events.join('\n\n')
+}
+
+/** The chain of a firing, interface by interface. */
+export function whyReference(): string {
+  const names = ['Why', 'InputSummary', 'WhyTrigger', 'WhySensor', 'WhyGate', 'WhyStep']
+  const source = readText(EVENTS)
+  return names
+    .map((name) => readInterface(source, name))
+    .map(({ name, about, members }) => `### \`${name}\`\n\n${about}\n\n${rowsOf(EVENTS, members)}`)
+    .join('\n\n')
+}
+
+function rowsOf(path: string, members: readonly Member[]): string {
+  const bare = members.filter(({ about }) => about === '').map(({ name }) => name)
+  if (bare.length > 0) throw new Error(`${path}: no comment says what these are: ${bare.join(', ')}`)
+  const rows = members.map(({ name, optional, type, about }) => [
+    optional ? `[\`${name}\`]` : `\`${name}\``,
+    `\`${type}\``,
+    about,
+  ])
+  return table(['field', 'type', 'meaning'], rows)
+}
+
+/** What `--help` says, command by command. */
+export function commandReference(): string {
+  const overview = help([])
+  const names = [...overview.matchAll(/^ {2}([a-z]+) .*$/gm)].map((match) => match[1] ?? '')
+  const all = [...names, ...subcommands('keys')]
+  return [
+    `\`\`\`text\n${overview}\n\`\`\``,
+    ...all.map((name) => `## ${name}\n\n\`\`\`text\n${help(name.split(' '))}\n\`\`\``),
+  ].join('\n\n')
+}
+
+function subcommands(name: string): readonly string[] {
+  const part = help([name]).split('\nCommands:\n')[1]?.split('\n\n')[0] ?? ''
+  return [...part.matchAll(/^ {2}([a-z]+) /gm)].map((match) => `${name} ${match[1] ?? ''}`)
+}
+
+function help(command: readonly string[]): string {
+  const args = ['src/host/cli.ts', ...command, '--help']
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${String(status)}\n${stderr}`)
+  return stdout.trimEnd()
+}
