@@ -5,6 +5,7 @@ import { markedPart } from '../test/support/read-markdown.ts'
 import { readText, root } from '../test/support/repository.ts'
 import {
   commandReference,
+  decisionList,
   errorTable,
   eventReference,
   issueTable,
@@ -45,6 +46,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     why: whyReference,
   },
   'docs/reference/command-line.md': { commands: commandReference },
+  'docs/decisions/README.md': { decisions: decisionList },
 }
 
 /** A page with its generated parts as they should be. Throws when it has no place for one. */

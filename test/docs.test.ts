@@ -212,6 +212,26 @@ describe.each(PAGES)('%s', (page) => {
   })
 })
 
+describe('decisions', () => {
+  const decisions = filesUnder(['docs/decisions'], '.md').filter((page) => page !== 'docs/decisions/README.md')
+
+  it('are numbered without a gap', () => {
+    const numbers = decisions.map((page) => Number(/\/(\d{3})-[a-z0-9-]+\.md$/.exec(page)?.[1]))
+    expect(numbers).toEqual(decisions.map((_, index) => index + 1))
+  })
+
+  it.each(decisions)(
+    '%s says what was so, what was decided, what follows and what holds it, on one short page',
+    (page) => {
+      const text = readText(page)
+      const parts = [...text.matchAll(/^\*\*(\w[\w ]*)(?:\.\*\*|\*\* )/gm)].map((match) => match[1])
+      expect(parts).toEqual(['Context', 'Decision', 'Consequence', 'Held by'])
+      expect(text).toMatch(new RegExp(`^# ${Number(/\/(\d{3})-/.exec(page)?.[1])}\\. `))
+      expect(text.split('\n').length).toBeLessThanOrEqual(32)
+    },
+  )
+})
+
 describe('the index', () => {
   it('leads to every page', () => {
     const indexes = ['docs/README.md', 'docs/decisions/README.md'].filter((page) => existsSync(join(root, page)))

@@ -1,5 +1,6 @@
 /** Tables of the documents, made of what the code declares. */
 import { spawnSync } from 'node:child_process'
+import { posix } from 'node:path'
 import { builtins } from '../../plugins/index.ts'
 import { byName, plugPage, table } from '../../src/core/plug/plug-page.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
@@ -7,7 +8,7 @@ import { ISSUE_TYPES } from '../../src/core/rule/check/issue-types.ts'
 import { OPTIONS, type Option } from '../../src/host/config.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
 import { readInterface, readInterfaces, type Member } from './interfaces.ts'
-import { readText, root } from '../../test/support/repository.ts'
+import { filesUnder, readText, root } from '../../test/support/repository.ts'
 
 export function errorTable(): string {
   const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning])
@@ -125,4 +126,10 @@ function help(command: readonly string[]): string {
   })
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${String(status)}\n${stderr}`)
   return stdout.trimEnd()
+}
+
+/** A line for each decision, by its number and title. */
+export function decisionList(): string {
+  const pages = filesUnder(['docs/decisions'], '.md').filter((path) => /\/\d{3}-/.test(path))
+  return pages.map((path) => `- [${/^# (.+)$/m.exec(readText(path))?.[1] ?? path}](${posix.basename(path)})`).join('\n')
 }
