@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { markedPart } from '../test/support/read-markdown.ts'
 import { readText, root } from '../test/support/repository.ts'
+import { invariantTable } from './docs/invariants.ts'
 import {
   commandReference,
   decisionList,
@@ -12,6 +13,7 @@ import {
   memberTable,
   optionTable,
   plugReference,
+  wallsTable,
   whyReference,
 } from './docs/tables.ts'
 
@@ -46,6 +48,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     why: whyReference,
   },
   'docs/reference/command-line.md': { commands: commandReference },
+  'docs/architecture.md': { walls: wallsTable, invariants: invariantTable },
   'docs/decisions/README.md': { decisions: decisionList },
 }
 

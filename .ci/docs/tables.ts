@@ -8,6 +8,7 @@ import { ISSUE_TYPES } from '../../src/core/rule/check/issue-types.ts'
 import { OPTIONS, type Option } from '../../src/host/config.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
 import { readInterface, readInterfaces, type Member } from './interfaces.ts'
+import { WALLS } from '../../test/support/import-walls.ts'
 import { filesUnder, readText, root } from '../../test/support/repository.ts'
 
 export function errorTable(): string {
@@ -132,4 +133,16 @@ function help(command: readonly string[]): string {
 export function decisionList(): string {
   const pages = filesUnder(['docs/decisions'], '.md').filter((path) => /\/\d{3}-/.test(path))
   return pages.map((path) => `- [${/^# (.+)$/m.exec(readText(path))?.[1] ?? path}](${posix.basename(path)})`).join('\n')
+}
+
+/** Who may import whom, as the test of the walls has it. */
+export function wallsTable(): string {
+  const named = (list: readonly string[]) => list.map((one) => (one === '**' ? 'anything' : `\`${one}\``)).join(', ')
+  const rows = WALLS.map(({ from, files, packages, pure }) => [
+    `\`${from}\``,
+    named(files),
+    named(packages) || 'none',
+    pure ? 'yes' : '',
+  ])
+  return table(['files', 'may import', 'packages', 'pure: no clock, chance or timer of its own'], rows)
 }

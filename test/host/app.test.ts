@@ -4,6 +4,7 @@ import { basic, sampleHost } from './sample-host.ts'
 
 const json = { 'content-type': 'application/json' }
 
+// Holds src/host/mount.ts M2
 describe('a request that fails', () => {
   it.each([
     ['GET', '/sample/coded', 400, 'the thing does not run'],
@@ -58,6 +59,7 @@ describe('a stream', () => {
   })
 })
 
+// Holds src/host/mount.ts M3
 describe('a body', () => {
   const post = { method: 'POST', url: '/sample/things' } as const
 
@@ -156,6 +158,7 @@ describe('a query', () => {
   })
 })
 
+// Holds src/host/mount.ts M1
 describe('every route', () => {
   const OPEN = ['/docs', '/health', '/metrics', '/sample/open']
 

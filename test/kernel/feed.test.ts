@@ -9,6 +9,7 @@ async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
   return values
 }
 
+// Holds src/kernel/feed.ts F1, F3
 describe('a feed', () => {
   it('gives a reader what is published after it joined, in order', async () => {
     const feed = new Feed<number>()

@@ -53,6 +53,7 @@ describe('the run in which every answer comes at once', () => {
     always(200, async (given) => expectSame(await promised(given), await atOnce(given))))
 })
 
+// Holds src/core/task/step.ts I8, src/core/engine/task-lane.ts N1, N2
 describe('a run in which answers take their time', () => {
   it('is the run in which they come at once', () =>
     always(800, async (given) => expectSame(await slowly(given), await atOnce(given))))
@@ -69,6 +70,7 @@ describe('a run in which answers take their time', () => {
     always(200, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { pauses: true }))
 })
 
+// Holds src/core/engine/ahead-calls.ts A1, A2
 describe('calls that depend on their message alone', () => {
   let most = 0
 

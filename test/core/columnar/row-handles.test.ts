@@ -55,6 +55,7 @@ const pair = (type: 'AND' | 'OR') => ({
   triggers: [{ sourceLabel: 'g', destinationLabel: 'a0', statesTrigger: ['TRUE'] }],
 })
 
+// Holds src/core/quiet/shape.ts Q1 to Q4
 describe('a task sits down after two messages with the same fields', () => {
   const cases: [string, Rule, boolean][] = [
     ['of one comparing sensor', rule(), true],

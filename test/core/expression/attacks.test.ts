@@ -45,6 +45,7 @@ const ATTACKS = [
   'list.map(a => '.repeat(500) + '1' + ')'.repeat(500), '${'.repeat(2000), '"${nodes.a.state}"+'.repeat(1500) + '1', '1'.repeat(9999), '9'.repeat(400) + '**9',
 ] // prettier-ignore
 
+// Holds src/core/expression/expression.ts E2, E4
 describe('an attack', () => {
   it('is one of more than a hundred', () => {
     expect(ATTACKS.length).toBeGreaterThan(100)

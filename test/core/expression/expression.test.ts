@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compileExpression } from '../../../src/core/expression/expression.ts'
 import { evaluate, message } from './sample.ts'
 
+// Holds src/core/expression/expression.ts E1, E3, E5
 describe('an expression', () => {
   it.each<[string, unknown]>([
     ['temperature > 25 && state == "on"', true],

@@ -191,6 +191,7 @@ describe('a gate that needs full observation', () => {
   })
 })
 
+// Holds src/core/task/step.ts I3
 describe('any gate', () => {
   const caseOf = fc
     .record({

@@ -123,6 +123,7 @@ describe('a schedule through a change of the clocks', () => {
   })
 })
 
+// Holds src/core/schedule/wall-clock-schedule.ts I1, I2
 describe('a schedule agrees with a walk over the minutes', () => {
   const names = Intl.supportedValuesOf('timeZone')
   const numbers = (max: number): fc.Arbitrary<number[]> =>

@@ -15,6 +15,7 @@ async function outcome(source: string): Promise<string> {
   }
 }
 
+// Holds src/core/script/fence.ts F1 to F3, src/core/script/metered-source.ts W1 to W4
 describe('the fence around scripts', () => {
   it.each([
     ['while (true) {}'],

@@ -28,6 +28,8 @@ function at(n: number): { n: number; timestamp: number } {
   return { n, timestamp: NOON + n }
 }
 
+// Holds src/services/broker/posting/follower.ts F1, F2, src/services/broker/posting/post-line.ts L4, L5,
+// src/services/broker/posting/projection.ts P1, P2
 describe('a post', () => {
   it('that is in the log but not in series when the process dies is there after the next start', async () => {
     const disk = new MemoryDisk()

@@ -51,6 +51,7 @@ async function stored(broker: BrokerBench, resource: string, count: number): Pro
   }
 }
 
+// Holds src/services/broker/routes/streams/sockets.ts W1, W2
 describe('a socket that publishes', () => {
   it.each([
     ['/resources/a/events/publish', { n: 1 }],
@@ -128,6 +129,7 @@ describe('a socket that publishes', () => {
   })
 })
 
+// Holds src/services/broker/routes/streams/sockets.ts W3
 describe('a socket that subscribes', () => {
   it.each(['/resources/a/events/subscribe', '/resources/a/socket'])('at %s is told messages', async (path) => {
     await using broker = await brokerBench()

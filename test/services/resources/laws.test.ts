@@ -47,6 +47,7 @@ describe('a resource that is patched', () => {
   })
 })
 
+// Holds src/services/resources/contract.ts T1
 describe('writers at once', () => {
   it('lose no update; the history has every write in the order in which they counted', async () => {
     const { api, close } = await bench()
@@ -127,6 +128,7 @@ describe('search', () => {
   })
 })
 
+// Holds src/services/resources/type-work.ts W1
 describe('a restart', () => {
   it('goes on with what a type left to be done, and keeps everything that was answered', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'resources-'))

@@ -147,6 +147,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
   })
 })
 
+// Holds src/services/broker/mqtt/door.ts Q1, Q2
 describe('an acknowledgement', () => {
   it('comes when the message is durable, and in the order of the messages', async () => {
     const broker = new FakeBroker()

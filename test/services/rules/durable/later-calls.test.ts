@@ -24,6 +24,7 @@ const plain = runnableOf('plain', ruleOf({}), { resource: 'pump' })
 // nothing is stored but inputs: all of it is played again
 const OPTIONS = { plugs: [seen], ports: { metadata: async () => ({ site: 'cellar' }) }, checkpointMs: 1e9 }
 
+// Holds src/services/rules/durable/recovery.ts V1
 describe('a plug that answers at once', () => {
   it('is played again though other calls of it had to ask for something first, and those are not made twice', async () => {
     const ground = new Ground()
