@@ -1,4 +1,4 @@
-/** The built-in plugs (part 2, 2.1): one folder each, and this table. */
+/** The built-in plugs: one folder each, and this table. */
 import { type Plug, type PlugServices, ScriptFence } from '../src/plug.ts'
 import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'

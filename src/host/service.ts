@@ -16,7 +16,7 @@ export interface HostedService {
   readonly example?: string
   /** Puts something small to look at into a store that has nothing; called once, after `start`. */
   demo?(tenant: string): Promise<Demo>
-  /** Adds the routes with the full paths of the specification. `app` is the service's own scope: hooks stay inside. */
+  /** Adds the routes with their full paths. `app` is the service's own scope: hooks stay inside. */
   routes(app: FastifyInstance): void | Promise<void>
   /** where it listens besides, once it has started; told when the host is ready */
   readonly address?: () => string | undefined

@@ -1,4 +1,4 @@
-/** What became of the things that an operation is about, as status answers show it (part 2, 2.4). */
+/** What became of the things that an operation is about, as status answers show it. */
 
 export interface ItemResult {
   readonly statusCode: number

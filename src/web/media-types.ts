@@ -1,5 +1,5 @@
 /** Content types that several services answer in. */
-/** a page of a list: `{ values, skip, limit, total }` (part 2, 4.1) */
+/** a page of a list: `{ values, skip, limit, total }` */
 export const PAGED_MEDIA_TYPE = 'application/vnd.service.paged+json'
 export const HAL_MEDIA_TYPE = 'application/hal+json'
 export const NDJSON_MEDIA_TYPE = 'application/x-ndjson'

@@ -1,4 +1,4 @@
-/** Task start: placeholders of resources are resolved, the clocks are read (part 2, 2.2). */
+/** Task start: placeholders of resources are resolved, the clocks are read. */
 import { makeDataPlan } from '../graph/data-plan.ts'
 import type { DataPlan, Graph, SensorNode } from '../graph/graph.ts'
 import { channelPlans } from '../graph/plan.ts'

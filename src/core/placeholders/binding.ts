@@ -1,5 +1,5 @@
 /**
- * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text (part 2, 2.1 properties). A text is parsed once;
+ * Finds `${path}`, `$${path}`, `${?path}` and `$${?path}` in a text. A text is parsed once;
  * values that are inserted later are never parsed. `\${` stands for a plain `${`, and `\\` in front of a binding for
  * one backslash.
  */

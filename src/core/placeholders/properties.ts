@@ -27,7 +27,7 @@ export interface CompiledProperties {
 }
 
 /**
- * Compiles a node's properties for a plug's input fields (part 2, 2.1). Fields of format `template` take `{{}}` too,
+ * Compiles a node's properties for a plug's input fields. Fields of format `template` take `{{}}` too,
  * fields of format `logic` and `code` are left as they are. Throws `BINDING` with all placeholders that cannot be read.
  */
 export function compileProperties(

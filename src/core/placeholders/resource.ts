@@ -6,7 +6,7 @@ import { descend } from './read-path.ts'
 import type { Scope } from './scope.ts'
 import { plainText, planText } from './text.ts'
 
-/** A node's `resource` as it is written (part 2, 2.1). */
+/** A node's `resource` as it is written. */
 export type ResourceSpec =
   | { readonly kind: 'literal'; readonly id: string }
   /** `$` */
@@ -51,7 +51,7 @@ export function parseResource(text: string): ResourceSpec {
   return { kind: 'meta', path }
 }
 
-/** The resource id at task start (part 2, 2.1). Throws `RESOLUTION` when there is nothing to resolve to. */
+/** The resource id at task start. Throws `RESOLUTION` when there is nothing to resolve to. */
 export function resolveResource(spec: ResourceSpec, scope: ResourceScope): string {
   switch (spec.kind) {
     case 'literal':

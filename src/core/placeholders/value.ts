@@ -26,7 +26,7 @@ const MAX_VALUE_DEPTH = 64
 
 /**
  * Parses every text in a JSON value once: `${path}`, `$${path}`, `${?path}`, `$${?path}` and whole `META.$.<key>`
- * texts (part 2, 2.1). Keys of objects are never placeholders. Throws `BINDING` with one issue for each broken one.
+ * texts. Keys of objects are never placeholders. Throws `BINDING` with one issue for each broken one.
  */
 export function compileValue(value: unknown, options: CompileOptions = {}): CompiledValue {
   const findings = emptyFindings()

@@ -17,7 +17,7 @@ const KEYS: readonly string[] =
   )
 
 /**
- * Checks the declaration of a plug and gives it in the form that an engine takes (part 2, 2.1). The types of
+ * Checks the declaration of a plug and gives it in the form that an engine takes. The types of
  * `context.properties`, `context.prepared` and of the states that `execute` may give follow from the declaration;
  * write `prepare` before `execute`, so that its result is known there.
  * The result is frozen and shares nothing with `definition` but its functions.

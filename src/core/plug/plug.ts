@@ -1,5 +1,5 @@
 /**
- * What a plug is: a versioned function behind a sensor or an actuator (rules part 2, 2.1).
+ * What a plug is: a versioned function behind a sensor or an actuator.
  * A plug sees its context and nothing else. Time and randomness come from the context, so that a simulated
  * run repeats to the byte.
  */

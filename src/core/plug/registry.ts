@@ -11,7 +11,7 @@ interface Version {
 }
 
 /**
- * The plugs that rules may name (part 2, 2.1). Without a version, or with `latest`, the newest by number counts:
+ * The plugs that rules may name. Without a version, or with `latest`, the newest by number counts:
  * 1.10.0 is newer than 1.9.0. A sensor and an actuator may share a name. A version that is not there is taken over by
  * the newest plug that says it stands for it, else by the newest of the same major version, else by none.
  * Throws `PLUG` that names every plug given twice in the same version and every value that is no plug.

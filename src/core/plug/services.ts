@@ -99,7 +99,7 @@ export interface DataPort {
   latest(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** body and answer of a time series query (part 3, 4.1) */
+  /** body and answer of a time series query */
   series(query: PlainObject): Promise<PlainObject>
 }
 

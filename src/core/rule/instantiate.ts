@@ -18,7 +18,7 @@ export interface Instance {
 }
 
 /**
- * Makes a task of a template (part 2, 2.2). What counts more comes later: the template's node properties,
+ * Makes a task of a template. What counts more comes later: the template's node properties,
  * `taskDefaults` for settings, the settings of `request`, its `nodes`. A rule stands for a template whose defaults
  * are its `task`. Neither argument is changed, and the result has still to be validated as a rule. Never throws.
  */

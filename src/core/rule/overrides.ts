@@ -1,5 +1,5 @@
 /**
- * Per-node overrides (part 2, 2.2): a later list over an earlier one, and a list over a rule.
+ * Per-node overrides: a later list over an earlier one, and a list over a rule.
  * Documents are changed through immer, so neither a template nor a list is ever touched.
  */
 import { Immer, type Draft } from 'immer'

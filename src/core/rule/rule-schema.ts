@@ -1,5 +1,5 @@
 /**
- * The shapes of rules, templates and task settings as JSON Schema (part 2, 2.1 to 2.3). One source: the checker
+ * The shapes of rules, templates and task settings as JSON Schema. One source: the checker
  * walks these very schemas, and a host can publish them. Fields beyond those listed are let through; the checker warns.
  */
 import { Type } from 'typebox'
@@ -97,7 +97,7 @@ const PlugOverrideSchema = Type.Object(
   { title: 'plug override' },
 )
 
-/** One entry of `nodes` (part 2, 2.2). */
+/** One entry of `nodes`. */
 export const NodeOverrideSchema = Type.Object(
   {
     name: Type.String({ description: 'label of a node' }),
@@ -163,7 +163,7 @@ const settings = {
 /** The `task` object of a rule, and `taskDefaults` of a template. */
 export const TaskSettingsSchema = Type.Object(settings, { title: 'task settings' })
 
-/** The body that makes a task from a template (part 2, 2.2). */
+/** The body that makes a task from a template. */
 export const TaskFromTemplateSchema = Type.Object(
   {
     template: Type.String({ minLength: 1 }),
@@ -173,7 +173,7 @@ export const TaskFromTemplateSchema = Type.Object(
   { title: 'task from template' },
 )
 
-/** A rule with its task settings (part 2, 2.1). */
+/** A rule with its task settings. */
 export const RuleSchema = Type.Object({ ...graph, task: Type.Optional(TaskSettingsSchema) }, { title: 'rule' })
 
 const VariableDeclarationSchema = Type.Object(
@@ -193,7 +193,7 @@ const VariableDeclarationSchema = Type.Object(
   { title: 'variable' },
 )
 
-/** A stored rule with a name (part 2, 2.3). */
+/** A stored rule with a name. */
 export const TemplateSchema = Type.Object(
   {
     name: Type.String({ minLength: 1 }),

@@ -2,7 +2,7 @@ import { durationMs } from '../../kernel/duration.ts'
 import type { JsonObject } from '../../kernel/json.ts'
 import type { DstPolicy, TaskSettings, TaskType } from './rule.ts'
 
-/** Task settings with every default filled in (part 2, 2.1 and 2.2). */
+/** Task settings with every default filled in. */
 export interface NormalSettings {
   readonly name: string
   readonly start: boolean

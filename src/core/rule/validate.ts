@@ -49,7 +49,7 @@ export interface ValidatedRequest {
 }
 
 /**
- * Checks a rule with its task settings (part 2, 2.1), in simplified or in `bn` form. Never throws on JSON. The rule
+ * Checks a rule with its task settings, in simplified or in `bn` form. Never throws on JSON. The rule
  * that comes back is always in simplified form, and has no conditions that say nothing and no old names for task types.
  */
 export function validateRule(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): Validated {
@@ -69,7 +69,7 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
 }
 
 /**
- * Checks a template (part 2, 2.3): as a rule, with its variables and `taskDefaults`. What a task may still bring is
+ * Checks a template: as a rule, with its variables and `taskDefaults`. What a task may still bring is
  * only warned of: mandatory properties without a value, variables that nobody declared. So is what a draft lacks: one
  * without sensors is a template, and no task can be made of it.
  */
@@ -90,7 +90,7 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry, options: C
 }
 
 /**
- * Checks the body that makes a task from a template (part 2, 2.2) by itself. Whether it fits the template is seen by
+ * Checks the body that makes a task from a template by itself. Whether it fits the template is seen by
  * `instantiate`, and whether the outcome can run by `validateRule`.
  */
 export function validateTaskRequest(input: unknown): ValidatedRequest {

@@ -43,7 +43,7 @@ export function checkDeclarations(
 }
 
 /**
- * The variables of a task (part 2, 2.2): what was given, in the declared types, over the declared
+ * The variables of a task: what was given, in the declared types, over the declared
  * defaults. Variables that nobody declared pass as they are.
  */
 export function resolveVariables(

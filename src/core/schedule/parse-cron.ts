@@ -1,5 +1,5 @@
 /**
- * Cron expressions (part 2, 2.2, `cron`): six or seven fields are Quartz's, five are unix's with the minute first.
+ * Cron expressions (`cron`): six or seven fields are Quartz's, five are unix's with the minute first.
  *
  * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields may say something, the other is `?` or `*`.
  * - unix: weekdays 0 to 7, Sunday at both ends; a day fits when either day field does, if both say something.

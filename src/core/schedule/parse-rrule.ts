@@ -1,5 +1,5 @@
 /**
- * Recurrence rules (part 2, 2.2, `rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and EXDATE.
+ * Recurrence rules (`rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and EXDATE.
  *
  * Everything is reckoned in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
  * COUNT counts local times: one that a zone or EXDATE leaves out is counted. UNTIL as a date alone means the end of that day.

@@ -13,7 +13,7 @@ import { Zones } from './zone.ts'
 const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
- * The clock that task settings ask for (part 2, 2.1 and 2.2). Throws `SCHEDULE` with all problems at once.
+ * The clock that task settings ask for. Throws `SCHEDULE` with all problems at once.
  *
  * `dst.gap` is `shift` by default. `dst.overlap` is `first` by default, but `both` for an expression that runs in every
  * hour of its days: "every 15 minutes" must not fall silent for the hour that comes twice.

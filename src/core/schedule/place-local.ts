@@ -1,5 +1,5 @@
 /**
- * From local times to instants under a policy for the two odd days of the year (design: `dst`).
+ * From local times to instants under a policy for the two odd days of the year.
  *
  * A local time in a gap (the clock jumps over it) moves forward by the gap's length, or is left out.
  * One in an overlap (the clock shows it twice) means its first instant, its second, or both.

@@ -1,6 +1,6 @@
 /**
- * What a clock of a task is: a pure function from an instant to the next occurrence (part 2, 2.2; settings `type`,
- * `frequency`, `cron`, `rrule`, `timeZone`). Nothing here reads a clock, so a simulated run and a live one agree.
+ * What a clock of a task is: a pure function from an instant to the next occurrence (settings `type`, `frequency`,
+ * `cron`, `rrule`, `timeZone`). Nothing here reads a clock, so a simulated run and a live one agree.
  *
  * Instants are epoch milliseconds. A local time is a count of milliseconds too: the wall clock read as if it were UTC.
  */

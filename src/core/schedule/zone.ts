@@ -1,5 +1,5 @@
 /**
- * Time zones by IANA name or by offset, as stretches of constant offset (part 2, 2.2, `timeZone`).
+ * Time zones by IANA name or by offset, as stretches of constant offset (`timeZone`).
  *
  * luxon knows the offset at an instant but takes microseconds to say it, so the changes of a year are found once and
  * kept by the zone object. Invariant: between the ends of a stretch the offset is the one that luxon gives.

@@ -1,4 +1,4 @@
-/** Why a destination fired last, and what holds back each trigger into it (promise 4). Plain JSON. */
+/** Why a destination fired last, and what holds back each trigger into it. Plain JSON. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Why } from '../engine/events.ts'
 import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'

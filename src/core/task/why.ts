@@ -18,7 +18,7 @@ function see(state: TaskState, node: ObservableNode): Seen {
   return { node, state: observed.state, since: observed.since, origin }
 }
 
-/** The chain of a firing (design: data -> sensor states -> gate row -> trigger), each node once. */
+/** The chain of a firing (data -> sensor states -> gate row -> trigger), each node once. */
 export function buildWhy(firing: Firing): Why {
   const { trigger, seen } = firing
   const stateOf = new Map(seen.map((one) => [one.node, one.state]))

@@ -13,7 +13,7 @@ export interface Presented {
 
 /**
  * What a request shows to be let in: the header `Authorization` (basic with key and secret, or a bearer token), or, for
- * WebSockets only, `apiKey` and `apiSecret` in the query (part 3, 3). Undefined when there is nothing.
+ * WebSockets only, `apiKey` and `apiSecret` in the query. Undefined when there is nothing.
  */
 export function presentedBy(request: FastifyRequest): Presented | undefined {
   const { authorization } = request.headers

@@ -1,4 +1,4 @@
-/** Bodies and answers as the API page shows them (part 2, 2.8 and 4.5). The service reads bodies itself. */
+/** Bodies and answers as the API page shows them. The service reads bodies itself. */
 import { Type } from 'typebox'
 import { SEVERITIES, STATUSES } from './words.ts'
 

@@ -1,4 +1,4 @@
-/** Operations on many alarms as jobs, also those that older versions stored (part 2, 2.4 and 4.5). */
+/** Operations on many alarms as jobs, also those that older versions stored. */
 import { adoptOld, type OldHead, type OldPart } from '../../jobs/adopt-old.ts'
 import type { ItemOutcome, Job, JobHandler } from '../../jobs/contract.ts'
 import { itemHandler } from '../../jobs/item-handler.ts'

@@ -1,4 +1,4 @@
-/** Operations on many alarms: queued, and followed by their status (part 2, 2.4 and 4.5). */
+/** Operations on many alarms: queued, and followed by their status. */
 import { setImmediate } from 'node:timers/promises'
 import type { Job } from '../../jobs/contract.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'

@@ -1,5 +1,5 @@
 /**
- * Alarms as others see them (part 2, 2.8, 3, 4.5, 6). The same over HTTP and over fetch (`client.ts`). Whatever comes from
+ * Alarms as others see them. The same over HTTP and over fetch (`client.ts`). Whatever comes from
  * outside is read by the service itself: a body may be any JSON.
  *
  * A1  at most one open alarm per source and type (or `dedupKey`), also with two writers and two processes on one store

@@ -1,5 +1,5 @@
 /**
- * The history of an alarm: the raising, every update, and of the repeats the newest thousand (part 2, 2.8). Repeats and
+ * The history of an alarm: the raising, every update, and of the repeats the newest thousand. Repeats and
  * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'

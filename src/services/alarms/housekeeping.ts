@@ -1,4 +1,4 @@
-/** What happens to alarms by themselves: cleared, escalated, and let go a year after they were made (part 2, 3 and 8). */
+/** What happens to alarms by themselves: cleared, escalated, and let go a year after they were made. */
 import { AppError } from '../../kernel/errors.ts'
 import { PARTITION } from './alarm-record.ts'
 import type { AlarmDesk } from './alarm-desk.ts'

@@ -1,4 +1,4 @@
-/** The body of a creation (part 2, 4.5). */
+/** The body of a creation. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
 import { refusedBy } from '../../kernel/refusal.ts'

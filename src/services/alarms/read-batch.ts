@@ -1,4 +1,4 @@
-/** The body of a batch operation (part 2, 4.5). */
+/** The body of a batch operation. */
 import type { Condition } from '../../storage/contract.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { BatchAction } from './batch-jobs.ts'

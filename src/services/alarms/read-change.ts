@@ -1,4 +1,4 @@
-/** The body of an update (part 2, 4.5): what an alarm is to be from then on. */
+/** The body of an update: what an alarm is to be from then on. */
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
 import { SEVERITIES, STATUSES } from './words.ts'

@@ -1,4 +1,4 @@
-/** The parameters of the listing and of the timeline (part 2, 4.5), as conditions over stored alarms. */
+/** The parameters of the listing and of the timeline, as conditions over stored alarms. */
 import type { Condition, Query } from '../../storage/contract.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import { unknownWord } from './body-reader.ts'

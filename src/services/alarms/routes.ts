@@ -1,5 +1,5 @@
 /**
- * The alarms service over HTTP (part 2, 4.5). The service reads queries and bodies itself, so that a problem is told in
+ * The alarms service over HTTP. The service reads queries and bodies itself, so that a problem is told in
  * the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'

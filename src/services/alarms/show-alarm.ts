@@ -1,4 +1,4 @@
-/** Alarms as they are given back (part 2, 2.8). */
+/** Alarms as they are given back. */
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
 import type { AlarmRecord } from './alarm-record.ts'

@@ -1,4 +1,4 @@
-/** What an alarm was like after each record of its history (part 2, 4.5). */
+/** What an alarm was like after each record of its history. */
 import type { Alarm, AttributeChange, TimelineItem } from './contract.ts'
 
 type Fields = Pick<Alarm, 'status' | 'severity'> & { readonly assignee: string | null }

@@ -1,4 +1,4 @@
-/** The fixed words of the alarms interface (part 2, 2.8 and 3). */
+/** The fixed words of the alarms interface. */
 import type { AlarmStatus, Severity } from './contract.ts'
 
 export const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const satisfies readonly Severity[]

@@ -1,5 +1,5 @@
 /**
- * The data broker as others see it: messages in, streams out, time series (part 3, 2.1, 4.1, 5 to 8).
+ * The data broker as others see it: messages in, streams out, time series.
  * The same over HTTP, WebSockets and MQTT, and over fetch (`client.ts`). Whatever comes from outside is read by the
  * service itself: a body may be any JSON.
  *

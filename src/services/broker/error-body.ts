@@ -1,4 +1,4 @@
-/** The shape in which the broker reports errors: `{ error, details? }` (part 3, 2.1 and 7). */
+/** The shape in which the broker reports errors: `{ error, details? }`. */
 import type { Issue } from '../../kernel/errors.ts'
 
 export interface BrokerErrorBody {

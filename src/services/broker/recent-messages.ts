@@ -8,7 +8,7 @@ import type { Series, StoredMessage } from '../../storage/contract.ts'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
 import type { Post } from './posting/arrival.ts'
 
-/** messages of a channel that are kept (part 3, 8) */
+/** messages of a channel that are kept */
 export const MOST_KEPT = 100
 
 /** resources are counted in so many groups */

@@ -1,5 +1,5 @@
 /**
- * The broker over HTTP, server-sent events and WebSockets (part 3, 4.1). The routes read queries and let the service
+ * The broker over HTTP, server-sent events and WebSockets. The routes read queries and let the service
  * check bodies, so that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'

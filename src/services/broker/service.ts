@@ -1,4 +1,4 @@
-/** The data broker of one host, over storage and whatever of its neighbours is there (part 3). */
+/** The data broker of one host, over storage and whatever of its neighbours is there. */
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { refusedBy } from '../../kernel/refusal.ts'
 import type { Storage } from '../../storage/contract.ts'

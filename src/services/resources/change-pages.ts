@@ -7,7 +7,7 @@ import type { Room } from './room.ts'
 const DEFAULT_CHANGES = 10
 const MOST_CHANGES = 1_000
 
-/** Newest first; `skip`, and `limit` of 10 unless said otherwise (part 2, 4.2). */
+/** Newest first; `skip`, and `limit` of 10 unless said otherwise. */
 export async function changesOf(room: Room, kind: Kind, id: string, query: ListQuery): Promise<Page<ChangeRecord>> {
   const reader = new QueryReader(query)
   const skip = reader.integer('skip') ?? 0

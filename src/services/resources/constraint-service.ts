@@ -1,4 +1,4 @@
-/** Resource constraints (part 2, 4.4; more than creation is an addition of this host). */
+/** Resource constraints. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
 import type { ConstraintRecord } from './constraint-record.ts'

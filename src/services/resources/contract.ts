@@ -1,5 +1,5 @@
 /**
- * Resources, their types and constraints as others see them (part 2, 2.5 to 2.7, 4.2 to 4.4). The same over HTTP and over
+ * Resources, their types and constraints as others see them. The same over HTTP and over
  * fetch (`client.ts`). Whatever comes from outside is read by the service itself: a body may be any JSON.
  *
  * T1  a change and its record in the history are one commit; no update is lost to another writer

@@ -1,6 +1,6 @@
 /**
  * What a resource shows: its own attributes over those of its type, attribute by attribute; lists and objects are never
- * mixed (part 2, 2.5).
+ * mixed.
  */
 import { sameJson } from '../../kernel/json.ts'
 import type { Attributes } from './attributes.ts'

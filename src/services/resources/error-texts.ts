@@ -1,4 +1,4 @@
-/** Refusals of the service in the words that clients know (part 2, 7). */
+/** Refusals of the service in the words that clients know. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 
 export function resourceNotFound(id: string): AppError {

@@ -1,4 +1,4 @@
-/** Resources: created, changed, deleted and shown (part 2, 4.2). */
+/** Resources: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'

@@ -1,5 +1,5 @@
 /**
- * The resources service over HTTP (part 2, 4.2 to 4.4). The service reads queries and bodies itself, so that a problem is
+ * The resources service over HTTP. The service reads queries and bodies itself, so that a problem is
  * told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'

@@ -1,4 +1,4 @@
-/** Resource types: created, changed, deleted and shown (part 2, 4.3). */
+/** Resource types: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { sameJson } from '../../kernel/json.ts'

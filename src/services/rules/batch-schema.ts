@@ -1,4 +1,4 @@
-/** Operations on many tasks (part 2, 2.4 and 4.1). */
+/** Operations on many tasks. */
 import { Type } from 'typebox'
 import type { NodeOverride } from '../../core/rule/rule.ts'
 import { AnyObject, IsoTime, TaskStatusSchema, TaskTypeSchema } from './shared-schema.ts'

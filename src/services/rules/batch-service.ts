@@ -1,4 +1,4 @@
-/** Operations on many tasks: queued and followed, or only looked at (part 2, 2.4 and 4.1). */
+/** Operations on many tasks: queued and followed, or only looked at. */
 import { setImmediate } from 'node:timers/promises'
 import type { Job } from '../../jobs/contract.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'

@@ -1,5 +1,5 @@
 /**
- * The rules service as others see it: what may be asked and what comes back (part 2, 2.1 to 2.4, 3 and 4.1).
+ * The rules service as others see it: what may be asked and what comes back.
  * The same over HTTP (`routes.ts`) and over fetch (`client.ts`).
  *
  * Errors are AppErrors: `NOT_FOUND`, `VALIDATION` (all problems at once), `WRONG_STATUS`, `RESOLUTION`,

@@ -1,4 +1,4 @@
-/** A rule's graph in the form asked for, made once for all tasks that share it (part 2, 4.1 `format`). */
+/** A rule's graph in the form asked for, made once for all tasks that share it (`format`). */
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import { toBn } from '../../core/rule/bn/to-bn.ts'
 import { applyOverrides } from '../../core/rule/overrides.ts'

@@ -1,4 +1,4 @@
-/** A look into a task at work: nodes, log, events, deliveries (additions of this host, beside part 2, 4.1). */
+/** A look into a task at work: nodes, log, events, deliveries. */
 import { Type, type Static } from 'typebox'
 import type { EngineEvent } from '../../core/engine/events.ts'
 import { AnyObject, EpochMs, IsoTime } from './shared-schema.ts'

@@ -1,4 +1,4 @@
-/** A batch request read and checked: all of its problems at once (part 2, 2.4 and 4.1). */
+/** A batch request read and checked: all of its problems at once. */
 import { checkShape } from '../../core/rule/check/check-shape.ts'
 import { readDocument } from '../../core/rule/check/read-document.ts'
 import { Report } from '../../core/rule/check/report.ts'

@@ -1,4 +1,4 @@
-/** The body that makes a task, in any of its four forms, read to one (part 2, 2.1 and 2.2). */
+/** The body that makes a task, in any of its four forms, read to one. */
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import { isBnDocument } from '../../core/rule/bn/read-bn.ts'
 import type { CheckOptions } from '../../core/rule/check/report.ts'

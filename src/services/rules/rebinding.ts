@@ -1,4 +1,4 @@
-/** Running tasks whose nodes are bound through metadata follow the metadata (part 2, 2.2). */
+/** Running tasks whose nodes are bound through metadata follow the metadata. */
 import { resolveResources } from '../../core/engine/model.ts'
 import type { Ports } from '../../core/ports.ts'
 import { AppError } from '../../kernel/errors.ts'

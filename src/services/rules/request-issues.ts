@@ -1,5 +1,5 @@
 /**
- * Problems of a task, told to whoever asked for it (part 2, 2.2). They are found in the rule that a template and a
+ * Problems of a task, told to whoever asked for it. They are found in the rule that a template and a
  * request give together; here each gets its path in the body that was sent, or says that it is in what is stored.
  */
 import { overriddenAt } from '../../core/rule/overrides.ts'

@@ -1,5 +1,5 @@
 /**
- * The rules service over HTTP (part 2, 4.1). The routes read queries and bodies and let the service check them, so
+ * The rules service over HTTP. The routes read queries and bodies and let the service check them, so
  * that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'

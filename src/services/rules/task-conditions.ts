@@ -1,4 +1,4 @@
-/** What a listing selects by, as conditions on the stored tasks (part 2, 4.1). */
+/** What a listing selects by, as conditions on the stored tasks. */
 import type { Condition, Query } from '../../storage/contract.ts'
 import type { TaskFilter } from './task-schema.ts'
 import { tagKey } from './task-record.ts'

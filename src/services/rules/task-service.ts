@@ -1,4 +1,4 @@
-/** Tasks one by one, and lists of them (part 2, 2.1, 2.2, 3 and 4.1). */
+/** Tasks one by one, and lists of them. */
 import type { TaskApi } from './contract.ts'
 import type { Books } from './books.ts'
 import { taskNotFound } from './error-texts.ts'

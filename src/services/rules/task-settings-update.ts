@@ -1,4 +1,4 @@
-/** What batch updates do to the settings that a task brings itself (part 2, 4.1). */
+/** What batch updates do to the settings that a task brings itself. */
 import { mergeOverrides } from '../../core/rule/overrides.ts'
 import type { TaskSettings } from '../../core/rule/rule.ts'
 import type { PluginUpdate, PropertiesUpdate } from './batch-schema.ts'

@@ -1,4 +1,4 @@
-/** A stored task as it is shown, with what its run says of itself (part 2, 3 and 4.1). */
+/** A stored task as it is shown, with what its run says of itself. */
 import type { TaskInfo } from '../../core/engine/api.ts'
 import type { RuleGraph } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** Bodies and queries of templates (part 2, 2.3 and 4.1). */
+/** Bodies and queries of templates. */
 import { Type, type Static } from 'typebox'
 import { BnGraphSchema } from '../../core/rule/bn/bn-graph.ts'
 import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'

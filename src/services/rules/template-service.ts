@@ -1,4 +1,4 @@
-/** Templates: kept by name, never bound to a resource (part 2, 2.3). Their tasks change only by `reload`. */
+/** Templates: kept by name, never bound to a resource. Their tasks change only by `reload`. */
 import type { Template } from '../../core/rule/rule.ts'
 import { isBnDocument } from '../../core/rule/bn/read-bn.ts'
 import { validateTemplate } from '../../core/rule/validate.ts'

@@ -1,4 +1,4 @@
-/** Plugs, data push, and runs that store nothing (part 2, 1; additions of this host). */
+/** Plugs, data push, and runs that store nothing. */
 import { Type } from 'typebox'
 import type { BnGraph } from '../../core/rule/bn/bn-graph.ts'
 import type { EngineEvent } from '../../core/engine/events.ts'

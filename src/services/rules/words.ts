@@ -1,11 +1,10 @@
-/** The fixed words of the rules interface (part 2, 2.1, 2.4 and 3). */
+/** The fixed words of the rules interface. */
 export const TASK_STATUSES = ['running', 'stopped', 'failed'] as const
 export const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic'] as const
 export const GRAPH_FORMATS = ['bn', 'simplified'] as const
 export const ISSUE_SEVERITIES = ['ERROR', 'WARNING', 'INFO'] as const
 export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
 
-/** `stopAndDelete` is an addition of this host. */
 export const BATCH_ACTIONS = [
   'updatePlugins',
   'updateProperties',

@@ -1,4 +1,4 @@
-/** What posts and reads are answered with over HTTP (part 3, 4.1 and 7). */
+/** What posts and reads are answered with over HTTP. */
 import { describe, expect, it } from 'vitest'
 import { brokerBench, NOON } from './support/bench-of-broker.ts'
 

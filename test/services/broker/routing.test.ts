@@ -1,4 +1,4 @@
-/** What becomes of a post: the table of part 3, 4.1. */
+/** What becomes of a post. */
 import { describe, expect, it } from 'vitest'
 import type { PostOptions } from '../../../src/services/broker/contract.ts'
 import { brokerBench } from './support/bench-of-broker.ts'

@@ -1,4 +1,4 @@
-/** WebSockets of the broker (part 3, 4.1 and 6). */
+/** WebSockets of the broker. */
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { WebSocket as Client } from 'ws'

@@ -1,4 +1,4 @@
-/** Resource types and constraints over HTTP: codes, texts and what happens in the background (part 2, 2.6, 2.7, 4.3, 4.4). */
+/** Resource types and constraints over HTTP: codes, texts and what happens in the background. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-resources.ts'

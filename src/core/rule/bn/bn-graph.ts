@@ -1,5 +1,5 @@
 /**
- * A rule in the `bn` form (part 2, 4.1 `format=bn`): nodes with their states, and a truth table for each
+ * A rule in the `bn` form (`format=bn`): nodes with their states, and a truth table for each
  * relation. Fields that the form has no place for stand under their own names in a node's `properties`.
  */
 import { Type } from 'typebox'

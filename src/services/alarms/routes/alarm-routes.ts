@@ -1,4 +1,4 @@
-/** Routes of single alarms, and lists of them (part 2, 4.5). */
+/** Routes of single alarms, and lists of them. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AlarmChangeSchema, AlarmListSchema, AlarmSchema, AlarmWhySchema, NewAlarmSchema } from '../alarm-schema.ts'

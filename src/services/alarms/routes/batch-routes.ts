@@ -1,4 +1,4 @@
-/** Routes of operations on many alarms (part 2, 4.5). */
+/** Routes of operations on many alarms. */
 import type { FastifyInstance } from 'fastify'
 import { AlarmBatchSchema, AlarmBatchStatusSchema, QueuedAlarmBatchSchema } from '../alarm-schema.ts'
 import type { AlarmsService } from '../contract.ts'

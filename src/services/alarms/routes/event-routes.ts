@@ -1,4 +1,4 @@
-/** The stream of alarm events (part 2, 4.5 and 6). */
+/** The stream of alarm events. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'

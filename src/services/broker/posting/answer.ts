@@ -1,4 +1,4 @@
-/** What a post is answered with (part 3, 4.1; texts as clients know them). */
+/** What a post is answered with (texts as clients know them). */
 import type { BrokerMessage, Posted } from '../contract.ts'
 import { countOf, toldOf, type Arrival, type Post } from './arrival.ts'
 

@@ -1,4 +1,4 @@
-/** What a post says, read: who it is for, and what becomes of it (part 3, 4.1: array posting, `store`, `forward`). */
+/** What a post says, read: who it is for, and what becomes of it (array posting, `store`, `forward`). */
 import type { BrokerMessage, Channel } from '../contract.ts'
 import type { Bulk } from './bulk.ts'
 

@@ -1,4 +1,4 @@
-/** Many messages of few resources: their values by resource and metric, as series and log take them (part 3, 4.1). */
+/** Many messages of few resources: their values by resource and metric, as series and log take them. */
 import type { SampleValue } from '../../../storage/contract.ts'
 import type { BrokerMessage } from '../contract.ts'
 

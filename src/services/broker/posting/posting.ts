@@ -1,4 +1,4 @@
-/** Posts of one tenant: read, kept, handed on, answered (part 3, 2.1 and 4.1). */
+/** Posts of one tenant: read, kept, handed on, answered. */
 import type { EffectBook, EffectOfTask } from '../../../effects/effect-order.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Write } from '../../../storage/contract.ts'

@@ -1,4 +1,4 @@
-/** `ttl` of a post (part 3, 4.1; ISO 8601 besides). */
+/** `ttl` of a post (ISO 8601 besides). */
 import { AppError } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 

@@ -1,7 +1,7 @@
 import type { QueryReader } from '../../../web/query-reader.ts'
 import type { PostOptions } from '../contract.ts'
 
-/** `store`, `forward` and `ttl` of a post or of a socket that posts (part 3, 4.1). Throws `VALIDATION`. */
+/** `store`, `forward` and `ttl` of a post or of a socket that posts. Throws `VALIDATION`. */
 export function readPostQuery(query: QueryReader): Pick<PostOptions, 'store' | 'forward' | 'ttl'> {
   // most posts have none
   if (query.keys.length === 0) return {}

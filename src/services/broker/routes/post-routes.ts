@@ -1,4 +1,4 @@
-/** Routes that take messages and commands (part 3, 4.1). */
+/** Routes that take messages and commands. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService, PostOptions } from '../contract.ts'

@@ -1,4 +1,4 @@
-/** Routes that read stored messages (part 3, 4.1). */
+/** Routes that read stored messages. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService } from '../contract.ts'

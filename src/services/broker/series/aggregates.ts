@@ -1,4 +1,4 @@
-/** What a group of samples comes to (part 3, 4.1). Numeric aggregates pass over texts and truth values. */
+/** What a group of samples comes to. Numeric aggregates pass over texts and truth values. */
 import type { SampleValue } from '../../../storage/contract.ts'
 import type { Figures } from './figures.ts'
 import type { SortedRuns } from './sorted-runs.ts'

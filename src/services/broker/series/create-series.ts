@@ -1,4 +1,4 @@
-/** Time series of one tenant (part 3, 2.1 and 4.1). */
+/** Time series of one tenant. */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'

@@ -1,4 +1,4 @@
-/** Which samples take part, before anything is aggregated (part 3, 4.1). */
+/** Which samples take part, before anything is aggregated. */
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import type { SampleValue } from '../../../storage/contract.ts'
 import { type Complaints, shown } from './complaints.ts'

@@ -1,5 +1,5 @@
 /**
- * Groups of samples and what they come to (part 3, 4.1): group k has the samples of [from + k * width, from + (k + 1) *
+ * Groups of samples and what they come to: group k has the samples of [from + k * width, from + (k + 1) *
  * width), its label is where it starts, and every label below `until` has a row. A sample at `until` itself counts when
  * its group began before.
  *

@@ -1,4 +1,4 @@
-/** Lengths of groups and windows as they are written (part 3, 4.1). */
+/** Lengths of groups and windows as they are written. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -1,4 +1,4 @@
-/** Messages of several resources (part 3, 4.1: `POST /messages/query`). */
+/** Messages of several resources (`POST /messages/query`). */
 import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import type { Series } from '../../../storage/contract.ts'

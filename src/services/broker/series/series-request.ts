@@ -1,4 +1,4 @@
-/** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common (part 3, 4.1). */
+/** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { type Aggregate, AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'

@@ -1,4 +1,4 @@
-/** Time series over HTTP, messages of several resources, and what forgets both (part 3, 4.1). */
+/** Time series over HTTP, messages of several resources, and what forgets both. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** Which time a query is about (part 3, 4.1). */
+/** Which time a query is about. */
 import { isoInstant } from '../../../kernel/instant.ts'
 import { type Complaints, shown } from './complaints.ts'
 import { lengthMs, LENGTH_FORMS } from './grouping.ts'

@@ -1,4 +1,4 @@
-/** The executions of a resource's commands, as they are listed (part 2, 4.2). */
+/** The executions of a resource's commands, as they are listed. */
 import type { Json } from '../../../kernel/json.ts'
 import type { Page } from '../../../kernel/page.ts'
 import type { Store, Write } from '../../../storage/contract.ts'

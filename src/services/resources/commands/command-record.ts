@@ -1,4 +1,4 @@
-/** Commands that wait for their turn, and what became of those that had it (part 2, 2.5). */
+/** Commands that wait for their turn, and what became of those that had it. */
 import type { Json } from '../../../kernel/json.ts'
 import type { CollectionSpec } from '../../../storage/contract.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Carries commands of resources out (part 2, 2.5 and 4.2).
+ * Carries commands of resources out.
  *
  * C1  a command that was committed is carried out at least once, always under the same id, also after a crash
  * C2  the commands of one resource are carried out one after the other, in the order in which they came

@@ -1,4 +1,4 @@
-/** `{{key}}` in properties of a command, replaced by metadata of the resource (part 2, 2.5). Pure and linear. */
+/** `{{key}}` in properties of a command, replaced by metadata of the resource. Pure and linear. */
 import { FORBIDDEN_KEYS, isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
 
 const OPEN = '{{'

@@ -1,4 +1,4 @@
-/** Commands as the broker hands them over: a job each, to be committed with the command (part 3, 2.1). */
+/** Commands as the broker hands them over: a job each, to be committed with the command. */
 import type { Json } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { COMMAND_JOBS } from './command-record.ts'

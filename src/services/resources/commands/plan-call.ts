@@ -1,4 +1,4 @@
-/** From a command that came to the call of an actuator: what the resource says about it (part 2, 2.5 and 4.2). Pure. */
+/** From a command that came to the call of an actuator: what the resource says about it. Pure. */
 import { FORBIDDEN_KEYS, isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
 import type { ResourceEntity } from '../contract.ts'
 import { fillMetadata } from './fill-metadata.ts'

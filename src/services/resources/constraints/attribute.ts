@@ -1,4 +1,4 @@
-/** What a constraint says about one attribute (part 2, 2.7). The last three types are additions of this host. */
+/** What a constraint says about one attribute. */
 export interface Attribute {
   readonly name: string
   readonly required: boolean

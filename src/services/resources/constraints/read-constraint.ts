@@ -1,4 +1,4 @@
-/** Constraints as they come from outside, read strictly (part 2, 2.7). */
+/** Constraints as they come from outside, read strictly. */
 import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/refusal.ts'

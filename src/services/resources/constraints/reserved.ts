@@ -1,4 +1,4 @@
-/** The reserved attributes as constraints (part 2, 2.5): what a resource must keep whatever its type says. */
+/** The reserved attributes as constraints: what a resource must keep whatever its type says. */
 import type { Attribute, AttributeType } from './attribute.ts'
 
 /** characters of a text that is searched by */
@@ -62,7 +62,7 @@ export const RESERVED: readonly Attribute[] = [
 /** What each value in an entry of `commands` is, by the name of the command. */
 export const COMMAND: readonly Attribute[] = [required('actuator', { type: 'object', attributes: PLUG })]
 
-/** Of resource types: entries of `templates` (part 2, 2.6). */
+/** Of resource types: entries of `templates`. */
 export const TEMPLATES: Attribute = optional(
   'templates',
   listOf(

@@ -1,4 +1,4 @@
-/** Bulk operations on resources and types as jobs, also those that older versions stored (part 2, 2.4). */
+/** Bulk operations on resources and types as jobs, also those that older versions stored. */
 import { adoptOld, type OldPart } from '../../../jobs/adopt-old.ts'
 import type { ItemOutcome, Job, JobContext, JobHandler } from '../../../jobs/contract.ts'
 import { itemHandler } from '../../../jobs/item-handler.ts'

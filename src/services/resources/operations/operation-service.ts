@@ -1,4 +1,4 @@
-/** Bulk operations as they are asked and shown (part 2, 2.4 and 4.1). */
+/** Bulk operations as they are asked and shown. */
 import type { Job } from '../../../jobs/contract.ts'
 import type { JobQueue } from '../../../jobs/job-queue.ts'
 import type { Caller } from '../../../kernel/caller.ts'

@@ -1,4 +1,4 @@
-/** A bulk operation on resources or types, read and checked: all of its problems at once (part 2, 2.4). Pure. */
+/** A bulk operation on resources or types, read and checked: all of its problems at once. Pure. */
 import type { Issue } from '../../../kernel/errors.ts'
 import { isPlainObject, type Json } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/refusal.ts'

@@ -1,4 +1,4 @@
-/** Routes of resource constraints (part 2, 4.4). */
+/** Routes of resource constraints. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'

@@ -1,4 +1,4 @@
-/** The stream of what happens to resources and types; an addition of this host. */
+/** The stream of what happens to resources and types. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { Published } from '../../../kernel/feed.ts'

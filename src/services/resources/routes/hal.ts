@@ -1,4 +1,4 @@
-/** Resources as `application/hal+json` (part 2, 2.5 and 4.2). */
+/** Resources as `application/hal+json`. */
 import type { Page } from '../../../kernel/page.ts'
 import type { ResourceApi, ResourceEntity } from '../contract.ts'
 import { textAt } from '../attributes.ts'

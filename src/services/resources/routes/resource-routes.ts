@@ -1,4 +1,4 @@
-/** Routes of resources (part 2, 4.2). */
+/** Routes of resources. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Page } from '../../../kernel/page.ts'
@@ -146,7 +146,7 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
 }
 
-/** An array, or a page by its media type (part 2, 4.2). */
+/** An array, or a page by its media type. */
 export function sendChanges(request: FastifyRequest, reply: FastifyReply, changes: Page<unknown>): FastifyReply {
   void reply.header('x-count', changes.total).header('vary', 'accept')
   if (!accepts(request, PAGED_MEDIA_TYPE)) return reply.send(changes.values)

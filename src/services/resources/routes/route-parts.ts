@@ -58,7 +58,7 @@ export function sendVersion(reply: FastifyReply, version: number): FastifyReply 
   return reply.header('etag', `"${version}"`)
 }
 
-/** The answer to a creation (part 2, 4.2). */
+/** The answer to a creation. */
 export function sendCreated(reply: FastifyReply, collection: string, entity: ResourceEntity): FastifyReply {
   const uri = `${collection}/${encodeURIComponent(entity.id)}`
   return reply.code(201).header('location', uri).send({ statusCode: 201, uri, entity })

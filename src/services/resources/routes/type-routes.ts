@@ -1,4 +1,4 @@
-/** Routes of resource types (part 2, 4.3). */
+/** Routes of resource types. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'

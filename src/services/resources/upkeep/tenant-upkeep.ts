@@ -1,5 +1,5 @@
 /**
- * Managed tasks of one tenant follow its resources and types (part 2, 2.6 and 6).
+ * Managed tasks of one tenant follow its resources and types.
  *
  * U1  the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is stored
  * U2  every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does no harm

@@ -1,4 +1,4 @@
-/** Which tasks a resource should have: those that the templates of its type name (part 2, 2.6). Pure. */
+/** Which tasks a resource should have: those that the templates of its type name. Pure. */
 import { createHash } from 'node:crypto'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../../kernel/json.ts'
 import type { ResourceEntity, WantedTask } from '../contract.ts'

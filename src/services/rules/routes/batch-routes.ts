@@ -1,4 +1,4 @@
-/** Routes of operations on many tasks (part 2, 2.4 and 4.1). */
+/** Routes of operations on many tasks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../../kernel/caller.ts'

@@ -1,4 +1,4 @@
-/** Routes that look into a task at work (additions of this host). */
+/** Routes that look into a task at work. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { isoInstant } from '../../../kernel/instant.ts'

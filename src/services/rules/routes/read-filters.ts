@@ -1,4 +1,4 @@
-/** Filters and paging of listings, read from a query (part 2, 4.1). */
+/** Filters and paging of listings, read from a query. */
 import { DEFAULT_HITS, MAX_HITS, type GraphFormat } from '../shared-schema.ts'
 import type { TagFilter, TaskFilter, TaskQuery } from '../task-schema.ts'
 import type { TemplateFilter } from '../template-schema.ts'

@@ -1,4 +1,4 @@
-/** A page of a list in the form that the request accepts: an array, the paged media type, or HAL (part 2, 4.1). */
+/** A page of a list in the form that the request accepts: an array, the paged media type, or HAL. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Page } from '../../../kernel/page.ts'
 import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'

@@ -1,4 +1,4 @@
-/** Routes over many tasks: listing, counting, the old changes at once (part 2, 4.1). */
+/** Routes over many tasks: listing, counting, the old changes at once. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

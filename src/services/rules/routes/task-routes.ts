@@ -1,4 +1,4 @@
-/** Routes of single tasks (part 2, 4.1). */
+/** Routes of single tasks. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { RulesService } from '../contract.ts'

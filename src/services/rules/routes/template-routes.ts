@@ -1,4 +1,4 @@
-/** Routes of templates (part 2, 2.3 and 4.1; more than POST is an addition of this host). */
+/** Routes of templates. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { RulesService, TemplateRun, TemplateRunOptions, TemplateSpecification } from '../contract.ts'

@@ -1,4 +1,4 @@
-/** Routes that need no stored task: plugs, data push, simulation, next runs (additions of this host). */
+/** Routes that need no stored task: plugs, data push, simulation, next runs. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

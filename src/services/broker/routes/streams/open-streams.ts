@@ -10,7 +10,7 @@ export interface OpenStream {
   takeActive(): boolean
   /** whether bytes wait that the reader does not take */
   readonly isStuck: boolean
-  /** An empty object, so that the reader knows that the stream is there (part 3, 6). */
+  /** An empty object, so that the reader knows that the stream is there. */
   beat(): void
   /** The reader takes nothing for too long. */
   giveUp(): void

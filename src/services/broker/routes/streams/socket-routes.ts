@@ -1,4 +1,4 @@
-/** Paths that are WebSockets only (part 3, 4.1), and those that are one beside their answer over HTTP. */
+/** Paths that are WebSockets only, and those that are one beside their answer over HTTP. */
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BrokerService } from '../../contract.ts'

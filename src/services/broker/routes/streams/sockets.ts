@@ -1,5 +1,5 @@
 /**
- * WebSockets of the broker (part 3, 4.1 and 6).
+ * WebSockets of the broker.
  *
  * W1  a frame that cannot be taken is answered with `{ error, details }`, and the socket stays open
  * W2  frames of one socket are taken in their order

@@ -1,4 +1,4 @@
-/** Routes whose answers go on, beside the sockets on the same paths (part 3, 4.1 and 6). */
+/** Routes whose answers go on, beside the sockets on the same paths. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../../web/media-types.ts'
