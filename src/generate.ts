@@ -1,3 +1,4 @@
+/** The one place where text becomes code, for whoever may generate it. */
 import type { Generate } from './core/engine/executor.ts'
 
 /** The one of this process or page; undefined where code may not be generated. */

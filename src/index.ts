@@ -1,5 +1,5 @@
 /**
- * The library. An engine for live use, `simulate` for virtual time, `definePlug` for plugs of one's own.
+ * The library: an engine for live use, `simulate` for virtual time, `definePlug` for plugs of one's own.
  * Here, and nowhere in the core, real time and real randomness come in.
  */
 import { asyncScheduler, timer } from 'rxjs'

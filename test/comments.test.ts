@@ -40,15 +40,64 @@ describe('comments', () => {
   })
 
   it.each([
-    ['/** Routes of tasks. */', true],
-    ['/** What becomes of a post. */', true],
+    ['/** Routes of tasks (part 2, 4.1). */', true],
+    ['/** What becomes of a post: the table of part 3, 4.1. */', true],
     ['/** A stored rule with a name (2.3). */', true],
-    ['/** Why a destination fired last. */', true],
-    ['/** From local times to instants. */', true],
+    ['/** Why a destination fired last (promise 4). */', true],
+    ['/** From local times to instants (design: `dst`). */', true],
     ['/** The days that the BY parts of a rule allow (RFC 5545, 3.3.10). */', false],
     ['/** one part 2 bytes long */', false],
     ['/** a promise 2 of them wait for */', false],
   ])('%s is refused: %s', (comment, expected) => {
     expect(citesElsewhere(comment)).toBe(expected)
+  })
+})
+
+/** Files of which somebody else is at work; they get their sentence when that is done. */
+const LATER = [
+  /^src\/core\/quiet\//,
+  /^src\/services\/[^/]+\/batch/,
+  /^src\/services\/broker\/posting\//,
+  /^src\/services\/resources\/operations\//,
+]
+
+/** The first sentence of the comment that a source opens with; undefined when it opens with something else. */
+function opening(source: string): string | undefined {
+  const comment = /^(?:#!.*\n)?\/\*\*([\s\S]*?)\*\//.exec(source)?.[1]
+  const text = comment?.replaceAll(/\s*\n\s*\*?\s*/g, ' ').trim()
+  return text === undefined ? undefined : /^.*?(?:\.(?= |$)|$)/.exec(text)?.[0]
+}
+
+/** A sentence of some words that begins like one and is not the name of the file again. */
+function isPlain(sentence: string, path: string): boolean {
+  const words = sentence.match(/[\p{L}\d'-]+/gu) ?? []
+  const name = (path.split('/').at(-1) ?? '').replace(/\.ts$/, '')
+  const said = words.join('-').toLowerCase()
+  return words.length >= 3 && /^[\p{Lu}`$]/u.test(sentence) && said !== name && said !== `the-${name}`
+}
+
+describe('a source file', () => {
+  it('opens with a plain sentence about what it is for', () => {
+    const found = filesUnder(['src', 'plugins'], '.ts')
+      .filter((path) => !LATER.some((folder) => folder.test(path)))
+      .filter((path) => {
+        const sentence = opening(readText(path))
+        return sentence === undefined || !isPlain(sentence, path)
+      })
+    expect(found).toEqual([])
+  })
+
+  it.each([
+    ['src/a/read-post.ts', '/** Reads the body of a post. */\nimport x', true],
+    ['src/host/cli.ts', '#!/usr/bin/env node\n/** The command line and its commands. */\n', true],
+    ['src/a/order.ts', '/**\n * The one order of text:\n * by code point.\n */\n', true],
+    ['src/a/read-post.ts', "import x from 'y'\n/** Reads the body of a post. */", false],
+    ['src/a/read-post.ts', '/** read post. */\n', false],
+    ['src/a/read-the-post.ts', '/** Read the post */\n', false],
+    ['src/a/words.ts', '/** bytes of a text that is kept */\n', false],
+    ['src/a/number.ts', '/** `1,440`. */\n', false],
+  ])('%s with %j does: %s', (path, source, expected) => {
+    const sentence = opening(source)
+    expect(sentence !== undefined && isPlain(sentence, path)).toBe(expected)
   })
 })

@@ -1,3 +1,4 @@
+/** A sensor that shows what happened to an alarm of its resource. */
 import { definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
 
 const RAISED = 'io.service.alarm.AlarmRaised'

@@ -1,3 +1,4 @@
+/** A sensor that is ON after each run, until OFF is pushed from outside. */
 import { definePlug } from '../../src/plug.ts'
 
 /** Always `ON`, with a second state that only a push from outside can give. */

@@ -1,3 +1,4 @@
+/** A sensor that is always ON, for actions that should follow every run. */
 import { definePlug } from '../../src/plug.ts'
 
 /** Always `ON`: for what should happen on every run. */

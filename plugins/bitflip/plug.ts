@@ -1,3 +1,4 @@
+/** A sensor that shows a bit, which every run flips. */
 import { definePlug } from '../../src/plug.ts'
 
 /** A bit that rests at 0 and is flipped by every run, so the first state is `1`. */

@@ -1,3 +1,5 @@
+/** Which addresses are not the public internet. */
+
 /** Address blocks that are not the public internet (IANA special-purpose registries), as [prefix, bits]. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],

@@ -1,3 +1,4 @@
+/** One HTTP call with its bounds: time, size, redirects, and addresses that are checked before each connection. */
 import { AppError } from '../../src/plug.ts'
 import { isAddress, isPublicAddress } from './address.ts'
 import type { OutboundResponse, Transport } from './transport.ts'

@@ -1,3 +1,4 @@
+/** A sensor and an actuator that call a URL by a transport that the host gives them. */
 import { AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '../../src/plug.ts'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
 import type { Transport } from './transport.ts'

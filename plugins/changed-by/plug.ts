@@ -1,3 +1,4 @@
+/** A sensor that notices when a value has moved by at least so much since it last noticed. */
 import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '../../src/plug.ts'
 
 /** `Changed` when a value is far enough from the last one that counted as a change. */

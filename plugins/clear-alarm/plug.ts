@@ -1,3 +1,4 @@
+/** A sensor and an actuator that clear what is open of a type of alarm. */
 import {
   actingPlugs,
   type AlarmPort,

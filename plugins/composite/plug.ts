@@ -1,3 +1,4 @@
+/** A sensor that runs another sensor once for each item of a list of properties. */
 import {
   actsWith,
   AppError,

@@ -1,3 +1,4 @@
+/** A sensor that is True while an expression or a JSON Logic condition holds. */
 import {
   compileConditionCode,
   definePlug,

@@ -1,3 +1,4 @@
+/** A sensor and an actuator that raise an alarm, or count it again while it is open. */
 import {
   actingPlugs,
   type AlarmPort,

@@ -1,3 +1,4 @@
+/** A sensor and an actuator that show a message in the log of the task. */
 import { definePlug, type PlugLog } from '../../src/plug.ts'
 
 const shared = {

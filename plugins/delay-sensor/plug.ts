@@ -1,3 +1,4 @@
+/** A sensor that becomes Triggered a while after each run, unless it runs again before. */
 import { AppError, definePlug } from '../../src/plug.ts'
 
 /** `Idle` while it waits, `Triggered` once the delay is over. Running it again starts the wait anew. */

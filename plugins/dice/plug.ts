@@ -1,3 +1,4 @@
+/** A sensor that throws a die by the chance of its task. */
 import { definePlug } from '../../src/plug.ts'
 
 const FACES = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX'] as const

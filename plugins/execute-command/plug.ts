@@ -1,3 +1,4 @@
+/** A sensor and an actuator that send a command to a resource. */
 import {
   actingPlugs,
   causeOf,

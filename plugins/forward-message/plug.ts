@@ -1,3 +1,4 @@
+/** A sensor and an actuator that hand a message to rules that listen, without storing it. */
 import {
   actingPlugs,
   causeOf,

@@ -1,3 +1,4 @@
+/** Formulas of the sensor `Function`: read once, then reckoned over data, its history and the time between runs. */
 import {
   AppError,
   compileExpression,

@@ -1,3 +1,4 @@
+/** One operand of a formula: what a path reads, now or some runs ago, and what is kept for that. */
 import { AppError } from '../../src/plug.ts'
 import { MAX_SAMPLES, sizeOf, summaryOf, type SlidingWindow } from '../window/sliding-window.ts'
 import { addTo, deviation, emptySummary, type Summary } from '../window/summary.ts'

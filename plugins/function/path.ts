@@ -1,3 +1,4 @@
+/** Paths in formulas, which lead into raw data, through filters too. */
 import { AppError, ownValue, type PlugContext } from '../../src/plug.ts'
 
 /** Reads a value out of raw data; undefined when there is none. */

@@ -1,3 +1,4 @@
+/** A sensor that compares a formula over data and its history with a threshold. */
 import { AppError, definePlug, latenessOf, type Plug, problemsOfCode, type ScriptFence } from '../../src/plug.ts'
 import { compileFormula, type Memory } from './formula.ts'
 

@@ -1,3 +1,4 @@
+/** A sensor that looks for alarms which fit all of its filters. */
 import {
   type AlarmPort,
   definePlug,

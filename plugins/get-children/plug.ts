@@ -1,3 +1,4 @@
+/** A sensor that looks for the resources whose parent is a given one. */
 import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '../../src/plug.ts'
 
 /** A sensor that gives the resources below another. */

@@ -1,3 +1,4 @@
+/** A sensor that shows the status of the newest alarm of a resource. */
 import { type AlarmPort, definePlug, type Plug, requireService, resourceOf } from '../../src/plug.ts'
 
 /** A sensor that gives the newest alarm of a resource. */

@@ -1,3 +1,4 @@
+/** A sensor that fetches the last stored messages of a resource. */
 import { type DataPort, definePlug, type Plug, requireService, resourceOf } from '../../src/plug.ts'
 
 const MOST = 100

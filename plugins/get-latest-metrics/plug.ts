@@ -1,3 +1,4 @@
+/** A sensor that fetches the newest value of each metric of a resource. */
 import {
   type DataPort,
   definePlug,

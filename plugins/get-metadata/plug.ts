@@ -1,3 +1,4 @@
+/** A sensor that fetches the metadata of a resource, those of its type included. */
 import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '../../src/plug.ts'
 
 /** A sensor that reads the metadata of a resource. */

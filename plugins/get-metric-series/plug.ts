@@ -1,3 +1,4 @@
+/** A sensor that fetches stored samples of a metric, as they are or in groups. */
 import { type DataPort, definePlug, durationMs, type Plug, requireService, resourceOf } from '../../src/plug.ts'
 
 /** A sensor that reads a part of a series. */

@@ -1,3 +1,4 @@
+/** A sensor that fetches one figure over the stored samples of a metric. */
 import {
   type DataPort,
   definePlug,

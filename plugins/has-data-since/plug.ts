@@ -1,3 +1,4 @@
+/** A sensor that asks whether a metric was stored since a given time. */
 import {
   AppError,
   type DataPort,

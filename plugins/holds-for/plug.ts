@@ -1,3 +1,4 @@
+/** A sensor that Holds once a condition was true for a duration, or for so many runs, without a break. */
 import {
   AppError,
   compileCondition,

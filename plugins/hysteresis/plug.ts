@@ -1,3 +1,4 @@
+/** A sensor with one threshold to become On and another to become Off again. */
 import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '../../src/plug.ts'
 
 /** `On` once a value is beyond one threshold, `Off` only when it is back beyond another. */

@@ -1,3 +1,4 @@
+/** A sensor that compares a number with two limits. */
 import { AppError, definePlug } from '../../src/plug.ts'
 
 /** Where a number lies: `Above`, `In Range` (both limits included) or `Below`. */

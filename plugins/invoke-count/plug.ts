@@ -1,3 +1,4 @@
+/** A sensor that counts its own runs. */
 import { definePlug } from '../../src/plug.ts'
 
 /** Counts its own runs. A message with a `reset` that is not false, 0 or null starts again from 0. */

@@ -1,3 +1,4 @@
+/** A sensor that tells whether a date lies before, between or after two others. */
 import { AppError, definePlug, problemsOfCode } from '../../src/plug.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,3 +1,4 @@
+/** A sensor that is TRUE on one date, or on one day of every year. */
 import {
   AppError,
   CALENDAR_OUTPUT,

@@ -1,3 +1,4 @@
+/** A sensor that is TRUE during one hour of the day. */
 import {
   AppError,
   CALENDAR_OUTPUT,

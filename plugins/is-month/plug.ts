@@ -1,3 +1,4 @@
+/** A sensor that is TRUE during one month of the year. */
 import {
   AppError,
   CALENDAR_OUTPUT,

@@ -1,3 +1,4 @@
+/** A sensor that asks whether the message, or a node, has a value of a name. */
 import { definePlug, parameterOf } from '../../src/plug.ts'
 
 /** Whether the message or a node has a value. */

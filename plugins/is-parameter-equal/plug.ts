@@ -1,3 +1,4 @@
+/** A sensor that asks whether a value of the message, or of a node, equals a given one. */
 import { AppError, definePlug, isOfMessage, namesOfParameter, numberOfText, parameterOf } from '../../src/plug.ts'
 
 /** Whether a value of the message or of a node is what it should be. */

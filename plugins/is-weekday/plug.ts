@@ -1,3 +1,4 @@
+/** A sensor that is TRUE from Monday to Friday. */
 import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
 
 /** `TRUE` from Monday to Friday. */

@@ -1,3 +1,4 @@
+/** A sensor that is TRUE on Saturday and Sunday. */
 import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
 
 /** `TRUE` on Saturday and Sunday. */

@@ -1,3 +1,4 @@
+/** A sensor that counts from one number to another, one step a run. */
 import { AppError, definePlug, problemsOfCode } from '../../src/plug.ts'
 
 /** Counts from one number to another, one step a run. */

@@ -1,3 +1,4 @@
+/** A sensor that makes raw data of the text of a JSON object. */
 import { definePlug, isPlainObject, messageOf, parsePlainJson } from '../../src/plug.ts'
 
 /** Makes raw data of JSON text: `done`, or `error` when it is no JSON object. */

@@ -1,3 +1,4 @@
+/** An actuator that writes a message to the log of the task. */
 import { definePlug } from '../../src/plug.ts'
 
 /** Writes a rendered message to the log of the task, and answers with it. */

@@ -1,3 +1,4 @@
+/** A sensor that notices silence: No Data once nothing came for a duration. */
 import { definePlug, lengthOf, problemsOfCode } from '../../src/plug.ts'
 
 /** `No Data` once no message came for a duration. */

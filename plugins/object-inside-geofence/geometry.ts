@@ -1,3 +1,4 @@
+/** Places, circles and polygons on the globe, and which lies in which. */
 import { AppError, isPlainObject } from '../../src/plug.ts'
 
 /** Degrees. */

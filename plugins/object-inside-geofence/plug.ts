@@ -1,3 +1,4 @@
+/** A sensor that is IN while a place lies in at least one of several areas. */
 import { definePlug, problemsOfCode } from '../../src/plug.ts'
 import { geofencesOf, isInside, placeOf } from './geometry.ts'
 

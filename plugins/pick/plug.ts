@@ -1,3 +1,4 @@
+/** A sensor that takes some fields out of an object. */
 import { definePlug, FORBIDDEN_KEYS, ownValue } from '../../src/plug.ts'
 
 /** Some fields of an object. */

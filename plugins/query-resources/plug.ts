@@ -1,3 +1,4 @@
+/** A sensor that searches for resources. */
 import { definePlug, type Plug, requireService, type ResourcePort } from '../../src/plug.ts'
 
 /** A sensor that searches resources. */

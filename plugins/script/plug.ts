@@ -1,3 +1,4 @@
+/** A sensor that runs a script in the sandbox, and shows the object that it gives. */
 import {
   compileScript,
   definePlug,

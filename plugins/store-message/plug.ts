@@ -1,3 +1,4 @@
+/** A sensor and an actuator that store a message of a resource without telling rules. */
 import {
   actingPlugs,
   causeOf,

@@ -1,3 +1,4 @@
+/** A sensor that gives the message that arrived as raw data. */
 import { AppError, definePlug } from '../../src/plug.ts'
 
 /** Hands the message on as raw data. Fails when there is none. */

@@ -1,3 +1,4 @@
+/** A sensor that compares one number of the message with a threshold. */
 import { definePlug, numberOfText, streamNumber } from '../../src/plug.ts'
 
 /** Compares a parameter of the message with a threshold, which may be a parameter too. */

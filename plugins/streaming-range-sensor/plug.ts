@@ -1,3 +1,4 @@
+/** A sensor that tells whether one number of the message is close enough to a target. */
 import { AppError, definePlug, streamNumber } from '../../src/plug.ts'
 
 /** Whether a parameter of the message stays near a target. */

@@ -1,3 +1,4 @@
+/** An actuator that keeps values as what the task has found out. */
 import { definePlug } from '../../src/plug.ts'
 
 /** Keeps values as the output of a task. */

@@ -1,3 +1,4 @@
+/** A sensor that fills raw data of nodes into a text. */
 import { definePlug } from '../../src/plug.ts'
 
 /** A text with values filled in. */

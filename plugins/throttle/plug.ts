@@ -1,3 +1,4 @@
+/** A sensor that gives Trigger at most once per duration. */
 import { AppError, definePlug, durationMs, messageOf } from '../../src/plug.ts'
 
 /** `Trigger` at most once per duration, else `No Trigger`. The first run triggers. */

@@ -1,3 +1,4 @@
+/** A sensor that makes raw data by an expression. */
 import {
   compileCode,
   definePlug,

@@ -1,3 +1,4 @@
+/** A sensor and an actuator that change status and severity of an alarm. */
 import { actingPlugs, type AlarmPort, AppError, causeOf, type Plug, requireService, touching } from '../../src/plug.ts'
 
 /** A sensor and an actuator that change status and severity of an alarm. */

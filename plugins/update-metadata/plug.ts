@@ -1,3 +1,4 @@
+/** A sensor and an actuator that set metadata of a resource and leave the rest. */
 import {
   actingPlugs,
   causeOf,

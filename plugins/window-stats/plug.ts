@@ -1,3 +1,4 @@
+/** A sensor that compares one figure over the last samples, or over a duration, with limits. */
 import {
   AppError,
   compileNumber,

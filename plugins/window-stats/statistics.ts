@@ -1,3 +1,4 @@
+/** The figures of a window: count, mean, extremes, sum, deviation and percentiles. */
 import { summaryOf } from '../window/sliding-window.ts'
 import { deviation } from '../window/summary.ts'
 import {

@@ -1,3 +1,4 @@
+/** The Fastify server of a host, with everything mounted on it. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command line: `reflexarc` and its commands. */
 import * as nodeModule from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'

@@ -1,3 +1,4 @@
+/** The options of a host: by flag, by environment, by default. */
 import { resolve } from 'node:path'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'

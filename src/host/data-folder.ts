@@ -1,3 +1,4 @@
+/** The data folder of a host, and the key of its tokens. */
 import {
   existsSync,
   linkSync,

@@ -1,3 +1,4 @@
+/** What the engine of a tenant may ask of this host's services. */
 import { latestValue } from '../adapters/broker.ts'
 import { metadataOf } from '../adapters/resources.ts'
 import type { Ports } from '../core/ports.ts'

@@ -1,3 +1,4 @@
+/** Turns whatever a request failed with into the error body of its service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../kernel/errors.ts'
 import type { ErrorBody, Failure } from './failure.ts'

@@ -1,3 +1,4 @@
+/** What a refused request is answered with. */
 import type { ErrorCode, Issue } from '../kernel/errors.ts'
 
 /** What a request is refused with, before a service gives it its own shape. */

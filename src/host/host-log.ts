@@ -1,3 +1,4 @@
+/** Where services log while they are mounted on a server. */
 import type { Logger } from '../core/ports.ts'
 
 /** What a server's log takes, as far as services use it; pino's form. */

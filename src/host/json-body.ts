@@ -1,3 +1,4 @@
+/** Reads request bodies of JSON types, and refuses all others. */
 import type { FastifyInstance } from 'fastify'
 import type { AppError } from '../kernel/errors.ts'
 import { parseBody } from '../web/parse-body.ts'

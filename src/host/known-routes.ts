@@ -1,3 +1,4 @@
+/** Tells a wrong method on a known path from an unknown path. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import type { ErrorBody } from './failure.ts'

@@ -1,3 +1,4 @@
+/** Takes an address to listen on, or says why it cannot be had. */
 import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AppError, messageOf } from '../kernel/errors.ts'

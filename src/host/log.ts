@@ -1,3 +1,4 @@
+/** The log of a host, which hides secrets. */
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const

@@ -1,3 +1,4 @@
+/** Makes the alarms service of a host. */
 import { randomUUID } from 'node:crypto'
 import { alarmForwarding, causeBook } from '../adapters/alarms.ts'
 import { alarmsErrorBody } from '../services/alarms/error-body.ts'

@@ -1,3 +1,4 @@
+/** Makes the broker of a host. */
 import { randomUUID } from 'node:crypto'
 import { engineIntake } from '../adapters/engine-intake.ts'
 import { brokerErrorBody } from '../services/broker/error-body.ts'

@@ -1,3 +1,4 @@
+/** Makes the resources service of a host. */
 import { randomUUID } from 'node:crypto'
 import { actuatorCall } from '../adapters/actuator-call.ts'
 import { managedTasks } from '../adapters/managed-tasks.ts'

@@ -1,3 +1,4 @@
+/** Makes the rules service of a host, and what runs its tasks. */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { createBuiltins } from '../../plugins/index.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'

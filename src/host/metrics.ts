@@ -1,3 +1,4 @@
+/** The figures of a host, as Prometheus reads them. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'

@@ -1,3 +1,4 @@
+/** Adds a listener for MQTT to the broker of a host. */
 import { randomUUID } from 'node:crypto'
 import type { BrokerService } from '../services/broker/contract.ts'
 import { openMqtt, type MqttDoor } from '../services/broker/mqtt/door.ts'

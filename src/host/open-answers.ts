@@ -1,3 +1,4 @@
+/** Answers requests that take too long, and ends streams when the host closes. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { AnswerQueue, type Place } from './answer-queue.ts'

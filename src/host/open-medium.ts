@@ -1,3 +1,4 @@
+/** Opens the storage that was chosen. */
 import { join } from 'node:path'
 import type { BlobMedium } from '../storage/blob-medium.ts'
 import type { Storage } from '../storage/contract.ts'

@@ -1,3 +1,4 @@
+/** The page of the API, made from the schemas of the routes. */
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'

@@ -1,3 +1,4 @@
+/** How the services of one host find each other. */
 import type { AlarmsService } from '../services/alarms/contract.ts'
 import type { BrokerService } from '../services/broker/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'

@@ -1,3 +1,4 @@
+/** What the plugs of a tenant may ask of this host's services. */
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
 import { resourcePort } from '../adapters/resources.ts'

@@ -1,3 +1,5 @@
+/** Limits how often one key may ask. */
+
 export interface RateLimit {
   /** tokens that come back each second; 0: no limit */
   readonly perSecond: number

@@ -1,3 +1,4 @@
+/** The log of one request, made only when something is written. */
 import type { FastifyBaseLogger } from 'fastify'
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0]

@@ -1,3 +1,4 @@
+/** The rules service as the host serves it. */
 import { rulesErrorBody } from '../services/rules/error-body.ts'
 import type { RulesService } from '../services/rules/contract.ts'
 import { rulesRoutes, type RulesRouting } from '../services/rules/routes.ts'

@@ -1,3 +1,4 @@
+/** A host that listens, from its start to its stop. */
 import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'

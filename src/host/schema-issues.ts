@@ -1,3 +1,4 @@
+/** What a schema has against a request, as issues with places. */
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import type { Issue } from '../kernel/errors.ts'
 import { at } from '../kernel/pointer.ts'

@@ -1,3 +1,4 @@
+/** The table of the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeResources } from './make-resources.ts'

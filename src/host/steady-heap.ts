@@ -1,3 +1,4 @@
+/** A setting of V8 that keeps requests of a burst from staying in memory. */
 import { setFlagsFromString } from 'node:v8'
 
 /**

@@ -1,3 +1,4 @@
+/** Ids that lie in the order of time. */
 import { randomUUID } from 'node:crypto'
 
 /**

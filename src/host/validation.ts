@@ -1,3 +1,4 @@
+/** Checks requests against the schemas of their routes, strictly. */
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'

@@ -1,3 +1,4 @@
+/** Durations as rules and options write them. */
 import { AppError } from './errors.ts'
 
 const ISO =

@@ -1,3 +1,4 @@
+/** Refusals of a body or query, with all of its problems at once. */
 import { AppError, type Issue } from './errors.ts'
 
 const MAX_TOLD = 20

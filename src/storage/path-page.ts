@@ -1,3 +1,4 @@
+/** Pages of a sorted list of paths. */
 import { compareText } from './order.ts'
 
 /** Of paths in order: those with a prefix, after a path, at most `limit`. */

@@ -1,3 +1,4 @@
+/** Names of tenants, and what a medium answers when it is closed or too old. */
 import { AppError } from '../kernel/errors.ts'
 import { kindOf } from './check-text.ts'
 

@@ -1,3 +1,4 @@
+/** Runs a rule over random messages and holds properties against each run. */
 import fc from 'fast-check'
 import { durationMs } from '../kernel/duration.ts'
 import { AppError, messageOf } from '../kernel/errors.ts'

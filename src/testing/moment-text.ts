@@ -1,3 +1,5 @@
+/** Instants and durations as texts for people. */
+
 /** `2025-03-03T06:00:00.000Z`. */
 export function instantText(time: number): string {
   return Number.isFinite(time) && Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)

@@ -1,3 +1,4 @@
+/** What a property of a rule is, and how a plain function becomes one. */
 import type { CheckedRun } from './checked-run.ts'
 
 /** `undefined` and true: it holds. False, or what is wrong as text: it does not. */

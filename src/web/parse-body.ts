@@ -1,3 +1,4 @@
+/** JSON of request bodies, bounded in depth and without keys that reach a prototype. */
 import { AppError, messageOf, type Issue } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { at } from '../kernel/pointer.ts'

@@ -1,3 +1,4 @@
+/** Which tasks take which of several messages that came together. */
 import type { Message } from '../task/origin.ts'
 import { requireMessage } from './refusals.ts'
 

@@ -1,3 +1,4 @@
+/** What an engine refuses, each in its words and with its code. */
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { requireChannel } from '../plug/channel.ts'

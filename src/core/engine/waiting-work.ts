@@ -1,3 +1,4 @@
+/** Work that came to an engine while it was at work, first come first served. */
 import { AppError } from '../../kernel/errors.ts'
 
 /** A piece of work that takes its turn; it is told the time at which it does. */

@@ -1,3 +1,4 @@
+/** What a piece of code in a property reads, whichever of the languages it is in. */
 import { AppError } from '../../kernel/errors.ts'
 import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'

@@ -1,3 +1,4 @@
+/** Calls in expressions: functions of the tables and methods of values, and nothing else. */
 import type { CallExpression, Expression, SpreadElement } from 'acorn'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { nearest } from '../placeholders/nearest.ts'

@@ -1,3 +1,4 @@
+/** Lists and records that are written out in expressions. */
 import type { ArrayExpression, Expression, ObjectExpression } from 'acorn'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import type { Compiler } from './compiler.ts'

@@ -1,3 +1,4 @@
+/** Reads of fields in expressions: paths of the engine, constants, and own fields of values. */
 import type { ChainExpression, MemberExpression } from 'acorn'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { isRoot } from '../placeholders/path.ts'

@@ -1,3 +1,4 @@
+/** What the code of each kind of syntax node asks of the compiler of expressions. */
 import type { AnyNode, ArrowFunctionExpression, Expression, Super } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import type { Fault } from '../placeholders/path.ts'

@@ -1,3 +1,4 @@
+/** Conditions in either language: the text of an expression, or JSON Logic. */
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { isTruthy } from '../logic/comparisons.ts'

@@ -1,3 +1,4 @@
+/** The methods of lists that expressions may call. */
 import { callbackArg, made, numberArg, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit, type Callback, type Run } from './run.ts'
 import { measure, numberOf, placeIn, sameValue, textOf } from './values.ts'

@@ -1,3 +1,4 @@
+/** Which values of the message code reads by name, and whether one of them is new. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Path } from '../placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'

@@ -1,3 +1,4 @@
+/** What methods and functions of expressions share: how their arguments are taken. */
 import { spend, unfit, type Callback, type Run } from './run.ts'
 import { numberOf, textOf } from './values.ts'
 

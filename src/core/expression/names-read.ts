@@ -1,3 +1,4 @@
+/** Which values of the message a plug's properties read, so that the plug runs on messages that have them. */
 import type { BindingUse } from '../placeholders/binding.ts'
 import type { Plug } from '../plug/plug.ts'
 import { codeUses } from './code-uses.ts'

@@ -1,3 +1,4 @@
+/** Numbers as rules ask for them: a name of the message, a placeholder, or an expression. */
 import { AppError } from '../../kernel/errors.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { numberOfText } from '../plug/field-type.ts'

@@ -1,3 +1,4 @@
+/** The operators of expressions, where a missing value is an error that names it. */
 import { missing, spend, type Code, type Run } from './run.ts'
 import { isAmong, looselySame, numberOf, primitive, sameValue, textOf } from './values.ts'
 

@@ -1,3 +1,4 @@
+/** The syntax tree of an expression, or where and why its text is none. */
 import { parseExpressionAt, tokenizer, type Expression, type Options } from 'acorn'
 import type { Source, Problem } from './source.ts'
 

@@ -1,3 +1,4 @@
+/** How code reads the values of the rule around it while a plug is called. */
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugContext } from '../plug/plug.ts'
 

@@ -1,3 +1,4 @@
+/** One evaluation of an expression: what it may still do, its chance, and its pieces of code. */
 import { AppError } from '../../kernel/errors.ts'
 import { nextSeed, randomOf } from '../../kernel/random.ts'
 import type { LogicPath } from '../logic/run.ts'

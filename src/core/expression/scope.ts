@@ -1,3 +1,4 @@
+/** The parameters of arrow functions in expressions, and where their names are found. */
 import type { Pattern } from 'acorn'
 import type { Frame } from './run.ts'
 import { member } from './values.ts'

@@ -1,3 +1,4 @@
+/** The methods of texts that expressions may call; a search is for plain text. */
 import { made, numberArg, paySearch, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit } from './run.ts'
 

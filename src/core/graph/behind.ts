@@ -1,3 +1,4 @@
+/** Which sensors and gates the state of a node depends on. */
 import type { ObservableNode } from './graph.ts'
 
 /** The sensors and gates that a node's state depends on, itself included: sensors first, parents before children. */

@@ -1,3 +1,4 @@
+/** Which sensors a message runs, by the values that it has. */
 import { messageValue } from '../task/message-value.ts'
 import type { DataPlan, Plan, SensorNode } from './graph.ts'
 import { makePlan } from './plan.ts'

@@ -1,3 +1,4 @@
+/** The order in which gates are decided: parents before children, and no cycles. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Relation } from '../rule/rule.ts'
 

@@ -1,3 +1,4 @@
+/** What an invocation runs and what it forgets, found once when a rule is compiled. */
 import { NO_CHANNELS, type ChannelPlans, type GateNode, type Graph, type Plan, type SensorNode } from './graph.ts'
 
 /** What an invocation over `sensors` runs and forgets: what is renewed, and what follows from it. */

@@ -1,3 +1,4 @@
+/** Which calls depend on values of their message alone, and so may begin ahead of their turn. */
 import type { Path } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 

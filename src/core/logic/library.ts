@@ -1,7 +1,7 @@
 /**
- * json-logic-js as the evaluator, and the guard between it and the data. Left alone the library follows prototypes
- * when it reads, calls methods that records bring along when it compares, and evaluates keys that come out of data.
- * So all reading goes through one operation of ours, and what it hands out in place of a record is a `Guarded`.
+ * The package json-logic-js as the evaluator, and the guard between it and the data. Left alone the library follows
+ * prototypes when it reads, calls methods that records bring along when it compares, and evaluates keys that come out
+ * of data. So all reading goes through one operation of ours, and what it hands out in place of a record is a `Guarded`.
  */
 import jsonLogic, { type RulesLogic } from 'json-logic-js'
 import { ownValue } from '../../kernel/json.ts'

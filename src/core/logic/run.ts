@@ -1,3 +1,4 @@
+/** One evaluation of JSON Logic: the work that is left, and the item of the loop around it. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Path } from '../placeholders/scope.ts'
 

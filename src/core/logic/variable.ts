@@ -1,3 +1,4 @@
+/** What a `var` of JSON Logic reads: the message, other nodes, or the item of a loop. */
 import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { isRoot, MAX_SEGMENTS, parsePath, printPath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'

@@ -1,3 +1,4 @@
+/** Every placeholder in a JSON value, and every one that cannot be read. */
 import type { BindingProblem, BindingUse } from './binding.ts'
 import { emptyFindings, type Findings } from './findings.ts'
 import { planValue, type CompileOptions } from './value.ts'

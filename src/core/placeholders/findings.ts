@@ -1,3 +1,4 @@
+/** What a walk over placeholders gathers: uses, needs and faults. */
 import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
 import type { BindingProblem, BindingUse } from './binding.ts'
 

@@ -1,3 +1,4 @@
+/** Texts that stand for metadata as a whole: `META.$.<key>`. */
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { MAX_SEGMENTS, scanSegments, type Fault } from './path.ts'
 

@@ -1,3 +1,5 @@
+/** The name that a typo most likely meant. */
+
 const MAX_LENGTH = 64
 const MAX_CANDIDATES = 200
 

@@ -1,3 +1,4 @@
+/** What has to be fetched before placeholders can be read: metadata, secrets, last values. */
 import type { Needs, Root } from './scope.ts'
 
 /** What the engine must fetch so that these placeholders can be read. */

@@ -1,3 +1,4 @@
+/** What may stand behind each root of a placeholder. */
 import { nearest } from './nearest.ts'
 import type { Root } from './scope.ts'
 

@@ -1,3 +1,4 @@
+/** Paths such as `nodes.a.rawData["b c"][0]`, read into steps or refused with a reason. */
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { checkShape } from './path-shape.ts'
 import { ROOTS, type Path, type Root } from './scope.ts'

@@ -1,3 +1,4 @@
+/** A node's properties, compiled once and resolved for each call. */
 import { AppError } from '../../kernel/errors.ts'
 import { at } from '../../kernel/pointer.ts'
 import type { InputField } from '../plug/plug.ts'

@@ -1,3 +1,4 @@
+/** The value that a path points at, by own properties only. */
 import { FORBIDDEN_KEYS, isPlainObject, ownValue } from '../../kernel/json.ts'
 import { nearest } from './nearest.ts'
 import { printPath } from './path.ts'

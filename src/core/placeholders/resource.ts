@@ -1,3 +1,4 @@
+/** What a node is about: its `resource` as it is written, and as it is when a task starts. */
 import { AppError, describeIssue, messageOf, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, ownValue } from '../../kernel/json.ts'
 import { parseText, useOf, type BindingUse } from './binding.ts'

@@ -1,3 +1,4 @@
+/** The helpers that templates may call: arithmetic, dates and times. */
 import { DateTime } from 'luxon'
 
 /** Gives the text of a call, empty when the arguments make no sense: a message with a gap beats no message. */

@@ -1,3 +1,4 @@
+/** The text of a template as words and tags. */
 import type { Fault } from './path.ts'
 import { scanName, unexpectedIn, type Name } from './template-name.ts'
 

@@ -1,3 +1,4 @@
+/** Names in tags of a template, as handlebars writes them. */
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { forbidden, MAX_SEGMENTS, unexpected, type Fault } from './path.ts'
 

@@ -1,3 +1,4 @@
+/** The tags of a template as a tree of blocks, with all that is wrong told at once. */
 import { ExpressionReader, type Expression, type Operand, type Reference } from './template-expression.ts'
 import type { Fault } from './path.ts'
 import { lexTemplate, type Strip, type Tag } from './template-lexer.ts'

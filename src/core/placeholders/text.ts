@@ -1,3 +1,4 @@
+/** Texts with placeholders as plans: what is fixed in them, and what is read at each run. */
 import { AppError } from '../../kernel/errors.ts'
 import { wholeBinding, type Binding, type ParsedText } from './binding.ts'
 import { explainMissing, readPath } from './read-path.ts'

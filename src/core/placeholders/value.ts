@@ -1,3 +1,4 @@
+/** JSON values with placeholders in their texts, compiled once. */
 import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
 import { at } from '../../kernel/pointer.ts'
 import { parseText, useOf, type BindingUse } from './binding.ts'

@@ -1,3 +1,4 @@
+/** Whether a call changes something outside, and what it touches. */
 import type { Plug, TouchContext } from './plug.ts'
 import { finishProperties } from './properties.ts'
 

@@ -1,3 +1,4 @@
+/** Calls of a sensor from within the call of another plug. */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Plug, PlugContext } from './plug.ts'
 import { finishProperties } from './properties.ts'

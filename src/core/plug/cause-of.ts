@@ -1,3 +1,4 @@
+/** What services are told of the rule that asks them. */
 import { AppError } from '../../kernel/errors.ts'
 import type { PlugContext } from './plug.ts'
 import type { Cause } from './services.ts'

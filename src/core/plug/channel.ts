@@ -1,3 +1,4 @@
+/** Names of channels, on which sensors hear events instead of data. */
 import { AppError } from '../../kernel/errors.ts'
 import { shown } from './problem.ts'
 

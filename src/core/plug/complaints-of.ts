@@ -1,3 +1,4 @@
+/** What a service would refuse of a plug's properties, so that a check can tell it before. */
 import type { PropertyProblem } from './plug.ts'
 import type { Complaint } from './services.ts'
 

@@ -1,3 +1,4 @@
+/** The way to make a plug: its declaration is checked as a whole and frozen. */
 import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'

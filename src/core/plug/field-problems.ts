@@ -1,3 +1,4 @@
+/** What is wrong with the properties and raw data that a plug declares. */
 import type { Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 import { at } from '../../kernel/pointer.ts'

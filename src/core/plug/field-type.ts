@@ -1,3 +1,4 @@
+/** The types of properties, and how values are brought to them. */
 import { isPlainObject } from '../../kernel/json.ts'
 import { jsonProblem, parsePlainJson } from './plain-json.ts'
 import type { FieldType } from './plug.ts'

@@ -1,3 +1,4 @@
+/** The error for properties that are wrong only together. */
 import { validationError } from '../../kernel/errors.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** How late a value may come, as a property says it. */
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 

@@ -1,3 +1,4 @@
+/** Durations in properties that must be longer than nothing. */
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 

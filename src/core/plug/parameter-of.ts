@@ -1,3 +1,4 @@
+/** One value of the message, or of a node, as two properties name it. */
 import { ownValue } from '../../kernel/json.ts'
 import type { PlugContext } from './plug.ts'
 

@@ -1,3 +1,4 @@
+/** Plain JSON from plugs and texts: checked, bounded in depth, and without keys that reach a prototype. */
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 
 /** Values nested deeper than this are refused, so that every later walk may recurse. */

@@ -1,3 +1,4 @@
+/** Problems in the declaration of a plug, and how values are shown in them. */
 import type { Issue } from '../../kernel/errors.ts'
 
 const MAX_SHOWN = 80

@@ -1,3 +1,4 @@
+/** What is wrong with code in a property, for the check of a plug. */
 import { AppError } from '../../kernel/errors.ts'
 import type { PropertyProblem } from './plug.ts'
 

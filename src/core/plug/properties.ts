@@ -1,3 +1,4 @@
+/** Resolved properties in the form that a plug declares: defaults filled in, values of the declared types. */
 import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug, PropertyProblem } from './plug.ts'
 import { shown } from './problem.ts'

@@ -1,3 +1,4 @@
+/** What a node prepared of its last sets of properties, so that the same is not prepared again. */
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { Plug } from './plug.ts'
 

@@ -1,3 +1,4 @@
+/** Which plug runs for a name and a version. */
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'

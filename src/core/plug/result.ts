@@ -1,3 +1,4 @@
+/** What a plug gave, checked before it becomes an observation. */
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 import type { Plug } from './plug.ts'
 import { shown } from './problem.ts'

@@ -1,3 +1,4 @@
+/** When the values of a message were measured. */
 import { isoInstant } from '../../kernel/instant.ts'
 import type { PlugContext } from './plug.ts'
 

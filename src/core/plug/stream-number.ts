@@ -1,3 +1,4 @@
+/** One value of the message as a finite number. */
 import { AppError } from '../../kernel/errors.ts'
 import { numberOfText } from './field-type.ts'
 import type { PlugContext } from './plug.ts'

@@ -1,3 +1,4 @@
+/** Several texts in one property. */
 import { AppError } from '../../kernel/errors.ts'
 
 /** Several texts in one property: a text with commas between them, or a list. Throws `PLUG_FAILED` for anything else. */

@@ -1,3 +1,4 @@
+/** Names of the things that calls touch, so that calls on one thing keep their order. */
 import { seedOf } from '../../kernel/random.ts'
 import { parseResource } from '../placeholders/resource.ts'
 import type { TouchContext } from './plug.ts'

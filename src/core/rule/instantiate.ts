@@ -1,3 +1,4 @@
+/** A task out of a template and what a request brings. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { at } from '../../kernel/pointer.ts'
 import { parseResource } from '../placeholders/resource.ts'

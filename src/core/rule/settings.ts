@@ -1,3 +1,4 @@
+/** Task settings with their defaults, and those of a request over those of a template. */
 import { durationMs } from '../../kernel/duration.ts'
 import type { JsonObject } from '../../kernel/json.ts'
 import type { DstPolicy, TaskSettings, TaskType } from './rule.ts'

@@ -1,3 +1,4 @@
+/** The checks of rules, templates and requests for tasks, put together. */
 import type { Issue } from '../../kernel/errors.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'

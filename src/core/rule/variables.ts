@@ -1,3 +1,4 @@
+/** Variables: their declarations, and the values that a task starts with. */
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { at } from '../../kernel/pointer.ts'
 import { FIELD_TYPES } from '../plug/field-type.ts'

@@ -1,3 +1,5 @@
+/** Tells cron expressions and recurrence rules apart. */
+
 export type ExpressionKind = 'cron' | 'rrule'
 
 /** Which of the two an expression is: a rule has `=` or `:`, cron has neither. */

@@ -1,3 +1,4 @@
+/** Local times of several sources as one ascending list. */
 import { DAY_MS } from './civil.ts'
 import type { IcalDate } from './ical-date.ts'
 import type { LocalTimes } from './schedule.ts'

@@ -1,3 +1,4 @@
+/** What becomes of occurrences that nobody was there for. */
 import { latestBefore, tallyBetween } from './occurrences.ts'
 import type { Schedule } from './schedule.ts'
 

@@ -1,3 +1,5 @@
+/** The time zone that a misspelt name most likely meant. */
+
 const LONGEST = 64
 
 /** The IANA name that looks most like the text, undefined when none does. A city alone finds its zone. */

@@ -1,3 +1,4 @@
+/** Questions about the occurrences of a schedule between two instants. */
 import type { Schedule, Tally } from './schedule.ts'
 
 const MAX_COUNTED = 100_000

@@ -1,3 +1,4 @@
+/** The schedules of tasks without a clock: one occurrence, or none. */
 import type { Schedule } from './schedule.ts'
 
 /** One occurrence, at the start of the task. */

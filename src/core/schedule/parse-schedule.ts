@@ -1,3 +1,4 @@
+/** The schedule that task settings ask for. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import type { DstPolicy } from '../rule/rule.ts'
 import { never, once } from './once-or-never.ts'

@@ -1,3 +1,4 @@
+/** Schedules that repeat after a fixed time, at a rate or with a delay. */
 import type { Schedule, Tally } from './schedule.ts'
 
 /** Every `frequency` ms, counted from `start`: start, start + frequency ... */

@@ -1,3 +1,4 @@
+/** A schedule that many tasks ask the same, and that answers from memory. */
 import { tallyBetween } from './occurrences.ts'
 import type { Schedule, Tally, WallClock } from './schedule.ts'
 

@@ -1,3 +1,4 @@
+/** Problems of schedule settings, and the error that tells them. */
 import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
 
 /** One problem of a schedule setting; `field` is the setting's name. */

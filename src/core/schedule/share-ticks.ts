@@ -1,3 +1,4 @@
+/** Streams of ticks that tasks with equal schedules share. */
 import { Observable, finalize, share, tap, type SchedulerLike } from 'rxjs'
 import type { Schedule } from './schedule.ts'
 import { ticks$, type Tick, type TickOptions } from './ticks.ts'

@@ -1,3 +1,4 @@
+/** What a piece of code reads of the rule around it. */
 import type { AnyNode, CallExpression, Identifier, MemberExpression, Node } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { pathKey, withParts } from '../logic/variable.ts'

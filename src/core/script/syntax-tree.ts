@@ -1,3 +1,4 @@
+/** Walks over syntax trees. */
 import type { Node } from 'acorn'
 
 /** The nodes right below a node, in the order of the text. */

@@ -1,3 +1,4 @@
+/** How far a time zone is ahead of UTC around an instant, for scripts that have no zones of their own. */
 import { calendarOf, zoneFormat } from '../plug/calendar.ts'
 
 /** How far a zone is ahead of UTC from an instant on; both in ms. */

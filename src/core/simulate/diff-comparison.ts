@@ -1,3 +1,4 @@
+/** Compares two rules side by side while messages are played to both. */
 import type { FiredEvent } from '../engine/events.ts'
 import type { RuleGraph } from '../rule/rule.ts'
 import { FiringMatcher, type DiffFiring, type DiffTally, type Difference, type Side } from './diff-firings.ts'

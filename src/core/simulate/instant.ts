@@ -1,3 +1,4 @@
+/** The time of a recorded message. */
 import { AppError } from '../../kernel/errors.ts'
 import { isoInstant } from '../../kernel/instant.ts'
 import type { Message } from '../task/origin.ts'

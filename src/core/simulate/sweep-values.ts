@@ -1,3 +1,4 @@
+/** The values that a sweep tries, from texts such as `70..90/5`. */
 import { AppError } from '../../kernel/errors.ts'
 
 /** The most runs that one sweep may have. */

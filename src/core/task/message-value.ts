@@ -1,3 +1,4 @@
+/** Own values of a message, read without asking whose they are each time. */
 import { ownValue } from '../../kernel/json.ts'
 
 /**

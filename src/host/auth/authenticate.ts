@@ -1,3 +1,4 @@
+/** Lets requests in, or refuses them, by what they show. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import type { CheckedCaller } from './caller.ts'

@@ -1,3 +1,4 @@
+/** Checks key and secret for connections that are not HTTP. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { KeyPairs } from './key-pairs.ts'

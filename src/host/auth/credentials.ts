@@ -1,3 +1,4 @@
+/** What a request shows to be let in, in a header or in a query. */
 import type { FastifyRequest } from 'fastify'
 
 export type Credentials =

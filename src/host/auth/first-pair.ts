@@ -1,3 +1,4 @@
+/** The key of the first tenant: given, found in the store, or made and shown once. */
 import { AppError } from '../../kernel/errors.ts'
 import type { KeyPair, KeyPairs } from './key-pairs.ts'
 

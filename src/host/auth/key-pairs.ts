@@ -1,3 +1,4 @@
+/** API keys and their secrets, stored as salted hashes. */
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { Collection, CollectionSpec } from '../../storage/contract.ts'

@@ -1,3 +1,4 @@
+/** Credentials that were checked a moment ago, so that a request pays for a look-up and not for a hash. */
 import { hash, randomBytes } from 'node:crypto'
 import type { CheckedCaller } from './caller.ts'
 

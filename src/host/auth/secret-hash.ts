@@ -1,3 +1,4 @@
+/** Secrets as they are stored: salted scrypt hashes, compared in constant time. */
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
 
 /** A secret as it is stored: nothing leads back from it. Bytes are base64url. */

@@ -1,3 +1,4 @@
+/** Bearer tokens: those that this host makes, and those of an issuer that it trusts. */
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { AppError } from '../../kernel/errors.ts'
 import { isTenant } from '../tenant.ts'

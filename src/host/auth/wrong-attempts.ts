@@ -1,3 +1,4 @@
+/** Slows down whoever tries secrets. */
 import { TokenBuckets } from '../rate-limit.ts'
 
 /** wrong attempts on one key from one address: this many at once, then one a second */

@@ -1,3 +1,4 @@
+/** The command `check` and its options. */
 import { gather, type DefineCommand } from './command.ts'
 import type { CheckOptions } from './run-check.ts'
 

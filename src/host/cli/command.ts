@@ -1,3 +1,4 @@
+/** What a command of the command line is made of. */
 import type { Command } from 'commander'
 import type { Terminal } from './terminal.ts'
 

@@ -1,3 +1,4 @@
+/** Reads the options of `diff`. */
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { readOptions, type SimulateFlags, type SimulateOptions } from './simulate-options.ts'

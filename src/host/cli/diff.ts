@@ -1,3 +1,4 @@
+/** The command `diff` and its options. */
 import { gather, type DefineCommand } from './command.ts'
 import type { DiffFlags } from './diff-options.ts'
 

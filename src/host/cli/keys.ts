@@ -1,3 +1,4 @@
+/** The command `keys`, with its own commands and their options. */
 import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import type { KeysAction, KeysFlags } from './run-keys.ts'

@@ -1,3 +1,4 @@
+/** The plugs that a command works with: built-in ones, and those of files that the user names. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,3 +1,4 @@
+/** The command `next` and its options. */
 import type { DefineCommand } from './command.ts'
 import type { NextFlags } from './run-next.ts'
 

@@ -1,3 +1,5 @@
+/** Whole numbers with commas between thousands. */
+
 /** `1,440`. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US')

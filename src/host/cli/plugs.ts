@@ -1,3 +1,4 @@
+/** The command `plugs` and its options. */
 import { gather, type DefineCommand } from './command.ts'
 import type { PlugsOptions } from './run-plugs.ts'
 

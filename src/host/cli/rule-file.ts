@@ -1,3 +1,4 @@
+/** Rule and template files, read and checked. */
 import type { PlugRegistry } from '../../core/plug/plug.ts'
 import type { CheckOptions } from '../../core/rule/check/report.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'

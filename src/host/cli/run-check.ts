@@ -1,3 +1,4 @@
+/** What `check` does. */
 import { createRegistry } from '../../core/plug/registry.ts'
 import { loadPlugs } from './load-plugs.ts'
 import { issueLines, readRuleFile, verdict, type RuleFile } from './rule-file.ts'

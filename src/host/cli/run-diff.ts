@@ -1,3 +1,4 @@
+/** What `diff` does. */
 import { diffRules, type Diff } from '../../index.ts'
 import type { DiffOptions } from './diff-options.ts'
 import { openPlayback, playbackOf, withHint } from './open-playback.ts'

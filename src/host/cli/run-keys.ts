@@ -1,3 +1,4 @@
+/** What `keys` does, on a data folder that no host has open. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'

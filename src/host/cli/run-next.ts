@@ -1,3 +1,4 @@
+/** What `next` does. */
 import { AppError } from '../../kernel/errors.ts'
 import type { DstPolicy } from '../../core/rule/rule.ts'
 import { nextRuns, type NextRuns, type NextRunsOptions } from '../../core/schedule/next-runs.ts'

@@ -1,3 +1,4 @@
+/** What `plugs` does. */
 import { nearest } from '../../core/placeholders/nearest.ts'
 import type { Plug } from '../../core/plug/plug.ts'
 import { byName, exampleNode, plugPage } from '../../core/plug/plug-page.ts'

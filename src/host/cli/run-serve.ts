@@ -1,3 +1,4 @@
+/** What `serve` does: a host until the process is told to stop. */
 import { readConfig, type Given } from '../config.ts'
 import { startHost, type RunningHost } from '../running-host.ts'
 import type { DemoRequest } from '../service.ts'

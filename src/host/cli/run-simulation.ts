@@ -1,3 +1,4 @@
+/** What `simulate` does. */
 import { simulate } from '../../index.ts'
 import type { EngineEvent } from '../../core/engine/events.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'

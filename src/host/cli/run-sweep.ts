@@ -1,3 +1,4 @@
+/** What `sweep` does. */
 import { sweep, type Sweep } from '../../index.ts'
 import { AppError, describeIssue } from '../../kernel/errors.ts'
 import { openPlayback, playbackOf, withHint, type Opened } from './open-playback.ts'

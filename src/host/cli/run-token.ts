@@ -1,3 +1,4 @@
+/** What `token` does. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { durationMs } from '../../kernel/duration.ts'

@@ -1,3 +1,4 @@
+/** The command `serve` and its options. */
 import { OPTIONS, type Given, type Option } from '../config.ts'
 import type { DefineCommand } from './command.ts'
 

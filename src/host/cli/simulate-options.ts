@@ -1,3 +1,4 @@
+/** Reads the options of `simulate`. */
 import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'

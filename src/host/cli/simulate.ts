@@ -1,3 +1,4 @@
+/** The command `simulate` and its options. */
 import { gather, type DefineCommand } from './command.ts'
 import type { SimulateFlags } from './simulate-options.ts'
 

@@ -1,3 +1,4 @@
+/** Reads the options of `sweep`. */
 import { sweepValues } from '../../core/simulate/sweep-values.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'

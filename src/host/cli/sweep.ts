@@ -1,3 +1,4 @@
+/** The command `sweep` and its options. */
 import { gather, type DefineCommand } from './command.ts'
 import type { SweepFlags } from './sweep-options.ts'
 

@@ -1,3 +1,4 @@
+/** The screen as commands may use it; nothing else writes to stdout and stderr. */
 import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]

@@ -1,3 +1,4 @@
+/** Times as people write them on the command line, and as they are shown. */
 import type { Zone } from './zone.ts'
 
 const TIME =

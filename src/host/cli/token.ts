@@ -1,3 +1,4 @@
+/** The command `token` and its options. */
 import type { DefineCommand } from './command.ts'
 import type { TokenFlags } from './run-token.ts'
 

@@ -1,3 +1,4 @@
+/** Time zones as people name them on the command line. */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { placeLocal } from '../../core/schedule/place-local.ts'
 import { parseZone } from '../../core/schedule/zone.ts'

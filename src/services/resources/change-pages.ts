@@ -1,3 +1,4 @@
+/** Pages of the history of a resource or type. */
 import type { Page } from '../../kernel/page.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { ChangeRecord, ListQuery } from './contract.ts'

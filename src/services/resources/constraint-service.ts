@@ -1,4 +1,4 @@
-/** Resource constraints. */
+/** Resource constraints: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
 import type { ConstraintRecord } from './constraint-record.ts'

@@ -1,3 +1,4 @@
+/** What a host without bulk operations answers. */
 import { AppError } from '../../kernel/errors.ts'
 import type { OperationApi } from './contract.ts'
 

@@ -1,3 +1,4 @@
+/** Documents of a collection as requests read them: from memory as long as there is room. */
 import { LruCache } from '../../kernel/lru-cache.ts'
 
 /**

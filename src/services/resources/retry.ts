@@ -1,3 +1,4 @@
+/** Writes again over what another writer was faster with. */
 import { AppError } from '../../kernel/errors.ts'
 
 /** Other hosts and writers in the background may be faster now and then, not always. */

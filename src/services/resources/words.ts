@@ -1,3 +1,5 @@
+/** The texts of a document as one text to search in. */
+
 /** bytes of a text that storage keeps for searching */
 const LONGEST_TEXT = 2_000
 

@@ -1,3 +1,4 @@
+/** Listens to the engine only while events are few, or somebody reads them. */
 import type { Observable, Subscription } from 'rxjs'
 import type { TenantEvent } from './runner.ts'
 

@@ -1,3 +1,4 @@
+/** What differs between two JSON documents. */
 import { at } from '../../kernel/pointer.ts'
 import type { DocumentChange } from './task-schema.ts'
 

@@ -1,3 +1,4 @@
+/** Reads an object from outside by its schema, with every problem told at once. */
 import { checkShape } from '../../core/rule/check/check-shape.ts'
 import { Report } from '../../core/rule/check/report.ts'
 import { isPlainObject } from '../../kernel/json.ts'

@@ -1,3 +1,4 @@
+/** Errors of the file system as coded errors. */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 
 /** Of a failed call to the file system. */

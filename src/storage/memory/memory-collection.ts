@@ -1,3 +1,4 @@
+/** A collection of documents in memory. */
 import { checkCountField, checkIds, checkQuery, checkWhere, isId } from '../check-query.ts'
 import type {
   Collection,

@@ -1,3 +1,4 @@
+/** The store of one tenant in memory. */
 import { checkLogName, checkLogQuestion } from '../check-log.ts'
 import {
   checkApplied,

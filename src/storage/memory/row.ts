@@ -1,3 +1,4 @@
+/** A document as it lies in memory. */
 import type { Stored } from '../contract.ts'
 import type { FieldValue } from '../spec.ts'
 

@@ -1,3 +1,4 @@
+/** Samples in memory, put together by equal spans of time. */
 import type { Bucket, Sample } from '../series.ts'
 
 /** The buckets of samples that are in order and not before `from`. */

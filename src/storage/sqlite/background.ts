@@ -1,3 +1,4 @@
+/** Gives a thread less of the processor than the threads that answer. */
 import { getPriority, setPriority } from 'node:os'
 
 /** of niceness; with so many it gets a quarter of a core that another thread wants too */

@@ -1,3 +1,4 @@
+/** Random moments at which a process dies. */
 import fc from 'fast-check'
 
 /** After how many messages the process dies, ascending: some of 1 to `messages`; shrinks to fewer and earlier deaths. */

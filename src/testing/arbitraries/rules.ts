@@ -1,3 +1,4 @@
+/** Random rules over given plugs. */
 import fc from 'fast-check'
 import type { InputField, Plug } from '../../core/plug/plug.ts'
 import { createRegistry } from '../../core/plug/registry.ts'

@@ -1,3 +1,4 @@
+/** The property that cool-downs are kept. */
 import { instantText, lengthText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 import { coolDownOf } from '../rule-paths.ts'

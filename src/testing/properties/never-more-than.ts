@@ -1,3 +1,4 @@
+/** The property that a destination fires only so often in any window. */
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { instantText, lengthText } from '../moment-text.ts'

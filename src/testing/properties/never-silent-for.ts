@@ -1,3 +1,4 @@
+/** The property that a destination fires again and again while something holds. */
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Moment } from '../checked-run.ts'

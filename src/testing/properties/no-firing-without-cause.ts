@@ -1,3 +1,4 @@
+/** The property that nothing fires without a result of a sensor behind it. */
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 import { sensorsBehind } from '../rule-paths.ts'

@@ -1,3 +1,4 @@
+/** The property that a run goes on after a restart as if there had been none. */
 import type { EngineEvent } from '../../core/engine/events.ts'
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'

@@ -1,3 +1,4 @@
+/** A rule out of its tabular form. */
 import { Equal } from 'typebox/value'
 import type { Issue } from '../../../kernel/errors.ts'
 import { at } from '../../../kernel/pointer.ts'

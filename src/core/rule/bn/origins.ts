@@ -1,3 +1,4 @@
+/** Where the parts of a rule stood in the tabular form, so that problems are shown there. */
 import { at } from '../../../kernel/pointer.ts'
 import type { BnPlug } from './bn-graph.ts'
 

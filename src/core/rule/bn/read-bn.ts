@@ -1,3 +1,4 @@
+/** Documents in the tabular form, brought to the simplified one before they are checked. */
 import type { Issue } from '../../../kernel/errors.ts'
 import type { Report } from '../check/report.ts'
 import type { BnGraph } from './bn-graph.ts'

@@ -1,3 +1,4 @@
+/** What the truth tables of the tabular form say about their gates. */
 import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Report } from '../check/report.ts'

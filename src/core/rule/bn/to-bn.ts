@@ -1,3 +1,4 @@
+/** A rule in its tabular form. */
 import type { Issue } from '../../../kernel/errors.ts'
 import { at } from '../../../kernel/pointer.ts'
 import type { PlugRegistry } from '../../plug/plug.ts'

@@ -1,3 +1,4 @@
+/** Checks placeholders: what each reads must be there. */
 import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { codeUses } from '../../expression/code-uses.ts'

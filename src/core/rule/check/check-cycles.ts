@@ -1,3 +1,4 @@
+/** Checks that no node leads back to itself. */
 import type { Report } from './report.ts'
 import type { LooseRule, RuleIndex } from './rule-index.ts'
 import { at } from '../../../kernel/pointer.ts'

@@ -1,3 +1,4 @@
+/** Warns of clocks that tick too often. */
 import type { Report } from './report.ts'
 
 /** ms; below it, what a tick costs is most of what a machine does. */

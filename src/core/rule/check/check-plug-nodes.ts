@@ -1,3 +1,4 @@
+/** Checks when and how often sensors and actuators run. */
 import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { isPlainObject } from '../../../kernel/json.ts'

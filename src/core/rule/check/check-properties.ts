@@ -1,3 +1,4 @@
+/** Checks properties against what the plugs declare. */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { at } from '../../../kernel/pointer.ts'

@@ -1,3 +1,4 @@
+/** Checks parents and rows of relations. */
 import { shown } from '../../plug/problem.ts'
 import type { RelationType } from '../rule.ts'
 import type { Report } from './report.ts'

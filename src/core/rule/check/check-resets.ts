@@ -1,3 +1,4 @@
+/** Warns of triggers on a change that each reset of observations makes anew. */
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'

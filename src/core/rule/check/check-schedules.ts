@@ -1,3 +1,4 @@
+/** Checks cron, rrule and time zones by reading them as a start would. */
 import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { clockOf } from '../../schedule/expression.ts'

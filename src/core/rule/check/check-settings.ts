@@ -1,3 +1,4 @@
+/** Checks task settings, alone and together. */
 import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { ownValue } from '../../../kernel/json.ts'

@@ -1,3 +1,4 @@
+/** Checks ends, states and sense of triggers. */
 import { shown } from '../../plug/problem.ts'
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'

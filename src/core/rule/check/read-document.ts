@@ -1,3 +1,4 @@
+/** A document from outside as plain JSON that is safe to walk. */
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'

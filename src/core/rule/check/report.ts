@@ -1,3 +1,4 @@
+/** Gathers every problem of one document, so that all are told at once. */
 import type { Issue } from '../../../kernel/errors.ts'
 import { nearest } from '../../placeholders/nearest.ts'
 import { shown } from '../../plug/problem.ts'

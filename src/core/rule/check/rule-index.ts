@@ -1,3 +1,4 @@
+/** The nodes of a rule by label, as checks ask for them. */
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'
 import { compareVersions } from '../../plug/version-range.ts'

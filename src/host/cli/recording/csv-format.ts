@@ -1,3 +1,4 @@
+/** Messages of a recording in CSV. */
 import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
 import { CsvRecords, type RecordTaker } from './csv-records.ts'
 import type { MessageFormat, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'

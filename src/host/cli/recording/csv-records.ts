@@ -1,3 +1,4 @@
+/** Records and cells of CSV, from lines as they come. */
 import { MAX_LINE } from './lines.ts'
 
 export interface RecordTaker {

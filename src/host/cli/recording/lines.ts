@@ -1,3 +1,5 @@
+/** Lines of a stream of bytes, bounded in length. */
+
 /** Longer lines are refused, so that a file without line ends cannot fill the memory. */
 export const MAX_LINE = 1 << 20
 

@@ -1,3 +1,4 @@
+/** What readers of recordings hand over: messages, and what is wrong in which line. */
 import type { Zone } from '../zone.ts'
 
 /** A message of a recording: broker fields with the time as epoch ms. */

@@ -1,3 +1,4 @@
+/** Messages of a recording in JSON lines. */
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { findJsonProblem } from '../json-problem.ts'

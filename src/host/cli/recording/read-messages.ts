@@ -1,3 +1,4 @@
+/** Reads a recording whose format its first character decides. */
 import { CsvFormat } from './csv-format.ts'
 import { LineSplitter, MAX_LINE, type LineTaker } from './lines.ts'
 import type { MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'

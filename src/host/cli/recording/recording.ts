@@ -1,3 +1,4 @@
+/** A recording: checked as a whole first, then read as a stream. */
 import { AppError } from '../../../kernel/errors.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'

@@ -1,3 +1,4 @@
+/** Where a recording comes from: a file, or standard input kept in memory. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { AppError, messageOf } from '../../../kernel/errors.ts'

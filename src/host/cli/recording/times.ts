@@ -1,3 +1,4 @@
+/** The times of a recording in their order, also where a clock shows one twice. */
 import { readTime, type TimeReading } from '../time-text.ts'
 import type { Zone } from '../zone.ts'
 

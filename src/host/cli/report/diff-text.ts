@@ -1,3 +1,4 @@
+/** The differences of two rules as lines for people. */
 import type { Diff } from '../../../core/simulate/diff.ts'
 import type { DiffFiring, Difference } from '../../../core/simulate/diff-firings.ts'
 import type { Parting, PartingSide } from '../../../core/simulate/diff-parting.ts'

@@ -1,3 +1,4 @@
+/** Why a node did not fire, as lines for people. */
 import type { Explanation, TriggerExplanation } from '../../../core/task/explain.ts'
 import type { Paint } from '../terminal.ts'
 import { visible } from '../visible.ts'

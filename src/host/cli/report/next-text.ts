@@ -1,3 +1,4 @@
+/** The next runs of an expression as lines for people. */
 import type {
   DowntimeRuns,
   NextRun,

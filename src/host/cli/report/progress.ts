@@ -1,3 +1,5 @@
+/** A progress bar on one line of a terminal. */
+
 const REDRAW_MS = 100
 const WIDTH = 30
 const ERASE_LINE = '\r\u001b[2K'

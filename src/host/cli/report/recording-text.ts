@@ -1,3 +1,4 @@
+/** What is played, and over which time, as lines for people. */
 import { counted, grouped } from '../numbers.ts'
 import type { Recording } from '../recording/recording.ts'
 import { formatSpan, formatTime } from '../time-text.ts'

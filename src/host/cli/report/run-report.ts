@@ -1,3 +1,4 @@
+/** The report of a simulation: header, firings as they come, and totals. */
 import type { EngineEvent } from '../../../core/engine/events.ts'
 import type { Rule, RuleGraph, Template } from '../../../core/rule/rule.ts'
 import { normalizeSettings } from '../../../core/rule/settings.ts'

@@ -1,3 +1,4 @@
+/** The totals of a run: a table of nodes, and what went wrong. */
 import type { HeldReason } from '../../../core/engine/events.ts'
 import { counted, grouped } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'

@@ -1,3 +1,4 @@
+/** The table of a sweep. */
 import type { Sweep } from '../../../core/simulate/sweep.ts'
 import { counted, grouped } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'

@@ -1,3 +1,4 @@
+/** Counts over the events of a run, whose size does not grow with the run. */
 import type { EngineEvent, HeldReason } from '../../../core/engine/events.ts'
 import type { RuleGraph } from '../../../core/rule/rule.ts'
 

@@ -1,3 +1,4 @@
+/** The firings of a run, line by line. */
 import type { EngineEvent, FiredEvent } from '../../../core/engine/events.ts'
 import { counted } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'

@@ -1,3 +1,4 @@
+/** What was not done yet when a simulation ended. */
 import type { SavedState } from '../../../core/task/saved.ts'
 import { counted } from '../numbers.ts'
 import { formatTime } from '../time-text.ts'

@@ -1,3 +1,4 @@
+/** The chain behind a firing as lines for people. */
 import type { FiredEvent, InputSummary, Why, WhyGate, WhySensor, WhyTrigger } from '../../../core/engine/events.ts'
 import type { Paint } from '../terminal.ts'
 import { formatTime } from '../time-text.ts'

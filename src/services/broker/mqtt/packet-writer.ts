@@ -1,3 +1,4 @@
+/** MQTT packets on their way out, in the version that the client speaks. */
 import type { Socket } from 'node:net'
 import { generate, writeToStream, type Packet } from 'mqtt-packet'
 

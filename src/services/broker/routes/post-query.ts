@@ -1,3 +1,4 @@
+/** Reads the options of a post from its query. */
 import type { QueryReader } from '../../../web/query-reader.ts'
 import type { PostOptions } from '../contract.ts'
 

@@ -1,3 +1,4 @@
+/** Gathers what is wrong with a query of series. */
 import type { Issue } from '../../../kernel/errors.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 

@@ -1,3 +1,4 @@
+/** The figures of a group of samples: count, sums, extremes and deviation. */
 import type { Bucket, SampleValue } from '../../../storage/contract.ts'
 import { SortedRuns } from './sorted-runs.ts'
 

@@ -1,3 +1,4 @@
+/** Reads samples in pages, so that memory does not grow with their number. */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Bucket, Sample, Series } from '../../../storage/contract.ts'
 import { MAX_TIME } from './time-range.ts'

@@ -1,3 +1,4 @@
+/** Which constraints of a type are to be held against its resources. */
 import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { sameJson } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/refusal.ts'

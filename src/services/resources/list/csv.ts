@@ -1,3 +1,4 @@
+/** Resources as CSV. */
 import type { ResourceEntity } from '../contract.ts'
 import { valueAt } from './project.ts'
 

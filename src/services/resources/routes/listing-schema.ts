@@ -1,3 +1,4 @@
+/** The parameters of the listing of resources, as the API page shows them. */
 import { Type } from 'typebox'
 import { PagingSchema } from './route-parts.ts'
 

@@ -1,3 +1,4 @@
+/** Ports whose answers go into the log of inputs, so that a replay gets the same ones. */
 import type { Ports } from '../../../core/ports.ts'
 
 /**
