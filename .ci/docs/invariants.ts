@@ -85,7 +85,9 @@ export function citedByPath(source: string): readonly string[] {
 
 /** Ids in titles of tests and in the first comment. */
 export function citedAlone(source: string): readonly string[] {
-  const titles = [...source.matchAll(/\b(?:it|fact|test|describe|suite\.\w+)(?:\.each\([\s\S]*?\n? *\]\))?\(\s*(['"`])(.*?)\1/g)]
+  const titles = [
+    ...source.matchAll(/\b(?:it|fact|test|describe|suite\.\w+)(?:\.each\([\s\S]*?\n? *\]\))?\(\s*(['"`])(.*?)\1/g),
+  ]
   const texts = [
     firstComment(source).replaceAll(new RegExp(`\\.ts ${LIST}`, 'g'), ''),
     ...titles.map((one) => one[2] ?? ''),
