@@ -4,7 +4,8 @@ import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } 
 /** `Changed` when a value is far enough from the last one that counted as a change. */
 export const changedBy = definePlug({
   name: 'changedBy',
-  version: '1.0.0',
+  version: '1.0.1',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
     'Changed when a value differs by at least so much from the last one that was Changed, else Unchanged. The first value is what later ones are compared with. Each value of a message is compared once: a run without a new one gives Unchanged.',

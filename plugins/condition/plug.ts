@@ -13,7 +13,7 @@ export function createCondition(fence: ScriptFence): Plug {
   const compile = (given: unknown) => compileConditionCode(given, fence)
   return definePlug({
     name: 'condition',
-    version: '1.1.0',
+    version: '1.2.0',
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:

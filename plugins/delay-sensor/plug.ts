@@ -4,7 +4,9 @@ import { AppError, definePlug } from '../../src/plug.ts'
 /** `Idle` while it waits, `Triggered` once the delay is over. Running it again starts the wait anew. */
 export const delaySensor = definePlug({
   name: 'delaySensor',
-  version: '1.0.0',
+  version: '2.0.0',
+  // ours was 1.0.0, which was never Idle; the others are those of other platforms
+  compatible: '>=1.0.1 <2',
   kind: 'sensor',
   description: 'Idle from each run on, and Triggered after a delay. Running it again starts the wait anew.',
   category: 'Time',

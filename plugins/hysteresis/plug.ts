@@ -4,7 +4,8 @@ import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } 
 /** `On` once a value is beyond one threshold, `Off` only when it is back beyond another. */
 export const hysteresis = definePlug({
   name: 'hysteresis',
-  version: '1.0.0',
+  version: '1.0.1',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
     'On when a value goes above the threshold enter, and Off only when it falls below leave. With enter under leave it is the other way round: On below enter, Off above leave. A run without a new value of the message gives the state that it has.',

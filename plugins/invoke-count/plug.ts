@@ -4,7 +4,8 @@ import { definePlug } from '../../src/plug.ts'
 /** Counts its own runs. A message with a `reset` that is not false, 0 or null starts again from 0. */
 export const invokeCount = definePlug({
   name: 'invokeCount',
-  version: '1.0.0',
+  version: '1.0.1',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Counts its runs. A message with reset: true starts again from 0 and gives Idle.',
   category: 'Logic',

@@ -4,7 +4,7 @@ import { definePlug, parameterOf } from '../../src/plug.ts'
 /** Whether the message or a node has a value. */
 export const isParameterAvailable = definePlug({
   name: 'isParameterAvailable',
-  version: '1.0.0',
+  version: '2.0.0',
   kind: 'sensor',
   description:
     'YES when the message at hand, or the raw data of a node, has a value of that name, else NO. null counts as no value, and so does what an earlier message had.',

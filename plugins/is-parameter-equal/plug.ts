@@ -4,7 +4,7 @@ import { AppError, definePlug, isOfMessage, namesOfParameter, numberOfText, para
 /** Whether a value of the message or of a node is what it should be. */
 export const isParameterEqual = definePlug({
   name: 'isParameterEqual',
-  version: '1.0.0',
+  version: '1.1.0',
   compatible: '>=0.0.1 <2',
   kind: 'sensor',
   description:

@@ -18,7 +18,7 @@ import {
 export function createScript(fence: ScriptFence): Plug {
   return definePlug({
     name: 'script',
-    version: '1.0.0',
+    version: '1.1.0',
     compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:

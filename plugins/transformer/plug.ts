@@ -15,7 +15,7 @@ export function createTransformer(fence: ScriptFence): Plug {
   const compile = (text: string) => compileCode(text, fence)
   return definePlug({
     name: 'transformer',
-    version: '1.0.0',
+    version: '1.1.0',
     compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:

@@ -16,7 +16,7 @@ import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Stati
 /** Statistics over the last samples or the last while, compared with limits. */
 export const windowStats = definePlug({
   name: 'windowStats',
-  version: '1.0.0',
+  version: '2.0.0',
   kind: 'sensor',
   description:
     'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. Each value of a message is taken once, at the timestamp of its message, a future one as now; a run without a new one takes nothing in and says how things are. A run costs the same for 10 samples as for 1,000.',
