@@ -28,6 +28,8 @@ export interface ThresholdWorkload extends Base {
   onePerResource: boolean
   /** when sensors answer; default: at once */
   answers?: 'next turn'
+  /** what a firing calls: `note` and `tell`, whose calls on one thing follow each other; default: an actuator that counts */
+  acts?: 'in order'
   /** `every`: each event that meets the limits fires; `edge`: only when they were known to be unmet before */
   fires: 'every' | 'edge'
   /** ms in which an actuator does not fire again */

@@ -54,7 +54,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
 
 /** Short for several, where `--only` takes them. */
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
-  ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4', 'w5']],
+  ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4', 'w5', 'w7']],
   ['host', ['host-create', 'host-list', 'host-start', 'host-batch', 'fleet', 'http']],
   ['broker', ['broker-posts', 'broker-arrays', 'broker-fan-out', 'broker-latency', 'broker-memory', 'broker-disk']],
   ['no-codegen', [...measurements.keys()].filter((name) => name.endsWith('-no-codegen'))],

@@ -38,6 +38,12 @@ export const throughput: readonly Measurement[] = [
     among: NEAR,
   }),
   define({
+    name: 'w7',
+    title: 'W7: 16 rules as in W1, each calls two actuators on one thing; one answers on the next turn of the loop',
+    workload: 'w7',
+    among: NEAR,
+  }),
+  define({
     name: 'text',
     title: 'W1 from JSON text, parsed one by one',
     workload: 'w1',

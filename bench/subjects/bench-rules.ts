@@ -30,6 +30,19 @@ export function thresholdRule(limits: Limits, workload: ThresholdWorkload, condi
   }
 }
 
+/** The same conditions; a firing calls `note` and then `tell`, with the temperature. */
+export function actingRule(limits: Limits, workload: ThresholdWorkload, conditions: Conditions): Rule {
+  const { triggers = [], ...rule } = thresholdRule(limits, workload, conditions)
+  const actuators = ['note', 'tell'].map((name) => {
+    return { label: name, name, properties: { value: '${streamdata.temperature}' } }
+  })
+  return {
+    ...rule,
+    actuators,
+    triggers: triggers.flatMap((trigger) => actuators.map(({ label }) => ({ ...trigger, destinationLabel: label }))),
+  }
+}
+
 function condition(label: string, parameter: string, threshold: number, conditions: Conditions): Sensor {
   if (conditions === 'logic') {
     const condition = { '>': [{ var: parameter }, threshold] }

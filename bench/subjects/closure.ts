@@ -3,6 +3,7 @@ import type { BenchEvent } from '../events.ts'
 import type { Running, Subject } from '../subject.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
 import { comparedNextTurn } from './next-turn.ts'
+import { Things } from './things.ts'
 
 type Handler = (event: BenchEvent) => void
 
@@ -14,6 +15,7 @@ export const closure: Subject = (workload, clock) => {
   const fired = () => firings
   if (workload.kind === 'chain') return { handle: chain(workload, act), waits: false, fired }
   if (workload.answers === 'next turn') return { ...awaiting(workload, act), waits: false, fired }
+  if (workload.acts === 'in order') return { ...inOrder(workload), waits: false }
 
   const rule = (limits: Limits) =>
     workload.fires === 'every' ? whenever(limits, act) : whenItBecomesTrue(limits, workload.coolDownMs, clock, act)
@@ -59,6 +61,54 @@ function awaiting({ limits }: ThresholdWorkload, act: () => void): Pick<Running,
   return {
     handle: (event) => rules.get(event.resource)?.(event),
     drain: () => new Promise((resolve) => (open === 0 ? resolve() : (ended = resolve))),
+  }
+}
+
+interface Call {
+  readonly by: 'note' | 'tell'
+  readonly value: number
+}
+
+/** A list of calls for each thing: what cannot be made at once waits for those before it. */
+function inOrder({ limits }: ThresholdWorkload): Omit<Running, 'waits'> {
+  const things = new Things()
+  let open = 0
+  let ended: (() => void) | undefined
+  const rule = ({ resource, temperature, humidity }: Limits): Handler => {
+    const waiting: Call[] = []
+    let isOpen = false
+    const make = ({ by, value }: Call): void => {
+      if (by === 'note') return things.note(resource, value)
+      isOpen = true
+      open++
+      void things.tell(resource, value).then(goOn)
+    }
+    const makeNext = (): void => {
+      const next = isOpen ? undefined : waiting.shift()
+      if (next === undefined) return
+      make(next)
+      makeNext()
+    }
+    const goOn = (): void => {
+      isOpen = false
+      makeNext()
+      if (--open === 0) ended?.()
+    }
+    return (event) => {
+      if (!(event.temperature > temperature && event.humidity > humidity)) return
+      for (const by of ['note', 'tell'] as const) {
+        const call = { by, value: event.temperature }
+        if (isOpen) waiting.push(call)
+        else make(call)
+      }
+    }
+  }
+  const rules = new Map(limits.map((one) => [one.resource, rule(one)]))
+  return {
+    handle: (event) => rules.get(event.resource)?.(event),
+    drain: () => new Promise((resolve) => (open === 0 ? resolve() : (ended = resolve))),
+    fired: () => things.calls,
+    finish: () => things.expectOrder(),
   }
 }
 

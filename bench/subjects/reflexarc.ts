@@ -2,11 +2,13 @@
 import { builtins } from '../../plugins/index.ts'
 import { createEngine } from '../../src/index.ts'
 import type { Subject } from '../subject.ts'
-import { chainRule, thresholdRule, type Conditions } from './bench-rules.ts'
+import { actingPlugs } from './acting-plugs.ts'
+import { actingRule, chainRule, thresholdRule, type Conditions } from './bench-rules.ts'
 import { chainStep } from './chain-step.ts'
 import { clockScheduler } from './clock-scheduler.ts'
 import { countPlug } from './count-plug.ts'
 import { nextTurnSensor } from './next-turn-sensor.ts'
+import { Things } from './things.ts'
 
 interface Variant {
   conditions: Conditions
@@ -20,7 +22,9 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
   return async (workload, clock) => {
     const { plug: count, counted } = countPlug()
     const scheduler = clockScheduler(clock)
-    const engine = createEngine({ plugs: [...builtins, chainStep, nextTurnSensor, count], scheduler, why })
+    const things = new Things()
+    const plugs = [...builtins, chainStep, nextTurnSensor, count, ...actingPlugs(things)]
+    const engine = createEngine({ plugs, scheduler, why })
 
     let firedEvents = 0
     let events = 0
@@ -32,12 +36,14 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
     }
 
     const isLater = workload.kind === 'threshold' && workload.answers === 'next turn'
+    const isActing = workload.kind === 'threshold' && workload.acts === 'in order'
     if (workload.kind === 'chain') {
       await engine.start(chainRule(workload), { resource: workload.resource })
     } else {
       const asked = isLater ? 'nextTurn' : conditions
+      const ruleOf = isActing ? actingRule : thresholdRule
       for (const limits of workload.limits) {
-        await engine.start(thresholdRule(limits, workload, asked), { resource: limits.resource })
+        await engine.start(ruleOf(limits, workload, asked), { resource: limits.resource })
       }
     }
 
@@ -46,10 +52,11 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
         engine.receive(event)
       },
       waits: false,
-      fired: counted,
-      ...(isLater && { drain: () => engine.settled() }),
+      fired: () => (isActing ? things.calls : counted()),
+      ...((isLater || isActing) && { drain: () => engine.settled() }),
       async finish() {
         await engine.settled()
+        things.expectOrder()
         if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)
         if (subscribed && firedEvents !== counted()) {
           throw new Error(`${counted()} firings, but ${firedEvents} of the ${events} events say so`)

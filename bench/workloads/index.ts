@@ -7,6 +7,7 @@ import { w2 } from './w2.ts'
 import { w3 } from './w3.ts'
 import { w4 } from './w4.ts'
 import { w5 } from './w5.ts'
+import { w7 } from './w7.ts'
 
 const workloads: ReadonlyMap<string, () => Workload> = new Map<string, () => Workload>([
   ['w1', w1],
@@ -15,6 +16,7 @@ const workloads: ReadonlyMap<string, () => Workload> = new Map<string, () => Wor
   ['w3', w3],
   ['w4', w4],
   ['w5', w5],
+  ['w7', w7],
 ])
 
 /** Also takes the names that `growthName` gives. Throws when there is none of that name. */

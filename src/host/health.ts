@@ -18,10 +18,12 @@ export function healthRoute(app: FastifyInstance, probe: () => Promise<readonly 
       const troubles = await probe()
       if (troubles.length === 0) return { status: 'ok' }
       request.log.error({ troubles }, 'the host is not well')
-      return reply.code(503).send({ status: 'failing', ...(isFromHere(request) && { troubles }) })
+      reply.code(503)
+      return { status: 'failing', ...(isFromHere(request) && { troubles }) }
     } catch (error) {
       request.log.error({ err: error }, 'the host is not well')
-      return reply.code(503).send({ status: 'failing' })
+      reply.code(503)
+      return { status: 'failing' }
     }
   })
 }
