@@ -151,10 +151,8 @@ export class JobDocuments {
   /** The write by which a job becomes the one that is carried out of its serial type; undefined while another one is. */
   async #turn({ id, type }: Job): Promise<readonly Write[] | undefined> {
     const turn = await this.#turns.get(type)
-    if (turn !== undefined && turn.value.job !== id) {
-      const holder = await this.jobs.get(turn.value.job)
-      if (holder?.value.state === 'active') return undefined
-    }
+    const holder = turn && (await this.jobs.get(turn.value.job))
+    if (holder?.value.state === 'active') return undefined
     return [this.#turns.putting(type, { job: id }, turn?.version ?? 'absent')]
   }
 
