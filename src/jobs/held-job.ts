@@ -2,7 +2,7 @@
  * A job that this process carries out, and the lease by which it holds it. Its commits go one after the other and each
  * expects the one before, so that a former holder's are refused (J2). The lease is renewed until the job is let go.
  */
-import { AppError, messageOf } from '../kernel/errors.ts'
+import { AppError } from '../kernel/errors.ts'
 import { Lanes } from '../kernel/lanes.ts'
 import type { Stored, Write } from '../storage/contract.ts'
 import type { Job, JobTimers } from './contract.ts'
@@ -105,9 +105,4 @@ function lostError(job: string): AppError {
 /** Whether the store or the host is shut down. */
 export function isClosed(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CLOSED'
-}
-
-/** What people read of an attempt that failed. */
-export function reasonOf(error: unknown): string {
-  return messageOf(error).slice(0, 2_000)
 }

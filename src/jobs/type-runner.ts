@@ -1,35 +1,20 @@
 /**
- * Carries out the jobs of one type of one tenant: takes those that are ready as long as there are places, looks after
- * those that are due or whose holder is gone, and brings each to its end.
+ * Has the jobs of one type of one tenant carried out: takes those that are ready as long as there are places, and looks
+ * after those that are due or whose holder is gone.
  */
-import { AppError, messageOf } from '../kernel/errors.ts'
+import { messageOf } from '../kernel/errors.ts'
 import type { StoreTime } from '../storage/contract.ts'
-import type { JobContext, JobHandler, JobOutcome, JobsLogger, JobTimers } from './contract.ts'
-import { MOST_IN_TREE } from './check-job.ts'
-import { HeldJob, isClosed, leaseFrom, reasonOf } from './held-job.ts'
-import type { AddedJobs, JobQueue } from './job-queue.ts'
+import type { JobHandler } from './contract.ts'
+import { AGAIN_MS, Execution, type ExecutionParts } from './execution.ts'
+import { HeldJob, isClosed, leaseFrom } from './held-job.ts'
 
-export interface TypeRunnerParts {
-  readonly tenant: string
-  readonly handler: JobHandler
-  readonly queue: JobQueue
+export interface TypeRunnerParts extends Omit<ExecutionParts, 'isStopped'> {
   readonly places: Places
-  readonly timers: JobTimers
-  readonly logger: JobsLogger | undefined
 }
 
-/** An attempt that failed but need not be the last. */
-interface FailedAttempt {
-  readonly kind: 'attempt-failed'
-  readonly error: unknown
-}
-
-const BACKOFF = { delay: 1_000, most: 60_000 }
 const CONCURRENCY = 100
 /** Jobs that are read at once. */
 const PAGE = 100
-/** ms after which what the store refused is asked again */
-const AGAIN_MS = 2_000
 
 /** How many jobs of a type this host carries out at once, over all tenants. */
 export class Places {
@@ -189,115 +174,13 @@ export class TypeRunner {
 
   #begin(held: HeldJob): void {
     const { id } = held.job
-    const ended = this.#carryOut(held).finally(() => {
+    const ended = new Execution(held, { ...this.#parts, isStopped: () => this.#isStopped }).run().finally(() => {
       held.letGo()
       this.#running.delete(id)
       this.#parts.places.give()
       this.wake()
     })
     this.#running.set(id, { held, ended })
-  }
-
-  /** Never rejects. */
-  async #carryOut(held: HeldJob): Promise<void> {
-    await this.#parts.timers.breathe()
-    const outcome = await this.#outcome(held)
-    try {
-      await this.#settle(held, outcome).catch((error: unknown) => {
-        if (isClosed(error)) throw error
-        return this.#settle(held, { kind: 'attempt-failed', error })
-      })
-    } catch (error) {
-      // its lease runs out, and then it is carried out again
-      if (!held.isLost && !isClosed(error)) this.#say('error', held, `its end was not stored: ${messageOf(error)}`)
-    }
-    if (held.isLost) this.#say('warn', held, 'it was cancelled, or another host has it: what it did last is not stored')
-  }
-
-  async #outcome(held: HeldJob): Promise<JobOutcome | FailedAttempt> {
-    if (this.#isStopped) return { kind: 'released' }
-    const { handler, queue, tenant, timers } = this.#parts
-    const { documents } = queue
-    const { job, signal } = held
-    const context: JobContext = {
-      tenant,
-      store: documents.store,
-      job,
-      isRepeat: job.attemptsStarted > 1,
-      signal,
-      progress: (progress, writes) => held.change({ kind: 'progress', progress }, writes),
-      breathe: () => timers.breathe(),
-      children: () => documents.children(job.id),
-    }
-    try {
-      return await handler.run(context)
-    } catch (error) {
-      return isClosed(error) || this.#isStopped ? { kind: 'released' } : { kind: 'attempt-failed', error }
-    }
-  }
-
-  async #settle(held: HeldJob, outcome: JobOutcome | FailedAttempt): Promise<void> {
-    if (held.isLost) return
-    const { documents } = this.#parts.queue
-    const ending = documents.ending(held.job)
-    switch (outcome.kind) {
-      case 'completed': {
-        const { result, progress, writes } = outcome
-        return held.change({ kind: 'complete', result, progress, ...ending }, writes)
-      }
-      case 'failed':
-        return held.change({ kind: 'fail', reason: outcome.reason, ...ending })
-      case 'waiting-children':
-        return this.#addChildren(held, outcome.children)
-      case 'released':
-        return this.#release(held)
-      case 'attempt-failed':
-        return this.#attemptFailed(held, outcome.error)
-    }
-  }
-
-  async #release(held: HeldJob): Promise<void> {
-    if (this.#isStopped) return held.change({ kind: 'release' })
-    const { ms } = await this.#parts.queue.documents.store.now()
-    return held.change({ kind: 'postpone', dueTime: ms + AGAIN_MS })
-  }
-
-  async #attemptFailed(held: HeldJob, error: unknown): Promise<void> {
-    const { handler, queue, timers } = this.#parts
-    const { documents } = queue
-    const { attempts = 1, backoff = BACKOFF } = handler
-    const { attemptsMade } = held.job
-    const reason = reasonOf(error)
-    if (attemptsMade + 1 >= attempts) {
-      this.#say('error', held, `it failed: ${reason}`)
-      return held.change({ kind: 'fail', reason, ...documents.ending(held.job) })
-    }
-    const most = Math.min(backoff.most, backoff.delay * 2 ** attemptsMade)
-    // spread, so that what failed together is not tried again together
-    const pause = Math.ceil(most * (0.5 + timers.random() / 2))
-    this.#say('warn', held, `${reason}; it is tried again in ${pause} ms`)
-    const { ms } = await documents.store.now()
-    return held.change({ kind: 'retry', dueTime: ms + pause, reason })
-  }
-
-  async #addChildren(held: HeldJob, children: Extract<JobOutcome, { kind: 'waiting-children' }>['children']) {
-    const { queue } = this.#parts
-    const { id, ancestors } = held.job
-    const below = [...ancestors, id]
-    const added: AddedJobs[] = []
-    for (const child of children) added.push(await queue.adding(child, below))
-    const jobs = added.flatMap((one) => one.jobs)
-    const inTree = await queue.documents.jobs.count([{ field: 'ancestors', op: 'eq', value: below[0] ?? id }])
-    if (inTree + jobs.length >= MOST_IN_TREE) {
-      throw new AppError('VALIDATION', `its tree would have more than ${MOST_IN_TREE} jobs; make several trees`)
-    }
-    const writes = added.flatMap((one) => one.writes)
-    await held.change({ kind: 'wait-for-children', children: children.length }, writes)
-    for (const one of added) queue.added(one)
-  }
-
-  #say(level: keyof JobsLogger, { job }: HeldJob, what: string): void {
-    this.#parts.logger?.[level](`${job.type} job ${job.id} of tenant ${this.#parts.tenant}: ${what}`)
   }
 
   #wakeIn(ms: number): void {

@@ -63,7 +63,8 @@ describe('a job whose host was killed', () => {
     }
     const { queue } = world.host([hand.handler()])
     expect(hand.calls.length).toBe(11)
-    expect(await queue.get('j1')).toMatchObject({ state: 'failed', failedReason: expect.stringContaining('11 times') })
+    const job = await queue.get('j1')
+    expect([job?.state, job?.failedReason]).toEqual(['failed', expect.stringContaining('11 times')])
   })
 })
 
@@ -96,10 +97,7 @@ describe('a lease', () => {
     expect(second.ids).toEqual(['j1'])
     const notes = host.queue.documents.store.collection({ name: 'notes', version: 1, fields: {} })
     const late = first.context(0).progress({ done: 1, total: 2 }, [notes.putting('a', {})])
-    await expect(late).rejects.toMatchObject({
-      code: 'CONFLICT',
-      message: expect.stringContaining('job j1 is carried'),
-    })
+    await expect(late).rejects.toThrow('job j1 is carried out by another host, or is over')
     expect(first.context(0).signal.aborted).toBe(true)
     first.end(0, { kind: 'completed', result: 'mine', writes: [notes.putting('a', {})] })
     await world.settle()

@@ -70,7 +70,7 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
     ])
     const jobs = await Promise.all(added)
     const [first] = hosts
-    await Promise.all(jobs.map(({ id }) => first?.queue('acme').finished(id)))
+    for (const { id } of jobs) await first?.queue('acme').finished(id)
     expect(await first?.queue('acme').counts()).toEqual(new Map([['completed', 3 * (4 + 7 + 1)]]))
     expect(new Set(seen).size, 'each once').toBe(seen.length)
     expect(seen).toHaveLength(3 * (4 + 7 + 10))

@@ -42,7 +42,7 @@ describe('a new job', () => {
     ['deep', deep(11), 'at most 10 generations'],
   ])('is refused when its tree is too %s', async (_how, job, words) => {
     const { queue } = new JobWorld().host([quick()])
-    await expect(queue.add(job)).rejects.toMatchObject({ code: 'VALIDATION', message: expect.stringContaining(words) })
+    await expect(queue.add(job)).rejects.toThrow(words)
   })
 
   it('whose id is taken is a conflict, and so is one with its id twice in its tree', async () => {
@@ -209,7 +209,7 @@ describe('events', () => {
     await queue.add({ type: 'work' })
     await queue.finished('j2')
     await world.settle()
-    expect(seen.map(({ position }) => position).toSorted()).toEqual([4, 4, 5, 5, 6, 6])
+    expect(seen.map(({ position }) => position).toSorted((a, b) => a - b)).toEqual([4, 4, 5, 5, 6, 6])
     await runner.stop()
     await Promise.all(reading)
   })

@@ -182,7 +182,8 @@ describe('an attempt that fails', () => {
     const writes = [notes.putting('b', { by: 'job' }), notes.putting('a', { by: 'job' }, 'absent')]
     hand.end(0, { kind: 'completed', writes })
     await world.settle()
-    expect(await queue.get('j1')).toMatchObject({ state: 'failed', failedReason: expect.stringContaining('notes/a') })
+    const job = await queue.get('j1')
+    expect([job?.state, job?.failedReason]).toEqual(['failed', expect.stringContaining('notes/a')])
     expect([(await notes.get('a'))?.value, await notes.get('b')]).toEqual([{ by: 'somebody' }, undefined])
   })
 })
@@ -313,6 +314,6 @@ describe('a runner', () => {
     const { runner, queue } = world.host([handler])
     await runner.start()
     await world.advance(60_000)
-    expect(await queue.get('j1')).toMatchObject({ type: 'other', state: expect.stringMatching('waiting|active') })
+    expect((await queue.get('j1'))?.state).toMatch(/^(?:waiting|active)$/)
   })
 })

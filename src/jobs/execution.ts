@@ -1,0 +1,139 @@
+/** One job that this host took, from there to its end: what its handler gives or throws becomes a change of the job. */
+import { AppError, messageOf } from '../kernel/errors.ts'
+import { MOST_IN_TREE } from './check-job.ts'
+import type { JobContext, JobHandler, JobOutcome, JobsLogger, JobTimers, NewJob } from './contract.ts'
+import { isClosed, type HeldJob } from './held-job.ts'
+import type { AddedJobs, JobQueue } from './job-queue.ts'
+
+export interface ExecutionParts {
+  readonly tenant: string
+  readonly handler: JobHandler
+  readonly queue: JobQueue
+  readonly timers: JobTimers
+  readonly logger: JobsLogger | undefined
+  readonly isStopped: () => boolean
+}
+
+/** An attempt that failed but need not be the last. */
+interface FailedAttempt {
+  readonly kind: 'attempt-failed'
+  readonly error: unknown
+}
+
+const BACKOFF = { delay: 1_000, most: 60_000 }
+/** ms after which what could not be done is tried again */
+export const AGAIN_MS = 2_000
+const LONGEST_REASON = 2_000
+
+export class Execution {
+  readonly #held: HeldJob
+  readonly #parts: ExecutionParts
+
+  constructor(held: HeldJob, parts: ExecutionParts) {
+    this.#held = held
+    this.#parts = parts
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    await this.#parts.timers.breathe()
+    const outcome = await this.#outcome()
+    try {
+      await this.#settle(outcome).catch((error: unknown) => {
+        if (isClosed(error)) throw error
+        return this.#settle({ kind: 'attempt-failed', error })
+      })
+    } catch (error) {
+      // its lease runs out, and then it is carried out again
+      if (!this.#held.isLost && !isClosed(error)) this.#say('error', `its end was not stored: ${messageOf(error)}`)
+    }
+    if (this.#held.isLost) this.#say('warn', 'it was cancelled, or another host has it: what it did last is not stored')
+  }
+
+  async #outcome(): Promise<JobOutcome | FailedAttempt> {
+    if (this.#parts.isStopped()) return { kind: 'released' }
+    const { handler, queue, tenant, timers } = this.#parts
+    const { documents } = queue
+    const { job, signal } = this.#held
+    const context: JobContext = {
+      tenant,
+      store: documents.store,
+      job,
+      isRepeat: job.attemptsStarted > 1,
+      signal,
+      progress: (progress, writes) => this.#held.change({ kind: 'progress', progress }, writes),
+      breathe: () => timers.breathe(),
+      children: () => documents.children(job.id),
+    }
+    try {
+      return await handler.run(context)
+    } catch (error) {
+      return isClosed(error) || this.#parts.isStopped() ? { kind: 'released' } : { kind: 'attempt-failed', error }
+    }
+  }
+
+  async #settle(outcome: JobOutcome | FailedAttempt): Promise<void> {
+    if (this.#held.isLost) return
+    const { documents } = this.#parts.queue
+    const ending = documents.ending(this.#held.job)
+    switch (outcome.kind) {
+      case 'completed': {
+        const { result, progress, writes } = outcome
+        return this.#held.change({ kind: 'complete', result, progress, ...ending }, writes)
+      }
+      case 'failed':
+        return this.#held.change({ kind: 'fail', reason: outcome.reason, ...ending })
+      case 'waiting-children':
+        return this.#addChildren(outcome.children)
+      case 'released':
+        return this.#release()
+      case 'attempt-failed':
+        return this.#attemptFailed(outcome.error)
+    }
+  }
+
+  async #release(): Promise<void> {
+    if (this.#parts.isStopped()) return this.#held.change({ kind: 'release' })
+    const { ms } = await this.#parts.queue.documents.store.now()
+    return this.#held.change({ kind: 'postpone', dueTime: ms + AGAIN_MS })
+  }
+
+  async #attemptFailed(error: unknown): Promise<void> {
+    const { handler, queue, timers } = this.#parts
+    const { documents } = queue
+    const { attempts = 1, backoff = BACKOFF } = handler
+    const { attemptsMade } = this.#held.job
+    const reason = messageOf(error).slice(0, LONGEST_REASON)
+    if (attemptsMade + 1 >= attempts) {
+      this.#say('error', `it failed: ${reason}`)
+      return this.#held.change({ kind: 'fail', reason, ...documents.ending(this.#held.job) })
+    }
+    const most = Math.min(backoff.most, backoff.delay * 2 ** attemptsMade)
+    // spread, so that what failed together is not tried again together
+    const pause = Math.ceil(most * (0.5 + timers.random() / 2))
+    this.#say('warn', `${reason}; it is tried again in ${pause} ms`)
+    const { ms } = await documents.store.now()
+    return this.#held.change({ kind: 'retry', dueTime: ms + pause, reason })
+  }
+
+  async #addChildren(children: readonly NewJob[]): Promise<void> {
+    const { queue } = this.#parts
+    const { id, ancestors } = this.#held.job
+    const below = [...ancestors, id]
+    const added: AddedJobs[] = []
+    for (const child of children) added.push(await queue.adding(child, below))
+    const jobs = added.flatMap((one) => one.jobs)
+    const inTree = await queue.documents.jobs.count([{ field: 'ancestors', op: 'eq', value: below[0] ?? id }])
+    if (inTree + jobs.length >= MOST_IN_TREE) {
+      throw new AppError('VALIDATION', `its tree would have more than ${MOST_IN_TREE} jobs; make several trees`)
+    }
+    const writes = added.flatMap((one) => one.writes)
+    await this.#held.change({ kind: 'wait-for-children', children: children.length }, writes)
+    for (const one of added) queue.added(one)
+  }
+
+  #say(level: keyof JobsLogger, what: string): void {
+    const { type, id } = this.#held.job
+    this.#parts.logger?.[level](`${type} job ${id} of tenant ${this.#parts.tenant}: ${what}`)
+  }
+}
