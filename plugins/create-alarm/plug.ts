@@ -3,7 +3,7 @@ import {
   actingPlugs,
   type AlarmPort,
   causeOf,
-  complaintsOf,
+  problemsOfIssues,
   ownValue,
   type Plug,
   requireService,
@@ -66,7 +66,7 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
         ...(severity !== undefined && { severity }),
         ...(properties !== undefined && { properties }),
       }
-      return complaintsOf(alarms?.check?.(known) ?? [], 'properties', OWN)
+      return problemsOfIssues(alarms?.check?.(known) ?? [], 'properties', OWN)
     },
     async perform(context) {
       const { type, text, severity, properties } = context.properties

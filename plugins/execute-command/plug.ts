@@ -2,7 +2,7 @@
 import {
   actingPlugs,
   causeOf,
-  complaintsOf,
+  problemsOfIssues,
   type DataPort,
   type Plug,
   requireService,
@@ -30,7 +30,7 @@ export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
     touches: ({ resource }, context) => touchingResource(resource, context),
     check({ command, properties }) {
       if (command === undefined || data?.checkCommand === undefined) return []
-      return complaintsOf(data.checkCommand({ ...properties, name: command }), 'properties', { name: 'command' })
+      return problemsOfIssues(data.checkCommand({ ...properties, name: command }), 'properties', { name: 'command' })
     },
     output: { response: { type: 'object', description: 'the command as it was sent' } },
     async perform(context) {

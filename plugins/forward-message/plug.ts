@@ -2,7 +2,7 @@
 import {
   actingPlugs,
   causeOf,
-  complaintsOf,
+  problemsOfIssues,
   type DataPort,
   type Plug,
   requireService,
@@ -33,7 +33,8 @@ export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
     },
     output: {},
     touches: ({ resource }, context) => touchingResource(resource, context),
-    check: ({ payload }) => (payload && data?.checkMessage ? complaintsOf(data.checkMessage(payload), 'payload') : []),
+    check: ({ payload }) =>
+      payload && data?.checkMessage ? problemsOfIssues(data.checkMessage(payload), 'payload') : [],
     async perform(context) {
       const resource = resourceOf(context)
       const { payload } = context.properties

@@ -2,7 +2,7 @@
 import {
   actingPlugs,
   causeOf,
-  complaintsOf,
+  problemsOfIssues,
   type Plug,
   requireService,
   resourceOf,
@@ -33,7 +33,7 @@ export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
     },
     touches: ({ resource }, context) => touchingResource(resource, context),
     check: ({ metadata }) =>
-      metadata && resources?.checkPatch ? complaintsOf(resources.checkPatch(metadata), 'metadata') : [],
+      metadata && resources?.checkPatch ? problemsOfIssues(resources.checkPatch(metadata), 'metadata') : [],
     output: { metadata: { type: 'object', description: 'the attributes that the resource has itself now' } },
     async perform(context) {
       const resource = resourceOf(context)

@@ -2,6 +2,7 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import type { Issue } from '../kernel/errors.ts'
 import { at } from '../kernel/pointer.ts'
+import { makeIssue } from '../kernel/issues.ts'
 
 /** More are not shown: a body can be wrong in as many places as it has bytes. */
 const MOST_ISSUES = 100
@@ -19,13 +20,7 @@ const SILENT: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'if'])
 
 function issueOf(error: FastifySchemaValidationError, part: string): Issue {
   const { keyword, instancePath, params } = error
-  const issue = (path: string, message: string, suggestion?: string): Issue => ({
-    path,
-    message,
-    severity: 'ERROR',
-    type: 'SCHEMA',
-    ...(suggestion !== undefined && { suggestion }),
-  })
+  const issue = (path: string, message: string): Issue => makeIssue('SCHEMA', path, message)
   switch (keyword) {
     case 'required':
       return issue(at(instancePath, String(params['missingProperty'])), 'is missing')

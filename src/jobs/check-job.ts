@@ -1,6 +1,6 @@
 /** New jobs, checked and made ready to be stored: all that is wrong with a tree of them at once. */
 import type { Issue } from '../kernel/errors.ts'
-import { refuse } from '../kernel/refusal.ts'
+import { refuse } from '../kernel/issues.ts'
 import type { Job, JobHandler, NewJob } from './contract.ts'
 import { readyState } from './job-change.ts'
 

@@ -1,7 +1,8 @@
 /** JSON of request bodies, bounded in depth and without keys that reach a prototype. */
-import { AppError, messageOf, type Issue } from '../kernel/errors.ts'
+import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { at } from '../kernel/pointer.ts'
+import { Issues } from '../kernel/issues.ts'
 
 /** Deeper bodies are refused: what walks them may call itself. */
 export const MOST_LEVELS = 100
@@ -65,20 +66,20 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 function refuseForbiddenKeys(root: unknown): void {
-  const issues: Issue[] = []
+  const issues = new Issues('KEY')
   const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
-  for (let next = open.pop(); next !== undefined && issues.length < 100; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && issues.count < 100; next = open.pop()) {
     const { value, path } = next
     if (typeof value !== 'object' || value === null) continue
     for (const [key, part] of Object.entries(value)) {
       const place = at(path, key)
       if (FORBIDDEN_KEYS.has(key) && !Array.isArray(value)) {
-        issues.push({ path: place, message: `the key "${key}" is not allowed`, severity: 'ERROR', type: 'KEY' })
+        issues.wrong(place, `the key "${key}" is not allowed`)
       }
       open.push({ value: part, path: place })
     }
   }
-  if (issues.length === 0) return
-  const text = issues.map(({ path, message }) => `${path} <- ${message}`).join('\n')
-  throw new AppError('VALIDATION', text, { issues })
+  if (issues.count === 0) return
+  const text = issues.list.map(({ path, message }) => `${path} <- ${message}`).join('\n')
+  throw new AppError('VALIDATION', text, { issues: issues.list })
 }

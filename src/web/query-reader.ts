@@ -1,13 +1,13 @@
 /** Reads the query of a request and remembers every problem, so that they are told at once. */
 import type { Issue } from '../kernel/errors.ts'
 import { isoInstant } from '../kernel/instant.ts'
-import { refuse } from '../kernel/refusal.ts'
+import { Issues } from '../kernel/issues.ts'
 import { at } from '../kernel/pointer.ts'
 
 export class QueryReader {
   readonly #query: Readonly<Record<string, unknown>>
   /** made when there is something to remember: nearly every request has no query */
-  #issues: Issue[] | undefined
+  #issues: Issues | undefined
   #read: Set<string> | undefined
 
   constructor(query: unknown) {
@@ -20,7 +20,7 @@ export class QueryReader {
 
   /** what was found wrong so far */
   get problems(): readonly Issue[] {
-    return this.#issues ?? []
+    return this.#issues?.list ?? []
   }
 
   /** Every value of a parameter that may repeat. */
@@ -96,13 +96,12 @@ export class QueryReader {
 
   /** Throws `VALIDATION` with all problems, when there are any. */
   done(): void {
-    if (this.#issues !== undefined) throw refuse('the query', this.#issues)
+    this.#issues?.throwIfAny('the query')
   }
 
   /** A problem that the service itself found in a parameter. */
   wrong(name: string, message: string, suggestion?: string): void {
-    const path = at('', name)
-    this.#issues ??= []
-    this.#issues.push({ type: 'QUERY', severity: 'ERROR', path, message, ...(suggestion && { suggestion }) })
+    this.#issues ??= new Issues('QUERY')
+    this.#issues.wrong(at('', name), message, suggestion)
   }
 }

@@ -1,5 +1,5 @@
 /** Checks logic, and turns it into logic for the library and into functions. */
-import type { Issue } from '../../kernel/errors.ts'
+import { Issues } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import { nearest } from '../placeholders/nearest.ts'
@@ -55,7 +55,7 @@ const NUMERIC: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '+', '-', '*
 
 /** One compilation: what it reads, and every problem on the way. */
 export class LogicCompiler {
-  readonly issues: Issue[] = []
+  readonly issues = new Issues('LOGIC')
   readonly paths = new Map<string, LogicPath>()
   private readonly library = new Library()
   private readonly strict: boolean
@@ -301,7 +301,7 @@ export class LogicCompiler {
   }
 
   private issue(path: string, message: string, suggestion: string): Piece {
-    this.issues.push({ path, message, suggestion, severity: 'ERROR', type: 'LOGIC' })
+    this.issues.wrong(path, message, suggestion)
     return NOTHING
   }
 }

@@ -39,16 +39,10 @@ export interface LogicOptions {
 export function compileLogic(logic: unknown, options: LogicOptions = {}): CompiledLogic {
   const compiler = new LogicCompiler(options.missing === 'error')
   const root = compiler.compile(logic)
-  if (typeof logic === 'string' && compiler.paths.size === 0 && compiler.issues.length === 0) {
-    compiler.issues.push({
-      path: '',
-      message: 'a text is not logic',
-      suggestion: 'write an operation such as {">": [{"var": "temperature"}, 90]}',
-      severity: 'ERROR',
-      type: 'LOGIC',
-    })
+  if (typeof logic === 'string' && compiler.paths.size === 0 && compiler.issues.count === 0) {
+    compiler.issues.wrong('', 'a text is not logic', 'write an operation such as {">": [{"var": "temperature"}, 90]}')
   }
-  if (compiler.issues.length > 0) throw validationError('the JSON Logic', compiler.issues)
+  if (compiler.issues.count > 0) throw validationError('the JSON Logic', compiler.issues.list)
   return {
     uses: [...compiler.paths.values()],
     evaluate(lookup) {

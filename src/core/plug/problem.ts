@@ -1,11 +1,12 @@
 /** Problems in the declaration of a plug, and how values are shown in them. */
 import type { Issue } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
 
 const MAX_SHOWN = 80
 
 /** A problem in a plug's declaration. `path` is a JSON pointer into it. */
 export function problem(path: string, message: string, suggestion?: string): Issue {
-  return { path, message, ...(suggestion === undefined ? {} : { suggestion }), severity: 'ERROR', type: 'PLUG' }
+  return makeIssue('PLUG', path, message, suggestion)
 }
 
 /** Any value as short text for messages. Never throws. */

@@ -4,6 +4,7 @@
  *
  * Not in here: HTTP, paging and wire forms. Answers are plain JSON in the shapes of the services; refusals are AppErrors.
  */
+import type { Issue } from '../../kernel/errors.ts'
 
 /** Who asks, and why: services keep it, so that a chain of rules can be shown and stopped. */
 export interface Cause {
@@ -19,12 +20,8 @@ export interface Cause {
   readonly unordered?: boolean
 }
 
-/** What a service would refuse: the place as a JSON pointer into what it was shown. */
-export interface Complaint {
-  readonly path: string
-  readonly message: string
-  readonly suggestion?: string
-}
+/** What a service would refuse: the place is a JSON pointer into what it was shown. */
+export type BodyIssue = Readonly<Pick<Issue, 'path' | 'message' | 'suggestion'>>
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
@@ -54,7 +51,7 @@ export interface AlarmPort {
     readonly text?: string
     readonly severity?: string
     readonly properties?: PlainObject
-  }): readonly Complaint[]
+  }): readonly BodyIssue[]
   /** Clears whatever is open of that source and type; gives those alarms. One operation: a raise comes before or after it. */
   clear(source: string, type: string, cause: Cause): Promise<readonly PlainObject[]>
   /** the one with the newest timestamp */
@@ -73,7 +70,7 @@ export interface ResourcePort {
   /** Top-level merge; `null` removes. Gives the resource as stored. */
   patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
   /** What `patch` would refuse of any resource. At once. */
-  checkPatch?(change: PlainObject): readonly Complaint[]
+  checkPatch?(change: PlainObject): readonly BodyIssue[]
   children(id: string): Promise<readonly PlainObject[]>
   /** parameters of the listing of resources, by name */
   find(query: PlainObject): Promise<readonly PlainObject[]>
@@ -90,9 +87,9 @@ export interface DataPort {
   /** Sends a command to a resource. */
   command(resource: string, command: PlainObject & { readonly name: string }, cause: Cause): Promise<PlainObject>
   /** What `post` would refuse of any resource. At once. */
-  checkMessage?(message: PlainObject): readonly Complaint[]
+  checkMessage?(message: PlainObject): readonly BodyIssue[]
   /** What `command` would refuse of any resource. At once. */
-  checkCommand?(command: PlainObject): readonly Complaint[]
+  checkCommand?(command: PlainObject): readonly BodyIssue[]
   /** newest first */
   messages(resource: string, limit: number): Promise<readonly PlainObject[]>
   /** newest sample of each metric; times are epoch ms */

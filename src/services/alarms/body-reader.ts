@@ -1,9 +1,8 @@
 /** Reads an object of a body and remembers every problem, so that they are told at once. */
 import { durationMs } from '../../kernel/duration.ts'
-import type { Issue } from '../../kernel/errors.ts'
 import { isoInstant } from '../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { Issues, makeIssue, refuse } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
 import { wordIn } from './words.ts'
 
@@ -14,9 +13,9 @@ const MAX_TIME = 8_640_000_000_000_000
 export class BodyReader {
   readonly #body: Readonly<Record<string, unknown>>
   readonly #path: string
-  readonly #issues: Issue[]
+  readonly #issues: Issues
 
-  private constructor(body: Readonly<Record<string, unknown>>, path: string, issues: Issue[]) {
+  private constructor(body: Readonly<Record<string, unknown>>, path: string, issues: Issues) {
     this.#body = body
     this.#path = path
     this.#issues = issues
@@ -24,8 +23,8 @@ export class BodyReader {
 
   /** Throws `VALIDATION` when the body is no object. */
   static of(body: unknown, what: string): BodyReader {
-    if (isPlainObject(body)) return new BodyReader(body, '', [])
-    throw refuse(what, [issue('', 'is no object', 'send a JSON object')])
+    if (isPlainObject(body)) return new BodyReader(body, '', new Issues('BODY'))
+    throw refuse(what, [makeIssue('BODY', '', 'is no object', 'send a JSON object')])
   }
 
   get keys(): readonly string[] {
@@ -114,12 +113,12 @@ export class BodyReader {
   }
 
   wrong(name: string, message: string, suggestion?: string): void {
-    this.#issues.push(issue(name === '' ? this.#path : this.#pathOf(name), message, suggestion))
+    this.#issues.wrong(name === '' ? this.#path : this.#pathOf(name), message, suggestion)
   }
 
   /** Throws `VALIDATION` with all problems, when there are any. */
   done(what: string): void {
-    if (this.#issues.length > 0) throw refuse(what, this.#issues)
+    this.#issues.throwIfAny(what)
   }
 
   #value(name: string): unknown {
@@ -133,12 +132,12 @@ export class BodyReader {
   #isPlain(value: unknown, path: string, depth: number): boolean {
     if (typeof value !== 'object' || value === null) return true
     if (depth >= MOST_DEPTH) {
-      this.#issues.push(issue(path, `is deeper than ${MOST_DEPTH} levels`))
+      this.#issues.wrong(path, `is deeper than ${MOST_DEPTH} levels`)
       return false
     }
     return Object.entries(value).every(([key, inner]) => {
       if (!FORBIDDEN_KEYS.has(key)) return this.#isPlain(inner, `${path}/${key}`, depth + 1)
-      this.#issues.push(issue(path, `the name ${key} is not allowed`))
+      this.#issues.wrong(path, `the name ${key} is not allowed`)
       return false
     })
   }
@@ -146,10 +145,6 @@ export class BodyReader {
 
 export function unknownWord(name: string, words: readonly string[]): string {
   return `Could not parse ${name}, valid values are: ${words.join(', ')}`
-}
-
-function issue(path: string, message: string, suggestion?: string): Issue {
-  return { type: 'BODY', severity: 'ERROR', path, message, ...(suggestion !== undefined && { suggestion }) }
 }
 
 function timeOf(text: string): number {

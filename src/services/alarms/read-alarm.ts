@@ -1,7 +1,7 @@
 /** The body of a creation. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
-import { refusedBy } from '../../kernel/refusal.ts'
+import { refusedBy } from '../../kernel/issues.ts'
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
 import { MOST_SEARCHED, searchTexts } from './search-texts.ts'
@@ -79,7 +79,7 @@ export function readAlarm(body: unknown, now: number): NewAlarm {
 }
 
 /** What of an alarm would be refused, when whatever is missing were as it should be. */
-export function complaintsAbout(body: unknown, now: number): readonly Issue[] {
+export function issuesOfAlarm(body: unknown, now: number): readonly Issue[] {
   return refusedBy(() => readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now))
 }
 

@@ -15,7 +15,7 @@ import { doDue, letGo, trimEvents } from './housekeeping.ts'
 import { KeyLanes } from './key-lanes.ts'
 import type { AlarmsLogger } from './logger.ts'
 import { Office } from './office.ts'
-import { complaintsAbout } from './read-alarm.ts'
+import { issuesOfAlarm } from './read-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
@@ -88,7 +88,7 @@ class Alarms implements TendedAlarms {
   }
 
   check(body: unknown): readonly Issue[] {
-    return complaintsAbout(body, this.#options.now())
+    return issuesOfAlarm(body, this.#options.now())
   }
 
   async start(closing?: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /** The data broker of one host, over storage and whatever of its neighbours is there. */
 import { messageOf, type Issue } from '../../kernel/errors.ts'
-import { refusedBy } from '../../kernel/refusal.ts'
+import { refusedBy } from '../../kernel/issues.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { BrokerGauges, BrokerService, Channel, CommandOutbox, Discovery, Forwarding } from './contract.ts'
 import type { LagLimits } from './posting/follower.ts'

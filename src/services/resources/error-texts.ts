@@ -1,5 +1,6 @@
 /** Refusals of the service in the words that clients know. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
 
 export function resourceNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `No resource with id ${id}`)
@@ -43,5 +44,5 @@ export function otherVersion(what: string, version: number | undefined, wanted: 
 }
 
 export function problem(path: string, message: string, suggestion?: string): Issue {
-  return { type: 'ATTRIBUTE', severity: 'ERROR', path, message, ...(suggestion !== undefined && { suggestion }) }
+  return makeIssue('ATTRIBUTE', path, message, suggestion)
 }

@@ -2,7 +2,7 @@
 import { textAt } from './attributes.ts'
 import { problem } from './error-texts.ts'
 import type { Room } from './room.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse } from '../../kernel/issues.ts'
 
 /** A chain of parents that is longer is not looked through. */
 const MOST_ANCESTORS = 10_000

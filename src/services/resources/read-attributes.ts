@@ -1,7 +1,7 @@
 /** Attributes as they come from outside: plain JSON, no key that reaches a prototype, bounded in depth and size. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
+import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { Issues, refuse } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
 import type { Attributes } from './attributes.ts'
 import { problem } from './error-texts.ts'
@@ -16,9 +16,9 @@ const MOST_PROBLEMS = 100
 export function readAttributes(body: unknown, subject: string): Attributes {
   if (!isPlainObject(body))
     throw refuse(subject, [problem('/', 'is not a JSON object', 'send an object of attributes')])
-  const issues: Issue[] = []
+  const issues = new Issues('ATTRIBUTE')
   const copy = copyOf(body, '', 0, issues)
-  if (issues.length > 0) throw refuse(subject, issues)
+  issues.throwIfAny(subject)
   return copy as Attributes
 }
 
@@ -29,28 +29,28 @@ export function checkSize(attributes: Attributes, subject: string): void {
   throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON, at most ${LARGEST} are kept`)
 }
 
-function copyOf(value: unknown, path: string, level: number, issues: Issue[]): Json {
-  if (issues.length >= MOST_PROBLEMS) return null
+function copyOf(value: unknown, path: string, level: number, issues: Issues): Json {
+  if (issues.count >= MOST_PROBLEMS) return null
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   if (typeof value !== 'object') {
-    issues.push(problem(path, `${typeof value === 'number' ? String(value) : typeof value} is no JSON`))
+    issues.wrong(path, `${typeof value === 'number' ? String(value) : typeof value} is no JSON`)
     return null
   }
   if (level >= MOST_LEVELS) {
-    issues.push(problem(path.slice(0, 200), `nests deeper than ${MOST_LEVELS} levels`, 'send something flatter'))
+    issues.wrong(path.slice(0, 200), `nests deeper than ${MOST_LEVELS} levels`, 'send something flatter')
     return null
   }
   if (Array.isArray(value)) return value.map((each: unknown, i) => copyOf(each, `${path}/${i}`, level + 1, issues))
   if (!isPlainObject(value)) {
-    issues.push(problem(path, 'is no plain JSON object'))
+    issues.wrong(path, 'is no plain JSON object')
     return null
   }
   const copy: Record<string, Json> = {}
   for (const [key, part] of Object.entries(value)) {
     if (part === undefined) continue
     const place = at(path, key)
-    if (FORBIDDEN_KEYS.has(key)) issues.push(problem(place, `the key "${key}" is not allowed`, 'give it another name'))
+    if (FORBIDDEN_KEYS.has(key)) issues.wrong(place, `the key "${key}" is not allowed`, 'give it another name')
     else copy[key] = copyOf(part, place, level + 1, issues)
   }
   return copy

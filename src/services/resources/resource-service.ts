@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Page } from '../../kernel/page.ts'
-import { refuse, refusedBy } from '../../kernel/refusal.ts'
+import { refuse, refusedBy } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { Attributes } from './attributes.ts'
@@ -139,7 +139,7 @@ export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, ro
 }
 
 /** What of a patch is refused whatever the resource is: an attribute that is set is what it has to be by itself. */
-export function complaintsAbout(body: unknown): readonly Issue[] {
+export function issuesOfPatch(body: unknown): readonly Issue[] {
   return refusedBy(() => {
     const patch = readAttributes(body, SUBJECT)
     checkResource(patched({ id: 'any' }, patch))

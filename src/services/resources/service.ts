@@ -26,7 +26,7 @@ import type {
 import { Discovery } from './discovery.ts'
 import { noOperations } from './no-operations.ts'
 import { Parents } from './parents.ts'
-import { complaintsAbout, resourceApi } from './resource-service.ts'
+import { issuesOfPatch, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
 import { Room } from './room.ts'
 import { typeApi } from './type-service.ts'
@@ -161,7 +161,7 @@ class Resources implements ResourcesService {
   }
 
   checkPatch(body: unknown): readonly Issue[] {
-    return complaintsAbout(body)
+    return issuesOfPatch(body)
   }
 
   changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeBook['feed']['read']> {

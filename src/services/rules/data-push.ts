@@ -2,11 +2,11 @@
 import { parseResource, resolveResource } from '../../core/placeholders/resource.ts'
 import type { PlugNode } from '../../core/rule/rule.ts'
 import type { Message } from '../../core/task/origin.ts'
-import { AppError, type Issue } from '../../kernel/errors.ts'
+import { AppError } from '../../kernel/errors.ts'
 import { isoInstant } from '../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { Issues } from '../../kernel/issues.ts'
 import type { Books } from './books.ts'
-import { refuse } from '../../kernel/refusal.ts'
 import { badPushedData } from './error-texts.ts'
 import type { TaskRunner } from './runner.ts'
 import { taskConditions } from './task-conditions.ts'
@@ -83,23 +83,23 @@ function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
 }
 
 function readStates(resource: unknown, nodes: unknown): PushedStates {
-  const issues: Issue[] = resourceIssues(resource)
+  const issues = issuesOf(resource)
   const list: { node: string; state: string }[] = []
-  if (!Array.isArray(nodes)) issues.push(wrong('/nodes', 'nodes must be an array of { node, state }'))
+  if (!Array.isArray(nodes)) issues.wrong('/nodes', 'nodes must be an array of { node, state }')
   else
     nodes.forEach((each: unknown, i) => {
       const { node, state } = isPlainObject(each) ? each : {}
-      if (node === '') issues.push(wrong(`/nodes/${i}/node`, '"" is no node; a value of the message goes into data'))
+      if (node === '') issues.wrong(`/nodes/${i}/node`, '"" is no node; a value of the message goes into data')
       else if (typeof node === 'string' && typeof state === 'string') list.push({ node, state })
-      else issues.push(wrong(`/nodes/${i}`, 'expected an object with the texts node and state'))
+      else issues.wrong(`/nodes/${i}`, 'expected an object with the texts node and state')
     })
-  if (issues.length > 0) throw refuse('the push', issues)
+  issues.throwIfAny('the push')
   return { resource: String(resource), nodes: list }
 }
 
 function readValues(resource: unknown, data: unknown): readonly Message[] {
   if (!Array.isArray(data) && !isPlainObject(data)) throw badPushedData()
-  const issues: Issue[] = resourceIssues(resource)
+  const issues = issuesOf(resource)
   const values: readonly unknown[] = Array.isArray(data) ? data : [data]
   if (values.length > MOST_VALUES) {
     throw new AppError(
@@ -112,18 +112,19 @@ function readValues(resource: unknown, data: unknown): readonly Message[] {
     const place = Array.isArray(data) ? `/data/${i}` : '/data'
     const { parameterName, value, collectedTime } = isPlainObject(each) ? each : {}
     if (typeof parameterName !== 'string' || parameterName === '' || FORBIDDEN_KEYS.has(parameterName)) {
-      return void issues.push(wrong(`${place}/parameterName`, 'expected the name of a value, as text'))
+      return issues.wrong(`${place}/parameterName`, 'expected the name of a value, as text')
     }
     if (OWN_FIELDS.has(parameterName)) {
-      return void issues.push({
-        ...wrong(`${place}/parameterName`, `"${parameterName}" is the name of a field of the message itself`),
-        suggestion: 'choose another name',
-      })
+      return issues.wrong(
+        `${place}/parameterName`,
+        `"${parameterName}" is the name of a field of the message itself`,
+        'choose another name',
+      )
     }
-    if (value === undefined) return void issues.push(wrong(`${place}/value`, 'there is no value'))
+    if (value === undefined) return issues.wrong(`${place}/value`, 'there is no value')
     const time = timeOf(collectedTime)
     if (Number.isNaN(time)) {
-      return void issues.push(wrong(`${place}/collectedTime`, 'expected epoch ms or an ISO 8601 time'))
+      return issues.wrong(`${place}/collectedTime`, 'expected epoch ms or an ISO 8601 time')
     }
     const last = messages.at(-1)
     const fits = last !== undefined && !Object.hasOwn(last, parameterName) && last['timestamp'] === time
@@ -132,7 +133,7 @@ function readValues(resource: unknown, data: unknown): readonly Message[] {
     if (message !== last) messages.push(message)
     message[parameterName] = value
   })
-  if (issues.length > 0) throw refuse('the push', issues)
+  issues.throwIfAny('the push')
   return messages as Record<string, unknown>[] & Message[]
 }
 
@@ -142,11 +143,9 @@ function timeOf(collected: unknown): number | undefined {
   return typeof collected === 'string' ? isoInstant(collected) : Number.NaN
 }
 
-function resourceIssues(resource: unknown): Issue[] {
-  if (typeof resource === 'string' && resource !== '') return []
-  return [wrong('/resource', 'expected the id of a resource, as text')]
-}
-
-function wrong(path: string, message: string): Issue {
-  return { type: 'TYPE', severity: 'ERROR', path, message }
+function issuesOf(resource: unknown): Issues {
+  const issues = new Issues('TYPE')
+  if (typeof resource !== 'string' || resource === '')
+    issues.wrong('/resource', 'expected the id of a resource, as text')
+  return issues
 }

@@ -1,6 +1,6 @@
 /** The shape in which the rules service reports errors: `{ statusCode, error, code?, details? }`. */
 import type { AppError, ErrorCode, Issue } from '../../kernel/errors.ts'
-import { issuesText } from '../../kernel/refusal.ts'
+import { issuesText } from '../../kernel/issues.ts'
 import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
 import type { ErrorBody, WireIssue } from './shared-schema.ts'
 

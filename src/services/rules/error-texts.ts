@@ -1,5 +1,6 @@
 /** Every refusal of the rules service in one place: its text and its code. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
 import type { PlugFamily } from './tools-schema.ts'
 import { BATCH_ACTIONS } from './words.ts'
 
@@ -82,14 +83,10 @@ export function noDiscoveryTemplate(): AppError {
 
 /** `problem` in the style of all problems of bodies: the place, what is wrong, what would be right. */
 export function unknownAction(action: unknown): Issue {
-  return {
-    type: 'TYPE',
-    severity: 'ERROR',
-    path: '/action',
-    message: `unknown action ${typeof action === 'string' ? action : JSON.stringify(action)}, we support ${BATCH_ACTIONS.join(', ')}`,
-  }
+  const name = typeof action === 'string' ? action : JSON.stringify(action)
+  return makeIssue('TYPE', '/action', `unknown action ${name}, we support ${BATCH_ACTIONS.join(', ')}`)
 }
 
 function invalid(message: string, type: string, path: string): AppError {
-  return new AppError('VALIDATION', message, { issues: [{ type, severity: 'ERROR', path, message }] })
+  return new AppError('VALIDATION', message, { issues: [makeIssue(type, path, message)] })
 }

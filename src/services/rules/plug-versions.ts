@@ -2,6 +2,7 @@
 import type { PlugKind, PlugRegistry } from '../../core/plug/plug.ts'
 import type { PlugNode, RuleGraph } from '../../core/rule/rule.ts'
 import type { Issue } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
 import type { PluginUpdate } from './batch-schema.ts'
 
 /**
@@ -59,14 +60,12 @@ export function missingVersions(
     const found = [plugs.resolve('sensor', name, toVersion), plugs.resolve('actuator', name, toVersion)]
     if (!isLatest && found.some((one) => one !== undefined && one.by !== 'major')) return []
     return [
-      {
-        type: 'TYPE',
-        severity: 'ERROR',
-        path: `${place}/${i}/toVersion`,
-        message:
-          isLatest && newest !== undefined ? 'latest is no exact version' : `${name}:${toVersion} does not exist`,
-        ...(newest !== undefined && { suggestion: `write "toVersion": "${newest}", the newest of ${name}` }),
-      },
+      makeIssue(
+        'TYPE',
+        `${place}/${i}/toVersion`,
+        isLatest && newest !== undefined ? 'latest is no exact version' : `${name}:${toVersion} does not exist`,
+        newest === undefined ? undefined : `write "toVersion": "${newest}", the newest of ${name}`,
+      ),
     ]
   })
 }

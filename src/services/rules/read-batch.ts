@@ -16,7 +16,7 @@ import {
   type ReadBatch,
   type TaskAction,
 } from './batch-schema.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../kernel/issues.ts'
 import { unknownAction } from './error-texts.ts'
 import { missingVersions } from './plug-versions.ts'
 import type { TaskFilter } from './task-schema.ts'
@@ -44,7 +44,7 @@ function notAnObject(input: unknown): AppError {
   const kind = Array.isArray(input) ? 'an array' : input === undefined ? 'nothing' : JSON.stringify(input).slice(0, 50)
   const message = `the batch must be an object, not ${kind}`
   const suggestion = 'write { "entity": "task", "action": ..., "query": ... }'
-  return refuse('the batch', [{ type: 'TYPE', severity: 'ERROR', path: '', message, suggestion }])
+  return refuse('the batch', [makeIssue('TYPE', '', message, suggestion)])
 }
 
 function readQuery(query: unknown, report: Report): TaskFilter {

@@ -7,6 +7,7 @@ import { TaskSettingsSchema } from '../../core/rule/rule-schema.ts'
 import { validateRule, validateTaskRequest } from '../../core/rule/validate.ts'
 import { validationError, type Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { makeIssue } from '../../kernel/issues.ts'
 import type { TaskForm } from './task-record.ts'
 
 export type ReadSpecification =
@@ -42,7 +43,7 @@ function readNetwork(
   const { network, ...settings } = input
   if (!isPlainObject(network)) {
     const message = 'network must be an object with nodes and posterior'
-    throw validationError('the task', [{ type: 'TYPE', severity: 'ERROR', path: '/network', message }])
+    throw validationError('the task', [makeIssue('TYPE', '/network', message)])
   }
   const { name, ...graph } = network
   const task = settings['name'] === undefined && name !== undefined ? { ...settings, name } : settings
@@ -76,11 +77,10 @@ function nameIssues(settings: unknown, path: string): readonly Issue[] {
   const name = isPlainObject(settings) ? settings['name'] : undefined
   if (typeof name === 'string' && name.length > LONGEST_NAME) {
     const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
-    return [{ type: 'TOO_LARGE', severity: 'ERROR', path, message, suggestion: 'choose a shorter name' }]
+    return [makeIssue('TOO_LARGE', path, message, 'choose a shorter name')]
   }
   if (name !== undefined && name !== null && name !== '') return []
-  const suggestion = 'write "name": "my task"'
-  return [{ type: 'TASK', severity: 'ERROR', path, message: 'the task has no name', suggestion }]
+  return [makeIssue('TASK', path, 'the task has no name', 'write "name": "my task"')]
 }
 
 function refuseErrors(subject: string, issues: readonly Issue[]): void {

@@ -1,6 +1,6 @@
 /** Tasks selected by what their resources are: the two filters that only a keeper of resources can answer. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../kernel/issues.ts'
 import type { TaskFilter } from './task-schema.ts'
 
 /** What the filters ask of whoever keeps resources. */
@@ -53,5 +53,5 @@ function nobodyKnows(where: TaskFilter, name: (typeof NAMES)[number], place: str
   if (where[name] === undefined) return []
   const message = 'this host does not serve resources, so it cannot select tasks by what they are'
   const suggestion = 'name the resource with resource=<id>'
-  return [{ type: 'QUERY', severity: 'ERROR', path: `${place}/${name}`, message, suggestion }]
+  return [makeIssue('QUERY', `${place}/${name}`, message, suggestion)]
 }

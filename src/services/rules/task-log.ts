@@ -1,6 +1,6 @@
 /** The log of a task: its events as lines for people, newest first. */
 import type { EngineEvent } from '../../core/engine/events.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../kernel/issues.ts'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
 import { LOG_LEVELS, type LogLevel } from './words.ts'
 
@@ -43,7 +43,7 @@ function numberOf(pageToken: string): number {
   if (/^\d{1,16}$/.test(pageToken)) return Number(pageToken)
   const message = `"${pageToken.slice(0, 100)}" is no page of this log`
   const suggestion = 'send the pageToken of the page before'
-  throw refuse('the query', [{ type: 'QUERY', severity: 'ERROR', path: '/pageToken', message, suggestion }])
+  throw refuse('the query', [makeIssue('QUERY', '/pageToken', message, suggestion)])
 }
 
 /** What an event says, for people. */

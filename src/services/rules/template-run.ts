@@ -12,7 +12,7 @@ import type { PlugRegistry } from '../../core/plug/plug.ts'
 import { isoInstant } from '../../kernel/instant.ts'
 import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../kernel/issues.ts'
 import { debugRule, type DebugRule } from './debug-rule.ts'
 import { dryPlugs } from './dry-plugs.ts'
 import { GO } from './go-plug.ts'
@@ -177,7 +177,7 @@ function requireMessages(data: NonNullable<TemplateRun['data']>): void {
     messages.flatMap(({ resource, timestamp }: Partial<Message>, j): Issue[] => {
       const place = `/data/${i}/${j}`
       const wrong = (field: string, message: string, suggestion: string): Issue[] => [
-        { type: 'TYPE', severity: 'ERROR', path: `${place}/${field}`, message, suggestion },
+        makeIssue('TYPE', `${place}/${field}`, message, suggestion),
       ]
       return [
         ...(typeof resource === 'string' && resource !== ''

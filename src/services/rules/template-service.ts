@@ -8,7 +8,7 @@ import type { Condition, Stored } from '../../storage/contract.ts'
 import type { Books } from './books.ts'
 import type { TemplateApi } from './contract.ts'
 import { refusalText } from './error-body.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../kernel/issues.ts'
 import { duplicateTemplate, nameMismatch, noDiscoveryTemplate, templateInUse, templateNotFound } from './error-texts.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { Lanes } from '../../kernel/lanes.ts'
@@ -227,7 +227,7 @@ async function* runLater(
 function checkName(name: string): void {
   if (name.length <= LONGEST_NAME) return
   const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
-  throw refuse('the template', [{ type: 'TOO_LARGE', severity: 'ERROR', path: '/name', message }])
+  throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
 /** Another host may have been faster. */

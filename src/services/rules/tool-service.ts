@@ -4,7 +4,7 @@ import type { Rule, Template } from '../../core/rule/rule.ts'
 import { nextRuns } from '../../core/schedule/next-runs.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../kernel/issues.ts'
 import type { Books } from './books.ts'
 import type { ToolApi } from './contract.ts'
 import { pushData } from './data-push.ts'
@@ -75,7 +75,7 @@ export function templateRunner(
 function twoGraphs({ owner }: RunSource): AppError {
   const message = `there is a graph, and ${owner ?? 'a stored template'} is to be run`
   const suggestion = 'leave graph out, or leave the name of the template out of the address'
-  return refuse('the run', [{ type: 'FIELD', severity: 'ERROR', path: '/graph', message, suggestion }])
+  return refuse('the run', [makeIssue('FIELD', '/graph', message, suggestion)])
 }
 
 async function ruleOf(books: Books, { rule, template }: Simulation): Promise<Rule | Template> {

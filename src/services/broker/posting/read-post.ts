@@ -1,8 +1,8 @@
 /** Reads the body and the options of a post; every problem is told at once, at its place. */
-import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { AppError } from '../../../kernel/errors.ts'
 import { isoInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
 import type { BrokerMessage, PostOptions } from '../contract.ts'
 import type { Arrival, Post } from './arrival.ts'
@@ -69,7 +69,7 @@ export function readCommand(resource: string, body: unknown, options: PostOption
 }
 
 class PostReader {
-  readonly #issues: Issue[] = []
+  readonly #issues = new Issues('TYPE', MOST_ISSUES)
   readonly #resource: string | undefined
   readonly #now: number
   #values = 0
@@ -121,7 +121,7 @@ class PostReader {
     const resource = this.#resource ?? this.#named(value['resource'], place)
     const read = this.#plain(value, place) ?? this.#message(value, place)
     // what is wrong may be endless, or no JSON at all
-    if (this.#issues.length > 0) return { resource, message: read, text: '' }
+    if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
     if (isLongerThan(text, MOST_MESSAGE)) this.#tooLarge(text, place)
     return { resource, message: read, text }
@@ -129,17 +129,17 @@ class PostReader {
 
   /** A message that has metrics alone is copied as it is, which costs less than key by key. */
   #plain(value: Record<string, unknown>, place: string): BrokerMessage | undefined {
-    if (this.#issues.length > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
+    if (this.#issues.count > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
       return undefined
     const copy: Record<string, unknown> = { ...value, timestamp: this.#now }
     const before = this.#values
     for (const key of Object.keys(value)) {
       const metric = copy[key]
       if (metric !== undefined) this.#metric(key, metric, place)
-      if (metric !== undefined && this.#issues.length === 0) continue
+      if (metric !== undefined && this.#issues.count === 0) continue
       // key by key tells all that is wrong
       this.#values = before
-      this.#issues.length = 0
+      this.#issues.clear()
       return undefined
     }
     return copy as BrokerMessage
@@ -171,21 +171,14 @@ class PostReader {
   }
 
   wrong(path: string, message: string, suggestion?: string): void {
-    if (this.#issues.length >= MOST_ISSUES) return
-    this.#issues.push({
-      type: 'TYPE',
-      severity: 'ERROR',
-      path,
-      message,
-      ...(suggestion !== undefined && { suggestion }),
-    })
+    this.#issues.wrong(path, message, suggestion)
   }
 
   done(subject: string): void {
     if (this.#values > MOST_VALUES) {
       throw new AppError('TOO_LARGE', `${this.#values} values are more than ${MOST_VALUES}; send them in several posts`)
     }
-    if (this.#issues.length > 0) throw refuse(subject, this.#issues)
+    this.#issues.throwIfAny(subject)
   }
 
   #named(resource: unknown, place: string): string {
@@ -217,7 +210,7 @@ class PostReader {
   /** What lives in the message alone must still be JSON that every store keeps. */
   #inside(value: unknown, path: string, level: number): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
-    if (typeof value !== 'object' || value === null || this.#issues.length > 0) return
+    if (typeof value !== 'object' || value === null || this.#issues.count > 0) return
     if (level > MOST_LEVELS) return this.wrong(path, `nests deeper than ${MOST_LEVELS} levels`, 'send a flatter one')
     if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is no JSON')
     for (const [key, part] of Object.entries(value)) {

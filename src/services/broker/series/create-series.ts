@@ -1,9 +1,9 @@
 /** Time series of one tenant. */
 import { AppError } from '../../../kernel/errors.ts'
+import { Issues } from '../../../kernel/issues.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'
 import type { SeriesParts, TenantSeries } from '../series-of-tenant.ts'
-import { Complaints } from './complaints.ts'
 import { groupRows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
 import { SampleReader } from './sample-reader.ts'
@@ -36,9 +36,9 @@ export function createSeries({
       raw: (resource, metric, query = {}) => raw(newReader(), resource, metric, query, now()),
       latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
       async list(resource) {
-        const complaints = new Complaints('the request')
-        readName(resource, '/resource', 'resource', complaints)
-        complaints.throwIfAny()
+        const issues = new Issues('QUERY')
+        readName(resource, '/resource', 'resource', issues)
+        issues.throwIfAny('the request')
         const newest = await series.latest(resource)
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
@@ -52,7 +52,7 @@ export function createSeries({
 function read(resource: string, metric: string, query: SeriesQuery, now: number, most: number): SeriesRequest {
   const { aggregates } = query
   const members = { ...query, resources: [resource], metric, aggregates: aggregates && aggregates.split(',').map(trim) }
-  return checked({ place: '', members, now, most, usual: MOST_POINTS, complaints: new Complaints('the query') })
+  return checked({ place: '', members, now, most, usual: MOST_POINTS, issues: new Issues('QUERY') })
 }
 
 function trim(text: string): string {
@@ -61,9 +61,9 @@ function trim(text: string): string {
 
 function checked(asked: Asked): SeriesRequest {
   const request = readRequest(asked)
-  asked.complaints.throwIfAny()
+  asked.issues.throwIfAny('the query')
   if (request !== undefined) return request
-  throw new AppError('INTERNAL', 'a query without a complaint could not be read')
+  throw new AppError('INTERNAL', 'a query without a problem could not be read')
 }
 
 async function answer(reader: SampleReader, request: SeriesRequest): Promise<SeriesAnswer> {
@@ -86,13 +86,13 @@ async function raw(
   now: number,
 ): ReturnType<SeriesApi['raw']> {
   const { aggregate, aggregates, grouping, ...range } = query
-  const complaints = new Complaints('the query')
+  const issues = new Issues('QUERY')
   for (const [name, value] of Object.entries({ aggregate, aggregates, grouping })) {
     if (value === undefined || (name === 'grouping' && value === 'auto')) continue
-    complaints.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
+    issues.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
   }
   const members = { ...range, resources: [resource], metric }
-  const request = checked({ place: '', members, now, most: MOST_RAW, usual: MOST_POINTS, complaints })
+  const request = checked({ place: '', members, now, most: MOST_RAW, usual: MOST_POINTS, issues })
   const { limit, descending, echo } = request
   const rows = await sampleRows(reader, { ...request, limit: limit + 1 })
   const series = rows.slice(0, limit)
@@ -117,8 +117,8 @@ async function latest(
 ): Promise<SeriesAnswer> {
   const { until, limit = 1 } = query
   const members = { limit, until, resources: [resource], metric }
-  const complaints = new Complaints('the query')
-  const request = checked({ place: '', members, now, most: MOST_POINTS, complaints })
+  const issues = new Issues('QUERY')
+  const request = checked({ place: '', members, now, most: MOST_POINTS, issues })
   const span = { resources: [resource], metric, from: undefined, until: request.range.until }
   const samples = await new SampleReader(series).first(span, true, request.limit)
   return { query: { ...request.echo, from: null }, series: samples.map(({ time, value }) => [time, value]) }
@@ -129,16 +129,16 @@ async function answerBody(
   body: unknown,
   now: number,
 ): Promise<SeriesAnswer | readonly SeriesAnswer[]> {
-  const complaints = new Complaints('the query')
+  const issues = new Issues('QUERY')
   const several: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
   if (several !== undefined && several.length > MOST_QUERIES) {
     throw new AppError('TOO_LARGE', `${several.length} queries are more than ${MOST_QUERIES}; send several requests`)
   }
-  const asked = { now, complaints, most: MOST_POINTS }
+  const asked = { now, issues, most: MOST_POINTS }
   const requests = (several ?? [body]).map((one, i) => {
     return readBodyRequest(one, { ...asked, place: several === undefined ? '' : `/${i}` })
   })
-  complaints.throwIfAny()
+  issues.throwIfAny('the query')
   const answers: SeriesAnswer[] = []
   let values = 0
   for (const request of requests) {
@@ -156,12 +156,12 @@ async function answerBody(
 
 function readRemoval(what: Parameters<SeriesApi['remove']>[0], now: number): Parameters<Series['remove']>[0] {
   const { resource, metrics, only } = what
-  const complaints = new Complaints('the removal')
-  readName(resource, '/resource', 'resource', complaints)
-  for (const [i, metric] of (metrics ?? []).entries()) readName(metric, `/metrics/${i}`, 'metric', complaints)
-  const from = readTimeOrAge(what.from, '/from', now, complaints)
-  const until = readTimeOrAge(what.until, '/until', now, complaints)
-  complaints.throwIfAny()
+  const issues = new Issues('QUERY')
+  readName(resource, '/resource', 'resource', issues)
+  for (const [i, metric] of (metrics ?? []).entries()) readName(metric, `/metrics/${i}`, 'metric', issues)
+  const from = readTimeOrAge(what.from, '/from', now, issues)
+  const until = readTimeOrAge(what.until, '/until', now, issues)
+  issues.throwIfAny('the removal')
   return {
     resource,
     ...(metrics && { metrics }),

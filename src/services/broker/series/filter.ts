@@ -1,7 +1,7 @@
 /** Which samples take part, before anything is aggregated. */
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
+import { shown, type Issues } from '../../../kernel/issues.ts'
 import type { SampleValue } from '../../../storage/contract.ts'
-import { type Complaints, shown } from './complaints.ts'
 
 export type Filter = (value: SampleValue) => boolean
 
@@ -19,21 +19,21 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
 const OPERATORS = `write one of ${[...COMPARISONS.keys(), 'between'].join(', ')}`
 const MEMBERS = new Set(['operator', 'value', 'lowerBound', 'upperBound'])
 
-/** Undefined when something is wrong; then the complaints know what. */
-export function readFilter(filter: unknown, path: string, complaints: Complaints): Filter | undefined {
+/** Undefined when something is wrong; then the issues know what. */
+export function readFilter(filter: unknown, path: string, issues: Issues): Filter | undefined {
   if (!isPlainObject(filter)) {
-    return complaints.wrong(path, `${shown(filter)} is no filter`, 'write {"operator": "gt", "value": 20}')
+    return issues.wrong(path, `${shown(filter)} is no filter`, 'write {"operator": "gt", "value": 20}')
   }
   for (const key of Object.keys(filter)) {
     if (!MEMBERS.has(key)) {
-      complaints.wrong(`${path}/${key}`, 'is no part of a filter', `write one of ${[...MEMBERS].join(', ')}`)
+      issues.wrong(`${path}/${key}`, 'is no part of a filter', `write one of ${[...MEMBERS].join(', ')}`)
     }
   }
   const operator = ownValue(filter, 'operator')
-  if (operator === 'between') return readBetween(filter, path, complaints)
+  if (operator === 'between') return readBetween(filter, path, issues)
   const comparison = typeof operator === 'string' ? COMPARISONS.get(operator) : undefined
   if (comparison === undefined) {
-    return complaints.wrong(
+    return issues.wrong(
       `${path}/operator`,
       operator === undefined ? 'is missing' : `${shown(operator)} is unknown`,
       OPERATORS,
@@ -41,7 +41,7 @@ export function readFilter(filter: unknown, path: string, complaints: Complaints
   }
   const value = ownValue(filter, 'value')
   if (typeof value !== 'number' && typeof value !== 'string' && typeof value !== 'boolean') {
-    return complaints.wrong(
+    return issues.wrong(
       `${path}/value`,
       value === undefined ? 'is missing' : `${shown(value)} is nothing to compare with`,
       'give a number or a text',
@@ -50,19 +50,19 @@ export function readFilter(filter: unknown, path: string, complaints: Complaints
   return (sample) => comparison(sample, value)
 }
 
-function readBetween(filter: object, path: string, complaints: Complaints): Filter | undefined {
-  const lower = readBound(filter, 'lowerBound', path, complaints)
-  const upper = readBound(filter, 'upperBound', path, complaints)
+function readBetween(filter: object, path: string, issues: Issues): Filter | undefined {
+  const lower = readBound(filter, 'lowerBound', path, issues)
+  const upper = readBound(filter, 'upperBound', path, issues)
   if (lower === undefined || upper === undefined) return undefined
   if (lower > upper) {
-    return complaints.wrong(`${path}/lowerBound`, `${lower} is above upperBound, which is ${upper}`, 'exchange them')
+    return issues.wrong(`${path}/lowerBound`, `${lower} is above upperBound, which is ${upper}`, 'exchange them')
   }
   return (sample) => typeof sample === 'number' && sample >= lower && sample <= upper
 }
 
-function readBound(filter: object, name: string, path: string, complaints: Complaints): number | undefined {
+function readBound(filter: object, name: string, path: string, issues: Issues): number | undefined {
   const bound = ownValue(filter, name)
   if (typeof bound === 'number') return bound
   const message = bound === undefined ? 'is missing' : `${shown(bound)} is no number`
-  return complaints.wrong(`${path}/${name}`, message, 'give a number; both bounds take part')
+  return issues.wrong(`${path}/${name}`, message, 'give a number; both bounds take part')
 }

@@ -1,9 +1,9 @@
 /** Messages of several resources (`POST /messages/query`). */
 import { AppError } from '../../../kernel/errors.ts'
+import { Issues, shown } from '../../../kernel/issues.ts'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { BrokerMessage, MessageApi } from '../contract.ts'
-import { Complaints, shown } from './complaints.ts'
 import { readNames, refuseOthers } from './series-request.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
 
@@ -45,21 +45,21 @@ interface MessageQuery {
 }
 
 function readQuery(body: unknown, now: number): MessageQuery {
-  const complaints = new Complaints('the query')
+  const issues = new Issues('QUERY')
   if (!isPlainObject(body)) {
-    complaints.wrong('', `${shown(body)} is no query`, 'write an object with resources and limit')
-    complaints.throwIfAny()
+    issues.wrong('', `${shown(body)} is no query`, 'write an object with resources and limit')
+    issues.throwIfAny('the query')
     return { resources: [], range: undefined, limit: 0, echo: {} }
   }
-  refuseOthers(body, MEMBERS, '', complaints)
+  refuseOthers(body, MEMBERS, '', issues)
   const parts = { from: ownValue(body, 'from'), until: ownValue(body, 'until'), window: ownValue(body, 'window') }
   const isBounded = Object.values(parts).some((part) => part !== undefined && part !== null)
-  const range = isBounded ? resolveRange(parts, now, complaints) : undefined
-  const resources = readNames(ownValue(body, 'resources'), '/resources', complaints)
+  const range = isBounded ? resolveRange(parts, now, issues) : undefined
+  const resources = readNames(ownValue(body, 'resources'), '/resources', issues)
   const limit = ownValue(body, 'limit') ?? MOST_KEPT
   if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
-    complaints.wrong('/limit', `${shown(limit)} is no whole number of at least 1`, 'give messages for each resource')
+    issues.wrong('/limit', `${shown(limit)} is no whole number of at least 1`, 'give messages for each resource')
   }
-  complaints.throwIfAny()
+  issues.throwIfAny('the query')
   return { resources: resources ?? [], range, limit: Math.min(Number(limit), MOST_KEPT), echo: { ...body, ...range } }
 }

@@ -1,8 +1,8 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
+import { shown, type Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { type Aggregate, AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
-import { type Complaints, shown } from './complaints.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type Grouping, LENGTH_FORMS, lengthMs } from './grouping.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
@@ -28,7 +28,7 @@ export interface Asked {
   /** `aggregates` is a list, `aggregate` one name; undefined and null are not there */
   readonly members: Readonly<Record<string, unknown>>
   readonly now: number
-  readonly complaints: Complaints
+  readonly issues: Issues
   /** points of an answer, at most; and as many when nothing is said */
   readonly most: number
   readonly usual?: number
@@ -41,15 +41,15 @@ const MAX_NAME_BYTES = 512
 /** NUL, or half of a surrogate pair: no medium keeps it */
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
-/** Undefined when something is wrong; then the complaints know what. */
+/** Undefined when something is wrong; then the issues know what. */
 export function readRequest(asked: Asked): SeriesRequest | undefined {
-  const { place, members, now, complaints, most, usual = most } = asked
-  const metric = readName(members['metric'], `${place}/metric`, 'metric', complaints)
+  const { place, members, now, issues, most, usual = most } = asked
+  const metric = readName(members['metric'], `${place}/metric`, 'metric', issues)
   const resources = readResources(asked)
-  const range = resolveRange(members, now, complaints, place)
+  const range = resolveRange(members, now, issues, place)
   const aggregates = readAggregates(asked)
   const grouping = readGrouping(asked, aggregates)
-  const filter = present(members['filter']) ? readFilter(members['filter'], `${place}/filter`, complaints) : undefined
+  const filter = present(members['filter']) ? readFilter(members['filter'], `${place}/filter`, issues) : undefined
   const order = readOrder(asked)
   const limits = [readLimit(asked, 'limit', 1), readLimit(asked, 'maxResults', 0)].filter(
     (limit) => limit !== undefined,
@@ -91,38 +91,38 @@ function present(value: unknown): boolean {
 }
 
 /** The name of a metric or resource. */
-export function readName(value: unknown, path: string, what: string, complaints: Complaints): string | undefined {
-  if (value === undefined || value === null) return complaints.wrong(path, 'is missing', `name a ${what}`)
+export function readName(value: unknown, path: string, what: string, issues: Issues): string | undefined {
+  if (value === undefined || value === null) return issues.wrong(path, 'is missing', `name a ${what}`)
   const fits = typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= MAX_NAME_BYTES
   if (fits && !UNSTORABLE.test(value)) return value
   const text = `${shown(value)} is no name of a ${what}`
-  return complaints.wrong(path, text, `give a text of 1 to ${MAX_NAME_BYTES} bytes of Unicode`)
+  return issues.wrong(path, text, `give a text of 1 to ${MAX_NAME_BYTES} bytes of Unicode`)
 }
 
 /** Each once, as named first. */
-export function readNames(list: unknown, path: string, complaints: Complaints): readonly string[] | undefined {
+export function readNames(list: unknown, path: string, issues: Issues): readonly string[] | undefined {
   if (!Array.isArray(list) || list.length === 0) {
     const message = list === undefined || list === null ? 'is missing' : `${shown(list)} is no list of resources`
-    return complaints.wrong(path, message, 'name at least one resource, as ["boiler-1"]')
+    return issues.wrong(path, message, 'name at least one resource, as ["boiler-1"]')
   }
   if (list.length > MAX_RESOURCES) {
-    return complaints.wrong(path, `${list.length} are too many`, `name at most ${MAX_RESOURCES}`)
+    return issues.wrong(path, `${list.length} are too many`, `name at most ${MAX_RESOURCES}`)
   }
-  const names = list.map((name: unknown, i) => readName(name, `${path}/${i}`, 'resource', complaints))
+  const names = list.map((name: unknown, i) => readName(name, `${path}/${i}`, 'resource', issues))
   return names.every((name) => name !== undefined) ? [...new Set(names)] : undefined
 }
 
-function readResources({ members, place, complaints }: Asked): readonly string[] | undefined {
-  return readNames(members['resources'], `${place}/resources`, complaints)
+function readResources({ members, place, issues }: Asked): readonly string[] | undefined {
+  return readNames(members['resources'], `${place}/resources`, issues)
 }
 
 /** Undefined when none are asked for. */
-function readAggregates({ members, place, complaints }: Asked): readonly Aggregate[] | undefined {
+function readAggregates({ members, place, issues }: Asked): readonly Aggregate[] | undefined {
   const one = members['aggregate']
   const several = members['aggregates']
   const named: { readonly name: unknown; readonly path: string }[] = []
   if (present(several) && !Array.isArray(several)) {
-    complaints.wrong(`${place}/aggregates`, `${shown(several)} is no list of aggregates`, 'write ["mean"]')
+    issues.wrong(`${place}/aggregates`, `${shown(several)} is no list of aggregates`, 'write ["mean"]')
   }
   const list: readonly unknown[] = Array.isArray(several) ? several : []
   // an echo has both
@@ -131,41 +131,41 @@ function readAggregates({ members, place, complaints }: Asked): readonly Aggrega
     named.push({ name, path: `${place}/aggregates/${i}` })
   }
   if (list.length > MAX_AGGREGATES) {
-    complaints.wrong(`${place}/aggregates`, `${list.length} are too many`, `ask for at most ${MAX_AGGREGATES}`)
+    issues.wrong(`${place}/aggregates`, `${list.length} are too many`, `ask for at most ${MAX_AGGREGATES}`)
   }
   if (named.length === 0) return undefined
   return named.flatMap(({ name, path }) => {
     const aggregate = typeof name === 'string' ? aggregateOf(name) : undefined
-    if (aggregate === undefined) complaints.wrong(path, `${shown(name)} is no aggregate`, AGGREGATE_FORMS)
+    if (aggregate === undefined) issues.wrong(path, `${shown(name)} is no aggregate`, AGGREGATE_FORMS)
     return aggregate ?? []
   })
 }
 
-function readGrouping({ members, place, complaints }: Asked, aggregates: readonly Aggregate[] | undefined): Grouping {
+function readGrouping({ members, place, issues }: Asked, aggregates: readonly Aggregate[] | undefined): Grouping {
   const grouping = members['grouping']
   if (!present(grouping) || grouping === 'auto' || grouping === 'none') return 'auto'
   const length = typeof grouping === 'string' ? lengthMs(grouping) : undefined
   if (length === undefined) {
-    complaints.wrong(`${place}/grouping`, `${shown(grouping)} is no grouping`, `write auto, ${LENGTH_FORMS}`)
+    issues.wrong(`${place}/grouping`, `${shown(grouping)} is no grouping`, `write auto, ${LENGTH_FORMS}`)
   } else if (aggregates === undefined) {
-    complaints.wrong(`${place}/aggregates`, 'is missing, though there is a grouping', AGGREGATE_FORMS)
+    issues.wrong(`${place}/aggregates`, 'is missing, though there is a grouping', AGGREGATE_FORMS)
   }
   return length ?? 'auto'
 }
 
-function readOrder({ members, place, complaints }: Asked): 'ascending' | 'descending' {
+function readOrder({ members, place, issues }: Asked): 'ascending' | 'descending' {
   const { order = 'ascending' } = members
   if (order === 'ascending' || order === 'descending') return order
-  if (order !== null) complaints.wrong(`${place}/order`, `${shown(order)} is unknown`, 'write ascending or descending')
+  if (order !== null) issues.wrong(`${place}/order`, `${shown(order)} is unknown`, 'write ascending or descending')
   return 'ascending'
 }
 
-function readLimit({ members, place, complaints }: Asked, name: string, least: number): number | undefined {
+function readLimit({ members, place, issues }: Asked, name: string, least: number): number | undefined {
   const value = members[name]
   if (!present(value)) return undefined
   const limit = wholeOr(value)
   if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= least) return limit
-  return complaints.wrong(`${place}/${name}`, `${shown(value)} is no whole number of at least ${least}`)
+  return issues.wrong(`${place}/${name}`, `${shown(value)} is no whole number of at least ${least}`)
 }
 
 const BODY_MEMBERS: ReadonlySet<string> = new Set([
@@ -185,19 +185,15 @@ const BODY_MEMBERS: ReadonlySet<string> = new Set([
 
 /** One element of the body of `POST /series/query`. */
 export function readBodyRequest(body: unknown, { place, ...asked }: Omit<Asked, 'members'>): SeriesRequest | undefined {
-  const { complaints } = asked
+  const { issues } = asked
   if (!isPlainObject(body)) {
-    return complaints.wrong(
-      place,
-      `${shown(body)} is no query`,
-      'write an object with metric, resources and aggregates',
-    )
+    return issues.wrong(place, `${shown(body)} is no query`, 'write an object with metric, resources and aggregates')
   }
-  refuseOthers(body, BODY_MEMBERS, place, complaints)
+  refuseOthers(body, BODY_MEMBERS, place, issues)
   const members = Object.fromEntries([...BODY_MEMBERS].map((name) => [name, ownValue(body, name)]))
   const request = readRequest({ place, members, ...asked })
   if (request !== undefined && request.aggregates.length === 0 && request.resources.length > 1) {
-    complaints.wrong(`${place}/aggregates`, 'is missing, though there are several resources', AGGREGATE_FORMS)
+    issues.wrong(`${place}/aggregates`, 'is missing, though there are several resources', AGGREGATE_FORMS)
   }
   return request
 }
@@ -207,13 +203,9 @@ export function refuseOthers(
   body: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,
   place: string,
-  complaints: Complaints,
+  issues: Issues,
 ): void {
   for (const key of Object.keys(body).filter((name) => !known.has(name))) {
-    complaints.wrong(
-      at(place, key.slice(0, 100)),
-      'is no member of this query',
-      `write one of ${[...known].join(', ')}`,
-    )
+    issues.wrong(at(place, key.slice(0, 100)), 'is no member of this query', `write one of ${[...known].join(', ')}`)
   }
 }

@@ -1,6 +1,6 @@
 /** Which time a query is about. */
 import { isoInstant } from '../../../kernel/instant.ts'
-import { type Complaints, shown } from './complaints.ts'
+import { shown, type Issues } from '../../../kernel/issues.ts'
 import { lengthMs, LENGTH_FORMS } from './grouping.ts'
 
 /** Epoch ms, both ends included. */
@@ -23,28 +23,19 @@ const DEFAULT_LENGTH = 7 * 86_400_000
 export const MAX_TIME = 8_640_000_000_000_000
 const TIME_FORMS = 'write epoch milliseconds or ISO 8601 such as 2024-03-01T12:00:00Z'
 
-/** Undefined when something is wrong; then the complaints know what. */
-export function resolveRange(
-  parts: RangeParts,
-  now: number,
-  complaints: Complaints,
-  place = '',
-): ResolvedRange | undefined {
-  const from = readTime(parts.from, `${place}/from`, complaints)
-  const until = readTime(parts.until, `${place}/until`, complaints)
-  const window = readLength(parts.window, `${place}/window`, complaints)
+/** Undefined when something is wrong; then the issues know what. */
+export function resolveRange(parts: RangeParts, now: number, issues: Issues, place = ''): ResolvedRange | undefined {
+  const from = readTime(parts.from, `${place}/from`, issues)
+  const until = readTime(parts.until, `${place}/until`, issues)
+  const window = readLength(parts.window, `${place}/window`, issues)
   if (Number.isNaN(from) || Number.isNaN(until) || Number.isNaN(window)) return undefined
   if (from !== undefined && until !== undefined && window !== undefined) {
-    return complaints.wrong(
-      `${place}/window`,
-      'from, until and window cannot be combined',
-      'leave out one of the three',
-    )
+    return issues.wrong(`${place}/window`, 'from, until and window cannot be combined', 'leave out one of the three')
   }
   const range = rangeOf(from, until, window, now)
   if (range.from <= range.until) return range
   const end = until === undefined ? 'now' : 'until'
-  return complaints.wrong(
+  return issues.wrong(
     `${place}/from`,
     `${range.from} is after ${end}, which is ${range.until}`,
     'give a time before it',
@@ -65,18 +56,18 @@ function rangeOf(
 }
 
 /** Epoch ms; undefined when there is none, NaN when it is none of the forms. */
-export function readTime(value: unknown, path: string, complaints: Complaints): number | undefined {
+export function readTime(value: unknown, path: string, issues: Issues): number | undefined {
   if (value === undefined || value === null) return undefined
   const time = timeOf(value)
   if (Number.isInteger(time) && Math.abs(time) <= MAX_TIME) return time
-  complaints.wrong(path, `${shown(value)} is no time`, TIME_FORMS)
+  issues.wrong(path, `${shown(value)} is no time`, TIME_FORMS)
   return Number.NaN
 }
 
 /** As `readTime`, and also an age such as `2d`: so long before `now`. */
-export function readTimeOrAge(value: unknown, path: string, now: number, complaints: Complaints): number | undefined {
+export function readTimeOrAge(value: unknown, path: string, now: number, issues: Issues): number | undefined {
   const age = typeof value === 'string' ? lengthMs(value) : undefined
-  return age === undefined ? readTime(value, path, complaints) : Math.max(now - age, -MAX_TIME)
+  return age === undefined ? readTime(value, path, issues) : Math.max(now - age, -MAX_TIME)
 }
 
 function timeOf(value: unknown): number {
@@ -85,10 +76,10 @@ function timeOf(value: unknown): number {
   return /^-?\d{1,16}$/.test(value) ? Number(value) : isoInstant(value)
 }
 
-function readLength(value: unknown, path: string, complaints: Complaints): number | undefined {
+function readLength(value: unknown, path: string, issues: Issues): number | undefined {
   if (value === undefined || value === null) return undefined
   const length = typeof value === 'string' ? lengthMs(value) : undefined
   if (length !== undefined) return length
-  complaints.wrong(path, `${shown(value)} is no length of time`, `write ${LENGTH_FORMS}`)
+  issues.wrong(path, `${shown(value)} is no length of time`, `write ${LENGTH_FORMS}`)
   return Number.NaN
 }

@@ -1,7 +1,7 @@
 /** Which constraints of a type are to be held against its resources. */
 import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { sameJson } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuse } from '../../../kernel/issues.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import { constraintNotFound, problem } from '../error-texts.ts'

@@ -1,6 +1,6 @@
 /** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
 import type { Issue } from '../../../kernel/errors.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuse } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'

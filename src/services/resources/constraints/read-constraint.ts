@@ -1,9 +1,8 @@
 /** Constraints as they come from outside, read strictly. */
-import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { AppError } from '../../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { Issues } from '../../../kernel/issues.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
-import { problem } from '../error-texts.ts'
 import { checkSize, readAttributes } from '../read-attributes.ts'
 import { ATTRIBUTE_TYPES, type Attribute, type AttributeType } from './attribute.ts'
 import { mergeTypes } from './merge-attributes.ts'
@@ -24,7 +23,7 @@ export function readConstraint(body: unknown, id: string): ConstraintRecord {
   const attributes = reader.attributes(given['attributes'], '/attributes', 0)
   for (const key of Object.keys(given))
     if (!KNOWN.has(key)) reader.wrong(`/${key}`, 'is unknown', `use ${[...KNOWN].join(', ')}`)
-  if (reader.issues.length > 0) throw refuse(SUBJECT, reader.issues)
+  reader.issues.throwIfAny(SUBJECT)
   for (const attribute of attributes) {
     const reserved = RESERVED.find((each) => each.name === attribute.name)
     if (reserved !== undefined && mergeTypes(reserved.type, attribute.type) === undefined) {
@@ -39,10 +38,10 @@ const KNOWN: ReadonlySet<string> = new Set(['id', 'name', 'description', 'tags',
 type Of<T extends AttributeType['type']> = Extract<AttributeType, { readonly type: T }>
 
 class Reader {
-  readonly issues: Issue[] = []
+  readonly issues = new Issues('ATTRIBUTE', 100)
 
   wrong(path: string, message: string, suggestion?: string): void {
-    if (this.issues.length < 100) this.issues.push(problem(path, message, suggestion))
+    this.issues.wrong(path, message, suggestion)
   }
 
   text(value: unknown, path: string, least = 0): string | undefined {

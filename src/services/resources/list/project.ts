@@ -1,7 +1,7 @@
 /** Some attributes of an entity, by dotted paths. */
 import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuse } from '../../../kernel/issues.ts'
 import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'

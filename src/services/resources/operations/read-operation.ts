@@ -1,7 +1,6 @@
 /** A bulk operation on resources or types, read and checked: all of its problems at once. Pure. */
-import type { Issue } from '../../../kernel/errors.ts'
 import { isPlainObject, type Json } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { Issues, refuse } from '../../../kernel/issues.ts'
 import type { ListAction } from './operation-record.ts'
 
 export interface ReadOperation {
@@ -23,12 +22,12 @@ const MOST = 10_000
 export function readOperation(body: unknown): ReadOperation {
   const reading = new Reading()
   const read = reading.operation(isPlainObject(body) ? body : {})
-  if (reading.issues.length > 0 || read === undefined) throw refuse('the batch', reading.issues)
+  if (reading.issues.count > 0 || read === undefined) throw refuse('the batch', reading.issues.list)
   return read
 }
 
 class Reading {
-  readonly issues: Issue[] = []
+  readonly issues = new Issues('BATCH')
 
   operation(body: Readonly<Record<string, unknown>>): ReadOperation | undefined {
     const { entity, action } = body
@@ -117,7 +116,7 @@ class Reading {
   }
 
   #problem(path: string, message: string, suggestion: string): void {
-    this.issues.push({ type: 'BATCH', severity: 'ERROR', path, message, suggestion })
+    this.issues.wrong(path, message, suggestion)
   }
 }
 

@@ -2,10 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { isoInstant } from '../../../kernel/instant.ts'
-import type { Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { NodeCommand, NodePush, RulesService, StreamEvent, TaskLogQuery } from '../contract.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { Issues, makeIssue, refuse } from '../../../kernel/issues.ts'
 import {
   DeliverySchema,
   NodePushSchema,
@@ -125,9 +124,9 @@ function logRoutes(app: FastifyInstance, service: RulesService): void {
         until?: number | string
       }
       const { from, until, ...rest } = given
-      const issues: Issue[] = []
+      const issues = new Issues('TYPE')
       const query = { ...rest, ...timeOf('from', from, issues), ...timeOf('until', until, issues) }
-      if (issues.length > 0) throw refuse('the query', issues)
+      issues.throwIfAny('the query')
       return api.inspection.log(query)
     }),
   )
@@ -159,19 +158,14 @@ function readCommand(body: unknown): NodeCommand {
   if (operation === 'start' || operation === 'resume') return { operation }
   if (typeof state === 'string' && state !== '' && operation === undefined) return { state }
   const message = 'expected state=<state>, operation=start or operation=resume'
-  throw refuse('the command', [{ type: 'TYPE', severity: 'ERROR', path: '', message }])
+  throw refuse('the command', [makeIssue('TYPE', '', message)])
 }
 
-function timeOf(name: 'from' | 'until', given: number | string | undefined, issues: Issue[]): object {
+function timeOf(name: 'from' | 'until', given: number | string | undefined, issues: Issues): object {
   if (given === undefined) return {}
   const time = typeof given === 'string' ? isoInstant(given) : given
   if (Number.isFinite(time)) return { [name]: time }
-  issues.push({
-    type: 'TYPE',
-    severity: 'ERROR',
-    path: `/${name}`,
-    message: `"${given}" is no time; write epoch ms or ISO 8601`,
-  })
+  issues.wrong(`/${name}`, `"${given}" is no time; write epoch ms or ISO 8601`)
   return {}
 }
 

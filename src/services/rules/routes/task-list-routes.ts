@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { BatchRequest, BatchStatus, RulesService } from '../contract.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import { removeRefused } from '../error-texts.ts'
 import { EpochMs, GraphFormatSchema, TaskStatusSchema, TaskTypeSchema } from '../shared-schema.ts'
 import { PagedTasksSchema, TaskEntitySchema, type TaskFilter } from '../task-schema.ts'
@@ -122,12 +122,12 @@ function batchOf(where: TaskFilter, { keys }: QueryReader, body: unknown): Batch
   const { operation, command, ...parameters } = isPlainObject(body) ? body : {}
   if (operation !== 'command' && operation !== 'updatePlugins' && operation !== 'updateProperties') {
     const message = `unknown operation ${JSON.stringify(operation)}, we support command, updatePlugins, updateProperties`
-    throw refuse('the change', [{ type: 'TYPE', severity: 'ERROR', path: '/operation', message }])
+    throw refuse('the change', [makeIssue('TYPE', '/operation', message)])
   }
   if (operation === 'command' && !COMMANDS.some((one) => one === command)) {
     const named = typeof command === 'string' ? command : JSON.stringify(command)
     const message = `unknown command ${named}, we support ${COMMANDS.join(', ')}`
-    throw refuse('the change', [{ type: 'TYPE', severity: 'ERROR', path: '/command', message }])
+    throw refuse('the change', [makeIssue('TYPE', '/command', message)])
   }
   const { tags, ...others } = where
   const query = { ...others, ...(tags && { tags: tagsOf(tags) }) }

@@ -1,4 +1,3 @@
-import { at } from '../../../../src/kernel/pointer.ts'
 import { describe, expect, it } from 'vitest'
 import { Report } from '../../../../src/core/rule/check/report.ts'
 
@@ -23,9 +22,5 @@ describe('a report', () => {
     expect(report.hasErrors).toBe(true)
     expect(report.issues.filter(({ severity }) => severity === 'ERROR')).toHaveLength(1)
     expect(report.issues).toHaveLength(1001)
-  })
-
-  it('writes JSON pointers', () => {
-    expect(at('/a', 0, 'b/c~d')).toBe('/a/0/b~1c~0d')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { Complaints } from '../../../../src/services/broker/series/complaints.ts'
+import { Issues } from '../../../../src/kernel/issues.ts'
 import { readTimeOrAge, resolveRange } from '../../../../src/services/broker/series/time-range.ts'
 import { DAY, HOUR, NOW } from './support/shelf.ts'
 
@@ -8,9 +8,9 @@ const FROM = NOW - 3 * DAY
 const UNTIL = NOW - DAY
 
 function resolve(parts: object): unknown {
-  const complaints = new Complaints('the query')
-  const range = resolveRange(parts, NOW, complaints)
-  complaints.throwIfAny()
+  const issues = new Issues('QUERY')
+  const range = resolveRange(parts, NOW, issues)
+  issues.throwIfAny('it')
   return range
 }
 
@@ -59,6 +59,6 @@ describe('a time or an age', () => {
     ['2024-02-27T12:00:00Z', FROM],
     [undefined, undefined],
   ])('%s', (text, time) => {
-    expect(readTimeOrAge(text, '/from', NOW, new Complaints('it'))).toBe(time)
+    expect(readTimeOrAge(text, '/from', NOW, new Issues('QUERY'))).toBe(time)
   })
 })

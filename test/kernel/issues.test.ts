@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { Issues, shown } from '../../src/kernel/issues.ts'
+
+describe('problems of what was sent', () => {
+  it('are told all at once, in the order in which they were found', () => {
+    const issues = new Issues('QUERY')
+    issues.wrong('/b', 'is missing', 'write it')
+    issues.wrong('', 'is too much', undefined, 'SIZE')
+    expect(() => issues.throwIfAny('the query')).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION',
+        message: 'the query: /b <- is missing (write it); is too much',
+        issues: [
+          { type: 'QUERY', severity: 'ERROR', path: '/b', message: 'is missing', suggestion: 'write it' },
+          { type: 'SIZE', severity: 'ERROR', path: '', message: 'is too much' },
+        ],
+      }),
+    )
+  })
+
+  it('are none until one is found, and after they are cleared', () => {
+    const issues = new Issues('QUERY')
+    issues.throwIfAny('the query')
+    issues.wrong('/a', 'is missing')
+    issues.clear()
+    issues.throwIfAny('the query')
+    expect(issues.count).toBe(0)
+  })
+
+  it('are counted above what is kept', () => {
+    const issues = new Issues('QUERY', 2)
+    for (const name of ['a', 'b', 'c']) issues.wrong(`/${name}`, 'is missing')
+    expect([issues.count, issues.list.map(({ path }) => path)]).toEqual([3, ['/a', '/b']])
+  })
+
+  it('show values from outside in JSON, not too long', () => {
+    expect([shown({ a: 1 }), shown(undefined), shown('x'.repeat(100)).length]).toEqual(['{"a":1}', 'nothing', 83])
+  })
+})

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest'
+import { at, stepsOf } from '../../src/kernel/pointer.ts'
+
+describe('a JSON pointer', () => {
+  it('goes further down by names and places, with what would end a step escaped', () => {
+    expect(at('/a', 0, 'b/c~d', '~1')).toBe('/a/0/b~1c~0d/~01')
+    expect(at('')).toBe('')
+  })
+
+  it('gives back its steps', () => {
+    expect(stepsOf(at('', 'a/b', '~1', 2))).toEqual(['a/b', '~1', '2'])
+  })
+})
