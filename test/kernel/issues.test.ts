@@ -24,7 +24,8 @@ describe('problems of what was sent', () => {
     issues.wrong('/a', 'is missing')
     issues.clear()
     issues.throwIfAny('the query')
-    expect(issues.count).toBe(0)
+    issues.wrong('/b', 'is missing')
+    expect([issues.count, issues.list.map(({ path }) => path)]).toEqual([1, ['/b']])
   })
 
   it('are counted above what is kept', () => {
