@@ -1,6 +1,5 @@
 /** New jobs, checked and made ready to be stored: all that is wrong with a tree of them at once. */
-import type { Issue } from '../kernel/errors.ts'
-import { refuse } from '../kernel/issues.ts'
+import { Issues, shown } from '../kernel/issues.ts'
 import type { Job, JobHandler, NewJob } from './contract.ts'
 import { readyState } from './job-change.ts'
 
@@ -36,12 +35,12 @@ export function plannedTree(
   ancestors: readonly string[],
   around: NewJobSurroundings,
 ): readonly [PlannedJob, ...PlannedJob[]] {
-  const issues: Issue[] = []
+  const issues = new Issues('JOB')
   const count = checkJob(root, '', ancestors.length + 1, around, issues)
   if (count > MOST_IN_TREE) {
-    issues.push(problem('/children', `a tree of ${count} jobs is too large`, `at most ${MOST_IN_TREE}`))
+    issues.wrong('/children', `a tree of ${count} jobs is too large`, `at most ${MOST_IN_TREE}`)
   }
-  if (issues.length > 0) throw refuse('the job', issues)
+  issues.throwIfAny('the job')
   return planned(root, ancestors, around)
 }
 
@@ -81,9 +80,9 @@ function inBatches<T>(items: readonly T[], size: number): readonly (readonly T[]
 }
 
 /** How many jobs it is, with its descendants. */
-function checkJob(job: NewJob, path: string, generation: number, around: NewJobSurroundings, issues: Issue[]): number {
+function checkJob(job: NewJob, path: string, generation: number, around: NewJobSurroundings, issues: Issues): number {
   const wrong = (field: string, message: string, suggestion: string): void =>
-    void issues.push(problem(`${path}/${field}`, message, suggestion))
+    issues.wrong(`${path}/${field}`, message, suggestion)
   const { type, id, labels = [], priority = 0, delay = 0, children = [] } = job
   if (!around.handlers.has(type)) {
     wrong('type', `there is no handler for ${shown(type)}`, `there are ${[...around.handlers.keys()].join(', ')}`)
@@ -114,12 +113,4 @@ function isName(text: unknown): boolean {
 
 function isWhole(value: unknown, most: number): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? String(value)).slice(0, 80)
-}
-
-function problem(path: string, message: string, suggestion: string): Issue {
-  return { type: 'JOB', severity: 'ERROR', path, message, suggestion }
 }
