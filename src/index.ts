@@ -81,7 +81,8 @@ export type { Changed, Engine, NodeView, SavedTask, StartSettings, Task, TaskInf
 export type { Lost, LostPart } from './core/task/lost.ts'
 export type { EngineEvent, EventType, InputSummary, Why } from './core/engine/events.ts'
 export type { Plug, PlugContext, PlugDefinition, PlugRegistry, PlugResult } from './core/plug/plug.ts'
-export type { Logger, Ports } from './core/ports.ts'
+export type { Ports } from './core/ports.ts'
+export type { Logger } from './kernel/logger.ts'
 export type {
   Actuator,
   NodeOverride,

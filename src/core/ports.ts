@@ -16,11 +16,5 @@ export interface Ports {
 
 export type Awaitable<T> = T | PromiseLike<T>
 
-/** Where the engine reports what no task is to blame for. Never throws into the engine. */
-export interface Logger {
-  warn(message: string, details?: Readonly<Record<string, unknown>>): void
-  error(message: string, details?: Readonly<Record<string, unknown>>): void
-}
-
 // What plugs ask of services, for the adapters that answer
 export type { AlarmPort, Cause, DataPort, PlainObject, ResourcePort } from './plug/services.ts'

@@ -1,5 +1,5 @@
 /** What a service of a host is made of, and how it is made. */
-import type { Logger } from '../core/ports.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'

@@ -183,12 +183,6 @@ export type JobOutcome =
   /** left for later: the host stops */
   | { readonly kind: 'released' }
 
-/** Beside work that nobody waits for. */
-export interface JobsLogger {
-  warn(message: string): void
-  error(message: string): void
-}
-
 /** The machine's time and chance; a test drives them by hand. */
 export interface JobTimers {
   /** Does the work after so many ms; gives how to call it off. */

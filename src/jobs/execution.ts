@@ -1,7 +1,8 @@
 /** One job that this host took, from there to its end: what its handler gives or throws becomes a change of the job. */
 import { AppError, messageOf } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/logger.ts'
 import { MOST_IN_TREE } from './check-job.ts'
-import type { JobContext, JobHandler, JobOutcome, JobsLogger, JobTimers, NewJob } from './contract.ts'
+import type { JobContext, JobHandler, JobOutcome, JobTimers, NewJob } from './contract.ts'
 import { isClosed, type HeldJob } from './held-job.ts'
 import type { AddedJobs, JobQueue } from './job-queue.ts'
 
@@ -10,7 +11,7 @@ export interface ExecutionParts {
   readonly handler: JobHandler
   readonly queue: JobQueue
   readonly timers: JobTimers
-  readonly logger: JobsLogger | undefined
+  readonly logger: Logger | undefined
   readonly isStopped: () => boolean
 }
 
@@ -132,7 +133,7 @@ export class Execution {
     for (const one of added) queue.added(one)
   }
 
-  #say(level: keyof JobsLogger, what: string): void {
+  #say(level: keyof Logger, what: string): void {
     const { type, id } = this.#held.job
     this.#parts.logger?.[level](`${type} job ${id} of tenant ${this.#parts.tenant}: ${what}`)
   }

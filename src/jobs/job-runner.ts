@@ -4,7 +4,8 @@
  */
 import { messageOf } from '../kernel/errors.ts'
 import type { Storage } from '../storage/contract.ts'
-import type { Job, JobHandler, JobsLogger, JobTimers } from './contract.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Job, JobHandler, JobTimers } from './contract.ts'
 import { isClosed, LEASE_MS } from './held-job.ts'
 import { isReady } from './job-change.ts'
 import { JobQueue } from './job-queue.ts'
@@ -19,7 +20,7 @@ export interface JobRunnerOptions {
   /** never the same twice */
   readonly newId: () => string
   readonly timers: JobTimers
-  readonly logger?: JobsLogger | undefined
+  readonly logger?: Logger | undefined
 }
 
 export class JobRunner {

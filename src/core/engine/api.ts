@@ -1,7 +1,8 @@
 /** What the library gives: an engine of many tasks, and a handle for each. */
 import type { Observable, SchedulerLike } from 'rxjs'
 import type { Plug } from '../plug/plug.ts'
-import type { Logger, Ports } from '../ports.ts'
+import type { Ports } from '../ports.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Generate } from './executor.ts'
 import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'

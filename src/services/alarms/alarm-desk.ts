@@ -7,7 +7,7 @@ import type { AlarmCause, CauseBook } from './contract.ts'
 import { clearedBy, openOf } from './find-alarms.ts'
 import type { KeyDraft } from './key-draft.ts'
 import type { KeyLanes, Work } from './key-lanes.ts'
-import type { AlarmsLogger } from './logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Office } from './office.ts'
 import { readAlarm } from './read-alarm.ts'
 import type { AlarmChange } from './read-change.ts'
@@ -18,7 +18,7 @@ export interface DeskParts {
   readonly now: () => number
   readonly newId: () => string
   readonly causes: CauseBook | undefined
-  readonly logger: AlarmsLogger | undefined
+  readonly logger: Logger | undefined
 }
 
 /** Who changes something, and as what it is remembered: an effect or a part of a batch counts once. */

@@ -7,7 +7,7 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Books } from './books.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type ToldEvent } from './event-tail.ts'
-import type { AlarmsLogger } from './logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { MOST_HOPS } from './words.ts'
 
 /** Events that are on their way at once. */
@@ -23,14 +23,14 @@ interface Place {
 export class EventForwarder {
   readonly #books: Books
   readonly #engine: () => AlarmForwarding | undefined
-  readonly #logger: AlarmsLogger | undefined
+  readonly #logger: Logger | undefined
   #place: Place | undefined
   #running: Promise<void> | undefined
   #isAsked = false
   #isStopped = false
   #hasFailed = false
 
-  constructor(books: Books, engine: () => AlarmForwarding | undefined, logger: AlarmsLogger | undefined) {
+  constructor(books: Books, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#books = books
     this.#engine = engine
     this.#logger = logger

@@ -6,13 +6,13 @@ import { openBooks, type Books } from './books.ts'
 import type { AlarmEvent, AlarmForwarding } from './contract.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import { EventTail, type ToldEvent } from './event-tail.ts'
-import type { AlarmsLogger } from './logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
 
 export interface OfficeParts {
   readonly storage: Storage
   readonly feed: Feed<ToldEvent>
   readonly engine: () => AlarmForwarding | undefined
-  readonly logger: AlarmsLogger | undefined
+  readonly logger: Logger | undefined
   readonly failed: (error: unknown) => void
 }
 

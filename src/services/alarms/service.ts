@@ -13,7 +13,7 @@ import type { Alarm, AlarmCause, AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsS
 import type { ToldEvent } from './event-tail.ts'
 import { doDue, letGo, trimEvents } from './housekeeping.ts'
 import { KeyLanes } from './key-lanes.ts'
-import type { AlarmsLogger } from './logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { Office } from './office.ts'
 import { issuesOfAlarm } from './read-alarm.ts'
 import { showNewest } from './show-alarm.ts'
@@ -29,7 +29,7 @@ export interface AlarmsOptions {
   readonly causes?: CauseBook
   /** Does the work every so many ms until it is told to end; without it `keepHouse` is up to the caller. */
   readonly every?: (ms: number, work: () => void) => () => void
-  readonly logger?: AlarmsLogger
+  readonly logger?: Logger
 }
 
 /** The service, and what its clock does. */

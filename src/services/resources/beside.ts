@@ -1,16 +1,11 @@
 /** What works beside the documents: it follows their log, and gives parts of the API that are not documents. */
 import type { Caller } from '../../kernel/caller.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { Books, Library } from './books.ts'
 import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
-
-/** As the core's port of that name. */
-export interface Logger {
-  warn(message: string, details?: Readonly<Record<string, unknown>>): void
-  error(message: string, details?: Readonly<Record<string, unknown>>): void
-}
 
 /** What is given to it. */
 export interface Core {

@@ -8,7 +8,7 @@
 import { messageOf } from '../../kernel/errors.ts'
 import { Lanes } from '../../kernel/lanes.ts'
 import type { Condition, Stored } from '../../storage/contract.ts'
-import type { Logger } from './beside.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import { isConflict, untilWritten } from './retry.ts'

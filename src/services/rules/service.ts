@@ -4,7 +4,8 @@
  */
 import type { Subscription } from 'rxjs'
 import type { Plug } from '../../core/plug/plug.ts'
-import type { Logger, Ports } from '../../core/ports.ts'
+import type { Ports } from '../../core/ports.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { JobRunner } from '../../jobs/job-runner.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'

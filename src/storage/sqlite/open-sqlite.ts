@@ -4,6 +4,7 @@
  * log has again). One thread writes each, others read.
  */
 import { join } from 'node:path'
+import type { Logger } from '../../kernel/logger.ts'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
 import { CountMemory } from './count-memory.ts'
@@ -32,7 +33,7 @@ export interface SqliteOptions {
   /** now as epoch ms, for what expires; the machine's when absent */
   readonly clock?: () => number
   /** hears of trouble in work that nobody waits for */
-  readonly logger?: { warn(message: string, details?: Readonly<Record<string, unknown>>): void }
+  readonly logger?: Pick<Logger, 'warn'>
   /** threads for long reads; default 2, each starts when it is first needed */
   readonly readers?: number
   /** so many samples that arrived are brought into order at once; default 50,000 */

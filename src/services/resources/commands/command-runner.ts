@@ -8,7 +8,8 @@
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Stored, Storage, Store } from '../../../storage/contract.ts'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
-import type { Later, UpkeepLogger } from '../upkeep/surroundings.ts'
+import type { Later } from '../upkeep/surroundings.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { oldCommands } from './command-log.ts'
 import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from './command-record.ts'
 import { planCall } from './plan-call.ts'
@@ -23,7 +24,7 @@ export interface CommandRunnerParts {
   /** of this process: leases are its own */
   readonly owner: string
   readonly later: Later
-  readonly logger?: UpkeepLogger | undefined
+  readonly logger?: Logger | undefined
   /** commands at a time; default 200 */
   readonly most?: number
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../kernel/json.ts'
 import { issuesText } from '../../../kernel/issues.ts'
 import type { CollectionSpec, Store } from '../../../storage/contract.ts'
 import type { ResourcesApi } from '../contract.ts'
-import type { UpkeepLogger } from '../upkeep/surroundings.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { OPERATIONS, type ListAction, type OperationRecord } from './operation-record.ts'
 
 export const OPERATION_JOB = 'resources.operation'
@@ -31,7 +31,7 @@ const KEPT_MS = 7 * 86_400_000
 const DONE: ItemOutcome = { statusCode: 204 }
 
 /** `as`: what the caller may do, as over HTTP. */
-export function operationHandler(as: (caller: Caller) => Api, logger: UpkeepLogger | undefined): JobHandler {
+export function operationHandler(as: (caller: Caller) => Api, logger: Logger | undefined): JobHandler {
   return itemHandler<Item>({
     type: OPERATION_JOB,
     isSerial: true,
@@ -71,7 +71,7 @@ async function failed(
   item: Item,
   isRepeat: boolean,
   error: unknown,
-  logger: UpkeepLogger | undefined,
+  logger: Logger | undefined,
 ): Promise<ItemOutcome> {
   const id = idOf(item)
   if (!(error instanceof AppError)) {

@@ -1,9 +1,4 @@
 /** What the work beside requests is given by whoever makes it. */
 
-export interface UpkeepLogger {
-  warn(message: string): void
-  error(message: string): void
-}
-
 /** Does the work after so many ms; gives how to call it off. A host's timers must not keep its process alive. */
 export type Later = (ms: number, work: () => void) => () => void

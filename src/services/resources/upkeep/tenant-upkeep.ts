@@ -12,7 +12,8 @@ import type { Collection, Store, Write } from '../../../storage/contract.ts'
 import type { ManagedTasks } from '../contract.ts'
 import type { Limit } from './limit.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
-import type { Later, UpkeepLogger } from './surroundings.ts'
+import type { Later } from './surroundings.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { isClosed, reconcile, type Existing, type Failure, type UpkeepDocuments } from './reconcile.ts'
 import { tasksInTime } from './in-time.ts'
 import { TypeWalks } from './type-walks.ts'
@@ -29,7 +30,7 @@ export interface TenantUpkeepParts {
   readonly now: () => number
   readonly newId: () => string
   readonly later: Later
-  readonly logger?: UpkeepLogger | undefined
+  readonly logger?: Logger | undefined
   /** resources of a type that are walked at a time; default 200 */
   readonly slice?: number | undefined
 }

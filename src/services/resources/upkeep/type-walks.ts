@@ -7,7 +7,8 @@ import { messageOf } from '../../../kernel/errors.ts'
 import type { Collection, Condition, Store, Write } from '../../../storage/contract.ts'
 import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
 import { isClosed, type Failure, type UpkeepDocuments } from './reconcile.ts'
-import type { Later, UpkeepLogger } from './surroundings.ts'
+import type { Later } from './surroundings.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 
 export interface WalkParts {
   readonly tenant: string
@@ -16,7 +17,7 @@ export interface WalkParts {
   readonly now: () => number
   readonly newId: () => string
   readonly later: Later
-  readonly logger?: UpkeepLogger | undefined
+  readonly logger?: Logger | undefined
   readonly slice?: number | undefined
   rebind(ids: readonly string[]): Promise<void>
   reconcile(

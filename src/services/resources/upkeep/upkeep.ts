@@ -4,7 +4,8 @@ import type { Storage } from '../../../storage/contract.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { Limit } from './limit.ts'
 import type { UpkeepDocuments } from './reconcile.ts'
-import type { Later, UpkeepLogger } from './surroundings.ts'
+import type { Later } from './surroundings.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { TenantUpkeep } from './tenant-upkeep.ts'
 
 export interface UpkeepOptions {
@@ -17,7 +18,7 @@ export interface UpkeepOptions {
   readonly newId: () => string
   /** default: the machine's timers, which do not keep the process alive */
   readonly later?: Later
-  readonly logger?: UpkeepLogger | undefined
+  readonly logger?: Logger | undefined
   /** resources of a type that are walked at a time; default 200 */
   readonly slice?: number
 }

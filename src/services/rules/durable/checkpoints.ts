@@ -10,7 +10,7 @@
  * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
-import type { Logger } from '../../../core/ports.ts'
+import type { Logger } from '../../../kernel/logger.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION } from './input.ts'
