@@ -1,7 +1,8 @@
 /** Turns whatever a request failed with into the error body of its service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../kernel/errors.ts'
-import type { ErrorBody, Failure } from './failure.ts'
+import type { Refusal } from '../web/refusal.ts'
+import type { ErrorBody } from './failure.ts'
 import { schemaIssues } from './schema-issues.ts'
 
 /** What Fastify throws by itself, as one of our codes. */
@@ -18,7 +19,7 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
  * What to answer for anything that was thrown. Texts of our own errors go out as they are, unless they speak of the
  * inside (500): such a text, and that of an unknown error, stays in the log, under the id that the answer names.
  */
-export function failureOf(thrown: unknown, id: string): Failure {
+export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
     const { code, message, issues } = thrown
     if (thrown.status !== 500) return { statusCode: thrown.status, error: message, code, issues }
@@ -50,7 +51,7 @@ export function errorHandler(errorBody: ErrorBody) {
 }
 
 /** The framework says neither how large a body may be nor what it found in place of JSON. */
-function inOurWords(failure: Failure, thrown: unknown, request: FastifyRequest): Failure {
+function inOurWords(failure: Refusal, thrown: unknown, request: FastifyRequest): Refusal {
   if (thrown instanceof AppError) return failure
   if (failure.code === 'BODY_TOO_LARGE') {
     return {
@@ -66,12 +67,12 @@ function inOurWords(failure: Failure, thrown: unknown, request: FastifyRequest):
   return failure
 }
 
-function invalid(issues: readonly Issue[]): Failure {
+function invalid(issues: readonly Issue[]): Refusal {
   const error = issues.map(({ path, message }) => `${path || '/'} <- ${message}`).join('\n')
   return { statusCode: 400, error, code: 'VALIDATION', issues }
 }
 
-function hidden(code: ErrorCode, id: string): Failure {
+function hidden(code: ErrorCode, id: string): Refusal {
   return { statusCode: 500, error: `Something went wrong inside; the log has it under id ${id}`, code, issues: [] }
 }
 

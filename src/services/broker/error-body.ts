@@ -1,5 +1,5 @@
 /** The shape in which the broker reports errors: `{ error, details? }`. */
-import type { Issue } from '../../kernel/errors.ts'
+import { issueLine, type Refusal } from '../../web/refusal.ts'
 
 export interface BrokerErrorBody {
   readonly error: string
@@ -8,14 +8,6 @@ export interface BrokerErrorBody {
 }
 
 /** The body of a refused request, and the frame that answers a bad frame. */
-export function brokerErrorBody(refusal: {
-  readonly error: string
-  readonly issues: readonly Issue[]
-}): BrokerErrorBody {
-  const { error, issues } = refusal
-  return issues.length === 0 ? { error } : { error, details: issues.map(detailOf) }
-}
-
-function detailOf({ path, message, suggestion }: Issue): string {
-  return `${path === '' ? '/' : path} <- ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
+export function brokerErrorBody({ error, issues }: Pick<Refusal, 'error' | 'issues'>): BrokerErrorBody {
+  return issues.length === 0 ? { error } : { error, details: issues.map(issueLine) }
 }

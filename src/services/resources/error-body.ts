@@ -1,13 +1,6 @@
 /** The shape in which the resources service reports errors: `{ statusCode, error, code, details? }`. */
-import type { ErrorCode, Issue } from '../../kernel/errors.ts'
-
-/** What a host knows of a refusal. */
-export interface Refusal {
-  readonly statusCode: number
-  readonly error: string
-  readonly code: ErrorCode
-  readonly issues: readonly Issue[]
-}
+import type { Issue } from '../../kernel/errors.ts'
+import { issueLine, type Refusal } from '../../web/refusal.ts'
 
 /** One problem of an attribute, with the keyword of JSON Schema that it failed. */
 export interface WireFailure {
@@ -24,11 +17,7 @@ export interface WireFailure {
 export function resourcesErrorBody({ statusCode, error, code, issues }: Refusal): object {
   const [first] = issues
   if (first === undefined || code === 'CONFLICT') return { statusCode, error, code }
-  return { statusCode, error: failureText(first), code, details: issues.map(wireFailure) }
-}
-
-function failureText({ path, message, suggestion }: Issue): string {
-  return `${path === '' ? '/' : path} <- ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
+  return { statusCode, error: issueLine(first), code, details: issues.map(wireFailure) }
 }
 
 const LONGEST_VALUE = 1_000

@@ -1,16 +1,9 @@
 /** The shape in which the rules service reports errors: `{ statusCode, error, code?, details? }`. */
 import type { AppError, ErrorCode, Issue } from '../../kernel/errors.ts'
 import { issuesText } from '../../kernel/issues.ts'
+import type { Refusal } from '../../web/refusal.ts'
 import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
 import type { ErrorBody, WireIssue } from './shared-schema.ts'
-
-/** What a host knows of a refusal. */
-export interface Refusal {
-  readonly statusCode: number
-  readonly error: string
-  readonly code: ErrorCode
-  readonly issues: readonly Issue[]
-}
 
 /** The body of a refused request. */
 export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): ErrorBody {

@@ -12,7 +12,7 @@ export const TIMELINE_MEDIA_TYPE = 'application/vnd.service.alarms.timeseries+js
 const Texts = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]))
 const Time = Type.Optional(Type.Integer({ description: 'epoch ms' }))
 const Whole = Type.Optional(Type.Integer({ minimum: 1 }))
-const one = { hasId: true, answers: { 200: AlarmSchema } } as const
+const one = { params: ['id'], answers: { 200: AlarmSchema } } as const
 
 const FILTERS = {
   type: Texts,
@@ -83,7 +83,7 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
   )
   app.delete(
     '/alarm/alarms/:id',
-    described({ summary: 'Delete an alarm', hasId: true, answers: { 204: Type.Null() } }),
+    described({ summary: 'Delete an alarm', params: ['id'], answers: { 204: Type.Null() } }),
     handle(service, async ({ api, id, reply }) => {
       await api.remove(id)
       return reply.code(204).send()
@@ -93,7 +93,7 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
     '/alarm/alarms/:id/why',
     described({
       summary: 'What led to an alarm: the task, its firing, and the data behind it',
-      hasId: true,
+      params: ['id'],
       answers: { 200: AlarmWhySchema },
     }),
     handle(service, ({ api, id }) => api.why(id)),

@@ -22,7 +22,7 @@ export function batchRoutes(app: FastifyInstance, service: AlarmsService): void 
     '/batch/:id',
     described({
       summary: 'How far an operation is, and what became of each alarm',
-      hasId: true,
+      params: ['id'],
       answers: { 200: AlarmBatchStatusSchema },
     }),
     handle(service, ({ api, id }) => api.batches.get(id)),

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService, PostOptions } from '../contract.ts'
 import { readPostQuery } from './post-query.ts'
-import { described, Flag, handle, MessageSchema, Text, type Asked } from './route-parts.ts'
+import { Flag, Text } from '../../../web/route-parts.ts'
+import { described, handle, MessageSchema, type Asked } from './route-parts.ts'
 
 const PostedSchema = Type.Object({ message: Text, content: Type.Unknown() })
 const query = { store: Type.Optional(Flag), forward: Type.Optional(Flag), ttl: Type.Optional(Text) }

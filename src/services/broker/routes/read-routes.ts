@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService } from '../contract.ts'
-import { described, handle, MessageSchema, Whole } from './route-parts.ts'
+import { Whole } from '../../../web/route-parts.ts'
+import { described, handle, MessageSchema } from './route-parts.ts'
 
 export function readRoutes(app: FastifyInstance, service: BrokerService): void {
   app.get(

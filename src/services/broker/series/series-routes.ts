@@ -5,7 +5,8 @@ import { AppError } from '../../../kernel/errors.ts'
 import { HAL_MEDIA_TYPE } from '../../../web/media-types.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 import type { BrokerMessage, BrokerService, SeriesAnswer, SeriesQuery } from '../contract.ts'
-import { described, Flag, handle, MessageSchema, Text, Whole } from '../routes/route-parts.ts'
+import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import { described, handle, MessageSchema } from '../routes/route-parts.ts'
 
 const RangeParameters = {
   from: Type.Optional(Text),

@@ -53,7 +53,7 @@ export function constraintRoutes(app: FastifyInstance, service: ResourcesService
     ONE,
     described({
       summary: 'One resource constraint, also as JSON Schema',
-      id: true,
+      params: ['id'],
       produces: ['application/json', SCHEMA_MEDIA_TYPE],
       ...entity,
     }),
@@ -65,12 +65,21 @@ export function constraintRoutes(app: FastifyInstance, service: ResourcesService
   )
   app.put(
     ONE,
-    described({ summary: 'Replace a resource constraint that no resource is held against', id: true, body, ...entity }),
+    described({
+      summary: 'Replace a resource constraint that no resource is held against',
+      params: ['id'],
+      body,
+      ...entity,
+    }),
     handle(service, ({ api, id, body: sent }) => api.constraints.replace(id, sent)),
   )
   app.delete(
     ONE,
-    described({ summary: 'Delete a resource constraint that no type has', id: true, answers: { 204: Type.Null() } }),
+    described({
+      summary: 'Delete a resource constraint that no type has',
+      params: ['id'],
+      answers: { 204: Type.Null() },
+    }),
     handle(service, async ({ api, id, reply }) => {
       await api.constraints.remove(id)
       return reply.code(204).send()

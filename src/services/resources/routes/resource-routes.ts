@@ -53,7 +53,7 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
     ONE,
     described({
       summary: 'One resource, with inherited values unless it is asked for its own',
-      id: true,
+      params: ['id'],
       query: { denormalized: Type.Optional(Type.Boolean({ default: true })) },
       produces,
       ...entity,
@@ -67,7 +67,7 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
   )
   app.put(
     ONE,
-    described({ summary: 'Replace a resource, or make it', id: true, body: EntitySchema, produces, ...entity }),
+    described({ summary: 'Replace a resource, or make it', params: ['id'], body: EntitySchema, produces, ...entity }),
     handle(service, async (asked) => {
       const { api, id, body } = asked
       const options = await writeOptions(asked, () => api.resources.get(id))
@@ -78,7 +78,7 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
     ONE,
     described({
       summary: 'Change attributes of a resource, or make it; null removes one',
-      id: true,
+      params: ['id'],
       body: Type.Object({}, { additionalProperties: true }),
       produces,
       ...entity,
@@ -93,7 +93,7 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
     ONE,
     described({
       summary: 'Delete a resource that no other has as parent or refers to',
-      id: true,
+      params: ['id'],
       query: { cascade: Type.Optional(Type.Array(Type.Enum(['alarms', 'measurements', 'tasks']))) },
       answers: { 204: Type.Null() },
     }),
@@ -111,19 +111,19 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
 function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   app.get(
     `${ONE}/children`,
-    described({ summary: 'The resources whose parent it is', id: true, query: LISTING, produces, ...page }),
+    described({ summary: 'The resources whose parent it is', params: ['id'], query: LISTING, produces, ...page }),
     handle(service, async (asked) => sendPage(asked, await asked.api.resources.children(asked.id, asked.query))),
   )
   app.get(
     `${ONE}/referrers`,
-    described({ summary: 'The resources that refer to it', id: true, query: LISTING, produces, ...page }),
+    described({ summary: 'The resources that refer to it', params: ['id'], query: LISTING, produces, ...page }),
     handle(service, async (asked) => sendPage(asked, await asked.api.resources.referrers(asked.id, asked.query))),
   )
   app.get(
     `${ONE}/changes`,
     described({
       summary: 'What was written, newest first; also of a resource that is deleted',
-      id: true,
+      params: ['id'],
       query: PagingSchema,
       produces: ['application/json', PAGED_MEDIA_TYPE],
     }),
@@ -133,7 +133,7 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
   app.get(
     `${ONE}/commands`,
-    described({ summary: 'Commands that were executed, newest first', id: true, query: PagingSchema, ...page }),
+    described({ summary: 'Commands that were executed, newest first', params: ['id'], query: PagingSchema, ...page }),
     handle(service, async ({ api, id, query, reply }) => {
       const found = await api.resources.commands(id, query)
       return reply.header('x-count', found.total).send(found)
@@ -141,7 +141,7 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
   app.get(
     `${ONE}/explain`,
-    described({ summary: 'Each attribute with its value and where it comes from', id: true }),
+    described({ summary: 'Each attribute with its value and where it comes from', params: ['id'] }),
     handle(service, ({ api, id }) => api.resources.explain(id)),
   )
 }

@@ -1,30 +1,13 @@
 /** What all routes of the service share: who asks, versions, parameters, and how a route is described. */
-import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import { Type, type TSchema } from 'typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import type { ListQuery, ResourceEntity, ResourcesApi, ResourcesService, Versioned, WriteOptions } from '../contract.ts'
+import { asking, describing, type Asked as AskedOf } from '../../../web/route-parts.ts'
+import type { ListQuery, ResourceEntity, ResourcesApi, Versioned, WriteOptions } from '../contract.ts'
 
-export interface Asked {
-  readonly api: ResourcesApi
-  readonly query: ListQuery
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly body: unknown
-  /** of the path */
-  readonly id: string
-}
+export type Asked = AskedOf<ResourcesApi, ListQuery>
 
-export type Handler = (asked: Asked) => unknown
-
-/** A handler that gets what the request says, read. */
-export function handle(service: ResourcesService, handler: Handler) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    // what the host's authentication found out
-    const { tenant, user, params, query, body } = request
-    const { id = '' } = params as { readonly id?: string }
-    return handler({ api: service.as({ tenant, user }), query: query as ListQuery, request, reply, body, id })
-  }
-}
+export const handle = asking<ResourcesApi, ListQuery>((query) => query as ListQuery)
 
 /** What `If-Match` asks for. Throws `PRECONDITION` when it can never hold. */
 export async function writeOptions(
@@ -64,33 +47,6 @@ export function sendCreated(reply: FastifyReply, collection: string, entity: Res
   return reply.code(201).header('location', uri).send({ statusCode: 201, uri, entity })
 }
 
-export interface Description {
-  readonly summary: string
-  readonly body?: TSchema
-  readonly query?: Readonly<Record<string, TSchema>>
-  /** whether the path has an id */
-  readonly id?: boolean
-  /** by status; 200 unless said otherwise */
-  readonly answers?: Readonly<Record<number, TSchema>>
-  readonly produces?: readonly string[]
-}
-
-/** The options of a route; its schemas are for readers, the service checks for itself. */
-export function described(description: Description): RouteShorthandOptions {
-  const { summary, body, query, id = false, answers = {}, produces } = description
-  return {
-    schema: {
-      summary,
-      tags: ['resources'],
-      ...(body && { body }),
-      ...(query && { querystring: Type.Object(query) }),
-      ...(id && { params: Type.Object({ id: Type.String() }) }),
-      ...(produces && { produces }),
-      response: { ...answers, '4xx': ErrorSchema },
-    },
-  }
-}
-
 export const EntitySchema = Type.Object({ id: Type.String() }, { additionalProperties: true, title: 'Attributes' })
 export const CreatedSchema = Type.Object(
   { statusCode: Type.Integer(), uri: Type.String(), entity: EntitySchema },
@@ -114,3 +70,5 @@ const ErrorSchema = Type.Object(
   },
   { title: 'Error' },
 )
+
+export const described = describing('resources', ErrorSchema)

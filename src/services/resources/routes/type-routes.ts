@@ -53,7 +53,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
   )
   app.get(
     ONE,
-    described({ summary: 'One resource type', id: true, answers: { 200: EntitySchema } }),
+    described({ summary: 'One resource type', params: ['id'], answers: { 200: EntitySchema } }),
     handle(service, async ({ api, id, reply }) => {
       const { value, version } = await api.types.get(id)
       return sendVersion(reply, version).send(value)
@@ -61,7 +61,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
   )
   app.put(
     ONE,
-    described({ summary: 'Replace a resource type', id: true, body, answers: { 202: EntitySchema } }),
+    described({ summary: 'Replace a resource type', params: ['id'], body, answers: { 202: EntitySchema } }),
     handle(service, async (asked) => {
       const { api, id, reply } = asked
       const options = await writeOptions(asked, () => api.types.get(id))
@@ -73,7 +73,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
     ONE,
     described({
       summary: 'Change attributes of a resource type, or make it; null removes one',
-      id: true,
+      params: ['id'],
       body,
       answers: { 201: CreatedSchema, 202: EntitySchema },
     }),
@@ -87,7 +87,11 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
   )
   app.delete(
     ONE,
-    described({ summary: 'Delete a resource type that no resource uses', id: true, answers: { 204: Type.Null() } }),
+    described({
+      summary: 'Delete a resource type that no resource uses',
+      params: ['id'],
+      answers: { 204: Type.Null() },
+    }),
     handle(service, async (asked) => {
       const { api, id, reply } = asked
       await api.types.remove(id, await writeOptions(asked, () => api.types.get(id)))
@@ -98,7 +102,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
     `${ONE}/changes`,
     described({
       summary: 'What was written, newest first',
-      id: true,
+      params: ['id'],
       query: PagingSchema,
       produces: ['application/json', PAGED_MEDIA_TYPE],
     }),
@@ -110,7 +114,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
     `${ONE}/constraints`,
     described({
       summary: 'The constraints of a type: merged, as JSON Schema, or as they were written',
-      id: true,
+      params: ['id'],
       query: PagingSchema,
       produces: ['application/json', SCHEMA_MEDIA_TYPE, PAGED_MEDIA_TYPE],
     }),
@@ -129,7 +133,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
     `${ONE}/revalidate`,
     described({
       summary: 'Hold the resources of a type against its constraints again',
-      id: true,
+      params: ['id'],
       answers: { 202: EntitySchema },
     }),
     handle(service, async ({ api, id, reply }) => {

@@ -6,7 +6,8 @@ import { AppError } from '../../../kernel/errors.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { BatchRequestSchema, BatchStatusSchema, QueuedBatchSchema } from '../batch-schema.ts'
 import type { BatchRequest, RulesService } from '../contract.ts'
-import { described, Flag, handle } from './route-parts.ts'
+import { Flag } from '../../../web/route-parts.ts'
+import { described, handle } from './route-parts.ts'
 
 /** Operations of other services, which come on the paths of operations on tasks. */
 export interface OtherBatches {

@@ -15,7 +15,8 @@ import {
 import { readShape } from '../read-shape.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
-import { described, handle, Text, Whole } from './route-parts.ts'
+import { Text, Whole } from '../../../web/route-parts.ts'
+import { described, handle } from './route-parts.ts'
 import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
 
 const node = { params: ['id', 'node'], answers: { 200: RuntimeNodeSchema } } as const

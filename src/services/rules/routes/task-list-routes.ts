@@ -11,7 +11,8 @@ import { PagedTasksSchema, TaskEntitySchema, type TaskFilter } from '../task-sch
 import { BATCH_ACTIONS } from '../words.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 import { readFormat, readIds, readPaging, readTaskFilter } from './read-filters.ts'
-import { described, Flag, handle, Text, Version, Whole } from './route-parts.ts'
+import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import { described, handle, Version } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 
 const filters = {

@@ -12,7 +12,8 @@ import {
   type TaskSpecification,
 } from '../task-schema.ts'
 import { readFormat } from './read-filters.ts'
-import { CHECKS, described, Flag, handle, readChecks, Version } from './route-parts.ts'
+import { Flag } from '../../../web/route-parts.ts'
+import { CHECKS, described, handle, readChecks, Version } from './route-parts.ts'
 
 const one = { params: ['id'] } as const
 const entity = { ...one, answers: { 200: TaskEntitySchema } }

@@ -16,7 +16,8 @@ import {
 import { TemplateRunSchema } from '../tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
-import { CHECKS, described, Flag, handle, readChecks, Text, Version, Whole, type Asked } from './route-parts.ts'
+import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import { CHECKS, described, handle, readChecks, Version, type Asked } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
 

@@ -5,7 +5,8 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { PlugCallSchema, SimulationSchema } from '../tools-schema.ts'
-import { described, handle, Whole, type Asked } from './route-parts.ts'
+import { Whole } from '../../../web/route-parts.ts'
+import { described, handle, type Asked } from './route-parts.ts'
 
 const EXPRESSIONS = ['expression', 'cron', 'rrule'] as const
 const KEEP_ONE = 'keep one of expression, cron and rrule'
