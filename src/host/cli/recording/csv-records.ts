@@ -14,6 +14,7 @@ export interface RecordTaker {
  * A quote that is opened and never closed properly would swallow the rest of the file. It is reported where it was
  * opened, and reading goes on in the line after it, so that one slip hides no other. That stays linear: of the lines
  * that are read again only the last can open a quote, because any line that could have would have ended the first.
+ * The package csv-parse 7 goes on inside the open quote: it names later lines in place of the torn one, and loses them.
  */
 export class CsvRecords {
   readonly #taker: RecordTaker
