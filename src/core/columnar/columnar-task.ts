@@ -90,10 +90,10 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return callPlug(this.#run, execution, this.#task.caller) as Outcome
   }
 
-  view(execution: Execution, now: number): OpenView {
+  view(execution: Execution, now: number, at: number): OpenView {
     const run = this.#run
     run.now = now
-    run.at = now
+    run.at = at
     return new CallContext(run, execution, this.#task.caller, NOTHING_FETCHED)
   }
 

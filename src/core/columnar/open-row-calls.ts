@@ -222,9 +222,9 @@ export class RowCalls {
     const message = call.message as Message
     const { plug } = call.sensor as SensorCall
     const time = this.#rows.time(call.row)
-    const { since } = call
     const execution = this.#open(call)
-    handle.task.goOn(execution, this.#calls.outcome(plug, value, hasFailed), time, since)
+    const outcome = this.#calls.outcome(plug, value, hasFailed)
+    handle.task.goOn(execution, outcome, time, this.#rows.clock[1] as number)
     handle.task.done(handle, message)
   }
 
@@ -245,7 +245,7 @@ export class RowCalls {
     const handle = call.handle as RowHandle
     const execution = this.#batch.openCall(call)
     this.#drop(call)
-    context.opened = { execution, view: handle.task.view(execution, this.#rows.time(call.row)) }
+    context.opened = { execution, view: handle.task.view(execution, this.#rows.time(call.row), call.since) }
     return execution
   }
 

@@ -39,8 +39,8 @@ export interface BatchTask {
   readonly state: TaskState
   /** Calls a sensor's plug whose call changes nothing. */
   call(execution: Execution): Outcome
-  /** A plug's own view of a call that is open in the full state. */
-  view(execution: Execution, now: number): OpenView
+  /** A plug's own view of a call that is open in the full state. `now`: its message's time; `at`: the clock's. */
+  view(execution: Execution, now: number, at: number): OpenView
   /** What a plug sees that asks after its call is over. */
   over(node: GraphNode, message: Message, time: number): Opened
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */

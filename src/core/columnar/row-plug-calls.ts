@@ -86,7 +86,8 @@ export class RowPlugCalls implements ContextOwner {
       ? { sensors: context.nodeAt, firings: ALL_DONE }
       : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
     const execution = handle.batch.materializeTo(handle, progress) as Execution
-    context.opened = { execution, view: handle.task.view(execution, handle.batch.timeOf(handle)) }
+    const time = handle.batch.timeOf(handle)
+    context.opened = { execution, view: handle.task.view(execution, time, Math.max(time, handle.batch.lastAnswerAt)) }
     return context.opened
   }
 
