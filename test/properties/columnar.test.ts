@@ -340,7 +340,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds src/core/quiet/lane.ts L1 to L3
+// Holds src/core/columnar/rule-batch.ts L1 to L3, src/core/engine/executor.ts X1
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0

@@ -55,7 +55,7 @@ const pair = (type: 'AND' | 'OR') => ({
   triggers: [{ sourceLabel: 'g', destinationLabel: 'a0', statesTrigger: ['TRUE'] }],
 })
 
-// Holds src/core/quiet/shape.ts Q1 to Q4
+// Holds src/core/columnar/batch-shape.ts Q1 to Q4
 describe('a task sits down after two messages with the same fields', () => {
   const cases: [string, Rule, boolean][] = [
     ['of one comparing sensor', rule(), true],
@@ -90,6 +90,7 @@ describe('a task sits down after two messages with the same fields', () => {
   })
 })
 
+// Holds src/core/engine/executor.ts X2
 describe('a attached task', () => {
   async function attached(given: Rule = rule()) {
     const one = await started(given)
