@@ -23,7 +23,7 @@ describe('plugs', () => {
 
   it('tells all about one: properties, types, defaults, states, what it gives, and a node', async () => {
     const { stdout } = await cli(['plugs', 'windowStats'])
-    expect(stdout).toContain('# windowStats\n\nsensor, version 1.0.0')
+    expect(stdout).toContain('# windowStats\n\nsensor, version 2.0.0')
     expect(stdout).toContain('States: `Above`, `In Range`, `Below`, `Collecting`.')
     expect(stdout).toContain('| `percentile` | double | no | `50` | `95` |')
     expect(stdout).toContain('| `mean` | double |')
