@@ -13,6 +13,7 @@ import { openMedium } from './open-medium.ts'
 import type { HostedService } from './service.ts'
 import { SERVICES } from './service-table.ts'
 import type { Parts, ServiceTable } from './services.ts'
+import type { Timers } from './timers.ts'
 
 export interface Composed extends Omit<Mounting, 'alone'> {
   readonly keyPairs: KeyPairs
@@ -30,6 +31,8 @@ export interface Making {
   readonly openStorage?: (config: Config) => Promise<Storage>
   /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
+  /** of requests and of the stop */
+  readonly timers?: Timers
 }
 
 /** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
@@ -64,6 +67,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       doors: { keyPairs, tokens, now },
       metrics,
       limits: config.limits,
+      ...(making.timers && { timers: making.timers }),
       async probe() {
         await records.get('-')
         return made.flatMap((one) => one.trouble?.() ?? [])

@@ -20,6 +20,7 @@ import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { HostedService } from './service.ts'
 import { watchAnswers } from './open-answers.ts'
+import type { Timers } from './timers.ts'
 import { validateStrictly } from './validation.ts'
 import { ownVersion } from './version.ts'
 
@@ -37,6 +38,8 @@ export interface Mounting {
   readonly doors: Doors
   readonly metrics: Metrics
   readonly limits: Limits
+  /** default: the machine's */
+  readonly timers?: Timers
   /** where services log: the server's log from here on */
   readonly serviceLog?: HostLog
   /** what is not as well as it should be; rejects when the store does not answer */
@@ -58,7 +61,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })
-  watchAnswers(app, limits.requestMs)
+  watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
   app.addHook('onRequest', authenticate(doors))

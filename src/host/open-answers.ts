@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { AnswerQueue, type Place } from './answer-queue.ts'
+import { machineTimers, type Timers } from './timers.ts'
 
 type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
 
@@ -11,14 +12,14 @@ type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
  * ends when the host closes. All share one timer, because one each would cost more than the rest of the frame: the
  * refusal may come a twentieth of the limit late.
  */
-export function watchAnswers(app: FastifyInstance, limit: number): void {
+export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers = machineTimers): void {
   const waiting = new AnswerQueue<FastifyReply>()
   // of this call alone: two of them may look after one request
   const PLACE = Symbol('place among the open answers')
   app.decorateReply(PLACE, undefined)
   const lasting = new Set<FastifyReply>()
   const sweep = () => {
-    for (const reply of waiting.takeDue(performance.now())) {
+    for (const reply of waiting.takeDue(timers.elapsed())) {
       if (reply.raw.destroyed) continue
       if (reply.sent || reply.raw.headersSent) {
         lasting.add(reply)
@@ -27,10 +28,10 @@ export function watchAnswers(app: FastifyInstance, limit: number): void {
       } else reply.send(new AppError('TIMED_OUT', `The request took longer than ${limit} ms`))
     }
   }
-  const timer = setInterval(sweep, Math.max(1, limit / 20)).unref()
+  const endSweeps = timers.every(Math.max(1, limit / 20), sweep)
   app.addHook('onRequest', (_request, reply, done) => {
     const held = reply as Held
-    held[PLACE] = waiting.add(reply, performance.now() + limit)
+    held[PLACE] = waiting.add(reply, timers.elapsed() + limit)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -43,7 +44,7 @@ export function watchAnswers(app: FastifyInstance, limit: number): void {
   app.addHook('preClose', async () => {
     for (const { raw } of [...waiting, ...lasting]) if (isEndless(raw)) raw.end()
   })
-  app.addHook('onClose', async () => clearInterval(timer))
+  app.addHook('onClose', async () => endSweeps())
 }
 
 function isEndless(raw: FastifyReply['raw']): boolean {

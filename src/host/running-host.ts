@@ -8,6 +8,7 @@ import { makeDemos } from './demo.ts'
 import { listen, tryAddress } from './listen.ts'
 import type { LogStream } from './log.ts'
 import type { Demo } from './service.ts'
+import { machineTimers, type Timers } from './timers.ts'
 
 export interface RunningHost {
   /** base address of everything */
@@ -25,7 +26,7 @@ export interface RunningHost {
 }
 
 /** ms after which a request that does not end is cut off, so that there is time left to flush */
-const PATIENCE = 6_000
+export const STOP_PATIENCE = 6_000
 
 /**
  * A host that listens. `LISTEN`, `STORE` or `USAGE` when it cannot; then nothing is left open, and when the address or
@@ -33,6 +34,7 @@ const PATIENCE = 6_000
  * be made is made last of all: only who sees the ready line has a use for it.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
+  const { timers = machineTimers } = making
   await tryAddress(config)
   const composed = await compose(config, making)
   const log = { level: config.logLevel, stream: logStream }
@@ -45,18 +47,18 @@ export async function startHost(config: Config, logStream: LogStream, making: Ma
     const first = given ?? (await firstPair(composed.keyPairs, config))
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const also = composed.services.flatMap(({ address }) => address?.() ?? [])
-    return { url, first, also, example, demos, app, stop: () => stop(app) }
+    return { url, first, also, example, demos, app, stop: () => stop(app, timers) }
   } catch (error) {
-    await stop(app)
+    await stop(app, timers)
     throw error
   }
 }
 
-async function stop(app: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), PATIENCE)
+async function stop(app: FastifyInstance, timers: Timers): Promise<void> {
+  const finish = timers.after(STOP_PATIENCE, () => app.server.closeAllConnections())
   try {
     await app.close()
   } finally {
-    clearTimeout(cut)
+    finish()
   }
 }

@@ -1,4 +1,6 @@
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
+import { until } from '../support/until.ts'
 import { printedRoutes } from './printed-routes.ts'
 import { basic, sampleHost } from './sample-host.ts'
 
@@ -46,7 +48,10 @@ describe('a request that fails', () => {
 
   it('takes too long: it is answered 503', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
-    const answer = await host.ask({ method: 'GET', url: '/sample/stuck' })
+    const asked = host.ask({ method: 'GET', url: '/sample/slow' })
+    await until(() => host.service.waiting() === 1)
+    host.timers.advance(21)
+    const answer = await asked
     expect(answer.json()).toMatchObject({ status: 503, problem: 'The request took longer than 20 ms' })
   })
 })
@@ -54,8 +59,12 @@ describe('a request that fails', () => {
 describe('a stream', () => {
   it('may take longer than the limit, once it has begun', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
-    const answer = await host.ask({ method: 'GET', url: '/sample/stream' })
-    expect([answer.statusCode, answer.body]).toEqual([200, 'one\ntwo\n'])
+    const { headers } = host
+    const answer = await host.app.inject({ url: '/sample/stream', headers, payloadAsStream: true })
+    host.timers.advance(100)
+    await until(() => host.service.waiting() === 1)
+    host.service.release()
+    expect([answer.statusCode, await text(answer.stream())]).toEqual([200, 'one\ntwo\n'])
   })
 })
 

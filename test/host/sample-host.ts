@@ -6,6 +6,7 @@ import type { Tokens } from '../../src/host/auth/tokens.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import type { LogLevel } from '../../src/host/log.ts'
+import { HandTimers } from './hand-timers.ts'
 import { sampleService, type SampleService } from './sample-service.ts'
 import { smallStore } from './small-store.ts'
 
@@ -17,6 +18,7 @@ export interface SampleHost extends AsyncDisposable {
   /** lines of the log */
   readonly log: readonly string[]
   readonly clock: { now: number }
+  readonly timers: HandTimers
   readonly store: ReturnType<typeof smallStore>
   /** headers with the credentials of the tenant `one` */
   readonly headers: { readonly authorization: string }
@@ -28,6 +30,7 @@ export const PAIR = { key: 'key-1', secret: 'open-sesame', tenant: 'one' }
 
 export async function sampleHost(given: Given = {}, level: LogLevel = 'debug'): Promise<SampleHost> {
   const clock = { now: Date.UTC(2026, 0, 1) }
+  const timers = new HandTimers()
   const log: string[] = []
   const service = sampleService()
   const store = smallStore()
@@ -38,6 +41,7 @@ export async function sampleHost(given: Given = {}, level: LogLevel = 'debug'): 
     now: () => clock.now,
     openStorage: async () => store,
     hashCost: 2,
+    timers,
   })
   const app = await createApp({ ...composed, log: { level, stream: { write: (line) => void log.push(line) } } })
   await composed.keyPairs.add(PAIR)
@@ -49,6 +53,7 @@ export async function sampleHost(given: Given = {}, level: LogLevel = 'debug'): 
     tokens: composed.doors.tokens,
     log,
     clock,
+    timers,
     store,
     headers,
     ask: ({ headers: more = {}, ...options }) => app.inject({ ...options, headers: { ...headers, ...more } }),

@@ -6,9 +6,9 @@ import { AppError } from '../../src/kernel/errors.ts'
 export interface SampleService extends HostedService {
   /** what the host did with it, in order */
   readonly life: string[]
-  /** lets `GET /sample/slow` answer */
+  /** lets `GET /sample/slow` answer, and `GET /sample/stream` go on */
   release(): void
-  /** how many wait in `GET /sample/slow` */
+  /** how many wait for it */
   readonly waiting: () => number
   readonly closing: () => AbortSignal | undefined
 }
@@ -27,6 +27,7 @@ const THING = {
 export function sampleService(name = 'sample'): SampleService {
   const life: string[] = []
   const waiters: (() => void)[] = []
+  const released = () => new Promise<void>((resolve) => waiters.push(resolve))
   let closing: AbortSignal | undefined
   return {
     name,
@@ -79,23 +80,23 @@ export function sampleService(name = 'sample'): SampleService {
         throw new TypeError('x is not a function at /secret/place')
       })
       app.get(`/${name}/slow`, async () => {
-        await new Promise<void>((resolve) => waiters.push(resolve))
+        await released()
         return { done: true }
       })
-      app.get(`/${name}/stream`, async (_request, reply) => reply.type('text/plain').send(Readable.from(slowly())))
+      app.get(`/${name}/stream`, async (_request, reply) =>
+        reply.type('text/plain').send(Readable.from(lines(released))),
+      )
       app.get(`/${name}/events`, async (_request, reply) =>
         reply.type('text/event-stream').send(Readable.from(endless())),
       )
-      app.get(`/${name}/stuck`, () => new Promise(() => {}))
     },
   }
 }
 
-/** Two lines, the second one longer after the first than the sample host gives an answer: one that has begun may last. */
-async function* slowly(): AsyncGenerator<string> {
+/** Two lines, the second one when it may come. */
+async function* lines(released: () => Promise<void>): AsyncGenerator<string> {
   yield 'one\n'
-  const end = performance.now() + 80
-  while (performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+  await released()
   yield 'two\n'
 }
 

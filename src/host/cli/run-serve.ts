@@ -1,13 +1,13 @@
 /** What `serve` does: a host until the process is told to stop. */
 import { readConfig, type Given } from '../config.ts'
-import { startHost, type RunningHost } from '../running-host.ts'
+import { startHost, STOP_PATIENCE, type RunningHost } from '../running-host.ts'
 import type { DemoRequest } from '../service.ts'
 import { SERVICES } from '../service-table.ts'
 import { keepHeapSteady } from '../steady-heap.ts'
 import type { Terminal } from './terminal.ts'
 
-/** ms from the signal to the end, whatever hangs */
-const LAST_CALL = 9_500
+/** ms from the signal to the end, whatever hangs: what is left when requests were cut off is there to flush */
+const LAST_CALL = STOP_PATIENCE + 3_500
 
 /** Serves until the process is told to stop. Throws `USAGE`, `LISTEN` or `STORE` when it cannot start. */
 export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {

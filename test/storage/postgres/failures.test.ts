@@ -6,7 +6,7 @@ import { openPostgres, type PostgresOptions } from '../../../src/storage/postgre
 import { expectCode, failureOf } from '../../contracts/storage/medium.ts'
 import { cuttableWay, describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
-import { until } from './until.ts'
+import { until } from '../../support/until.ts'
 
 interface Note {
   readonly text: string

@@ -6,7 +6,7 @@ import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
 import { NOTES } from './unit-writer.ts'
-import { until } from './until.ts'
+import { until } from '../../support/until.ts'
 
 describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
   let server: PostgresServer

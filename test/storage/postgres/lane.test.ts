@@ -5,7 +5,7 @@ import { Lane } from '../../../src/storage/postgres/lane.ts'
 import { migrate } from '../../../src/storage/postgres/migrations.ts'
 import { cuttableWay, describeWithPostgres } from '../../support/postgres-server.ts'
 import type { CuttableWay, PostgresServer } from '../../support/postgres-server.ts'
-import { until } from './until.ts'
+import { until } from '../../support/until.ts'
 
 const schema = 'lanes'
 const isCommit = (bytes: Buffer): boolean => bytes.includes('commit\0')
