@@ -6,6 +6,7 @@ import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import type { Alarm } from '../../src/services/alarms/contract.ts'
+import { until } from '../support/until.ts'
 import { printedRoutes } from './printed-routes.ts'
 import { basic } from './sample-host.ts'
 
@@ -29,10 +30,6 @@ async function task(rule: object): Promise<string> {
   const made = await ask('POST', '/api/tasks', { ...rule, task: { name: 't', type: 'reactive', resource: 'boiler-1' } })
   expect(made.statusCode, made.body).toBe(201)
   return made.json<{ ID: string }>().ID
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve))
 }
 
 const sensor = (label: string, name: string, properties: object = {}) => ({ label, name, resource: '$', properties })

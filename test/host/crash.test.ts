@@ -215,10 +215,10 @@ describe('a host that is killed while it works', () => {
     const after = await api.tasks.get(clock.ID)
     expect(after.status).toBe('running')
     const ticksOn = async () => (await api.tasks.get(clock.ID)).invocationCount
-    await expect.poll(ticksOn, { timeout: 60_000 }).toBeGreaterThan(after.invocationCount)
+    await expect.poll(ticksOn).toBeGreaterThan(after.invocationCount)
     for (const { id, begun } of timers) {
       const stateOf = async () => (await api.inspection.node(id, 'silence')).mostLikelyState?.state
-      await expect.poll(stateOf, { timeout: 60_000 }).toBe('Triggered')
+      await expect.poll(stateOf).toBe('Triggered')
       const { collectedTime = 0 } = await api.inspection.node(id, 'silence')
       expect(collectedTime, 'not before its time').toBeGreaterThanOrEqual(begun + SILENCE)
     }

@@ -53,9 +53,7 @@ describe('a rule that asks for data', () => {
       timestamp: Date.now() - 60_000,
     })
     await ask(app, 'POST', '/resources/boiler-1/events', { humidity: 60 })
-    await expect
-      .poll(() => ask(app, 'GET', '/resources/summary/messages'), { timeout: 10_000 })
-      .toMatchObject([{ mean: 20 }])
+    await expect.poll(() => ask(app, 'GET', '/resources/summary/messages')).toMatchObject([{ mean: 20 }])
   })
 
   it('finds the message that woke it among what is stored', async () => {
@@ -72,7 +70,7 @@ describe('a rule that asks for data', () => {
     for (let count = 1; count <= 20; count++) {
       await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 20, timestamp: Date.now() - count })
       const summaries = () => ask(app, 'GET', '/resources/summary/messages')
-      await expect.poll(summaries, { timeout: 10_000 }).toHaveLength(count)
+      await expect.poll(summaries).toHaveLength(count)
       found.push(((await summaries()) as readonly { mean: unknown }[])[0]?.mean)
     }
     expect(found).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))

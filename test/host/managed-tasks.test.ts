@@ -131,12 +131,12 @@ describe('managed tasks in the host', () => {
     })
     await forAll((id) => host.done('POST', '/api/resources', { id }))
     await forAll((id) => host.done('PATCH', `/api/resources/${id}`, { resourceTypeId: 'pump' }))
-    await expect.poll(() => host.tasks('status=running'), { timeout: 60_000 }).toBe(RESOURCES)
+    await expect.poll(() => host.tasks('status=running')).toBe(RESOURCES)
 
     await forAll((id, n) => host.done('POST', `/resources/${id}/events`, { temperature: n % 2 === 0 ? 95 : 20 }))
     const isHot = async (id: string) =>
       ((await host.done('GET', `/api/resources/${id}`)) as { hot?: boolean }).hot === true
-    await forAll((id, n) => expect.poll(() => isHot(id), { timeout: 60_000 }).toBe(n % 2 === 0))
+    await forAll((id, n) => expect.poll(() => isHot(id)).toBe(n % 2 === 0))
 
     // killed while half of them leave and a template comes
     const other = { ...TEMPLATE, name: 'second' }
@@ -151,13 +151,13 @@ describe('managed tasks in the host', () => {
     )
     await host.kill()
     host = await Process.start()
-    await expect.poll(() => host.tasks('template=too-hot'), { timeout: 60_000 }).toBe(RESOURCES / 2)
-    await expect.poll(() => host.tasks('template=second'), { timeout: 60_000 }).toBe(RESOURCES / 2)
+    await expect.poll(() => host.tasks('template=too-hot')).toBe(RESOURCES / 2)
+    await expect.poll(() => host.tasks('template=second')).toBe(RESOURCES / 2)
     expect(await host.tasks('resource=pump-0')).toBe(0)
     expect(await host.tasks('resource=pump-999')).toBe(2)
 
     await forAll((id, n) => (n >= RESOURCES / 2 ? host.done('DELETE', `/api/resources/${id}`) : Promise.resolve()))
-    await expect.poll(() => host.tasks(''), { timeout: 60_000 }).toBe(0)
+    await expect.poll(() => host.tasks('')).toBe(0)
     await host.kill()
   }, 240_000)
 })

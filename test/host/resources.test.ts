@@ -1,6 +1,6 @@
 /** The resources service inside the whole frame: credentials, errors, the API page, what the broker finds. */
 import type { FastifyInstance } from 'fastify'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
@@ -78,10 +78,8 @@ describe('the resources service in the frame', () => {
       payload: { temperature: 90 },
     })
     expect(posted.statusCode, posted.body).toBe(200)
-    await vi.waitFor(async () => {
-      const found = await app.inject({ url: '/api/resources/boiler-7', headers: as('a') })
-      expect(Object.keys(found.json<object>())).toEqual(['id', 'lastMessageTimestamp'])
-    })
+    const found = () => app.inject({ url: '/api/resources/boiler-7', headers: as('a') })
+    await expect.poll(async () => Object.keys((await found()).json<object>())).toEqual(['id', 'lastMessageTimestamp'])
   })
 
   it('deletes with a resource what it is told to', async () => {
@@ -89,14 +87,14 @@ describe('the resources service in the frame', () => {
     const ask = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
       app.inject({ method, url, headers: as('a'), ...(payload && { payload }) })
     await ask('POST', '/resources/boiler-8/events', { temperature: 90 })
-    await vi.waitFor(async () => expect((await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200))
+    await expect.poll(async () => (await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200)
     const alarm = { type: 'HOT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-8' } }
     expect((await ask('POST', '/alarm/alarms', alarm)).statusCode).toBeLessThan(300)
     const alarms = async () => (await ask('GET', '/alarm/alarms?source=boiler-8')).json<{ total: number }>().total
     expect(await alarms()).toBe(1)
     const gone = await ask('DELETE', '/api/resources/boiler-8?cascade=alarms&cascade=measurements&cascade=tasks')
     expect(gone.statusCode, gone.body).toBe(204)
-    await vi.waitFor(async () => expect(await alarms()).toBe(0))
+    await expect.poll(() => alarms()).toBe(0)
     expect((await ask('GET', '/resources/boiler-8/current')).statusCode).toBe(404)
   })
 })

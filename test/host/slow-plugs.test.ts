@@ -92,7 +92,7 @@ describe('of 50 messages, posted one after the other', () => {
     await using app = await host(['rules', 'broker'])
     await ask(app, 'POST', '/api/tasks', keeping(sensor, state, '${streamdata.temperature}'))
     for (let i = 0; i < 50; i++) await ask(app, 'POST', '/resources/boiler-1/events', { temperature: i })
-    await expect.poll(() => found(app), { timeout: 30_000 }).toHaveLength(50)
+    await expect.poll(() => found(app)).toHaveLength(50)
     expect(await found(app)).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 
@@ -115,7 +115,7 @@ describe('of 50 messages, posted one after the other', () => {
     await ask(app, 'POST', '/api/tasks', rule)
     for (const { resource: _resource, ...values } of messages)
       await ask(app, 'POST', '/resources/boiler-1/events', values)
-    await expect.poll(() => found(app), { timeout: 30_000 }).toHaveLength(simulated.length)
+    await expect.poll(() => found(app)).toHaveLength(simulated.length)
     expect(await found(app)).toEqual(simulated)
     expect(simulated.length).toBeGreaterThan(20)
   })
@@ -149,7 +149,7 @@ describe('raise, clear, raise, each post answered before the next', () => {
       const found = (await ask(app, 'GET', '/alarm/alarms?status=ACTIVE')) as { readonly total: number }
       return found.total
     }
-    await expect.poll(active, { timeout: 30_000 }).toBe(boilers.length)
+    await expect.poll(active).toBe(boilers.length)
   })
 })
 

@@ -4,6 +4,7 @@ import { EVENT_LOG, PARTITION } from '../../../src/services/alarms/alarm-record.
 import type { AlarmEvent } from '../../../src/services/alarms/contract.ts'
 import { jsonLines, serverEvents } from '../../../src/web/client/streams.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { until } from '../../support/until.ts'
 import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
 
 let alarms: Bench
@@ -184,8 +185,4 @@ describe('the stream of alarm events', () => {
 
 function streaming(count: number): Promise<void> {
   return until(() => alarms.service.gauges().eventStreams === count)
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { WebSocket as Client } from 'ws'
 import { TICK_MS } from '../../../src/services/broker/routes/streams/open-streams.ts'
+import { until } from '../../support/until.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
 function containing(text: string): unknown {
@@ -28,7 +29,7 @@ class Socket implements AsyncDisposable {
 
   /** Resolves when so many frames came. */
   async has(count: number): Promise<readonly unknown[]> {
-    while (this.frames.length < count) await new Promise(setImmediate)
+    await until(() => this.frames.length >= count)
     return this.frames
   }
 
@@ -117,7 +118,7 @@ describe('a socket that publishes', () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/resources/a/events/publish`)
     for (let n = 0; n < 1000; n++) socket.client.send(JSON.stringify({ n, timestamp: NOON + n }))
-    while (broker.engine.messages.length < 1000) await new Promise(setImmediate)
+    await until(() => broker.engine.messages.length >= 1000)
     expect(broker.engine.messages.map(({ n }) => n)).toEqual(Array.from({ length: 1000 }, (_, n) => n))
   })
 
@@ -180,7 +181,7 @@ describe('a socket that subscribes', () => {
     }
     expect(broker.service.gauges().subscribers).toBe(2)
     broker.timers.fire(TICK_MS, 60)
-    while (broker.service.gauges().subscribers > 1) await new Promise(setImmediate)
+    await until(() => broker.service.gauges().subscribers === 1)
     slow.client.resume()
     await slow.isClosed()
     expect(fast.closed).toBeUndefined()

@@ -1,5 +1,5 @@
 /** Resources that the broker hears of. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RESOURCES } from '../../../src/services/resources/resource-record.ts'
 import { pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-resources.ts'
@@ -85,7 +85,7 @@ describe('when a resource was heard last', () => {
     expect((await resources.api.resources.list({})).values[0]).toMatchObject({ lastMessageTimestamp: NOON + 7 })
     expect(await stored(resources, 'a')).toBeUndefined()
     resources.sweep()
-    await vi.waitFor(async () => expect(await stored(resources, 'a')).toBe(NOON + 7))
+    await expect.poll(() => stored(resources, 'a')).toBe(NOON + 7)
     expect((await resources.api.resources.get('a')).version).toBe(1)
     expect((await resources.api.resources.changes('a', {})).total).toBe(1)
     await resources.close()

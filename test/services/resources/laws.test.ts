@@ -3,13 +3,14 @@ import fc from 'fast-check'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/kernel/json.ts'
 import { RESOURCES } from '../../../src/services/resources/resource-record.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { pluck } from '../support/answer.ts'
 import { bench } from './support/bench-of-resources.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const name = fc.constantFrom('a', 'b', 'owner', 'alias', 'x.y', 'tags', 'resourceTypeId')
 const scalar = fc.oneof(fc.integer(), fc.string({ maxLength: 5 }), fc.boolean())
@@ -42,7 +43,7 @@ describe('a resource that is patched', () => {
         expect((await api.resources.changes('r', {})).total).toBe(2 * (patches.length + 1))
         await close()
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 })
@@ -109,7 +110,7 @@ describe('search', () => {
             kind === 'type' ? api.types.patch(id, body) : api.resources.patch(id, { ...body, resourceTypeId }),
           ),
         )
-        await vi.waitFor(() => expect(service.gauges().openOperations).toBe(0))
+        await expect.poll(() => service.gauges().openOperations).toBe(0)
         const found = await storage.tenant('acme').collection(RESOURCES).find({})
         const shown = await Promise.all(found.map(async ({ id }) => (await api.resources.get(id)).value))
         for (const tag of ['x', 'y']) {
@@ -123,7 +124,7 @@ describe('search', () => {
         }
         await close()
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 })
@@ -148,9 +149,7 @@ describe('a restart', () => {
 
       const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
       const after = await bench({ storage, newId: () => `second-${Math.random()}` })
-      await expect
-        .poll(async () => (await after.api.types.get('t')).value['$bulkOperation'], { timeout: 10_000 })
-        .toBeUndefined()
+      await expect.poll(async () => (await after.api.types.get('t')).value['$bulkOperation']).toBeUndefined()
       expect((await after.api.resources.list({ provider: 'two', limit: 0 })).total).toBe(30)
       expect((await after.api.resources.changes('r1', {})).total).toBe(1)
       await after.close()

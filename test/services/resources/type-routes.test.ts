@@ -1,5 +1,5 @@
 /** Resource types and constraints over HTTP: codes, texts and what happens in the background. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-resources.ts'
 
@@ -10,12 +10,11 @@ beforeEach(async () => {
 afterEach(() => resources.close())
 
 /** Waits for what goes on in the background. */
-const rest = (id: string) =>
-  vi.waitFor(async () => {
-    const type = await resources.ask('GET', `/api/resourcetypes/${id}`)
-    expect(type.at('$bulkOperation')).toBeUndefined()
-    return type
-  })
+async function rest(id: string) {
+  const read = () => resources.ask('GET', `/api/resourcetypes/${id}`)
+  await expect.poll(async () => (await read()).at('$bulkOperation')).toBeUndefined()
+  return read()
+}
 
 describe('resource types', () => {
   it('are created with an id of their own, or one that is made', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import { generate, parser as createParser, type Packet } from 'mqtt-packet'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { openMqtt, type MqttDoor } from '../../../../src/services/broker/mqtt/door.ts'
 import type { MqttOptions } from '../../../../src/services/broker/mqtt/surroundings.ts'
@@ -88,7 +88,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     await made.publishAsync('resources/r/events', '{"t":1}', { qos })
     await made.publishAsync('resources/a/b/commands', '{"name":"on"}', { qos })
     await made.publishAsync('messages', '[{"resource":"x","t":2}]', { qos })
-    await vi.waitFor(() => expect(broker.posts).toHaveLength(3))
+    await expect.poll(() => broker.posts).toHaveLength(3)
     expect(broker.posts).toEqual([
       post({ t: 1 }),
       post({ name: 'on' }, 'a/b', 'commands'),
@@ -102,12 +102,12 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     const seen = messages(made)
     const granted = await made.subscribeAsync(['resources/r/commands', 'resources/+/events'], { qos: 2 })
     expect(granted.map(({ qos }) => qos)).toEqual([1, 1])
-    await vi.waitFor(() => expect(broker.feed.readers).toBe(2))
+    await expect.poll(() => broker.feed.readers).toBe(2)
     broker.tell('other', 'r', 'commands', { timestamp: 0, name: 'no' })
     broker.tell('tenant-of-k', 'r', 'commands', { timestamp: 1, name: 'on' })
     broker.tell('tenant-of-k', 's', 'events', { timestamp: 2, t: 5 })
     broker.tell('tenant-of-k', 's/t', 'events', { timestamp: 3, t: 6 })
-    await vi.waitFor(() => expect(seen).toHaveLength(2))
+    await expect.poll(() => seen).toHaveLength(2)
     expect(seen).toContainEqual(['resources/r/commands', { timestamp: 1, name: 'on' }])
     expect(seen).toContainEqual(['resources/s/events', { timestamp: 2, t: 5, resource: 's' }])
     await made.unsubscribeAsync('resources/+/events')
@@ -133,7 +133,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     await polite.endAsync()
     const lost = await client(door, { protocolVersion, will, clientId: 'lost' })
     lost.stream.destroy()
-    await vi.waitFor(() => expect(broker.posts).toEqual([post({ online: false })]))
+    await expect.poll(() => broker.posts).toEqual([post({ online: false })])
   })
 
   it('has to go when another comes with its name', async () => {
@@ -143,7 +143,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     const second = await client(door, { protocolVersion, clientId: 'one' })
     await closed
     expect(second.connected).toBe(true)
-    await vi.waitFor(() => expect(door.connections).toBe(1))
+    await expect.poll(() => door.connections).toBe(1)
   })
 })
 
@@ -159,12 +159,12 @@ describe('an acknowledgement', () => {
       const payload = JSON.stringify({ n })
       send({ cmd: 'publish', topic: 'resources/r/events', payload, qos: 1, dup: false, retain: false, messageId: n })
     }
-    await vi.waitFor(() => expect(releases.size).toBe(2))
+    await expect.poll(() => releases.size).toBe(2)
     releases.get(2)?.()
-    await vi.waitFor(() => expect(broker.posts).toHaveLength(1))
+    await expect.poll(() => broker.posts).toHaveLength(1)
     expect(packets.map(({ cmd }) => cmd)).toEqual(['connack'])
     releases.get(1)?.()
-    await vi.waitFor(() => expect(packets).toHaveLength(3))
+    await expect.poll(() => packets).toHaveLength(3)
     expect(packets.slice(1).map(({ messageId }) => messageId)).toEqual([1, 2])
   })
 
@@ -174,10 +174,10 @@ describe('an acknowledgement', () => {
     send(hello())
     const message = { cmd: 'publish', topic: 'resources/r/events', payload: '{"n":1}', qos: 2, retain: false } as const
     send({ ...message, dup: false, messageId: 7 })
-    await vi.waitFor(() => expect(packets).toHaveLength(2))
+    await expect.poll(() => packets).toHaveLength(2)
     send({ ...message, dup: true, messageId: 7 })
     send({ cmd: 'pubrel', messageId: 7 })
-    await vi.waitFor(() => expect(packets).toHaveLength(4))
+    await expect.poll(() => packets).toHaveLength(4)
     expect(packets.map(({ cmd }) => cmd)).toEqual(['connack', 'pubrec', 'pubrec', 'pubcomp'])
     expect(broker.posts).toHaveLength(1)
   })
@@ -189,7 +189,7 @@ describe('an acknowledgement', () => {
     const message = { cmd: 'publish', qos: 1, dup: false, retain: false } as const
     send({ ...message, topic: 'resources/r/events', payload: '{torn', messageId: 1 })
     send({ ...message, topic: 'nowhere', payload: '{}', messageId: 2 })
-    await vi.waitFor(() => expect(packets).toHaveLength(3))
+    await expect.poll(() => packets).toHaveLength(3)
     expect(packets.slice(1)).toMatchObject([{ reasonCode: 0x99 }, { reasonCode: 0x90 }])
     expect(broker.posts).toEqual([])
   })
@@ -218,7 +218,7 @@ it('a refused message is told on the topic of errors', async () => {
   const seen = messages(made)
   await made.subscribeAsync('errors')
   await made.publishAsync('resources/r/events', '7', { qos: 1 })
-  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  await expect.poll(() => seen).toHaveLength(1)
   expect(seen[0]).toEqual([
     'errors',
     { topic: 'resources/r/events', error: 'a message is an object', details: ['/ <- expected an object'] },
@@ -230,12 +230,12 @@ it('messages of QoS 1 wait while the client acknowledges none', async () => {
   const { send, packets } = await raw(await openDoor(broker))
   send(hello())
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
-  await vi.waitFor(() => expect(broker.feed.readers).toBe(1))
+  await expect.poll(() => broker.feed.readers).toBe(1)
   for (let n = 0; n < 150; n++) broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
-  await vi.waitFor(() => expect(packets).toHaveLength(102))
+  await expect.poll(() => packets).toHaveLength(102)
   const [, , first] = packets
   send({ cmd: 'puback', messageId: first?.messageId ?? 0 })
-  await vi.waitFor(() => expect(packets).toHaveLength(103))
+  await expect.poll(() => packets).toHaveLength(103)
 })
 
 describe('a connection ends', () => {
@@ -274,9 +274,9 @@ describe('a connection ends', () => {
     }
     const { send, packets, closed } = await raw(await openDoor(new FakeBroker(), { after }))
     send(hello({ keepalive: 10 }))
-    await vi.waitFor(() => expect(packets).toHaveLength(1))
+    await expect.poll(() => packets).toHaveLength(1)
     send({ cmd: 'pingreq' })
-    await vi.waitFor(() => expect(packets).toHaveLength(2))
+    await expect.poll(() => packets).toHaveLength(2)
     const last = timers.filter(({ isOff }) => !isOff)
     expect(last.map(({ ms }) => ms)).toEqual([15_000])
     last[0]?.work()
@@ -292,10 +292,10 @@ it('closing waits for what is on its way into the log, and tells version 5 why',
   const { send, packets } = await raw(door, 5)
   send(hello({ protocolVersion: 5 }))
   send({ cmd: 'publish', topic: 'resources/r/events', payload: '{}', qos: 0, dup: false, retain: false })
-  await vi.waitFor(() => expect(held).toHaveLength(1))
-  await vi.waitFor(() => expect(packets).toHaveLength(1))
+  await expect.poll(() => held).toHaveLength(1)
+  await expect.poll(() => packets).toHaveLength(1)
   const closing = door.close()
-  await vi.waitFor(() => expect(packets).toHaveLength(2))
+  await expect.poll(() => packets).toHaveLength(2)
   expect(packets[1]).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8b })
   expect(broker.posts).toEqual([])
   held[0]?.()

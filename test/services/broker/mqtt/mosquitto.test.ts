@@ -1,7 +1,7 @@
 /** The same door as others see it: Debian's command line clients, when they are installed. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openMqtt, type MqttDoor } from '../../../../src/services/broker/mqtt/door.ts'
 import { describeWithMosquitto } from '../../../support/mosquitto.ts'
 import { FakeBroker } from './support/fake-broker.ts'
@@ -28,7 +28,7 @@ describeWithMosquitto('the clients of mosquitto', () => {
       const broker = new FakeBroker()
       const common = await open(broker)
       await run('mosquitto_pub', [...common, '-V', version, '-q', qos, '-t', 'resources/r/events', '-m', '{"t":1}'])
-      await vi.waitFor(() => expect(broker.posts).toHaveLength(1))
+      await expect.poll(() => broker.posts).toHaveLength(1)
       expect(broker.posts[0]).toEqual({ tenant: 't', channel: 'events', resource: 'r', body: { t: 1 } })
     })
 
@@ -37,7 +37,7 @@ describeWithMosquitto('the clients of mosquitto', () => {
       const common = await open(broker)
       const topics = ['-t', 'resources/+/events', '-q', '1', '-C', '1', '-v', '-W', '20']
       const heard = run('mosquitto_sub', [...common, '-V', version, ...topics])
-      await vi.waitFor(() => expect(broker.feed.readers).toBe(1), { timeout: 10_000 })
+      await expect.poll(() => broker.feed.readers).toBe(1)
       broker.tell('t', 'r', 'events', { timestamp: 1, t: 5 })
       expect((await heard).stdout).toBe('resources/r/events {"timestamp":1,"t":5,"resource":"r"}\n')
     })

@@ -1,5 +1,5 @@
 /** Tenants of one runner: each with its own plugs and ports. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { definePlug, VirtualClock, type Plug, type Rule } from '../../../../src/index.ts'
 import { openDurableRunner, type DurableRunner } from '../../../../src/services/rules/durable/durable-runner.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
@@ -68,8 +68,8 @@ describe('tenants of one runner', () => {
       await begin(runner, taskOf(tenant, 'b'))
       await runner.intake.receive(tenant, { resource: 'boiler', level: 1 })
     }
-    await vi.waitFor(() => expect(seen(runner, 'acme')).toEqual(['acme', { site: 'site of acme' }]))
-    await vi.waitFor(() => expect(seen(runner, 'other')).toEqual(['other', { site: 'site of other' }]))
+    await expect.poll(() => seen(runner, 'acme')).toEqual(['acme', { site: 'site of acme' }])
+    await expect.poll(() => seen(runner, 'other')).toEqual(['other', { site: 'site of other' }])
     expect(asked).toEqual(['acme', 'other'])
     await runner.close()
   })
@@ -83,7 +83,7 @@ describe('tenants of one runner', () => {
     await storage.close()
     const second = open(openMemory({ disk }))
     await second.resume([taskOf('other', 'a')])
-    await vi.waitFor(() => expect(seen(second, 'other')).toEqual(['other', { site: 'site of other' }]))
+    await expect.poll(() => seen(second, 'other')).toEqual(['other', { site: 'site of other' }])
     await second.close()
   })
 
