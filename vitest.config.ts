@@ -1,15 +1,49 @@
-import { defineConfig } from 'vitest/config'
+/** How the tests run: which files share a process, how many run at once, in what order, and how many cases they try. */
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 // The gate reads the numbers of tests from a file; it names it in TEST_REPORT
-const report = process.env['TEST_REPORT']
+const { TEST_REPORT: report, FC_SEED, FC_RUNS, FC_TIMES } = process.env
+
+/** Without a word on it a run tests a change and not luck: the same cases each time. */
+const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '20261120' : undefined)
+
+/** ms: it ends what hangs. Nothing that works comes near it, not on a machine with ten times as much to do as it can. */
+const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
+
+/** Hosts, stores and programs hold sockets, files and processes: each file has a process of its own. */
+const SYSTEM = ['test/host/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/*.test.ts']
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/property-seed.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    setupFiles: ['test/support/property-cases.ts'],
+    testTimeout: HANGS,
+    hookTimeout: HANGS,
+    // less than the test's own, so that it says what did not come
+    expect: { poll: { timeout: HANGS * 0.8, interval: 10 } },
+    // on two cores, too: nobody else has work while the tests run
+    maxWorkers: Math.max(2, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
+    env: {
+      ...(seed !== undefined && { FC_SEED: seed }),
+      // hundreds of processes load the same files
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile'),
+    },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'plugins/**/*.ts'], reporter: ['text-summary', 'html'] },
+    projects: [
+      { extends: true, test: { name: 'system', include: SYSTEM } },
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...SYSTEM],
+          isolate: false,
+        },
+      },
+    ],
   },
 })

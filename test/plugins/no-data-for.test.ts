@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { noDataFor } from '../../plugins/no-data-for/plug.ts'
 import { startBuiltins } from '../support/builtin-task.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { runs } from '../support/arbitraries/runs.ts'
 
 const rule = (more: Record<string, unknown> = {}, properties: Record<string, unknown> = {}) => ({
   sensors: [{ label: 'n', name: 'noDataFor', resource: '$', properties: { duration: '10s', ...properties }, ...more }],
@@ -73,7 +74,7 @@ describe('noDataFor', () => {
           expect(live.task.node('n').mostLikelyState?.state).toBe(now - last >= 3000 ? 'No Data' : 'Data')
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

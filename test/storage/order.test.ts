@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareText, compareValues, foldCase } from '../../src/storage/order.ts'
 import { pathPage } from '../../src/storage/path-page.ts'
+import { runs } from '../support/arbitraries/runs.ts'
 
 const texts = fc.string({ unit: 'binary' })
 const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -48,7 +49,7 @@ describe('a page of paths', () => {
         const expected = sorted.filter((path) => path.startsWith(prefix) && inBytes(path, after) > 0).slice(0, limit)
         expect(pathPage(sorted, { prefix, after, limit })).toEqual(expected)
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })

@@ -19,6 +19,7 @@ import {
   type PropertyLike,
 } from '../../src/testing/index.ts'
 import { Workspace } from '../host/cli/run-cli.ts'
+import { runs } from '../support/arbitraries/runs.ts'
 
 const rule: Rule = {
   sensors: [
@@ -161,7 +162,7 @@ describe('a written case', () => {
   it.each<[string, Rule | Template, Partial<CheckOptions>]>([
     ['a rule', rule, { messages }],
     ['a template with settings from outside', bare, { messages, resource: 'boiler' }],
-    ['random messages', rule, { numRuns: 300 }],
+    ['random messages', rule, runs(300)],
   ])('replays by `reflexarc simulate`, byte for byte: %s', async (_, checked, more) => {
     using files = new Workspace({})
     const { task: _task, ...withoutTask }: Partial<Rule> = checked

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileExpression } from '../../../src/core/expression/expression.ts'
 import { evaluate, message } from './sample.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 // Holds src/core/expression/expression.ts E1, E3, E5
 describe('an expression', () => {
@@ -345,7 +346,7 @@ describe('an expression', () => {
         // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because the machine itself is the judge here
         expect(evaluate(text)).toEqual(new Function(`return ${text}`)())
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import jsonLogic, { type RulesLogic } from 'json-logic-js'
 import { describe, expect, it } from 'vitest'
 import { run, sample } from './sample.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const peer = (logic: unknown): unknown => jsonLogic.apply(logic as RulesLogic, sample)
 
@@ -92,7 +93,7 @@ describe('JSON Logic beside json-logic-js', () => {
         if (typeof logic === 'string') return
         expect(run(logic, sample)).toEqual(peer(logic))
       }),
-      { numRuns: 3000 },
+      runs(3000),
     )
   })
 

@@ -4,6 +4,7 @@ import { compileValue } from '../../../src/core/placeholders/value.ts'
 import { AppError, messageOf } from '../../../src/kernel/errors.ts'
 import { fakeScope } from './fake-scope.ts'
 import { thrown } from './thrown.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const scope = fakeScope({
   nodes: {
@@ -196,7 +197,7 @@ describe('a value with placeholders', () => {
           expect(error).toBeInstanceOf(AppError)
         }
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 

@@ -6,6 +6,7 @@ import { RuleSchema, TaskFromTemplateSchema, TemplateSchema } from '../../../src
 import { validateRule, validateTaskRequest, validateTemplate } from '../../../src/core/rule/validate.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { goodRule, plugs } from './sample.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 type Good = ReturnType<typeof goodRule>
 type Path = readonly (string | number)[]
@@ -890,7 +891,7 @@ describe('laws', () => {
           if (rule) expect(Check(RuleSchema, rule)).toBe(true)
         },
       ),
-      { numRuns: 1500 },
+      runs(1500),
     )
   })
 

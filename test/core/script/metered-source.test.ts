@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ScriptFence } from '../../../src/core/script/fence.ts'
 import { compileScript } from '../../../src/core/script/script-source.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const fence = new ScriptFence()
 const inFence = async (body: string) => (await fence.run(body, { now: 0, seed: 1, n: 3 })).value
@@ -67,7 +68,7 @@ describe('a script with meters', () => {
         const body = `let n = 2, s = "3"; const o = { a: 1 }; return { v: String(${text}), n: String(n), s: String(s), o }`
         expect(await inFence(body)).toEqual(asWritten(body))
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

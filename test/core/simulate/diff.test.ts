@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { diffRules, diffRuns, simulate, type Message, type Rule } from '../../../src/index.ts'
 import { messageStreams, readings } from '../../../src/testing/index.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const MINUTE = 60_000
 
@@ -144,7 +145,7 @@ describe('diffRuns', () => {
         // Steps at one instant are one to a run that is over
         if (after.parted) expect(both.parted?.time).toBeLessThanOrEqual(after.parted.time)
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -161,7 +162,7 @@ describe('diffRuns', () => {
           there.differences.map(({ kind, time }) => [kind, time]),
         )
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 

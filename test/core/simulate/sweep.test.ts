@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { simulate, sweep, type Message, type Rule, type SweepOptions } from '../../../src/index.ts'
 import { messageStreams, readings } from '../../../src/testing/index.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const HOUR = 3_600_000
 
@@ -90,7 +91,7 @@ describe('sweep', () => {
           expect(rows[i]?.fired).toEqual({ alarm: count('alarm'), lull: count('lull') })
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { excerptOf, findJsonProblem } from '../../../src/host/cli/json-problem.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 describe('findJsonProblem', () => {
   it.each([
@@ -107,7 +108,7 @@ describe('findJsonProblem', () => {
           expect(findJsonProblem(text) === undefined).toBe(parses(text))
         },
       ),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bareEnvironment } from '../../support/bare-environment.ts'
 import { root } from '../../support/repository.ts'
 
 export interface Outcome {
@@ -22,7 +23,7 @@ export async function cli(args: readonly string[], settings: Settings = {}): Pro
   const { cwd = root, input = '', env = {} } = settings
   const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...bareEnvironment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const outcome: Outcome = { code: null, stdout: '', stderr: '' }

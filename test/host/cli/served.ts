@@ -2,6 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { bareEnvironment } from '../../support/bare-environment.ts'
 import { root } from '../../support/repository.ts'
 
 const SERVE: readonly [string, ...string[]] = [process.execPath, join(root, 'src/host/cli.ts'), 'serve']
@@ -17,7 +18,7 @@ export class Served implements AsyncDisposable {
     const [program, ...first] = command
     this.#child = spawn(program, [...first, ...args], {
       cwd,
-      env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
+      env: { ...bareEnvironment, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))

@@ -5,6 +5,7 @@ import type { Alarm, AlarmCause } from '../../../src/services/alarms/contract.ts
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const SOURCE = 'boiler-1'
 const LATE = { code: 'SUPERSEDED' }
@@ -146,7 +147,7 @@ describe('what one task does, however late and in whichever of two services each
         else expect(keys).toContain(last === 'raise' ? undefined : 'k')
         for (const { close } of benches) await close()
       }),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 })

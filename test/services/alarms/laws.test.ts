@@ -7,6 +7,7 @@ import { timelineOf } from '../../../src/services/alarms/timeline.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const place = fc.record({ source: fc.constantFrom('a', 'b'), type: fc.constantFrom('x', 'y') })
 const step = fc.oneof(
@@ -100,7 +101,7 @@ describe('alarms, whatever happens at once', () => {
         for (const id of ledger.raised.keys()) expect([id, there.has(id)]).toEqual([id, !ledger.removed.has(id)])
         await Promise.all([one.close(), two.close()])
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

@@ -4,6 +4,7 @@ import type { Alarm, TimelineItem } from '../../../src/services/alarms/contract.
 import { timelineOf } from '../../../src/services/alarms/timeline.ts'
 import { TIMELINE_MEDIA_TYPE } from '../../../src/services/alarms/routes/alarm-routes.ts'
 import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 let alarms: Bench
 beforeEach(async () => {
@@ -109,7 +110,7 @@ describe('a history', () => {
         )
         await one.close()
       }),
-      { numRuns: 30 },
+      runs(30),
     )
   })
 })

@@ -1,6 +1,7 @@
 /** Any mix of posts at once: each acknowledged message is kept exactly once, and everybody sees the same order (B1 to B3). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/arbitraries/runs.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
 interface Step {
@@ -83,7 +84,7 @@ describe('any mix of posts at once', () => {
           expect(numbers(told, resource)).toEqual(numbers(expected.told, resource))
         }
       }),
-      { numRuns: Number(process.env['FC_RUNS'] ?? 60) },
+      runs(60),
     )
   })
 })

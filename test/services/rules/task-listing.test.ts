@@ -5,6 +5,7 @@ import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 let rules: Bench
 beforeEach(async () => {
@@ -215,7 +216,7 @@ describe('any tasks and any filter', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 })

@@ -5,6 +5,7 @@ import type { Condition, Store, Write } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { THINGS, type Thing } from '../../contracts/storage/things.ts'
 import { sqliteMedium } from './sqlite-medium.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 const QUESTIONS: readonly (readonly Condition[])[] = [
   [],
@@ -69,7 +70,7 @@ describe('counts that are kept', () => {
             expect(await counts(store)).toEqual(await counts(plain))
           }
         }),
-        { numRuns: 30 },
+        runs(30),
       )
     } finally {
       await opened.destroy()

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { CollectionSpec, Condition, Query } from '../../../src/storage/contract.ts'
 import { compareText } from '../../../src/storage/order.ts'
 import { sqliteMedium } from './sqlite-medium.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
 
 interface Job {
   readonly name: string
@@ -153,7 +154,7 @@ describe('pages and counts', () => {
             expect(await collection.count(conditions)).toBe(expected.length)
           }
         }),
-        { numRuns: 60 },
+        runs(60),
       )
     } finally {
       await opened.destroy()

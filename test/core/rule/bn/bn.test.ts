@@ -10,6 +10,7 @@ import { toBn } from '../../../../src/core/rule/bn/to-bn.ts'
 import type { Actuator, Relation, RelationType, RuleGraph, Sensor, Trigger } from '../../../../src/core/rule/rule.ts'
 import { validateRule, validateTemplate } from '../../../../src/core/rule/validate.ts'
 import { goodRule, plugs as samplePlugs } from '../sample.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 const plug = (name: string, states: readonly string[], version = '1.0.1') =>
   definePlug({ name, version, kind: 'sensor', states, execute: () => undefined })
@@ -439,7 +440,7 @@ describe('simplified -> bn -> simplified', () => {
         expect(back.issues).toEqual([])
         expect(comparable(back.graph)).toEqual(comparable(JSON.parse(JSON.stringify(rule)) as RuleGraph))
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 })

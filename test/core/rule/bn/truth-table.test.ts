@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rowCount, rowsOf, shapeOf } from '../../../../src/core/rule/bn/truth-table.ts'
 import type { RelationType } from '../../../../src/core/rule/rule.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 })
 const hint = fc.option(fc.constantFrom<RelationType>('AND', 'OR', 'GENERAL', 'NAND'), { nil: undefined })
@@ -16,7 +17,7 @@ describe('a table', () => {
       fc.property(tables, ([counts, rows, type]) => {
         expect(rowsOf(shapeOf(rows, counts, type), counts)).toEqual(rows)
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 

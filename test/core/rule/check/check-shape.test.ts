@@ -6,6 +6,7 @@ import { checkShape } from '../../../../src/core/rule/check/check-shape.ts'
 import { Report } from '../../../../src/core/rule/check/report.ts'
 import { RuleSchema } from '../../../../src/core/rule/rule-schema.ts'
 import { goodRule } from '../sample.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 const small = Type.Object({
   label: Type.String({ minLength: 1 }),
@@ -34,7 +35,7 @@ describe('checkShape', () => {
         checkShape(small, input, '', 'it', report)
         expect(report.hasErrors).toBe(!Check(small, input))
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 

@@ -8,6 +8,7 @@ import { schemaOf } from '../../../../src/services/resources/constraints/json-sc
 import { mergeAttributes } from '../../../../src/services/resources/constraints/merge-attributes.ts'
 import { readConstraint } from '../../../../src/services/resources/constraints/read-constraint.ts'
 import { RESERVED } from '../../../../src/services/resources/constraints/reserved.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 const small = fc.integer({ min: 0, max: 4 })
 const text = fc.constantFrom('', 'a', 'bb', 'ccc', '😀', '/resources/x', '/resources/')
@@ -75,7 +76,7 @@ describe('constraints', () => {
       fc.property(attributes, entity, (constraint, each) => {
         expect(checkAttributes(constraint, each).length === 0).toBe(ajv.validate(schemaOf(constraint), each))
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -107,7 +108,7 @@ describe('constraints', () => {
         expect(holds(both)).toBe(holds(one) && holds(two))
         expect(holds(turned)).toBe(holds(both))
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 

@@ -5,6 +5,7 @@ import { cutCircle, isWithin } from '../../../../src/services/resources/list/cir
 import { boxAround, distanceM, metresOf } from '../../../../src/services/resources/list/distance.ts'
 import { parseQuery } from '../../../../src/services/resources/list/query-language.ts'
 import { isLike } from '../../../../src/services/resources/list/query-match.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 const point = fc.record({
   lat: fc.double({ min: -90, max: 90, noNaN: true }),
@@ -25,7 +26,7 @@ describe('distances', () => {
         for (const edge of [south, north]) expect(Math.abs(edge)).toBeLessThanOrEqual(90)
         for (const edge of [west, east]) expect(Math.abs(edge)).toBeLessThanOrEqual(180)
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 
@@ -62,7 +63,7 @@ describe('the query language', () => {
         const read = parseQuery(pieces.join(''))
         expect('query' in read || read.problem.length > 0).toBe(true)
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -86,7 +87,7 @@ describe('the query language', () => {
         const source = wildcards.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.')
         expect(isLike(text, wildcards)).toBe(new RegExp(`^${source}$`, 's').test(text))
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 })
@@ -127,7 +128,7 @@ describe('a circle that is cut', () => {
           else if (near) expect(holds(cut.edge) && holds(cut.around)).toBe(true)
         },
       ),
-      { numRuns: 3000 },
+      runs(3000),
     )
   })
 })

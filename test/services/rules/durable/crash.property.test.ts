@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Ports, Rule } from '../../../../src/index.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
 import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 /** Cool-down, eviction, a chance, an asynchronous sensor behind a gate, and calls out that are tried again. */
 const REACTIVE: Rule = {
@@ -333,7 +334,7 @@ describe('a crash', () => {
           expect(await lived(steps, cuts)).toEqual(await lived(steps, []))
         },
       ),
-      { numRuns: 100 },
+      runs(100),
     )
   }, 120_000)
 })

@@ -8,6 +8,7 @@ import { InputQueue } from '../../../../src/services/rules/durable/input-queue.t
 import type { CollectionSpec, Store } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { SlowStore, withCommit } from './support/slow-store.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 
 const THINGS: CollectionSpec<object> = { name: 'things', version: 1, fields: {} }
 
@@ -181,7 +182,7 @@ describe('any sequence of inputs and writes', () => {
           expect([queue.size, queue.horizon, queue.isIdle]).toEqual([0, Number.POSITIVE_INFINITY, true])
         },
       ),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })
