@@ -1,15 +1,20 @@
-import { describe, expect, it } from 'vitest'
+/** Scripts that try to get out of the fence, to break it or to keep it busy, and what one gets for ordinary work. */
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ScriptFence } from '../../../src/core/script/fence.ts'
 import { compileScript } from '../../../src/core/script/script-source.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 const fence = new ScriptFence()
-const run = (source: string) => fence.run(source, { now: 1000, seed: 7, streamData: { a: 1 } })
+const run = (source: string, by = fence) => by.run(source, { now: 1000, seed: 7, streamData: { a: 1 } })
+
+/** how many times the work of all steps, when they are short, the work of long ones may be */
+const MOST_TIMES = 60
 
 /** What a script came to: its value as JSON, or the code of its error. */
-async function outcome(source: string): Promise<string> {
+async function outcome(source: string, by = fence): Promise<string> {
   try {
-    return JSON.stringify((await run(source)).value)
+    return JSON.stringify((await run(source, by)).value)
   } catch (error) {
     return error instanceof AppError ? error.code : String(error)
   }
@@ -43,6 +48,15 @@ describe('the fence around scripts', () => {
     ['return { then(ok) { for (;;); } }'],
   ])('ends %s at a limit', async (source) => {
     expect(await outcome(source)).toBe('TOO_LARGE')
+  })
+
+  /** ms of CPU for a run that takes all steps that it may, short ones */
+  let shortSteps = 0
+  beforeAll(async () => {
+    await outcome('while (true) {}')
+    const begun = cpuMs()
+    await outcome('while (true) {}')
+    shortSteps = cpuMs() - begun
   })
 
   // Each of these is a single step of the interpreter that takes long, done again and again.
@@ -92,10 +106,13 @@ describe('the fence around scripts', () => {
     ['async function g() { for (;;); } for (;;) g()'],
     ['async function g() { for (;;); } new Array(3e5).fill(1).forEach(() => g())'],
     ['for (;;) try { for (;;) "a".repeat(1e6) } catch {}'],
-  ])('ends %s soon without any clock', async (attack) => {
-    const begun = Date.now()
-    expect(await outcome(`let s = "1".repeat(1e6); ${attack}`)).toBe('TOO_LARGE')
-    expect(Date.now() - begun).toBeLessThan(20_000)
+  ])('ends %s by its counts before it is very much work', async (attack) => {
+    const begun = cpuMs()
+    const times = () => (cpuMs() - begun) / shortSteps
+    // ends what its counts do not
+    const fenceWithEnd = new ScriptFence(() => (times() > MOST_TIMES ? Infinity : 0))
+    expect(await outcome(`let s = "1".repeat(1e6); ${attack}`, fenceWithEnd)).toBe('TOO_LARGE')
+    expect(times()).toBeLessThan(MOST_TIMES)
   })
 
   it.each([
