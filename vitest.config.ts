@@ -5,7 +5,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
 
 // The gate reads the numbers of tests from a file; it names it in TEST_REPORT
-const { TEST_REPORT: report, FC_SEED, FC_RUNS, FC_TIMES } = process.env
+const { TEST_REPORT: report, FC_SEED, FC_RUNS, FC_TIMES, EXECUTOR } = process.env
 
 /** Without a word on it a run tests a change and not luck: the same cases each time. */
 const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '20261120' : undefined)
@@ -16,7 +16,18 @@ const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 /** Hosts, stores and programs hold sockets, files and processes: each file has a process of its own. */
 const SYSTEM = ['test/host/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/*.test.ts']
 
+/** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
+const isPlain = EXECUTOR === 'plain'
+const OF_COLUMNAR = ['test/core/columnar/**', 'test/properties/{columnar,vectorized}.test.ts']
+
 export default defineConfig({
+  ...(isPlain && {
+    resolve: {
+      alias: [
+        { find: './new-executor.ts', replacement: join(import.meta.dirname, 'test/support/plain-executor-only.ts') },
+      ],
+    },
+  }),
   test: {
     setupFiles: ['test/support/property-cases.ts'],
     testTimeout: HANGS,
@@ -40,7 +51,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SYSTEM],
+          exclude: [...configDefaults.exclude, ...SYSTEM, ...(isPlain ? OF_COLUMNAR : [])],
           isolate: false,
         },
       },

@@ -1,8 +1,14 @@
 /** The row of a task, as far as its executor has given it one. */
+import { expect } from 'vitest'
 import type { LiveTask } from '../../src/core/engine/live-task.ts'
 import type { ColumnarTask } from '../../src/core/columnar/columnar-task.ts'
 import type { RowHandle } from '../../src/core/columnar/row-handle.ts'
 
 export function rowOf({ executor }: Pick<LiveTask, 'executor'>): RowHandle | undefined {
   return (executor as Partial<ColumnarTask>).handle
+}
+
+/** Whether a task is a row, as `isRow` says; nothing where the tests run with the plain executor alone. */
+export function expectRow(task: LiveTask | undefined, isRow: boolean): void {
+  if (process.env['EXECUTOR'] !== 'plain') expect(task && rowOf(task) !== undefined).toBe(isRow)
 }

@@ -1,7 +1,7 @@
 /** Sensors that hear a channel, and the count of rules that led to a call. */
 import { describe, expect, it } from 'vitest'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
-import { rowOf } from '../../support/row-of.ts'
+import { expectRow } from '../../support/row-of.ts'
 import {
   createEngine,
   definePlug,
@@ -205,10 +205,11 @@ describe('a message on a channel', () => {
     send(engine, 1)
     send(engine, 2)
     const [data, alarms] = [engine.tasks.get('data'), engine.tasks.get('alarms')] as LiveTask[]
-    expect([data, alarms].map((task) => task && rowOf(task) === undefined)).toEqual([false, true])
+    expectRow(data, true)
+    expectRow(alarms, false)
     seen.take()
     send(engine, 3, ALARM)
-    expect(data && rowOf(data)).toBeDefined()
+    expectRow(data, true)
     expect(seen.take()).toEqual(['a level 3 at 0 of {level}, hops 0'])
     expect(data?.node('d').collectedTime).toBe(0)
   })
@@ -285,9 +286,9 @@ describe('the hops of a message', () => {
     seen.take()
     send(engine, 3, { hops: 1 })
     expect(seen.take()).toEqual(['d level 3 at 0 of {level}, hops 1', 'act level 3 at 0 of {level}, hops 1'])
-    expect(rowOf(task)).toBeUndefined()
+    expectRow(task, false)
     send(engine, 4)
-    expect(rowOf(task)).toBeDefined()
+    expectRow(task, true)
     send(engine, 5)
     expect(seen.take().at(-1)).toBe('act level 5 at 0 of {level}, hops 0')
     expect(task.info().invocationCount).toBe(5)

@@ -5,7 +5,7 @@ import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import { definePlug, VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
-import { rowOf } from '../../support/row-of.ts'
+import { expectRow } from '../../support/row-of.ts'
 
 const say = definePlug({
   name: 'say',
@@ -56,7 +56,7 @@ async function quiet(options: { throws?: boolean } = {}) {
   const made = engineOf(options)
   for (const id of ['a', 'b']) await made.engine.start(RULE, { id })
   for (let i = 0; i < 2; i++) made.send()
-  expect([rowOf(made.task('a')), rowOf(made.task('b'))]).not.toContain(undefined)
+  for (const id of ['a', 'b']) expectRow(made.task(id), true)
   return made
 }
 
@@ -75,7 +75,7 @@ describe('rare events', () => {
       '2000 result',
       '2000 stopped',
     ])
-    expect(rowOf(task('b'))).toBeDefined()
+    expectRow(task('b'), true)
   })
 
   it('are told once to who is told of them and who listens to everything', async () => {
@@ -104,13 +104,15 @@ describe('a watch', () => {
     const { engine, send, task } = await quiet()
     const events: EngineEvent[] = []
     const watch = engine.watch('a').subscribe((event) => events.push(event))
-    expect([rowOf(task('a')) === undefined, rowOf(task('b')) === undefined]).toEqual([true, false])
+    expectRow(task('a'), false)
+    expectRow(task('b'), true)
     send()
     expect(events.map(({ type }) => type)).toEqual(['data', 'result', 'state', 'held'])
     expect(new Set(events.map((event) => event.task))).toEqual(new Set(['a']))
     watch.unsubscribe()
     for (let i = 0; i < 2; i++) send()
-    expect([rowOf(task('a')) === undefined, rowOf(task('b')) === undefined]).toEqual([false, false])
+    expectRow(task('a'), true)
+    expectRow(task('b'), true)
     expect(events).toHaveLength(4)
   })
 
@@ -136,7 +138,7 @@ describe('a watch', () => {
     expect(new Set(seen)).toEqual(new Set(['second']))
     second.unsubscribe()
     for (let i = 0; i < 2; i++) send()
-    expect(rowOf(task('a'))).toBeDefined()
+    expectRow(task('a'), true)
   })
 
   it('that throws is reported, and ends with the engine', async () => {

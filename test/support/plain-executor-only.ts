@@ -1,0 +1,6 @@
+/** Takes the place of src/core/engine/new-executor.ts when tests run without columnar execution (EXECUTOR=plain). */
+import { PlainExecutor } from '../../src/core/engine/plain-executor.ts'
+
+export function newExecutor(): PlainExecutor {
+  return new PlainExecutor()
+}
