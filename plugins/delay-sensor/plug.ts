@@ -6,7 +6,7 @@ export const delaySensor = definePlug({
   name: 'delaySensor',
   version: '2.0.0',
   // ours was 1.0.0, which was never Idle; the others are those of other platforms
-  compatible: '>=1.0.1 <2',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Idle from each run on, and Triggered after a delay. Running it again starts the wait anew.',
   category: 'Time',

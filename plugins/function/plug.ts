@@ -16,7 +16,7 @@ export function createFunction(fence: ScriptFence): Plug {
     name: 'Function',
     version: '2.0.0',
     // ours was 1.0.0, whose history had every run in it; the others are those of other platforms
-    compatible: '>=1.0.1 <2',
+    compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
       'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula needs earlier runs that are not there yet, it gives no state. Each value of a message goes into the history once, at the timestamp of its message, a future one as now; a run without a new one adds nothing.',

@@ -15,6 +15,7 @@ import {
 export const holdsFor = definePlug({
   name: 'holdsFor',
   version: '2.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
     'Holds once a condition was true for a duration without a break, even when no more messages come, or so many runs in a row. Pending until then, No when it is false. A run without a new value of the message, or without the values that decide, changes nothing and is not counted.',

@@ -5,6 +5,7 @@ import { definePlug, parameterOf } from '../../src/plug.ts'
 export const isParameterAvailable = definePlug({
   name: 'isParameterAvailable',
   version: '2.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
     'YES when the message at hand, or the raw data of a node, has a value of that name, else NO. null counts as no value, and so does what an earlier message had.',

@@ -17,6 +17,7 @@ import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Stati
 export const windowStats = definePlug({
   name: 'windowStats',
   version: '2.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
     'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. Each value of a message is taken once, at the timestamp of its message, a future one as now; a run without a new one takes nothing in and says how things are. A run costs the same for 10 samples as for 1,000.',
