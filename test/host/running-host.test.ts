@@ -119,6 +119,7 @@ describe('a host that listens', () => {
     const idle = connect(Number(new URL(host.url).port), '127.0.0.1')
     await once(idle, 'connect')
     await host.stop()
+    expect(host.app.server.listening).toBe(false)
     idle.destroy()
   })
 
