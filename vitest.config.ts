@@ -13,8 +13,12 @@ const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '2026
 /** ms: it ends what hangs. Nothing that works comes near it, not on a machine with ten times as much to do as it can. */
 const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
-/** Hosts, stores and programs hold sockets, files and processes: each file has a process of its own. */
-const SYSTEM = ['test/host/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/*.test.ts']
+/** Functions of what they are given: their files share a process. All others have one each. */
+const PURE = [
+  'test/kernel/**',
+  'test/plugins/**',
+  'test/core/{expression,graph,logic,placeholders,plug,rule,schedule}/**',
+].map((folder) => `${folder}/*.test.ts`)
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
 const isPlain = EXECUTOR === 'plain'
@@ -45,16 +49,15 @@ export default defineConfig({
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'plugins/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [
-      { extends: true, test: { name: 'system', include: SYSTEM } },
       {
         extends: true,
         test: {
-          name: 'pure',
+          name: 'system',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SYSTEM, ...(isPlain ? OF_COLUMNAR : [])],
-          isolate: false,
+          exclude: [...configDefaults.exclude, ...PURE, ...(isPlain ? OF_COLUMNAR : [])],
         },
       },
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
     ],
   },
 })
