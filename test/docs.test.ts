@@ -42,6 +42,7 @@ beforeAll(() => {
   const exports = {
     '.': './src/index.ts',
     './plugins': './plugins/index.ts',
+    './client': './src/client.ts',
     './host': './src/host/index.ts',
     './testing': './src/testing/index.ts',
   }

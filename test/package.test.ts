@@ -207,6 +207,31 @@ await app.close()
   })
 })
 
+describe('reflexarc/client', () => {
+  const asking = `
+import { AppError, createClient, type Client } from 'reflexarc/client'
+
+const client: Client = createClient({
+  url: 'http://127.0.0.1:8080/',
+  credentials: { token: 't' },
+  fetch: async (url) => Response.json(String(url).endsWith('/none') ? { error: 'not there' } : { id: 'a' }, { status: String(url).endsWith('/none') ? 404 : 200 }),
+})
+const { value } = await client.resources.resources.get('a')
+const code = await client.alarms.get('none').catch((error: unknown) => (error instanceof AppError ? error.code : 'other'))
+console.log(value.id, code)
+`
+
+  it('asks over fetch alone', () => {
+    expect(lines(mustRun(process.execPath, [inProject('asking.ts', asking)], library.project)).at(-1)).toBe(
+      'a NOT_FOUND',
+    )
+  })
+
+  it('compiles with the strictest settings', () => {
+    expect(compile('asking.ts', asking)).toBe('')
+  })
+})
+
 describe('reflexarc/testing', () => {
   const check = `
 import { builtins } from 'reflexarc/plugins'

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
-import { alarmsClient } from '../../src/services/alarms/client.ts'
+import { createClient } from '../../src/client.ts'
 import type { AlarmsApi } from '../../src/services/alarms/contract.ts'
 import { root } from '../support/repository.ts'
 import { basic } from './sample-host.ts'
@@ -43,7 +43,7 @@ class Life {
 
   private constructor(url: string, child: ChildProcess) {
     this.url = url
-    this.alarms = alarmsClient({ baseUrl: url, headers: { authorization: headers.authorization } })
+    this.alarms = createClient({ url, credentials: { key: 'k', secret: 's' } }).alarms
     this.#child = child
   }
 

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
-import { brokerClient } from '../../src/services/broker/client.ts'
-import { rulesClient } from '../../src/services/rules/client.ts'
+import { createClient } from '../../src/client.ts'
 import { startHostProcess, type HostProcess } from './host-process.ts'
 
 const LANES = 8
@@ -38,7 +37,7 @@ const resourceOf = (lane: number): string => `line/${lane}`
 
 /** The messages of one lane, one after the other, until the process is gone; gives how many were acknowledged. */
 async function post(host: HostProcess, lane: number, from: number, acknowledged: () => void): Promise<number> {
-  const { posting, messages } = brokerClient({ baseUrl: host.url, headers: host.headers })
+  const { posting, messages } = createClient(host).broker
   for (let n = from; n < MESSAGES; n++) {
     try {
       await posting.events(resourceOf(lane), { n, timestamp: 1_000_000 + n })
@@ -54,7 +53,7 @@ async function post(host: HostProcess, lane: number, from: number, acknowledged:
 }
 
 async function seen(host: HostProcess, task: string): Promise<number> {
-  const { inspection } = rulesClient({ baseUrl: host.url, headers: host.headers })
+  const { inspection } = createClient(host).rules
   const { rawData } = await inspection.node(task, 'seen')
   return (rawData as { count?: number } | undefined)?.count ?? 0
 }
@@ -70,7 +69,7 @@ async function samples(host: HostProcess, lane: number): Promise<readonly unknow
 describe('a host that is killed while it is posted to', () => {
   it(`keeps what it acknowledged, once, for series and for tasks (FC_SEED=${seed})`, async () => {
     let host = await start()
-    const { tasks } = rulesClient({ baseUrl: host.url, headers: host.headers })
+    const { tasks } = createClient(host).rules
     const ids: string[] = []
     for (let lane = 0; lane < LANES; lane++) {
       const made = await tasks.create({

@@ -7,7 +7,9 @@ import { basic } from './sample-host.ts'
 
 export interface HostProcess {
   readonly url: string
-  /** of the one key pair that it knows */
+  /** the one key pair that it knows */
+  readonly credentials: { readonly key: string; readonly secret: string }
+  /** with that pair */
   readonly headers: { readonly authorization: string }
   readonly isKilled: boolean
   /** `kill -9`; resolves when it is gone */
@@ -35,6 +37,7 @@ export async function startHostProcess(folder: string): Promise<HostProcess> {
     if (url === undefined) continue
     return {
       url,
+      credentials: { key: 'k', secret: 's' },
       headers: { authorization: basic('k', 's') },
       get isKilled() {
         return isKilled

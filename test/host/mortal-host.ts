@@ -3,10 +3,9 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { rulesClient } from '../../src/services/rules/client.ts'
+import { createClient } from '../../src/client.ts'
 import type { RulesApi } from '../../src/services/rules/contract.ts'
 import { root } from '../support/repository.ts'
-import { basic } from './sample-host.ts'
 
 type Child = ChildProcessByStdio<null, Readable, null>
 
@@ -51,7 +50,7 @@ export class MortalHost {
   isKilled = false
 
   constructor(url: string, child: Child, gone: Promise<unknown>) {
-    this.api = rulesClient({ baseUrl: url, headers: { authorization: basic('k', 's') } })
+    this.api = createClient({ url, credentials: { key: 'k', secret: 's' } }).rules
     this.#child = child
     this.#gone = gone
   }

@@ -38,6 +38,13 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/index.ts', files: ['src/core/**', 'src/kernel/**', 'src/generate.ts'], packages: ['rxjs'], pure: false },
   // What makes code of the engine's texts, for it and for the host
   { from: 'src/generate.ts', files: ['src/core/**'], packages: [], pure: false },
+  // What speaks to a host from elsewhere: nothing of Node's and no package, so that it runs in a page too
+  {
+    from: 'src/client.ts',
+    files: ['src/services/*/client.ts', 'src/services/*/contract.ts', 'src/web/client/**', 'src/kernel/**'],
+    packages: [],
+    pure: false,
+  },
   { from: 'src/plug.ts', files: ['src/core/**', 'src/kernel/**'], packages: [], pure: true },
   // Writes a failing case to a disk, when asked to; loads Node's modules only then
   {

@@ -1,17 +1,15 @@
 /** The alarms service over fetch: the same contract, two-way typed, for tests and for other processes. */
-import { Http, pathOf, type ClientOptions } from '../../web/client/http.ts'
+import { pathOf, typed, type Http } from '../../web/client/http.ts'
 import { serverEvents } from '../../web/client/streams.ts'
-import { EVENTS_MEDIA_TYPE } from '../../web/media-types.ts'
+import { EVENTS_MEDIA_TYPE, TIMELINE_MEDIA_TYPE } from '../../web/media-types.ts'
 import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
-import { TIMELINE_MEDIA_TYPE } from './routes/alarm-routes.ts'
 
 /**
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again. Causes are for rules alone: they
  * do not go over the wire.
  */
-export function alarmsClient(options: ClientOptions): AlarmsApi {
-  const http = new Http(options)
+export function alarmsClient(http: Http): AlarmsApi {
   return {
     raise: (body, { history } = {}) => typed(http.json('POST', '/alarm/alarms', { body, query: { history } })),
     get: (id) => typed(http.json('GET', pathOf`/alarm/alarms/${id}`)),
@@ -50,10 +48,3 @@ export function alarmsClient(options: ClientOptions): AlarmsApi {
     },
   }
 }
-
-/** The one place where an answer gets the type that the contract gives it. */
-async function typed<T>(answer: Promise<unknown>): Promise<T> {
-  return (await answer) as T
-}
-
-export type { ClientOptions } from '../../web/client/http.ts'

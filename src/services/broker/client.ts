@@ -1,6 +1,6 @@
 /** The broker over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../kernel/errors.ts'
-import { Http, pathOf, type ClientOptions } from '../../web/client/http.ts'
+import { pathOf, typed, type Http } from '../../web/client/http.ts'
 import { serverEvents } from '../../web/client/streams.ts'
 import { EVENTS_MEDIA_TYPE } from '../../web/media-types.ts'
 import { StreamReader, type Streamed } from './client/stream-reader.ts'
@@ -11,19 +11,13 @@ import { seriesClient } from './series/series-client.ts'
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again.
  */
-export function brokerClient(options: ClientOptions): BrokerApi {
-  const http = new Http(options)
+export function brokerClient(http: Http): BrokerApi {
   return {
     posting: postingClient(http),
     messages: messageClient(http),
     streams: streamClient(http),
     series: seriesClient(http),
   }
-}
-
-/** The one place where an answer gets the type that the contract gives it. */
-async function typed<T>(answer: Promise<unknown>): Promise<T> {
-  return (await answer) as T
 }
 
 function postingClient(http: Http): PostingApi {
@@ -89,5 +83,3 @@ async function* streamed(
 function isBeat(data: unknown): boolean {
   return typeof data === 'object' && data !== null && Object.keys(data).length === 0
 }
-
-export type { ClientOptions } from '../../web/client/http.ts'

@@ -1,5 +1,5 @@
 /** The resources service over fetch: the same contract, for tests and for other processes. */
-import { Http, pathOf, type Ask, type ClientOptions, type Method } from '../../web/client/http.ts'
+import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
 import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
 import type {
   ConstraintApi,
@@ -20,19 +20,13 @@ const SCHEMA = { accept: 'application/schema+json' }
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again.
  */
-export function resourcesClient(options: ClientOptions): ResourcesApi {
-  const http = new Http(options)
+export function resourcesClient(http: Http): ResourcesApi {
   return {
     resources: resourceClient(http),
     types: typeClient(http),
     constraints: constraintClient(http),
     operations: operationClient(http),
   }
-}
-
-/** The one place where an answer gets the type that the contract gives it. */
-async function typed<T>(answer: Promise<unknown>): Promise<T> {
-  return (await answer) as T
 }
 
 function resourceClient(http: Http): ResourceApi {

@@ -1,7 +1,7 @@
 /** The rules service over fetch: the same contract, two-way typed, for tests and for other processes. */
 import type { BatchApi, InspectionApi, RulesApi, StreamEvent, TaskApi, TemplateApi, ToolApi } from './contract.ts'
 import { filterQuery } from './client/filter-query.ts'
-import { Http, pathOf, type ClientOptions } from '../../web/client/http.ts'
+import { pathOf, typed, type Http } from '../../web/client/http.ts'
 import { jsonLines, serverEvents } from '../../web/client/streams.ts'
 import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
 
@@ -11,8 +11,7 @@ const PAGED = { accept: PAGED_MEDIA_TYPE }
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again.
  */
-export function rulesClient(options: ClientOptions): RulesApi {
-  const http = new Http(options)
+export function rulesClient(http: Http): RulesApi {
   return {
     tasks: taskClient(http),
     templates: templateClient(http),
@@ -20,11 +19,6 @@ export function rulesClient(options: ClientOptions): RulesApi {
     inspection: inspectionClient(http),
     tools: toolClient(http),
   }
-}
-
-/** The one place where an answer gets the type that the contract gives it. */
-async function typed<T>(answer: Promise<unknown>): Promise<T> {
-  return (await answer) as T
 }
 
 function taskClient(http: Http): TaskApi {
@@ -149,5 +143,3 @@ function toolClient(http: Http): ToolApi {
       typed(http.json('GET', '/api/schedules/next', { query: { expression, zone, from, n: count, gap, overlap } })),
   }
 }
-
-export type { ClientOptions } from '../../web/client/http.ts'

@@ -2,9 +2,9 @@
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 
-export interface ClientOptions {
+export interface HttpOptions {
   /** such as `http://127.0.0.1:8080` */
-  readonly baseUrl: string
+  readonly url: string
   /** such as `authorization` */
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof globalThis.fetch
@@ -22,9 +22,9 @@ export interface Ask {
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export class Http {
-  readonly #options: ClientOptions
+  readonly #options: HttpOptions
 
-  constructor(options: ClientOptions) {
+  constructor(options: HttpOptions) {
     this.#options = options
   }
 
@@ -47,14 +47,19 @@ export class Http {
 
   /** The answer, whatever it is. */
   send(method: Method, path: string, { query = {}, body, headers, signal }: Ask): Promise<Response> {
-    const { baseUrl, headers: common, fetch = globalThis.fetch } = this.#options
-    return fetch(`${baseUrl}${path}${queryText(query)}`, {
+    const { url, headers: common, fetch = globalThis.fetch } = this.#options
+    return fetch(`${url}${path}${queryText(query)}`, {
       method,
       headers: { ...common, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     })
   }
+}
+
+/** The one place where an answer gets the type that the contract gives it. */
+export async function typed<T>(answer: Promise<unknown>): Promise<T> {
+  return (await answer) as T
 }
 
 /** A path of which some parts come from outside. */

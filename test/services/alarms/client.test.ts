@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { alarmsClient } from '../../../src/services/alarms/client.ts'
+import { createClient } from '../../../src/client.ts'
 import type { AlarmsApi } from '../../../src/services/alarms/contract.ts'
 import { alarmOf, bench, type Bench } from './support/bench-of-alarms.ts'
 
@@ -16,7 +16,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     else {
       await alarms.app.listen({ port: 0, host: '127.0.0.1' })
       const { port } = alarms.app.server.address() as AddressInfo
-      api = alarmsClient({ baseUrl: `http://127.0.0.1:${port}` })
+      api = createClient({ url: `http://127.0.0.1:${port}` }).alarms
     }
   })
   afterEach(() => alarms.close())

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { brokerClient } from '../../../src/services/broker/client.ts'
+import { createClient } from '../../../src/client.ts'
 import type { BrokerApi } from '../../../src/services/broker/contract.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
@@ -12,7 +12,7 @@ describe.each(WAYS)('the broker, %s', (way) => {
   let api: BrokerApi
   beforeEach(async () => {
     broker = await brokerBench()
-    api = way === 'in process' ? broker.api : brokerClient({ baseUrl: await broker.listen() })
+    api = way === 'in process' ? broker.api : createClient({ url: await broker.listen() }).broker
   })
   afterEach(() => broker[Symbol.asyncDispose]())
 

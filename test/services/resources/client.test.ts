@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { resourcesClient } from '../../../src/services/resources/client.ts'
+import { createClient } from '../../../src/client.ts'
 import type { ResourcesApi } from '../../../src/services/resources/contract.ts'
 import { bench, type Bench } from './support/bench-of-resources.ts'
 
@@ -17,7 +17,7 @@ describe.each(WAYS)('the resources service, %s', (way) => {
     else {
       await resources.app.listen({ port: 0, host: '127.0.0.1' })
       const { port } = resources.app.server.address() as AddressInfo
-      api = resourcesClient({ baseUrl: `http://127.0.0.1:${port}` })
+      api = createClient({ url: `http://127.0.0.1:${port}` }).resources
     }
   })
   afterEach(() => resources.close())

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { rulesClient } from '../../../src/services/rules/client.ts'
+import { createClient } from '../../../src/client.ts'
 import type { RulesApi } from '../../../src/services/rules/contract.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
@@ -18,7 +18,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     else {
       await rules.app.listen({ port: 0, host: '127.0.0.1' })
       const { port } = rules.app.server.address() as AddressInfo
-      api = rulesClient({ baseUrl: `http://127.0.0.1:${port}` })
+      api = createClient({ url: `http://127.0.0.1:${port}` }).rules
     }
   })
   afterEach(() => rules.close())

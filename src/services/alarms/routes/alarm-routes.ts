@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AlarmChangeSchema, AlarmListSchema, AlarmSchema, AlarmWhySchema, NewAlarmSchema } from '../alarm-schema.ts'
 import type { AlarmPage, AlarmsService } from '../contract.ts'
+import { TIMELINE_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import { described, handle } from './route-parts.ts'
 
 /** Asks the listing for what alarms were like after each record of their histories. */
-export const TIMELINE_MEDIA_TYPE = 'application/vnd.service.alarms.timeseries+json'
 
 const Texts = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]))
 const Time = Type.Optional(Type.Integer({ description: 'epoch ms' }))

@@ -1,6 +1,6 @@
 /** Time series over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../../kernel/errors.ts'
-import { type Http, pathOf } from '../../../web/client/http.ts'
+import { pathOf, typed, type Http } from '../../../web/client/http.ts'
 import type { SeriesApi, SeriesQuery } from '../contract.ts'
 
 /** Types of answers are those of the contract; the client does not check them again. */
@@ -47,11 +47,6 @@ interface HalAnswer {
 interface ListedSeries {
   readonly name: string
   readonly latest: { readonly timestamp: number; readonly value: unknown }
-}
-
-/** The one place where an answer gets the type that the contract gives it. */
-async function typed<T>(answer: Promise<unknown>): Promise<T> {
-  return (await answer) as T
 }
 
 function queryOf(href: string): SeriesQuery {

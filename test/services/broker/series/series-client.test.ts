@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SeriesApi } from '../../../../src/services/broker/contract.ts'
-import { seriesClient } from '../../../../src/services/broker/series/series-client.ts'
-import { Http } from '../../../../src/web/client/http.ts'
+import { createClient } from '../../../../src/client.ts'
 import { seriesApp, type SeriesApp } from './support/series-app.ts'
 import { NOW } from './support/shelf.ts'
 
@@ -13,7 +12,7 @@ beforeEach(async () => {
     { timestamp: NOW - 2, t: 1 },
     { timestamp: NOW - 1, t: 2 },
   ])
-  series = seriesClient(new Http({ baseUrl: await host.app.listen({ port: 0, host: '127.0.0.1' }) }))
+  series = createClient({ url: await host.app.listen({ port: 0, host: '127.0.0.1' }) }).broker.series
 })
 afterEach(() => host.close())
 

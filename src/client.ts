@@ -1,0 +1,79 @@
+/**
+ * The client: the API of a host over fetch, as its services declare it in their contracts. It needs nothing of Node, so
+ * that it also runs where only fetch is there.
+ */
+import { AppError } from './kernel/errors.ts'
+import { alarmsClient } from './services/alarms/client.ts'
+import type { AlarmsApi } from './services/alarms/contract.ts'
+import { brokerClient } from './services/broker/client.ts'
+import type { BrokerApi } from './services/broker/contract.ts'
+import { resourcesClient } from './services/resources/client.ts'
+import type { ResourcesApi } from './services/resources/contract.ts'
+import { rulesClient } from './services/rules/client.ts'
+import type { RulesApi } from './services/rules/contract.ts'
+import { Http } from './web/client/http.ts'
+
+/** An API key with its secret, or a bearer token. */
+export type ClientCredentials = { readonly key: string; readonly secret: string } | { readonly token: string }
+
+export interface ClientOptions {
+  /** of the host, such as `http://127.0.0.1:8080`; with the prefix, when it is mounted below one */
+  readonly url: string
+  /** none for a host, or a server in front of it, that asks for none */
+  readonly credentials?: ClientCredentials
+  /** default: that of the platform */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/** What the caller behind the credentials can do, by service. */
+export interface Client {
+  readonly rules: RulesApi
+  readonly resources: ResourcesApi
+  readonly alarms: AlarmsApi
+  readonly broker: BrokerApi
+}
+
+/**
+ * A client of one host for one caller; it holds no connection open by itself. What a service refuses is thrown as the
+ * AppError that it was there, as far as the wire tells errors apart; a host that cannot be reached is what fetch throws.
+ * Answers have the types of the contracts, and are not checked again. Throws `VALIDATION` for a bad URL or bad credentials.
+ */
+export function createClient({ url, credentials, fetch }: ClientOptions): Client {
+  const http = new Http({
+    url: hostUrl(url),
+    ...(credentials && { headers: { authorization: authorization(credentials) } }),
+    ...(fetch && { fetch }),
+  })
+  return {
+    rules: rulesClient(http),
+    resources: resourcesClient(http),
+    alarms: alarmsClient(http),
+    broker: brokerClient(http),
+  }
+}
+
+/** Without slashes at the end: paths begin with one. */
+function hostUrl(text: string): string {
+  const { protocol = '', search = '', hash = '', username = '' } = parsed(text) ?? {}
+  if (/^https?:$/.test(protocol) && search === '' && hash === '' && username === '') return text.replace(/\/{1,9}$/, '')
+  throw new AppError(
+    'VALIDATION',
+    `"${text.slice(0, 200)}" is no URL of a host; write for example http://127.0.0.1:8080`,
+  )
+}
+
+function parsed(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined
+}
+
+function authorization(credentials: ClientCredentials): string {
+  if ('token' in credentials) return `Bearer ${credentials.token}`
+  const { key, secret } = credentials
+  if (key.includes(':'))
+    throw new AppError('VALIDATION', 'the key has a colon, which ends it; keys of a host have none')
+  // base64 of the bytes of UTF-8: btoa takes a character a byte
+  return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${key}:${secret}`)))}`
+}
+
+export { AppError, type ErrorCode, type Issue } from './kernel/errors.ts'
+export type { AlarmsApi, BrokerApi, ResourcesApi, RulesApi }
