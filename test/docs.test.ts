@@ -161,7 +161,7 @@ describe('the walks', () => {
     expect(answers).toMatchObject([up, { taken: true }, explained, up, hot, explained])
     const [, , before, , , after] = answers as { fired: unknown; triggers: unknown }[]
     expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
-  }, 120_000)
+  })
 
   it('go from a type over three protocols to an alarm that says why', async () => {
     const [port, mqtt] = [String(await freePort()), String(await freePort())]
@@ -178,7 +178,7 @@ describe('the walks', () => {
       cause: { node: 'alarm', trigger: 'hot' },
       explanation: { fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } } },
     })
-  }, 120_000)
+  })
 })
 
 describe('what is made of the code', () => {

@@ -87,7 +87,7 @@ const lines = (text: string) => text.trimEnd().split('\n')
 
 beforeAll(() => {
   library = packLibrary()
-}, 300_000)
+})
 afterAll(() => library.remove())
 
 describe('the twelve lines', () => {

@@ -11,13 +11,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import { createClient } from '../../src/client.ts'
 import type { AlarmsApi } from '../../src/services/alarms/contract.ts'
+import { cases } from '../support/arbitraries/runs.ts'
 import { root } from '../support/repository.ts'
 import { basic } from './sample-host.ts'
 
-const KILLS = 5
+const KILLS = cases(2)
 const LANES = 6
 /** messages in all, each lane its part */
-const MESSAGES = 240
+const MESSAGES = cases(120)
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-alarms-'))
 const children = new Set<ChildProcess>()
@@ -160,5 +161,5 @@ describe('a host that is killed while rules raise alarms and hear them', () => {
     const ids = await follow(life, '0', total)
     expect(ids).toEqual(Array.from({ length: total }, (_, i) => String(i + 1)))
     await life.kill()
-  }, 240_000)
+  })
 })

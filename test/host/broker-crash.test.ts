@@ -8,11 +8,12 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import { createClient } from '../../src/client.ts'
+import { cases } from '../support/arbitraries/runs.ts'
 import { startHostProcess, type HostProcess } from './host-process.ts'
 
 const LANES = 8
-const MESSAGES = 60
-const KILLS = 4
+const MESSAGES = cases(30)
+const KILLS = cases(2)
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-broker-'))
 const started: HostProcess[] = []
@@ -103,5 +104,5 @@ describe('a host that is killed while it is posted to', () => {
       expect(await samples(host, lane)).toHaveLength(MESSAGES)
       expect(await seen(host, id)).toBe(MESSAGES)
     }
-  }, 240_000)
+  })
 })

@@ -1,5 +1,5 @@
 /**
- * The whole host, killed with -9 again and again while a thousand tasks run and messages stream in. What it
+ * The whole host, killed with -9 again and again while many tasks run and messages stream in. What it
  * acknowledged is there after each start, and in the end every task is as if nobody had been killed.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,13 +11,14 @@ import { createEngine, VirtualClock, type NodeView, type Template } from '../../
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import type { RulesApi } from '../../src/services/rules/contract.ts'
+import { cases } from '../support/arbitraries/runs.ts'
 import { MortalHosts, type MortalHost } from './mortal-host.ts'
 
-const TASKS = 1000
+const TASKS = cases(100)
 const LANES = 10
 /** per lane */
-const MESSAGES = 40
-const KILLS = 6
+const MESSAGES = cases(20)
+const KILLS = cases(3)
 
 const TEMPLATE: Template = {
   name: 'watched',
@@ -34,7 +35,7 @@ const TEMPLATE: Template = {
 }
 
 /** ms: longer than a life, so that a wait is stored and taken up again */
-const SILENCE = 8000
+const SILENCE = 4000
 /** Each message starts a wait anew. */
 const WAITING: Template = {
   name: 'waiting',
@@ -235,5 +236,5 @@ describe('a host that is killed while it works', () => {
       expect(await host.api.tasks.get(id)).toMatchObject({ status: 'running', invocationCount: MESSAGES })
     })
     await host.kill()
-  }, 240_000)
+  })
 })

@@ -26,6 +26,8 @@ export interface CuttableWay {
   mend(): void
   /** Drops all connections on the client's side only: the server goes on to believe in them. Later ones are let through. */
   strand(): void
+  /** what the server has said since to those that it believes in */
+  saidToStranded(): string
   /** Calls back with each piece of bytes from a client before it goes on; true cuts the way instead. */
   watch(spy: ((bytes: Buffer) => boolean) | undefined): void
   /** Holds back what the server answers, for ever: it is lost with the next `cut`. */
@@ -126,6 +128,7 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
   const open = new Set<Socket>()
   const ways = new Map<Socket, Socket>()
   const stranded: Socket[] = []
+  let saidToStranded = ''
   let down = false
   let muffled = false
   let spy: ((bytes: Buffer) => boolean) | undefined
@@ -153,7 +156,10 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
       if (spy?.(bytes) === true) cut()
       else upstream.write(bytes)
     })
-    upstream.on('data', (bytes: Buffer) => void (muffled || client.write(bytes)))
+    upstream.on('data', (bytes: Buffer) => {
+      if (stranded.includes(upstream)) saidToStranded += bytes.toString('latin1')
+      else if (!muffled) client.write(bytes)
+    })
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
   const address = listener.address()
@@ -172,6 +178,7 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
         client.destroy()
       }
     },
+    saidToStranded: () => saidToStranded,
     watch: (next) => {
       spy = next
     },

@@ -51,7 +51,7 @@ describe('reflexarc keys', () => {
     })
     await using host = new Served(place.path, [])
     expect(await statusOf((await host.ready()).url, pair)).toBe(401)
-  }, 60_000)
+  })
 
   it('prints a new secret for people, and that it is not shown again', async () => {
     using place = new Workspace({})

@@ -21,7 +21,7 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
     const open = () => openPostgres({ url: server.url, blobs: openMemoryBlobs() })
     storages = [await open(), await open()]
     hosts = await Promise.all(storages.map((storage, i) => bench({ storage, ids: `host${i}-` })))
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const host of hosts) await host.close()
     for (const storage of storages) await storage.close()
@@ -48,7 +48,7 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
         expect(alarm.history.filter(({ changes }) => changes).length).toBe(2)
       }
     }
-  }, 60_000)
+  })
 
   it('that both clear at once are cleared once', async () => {
     const [one, two] = hosts
@@ -80,5 +80,5 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
     expect(here).toEqual(there)
     expect(here).toEqual(Array.from({ length: here?.length ?? 0 }, (_, i) => String(i + 1)))
     gone.abort()
-  }, 60_000)
+  })
 })

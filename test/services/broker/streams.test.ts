@@ -160,7 +160,7 @@ describe('lines of JSON', () => {
     slow.resume()
     await expect.poll(() => told.includes('{"dropped":')).toBe(true)
     slow.destroy()
-  }, 60_000)
+  })
 })
 
 describe('the answer to GET of a channel', () => {

@@ -154,7 +154,7 @@ describeWithPostgres('a lane', (start) => {
     await impatient.close()
   })
 
-  it('L2: a transaction that was left hanging is ended before its outcome is asked', { timeout: 15_000 }, async () => {
+  it('L2: a transaction that was left hanging is ended before its outcome is asked', async () => {
     await write('hanging 1')
     // The server sees the writes, but neither the commit nor that the connection is gone
     let tries = 0
@@ -165,6 +165,9 @@ describeWithPostgres('a lane', (start) => {
       return { statements: [insert('hanging 3')], result: 'done' }
     })
     expect([result, tries]).toEqual(['done', 2])
+    // by us, and not by the server when it had waited long enough
+    await until(() => way.saidToStranded() !== '')
+    expect(way.saidToStranded()).toContain('due to administrator command')
     expect(await facts('hanging')).toEqual(['hanging 1', 'hanging 2', 'hanging 3'])
   })
 

@@ -38,4 +38,4 @@ it('writes, finds and reads again from a build without sources', () => {
     [{ id: 'a', version: 1, value: { text: 'built' } }],
     [{ resource: 'r', metric: 'm', time: 1, value: 2 }],
   ])
-}, 120_000)
+})

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../../src/kernel/random.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { cases } from '../../support/arbitraries/runs.ts'
 import { expectedUnits, UNITS } from './crash-units.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
@@ -89,7 +90,7 @@ describe(`a process that is killed while it writes (seed ${seed})`, () => {
     let moment = seed + inFlight
     const folder = temporaryFolder()
     try {
-      for (let round = 0; round < 3; round += 1) {
+      for (let round = 0; round < cases(2); round += 1) {
         moment = nextSeed(moment)
         const acks = 1 + Math.floor(randomOf(moment) ** 2 * 400)
         await expectUnits(folder, await writeAndKill(folder, foldAt, inFlight, acks))

@@ -91,5 +91,5 @@ describe('managed tasks', () => {
       }),
       runs(200),
     )
-  }, 120_000)
+  })
 })
