@@ -8,6 +8,9 @@ export interface Outcome {
   stderr: string
 }
 
+/** ms after which a command hangs */
+const HANGS = 240_000
+
 /** Runs a command to its end, without a shell and without input. npm's own variables are kept from it. */
 export function run(command: string, args: readonly string[], cwd: string): Outcome {
   const done = spawnSync(command, args, {
@@ -15,6 +18,8 @@ export function run(command: string, args: readonly string[], cwd: string): Outc
     encoding: 'utf8',
     env: plainEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
+    // nothing else can end it: whoever calls waits without taking turns
+    timeout: HANGS,
   })
   if (done.error) throw done.error
   return { code: done.status ?? -1, stdout: done.stdout, stderr: done.stderr }
