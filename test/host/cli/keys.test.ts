@@ -1,17 +1,21 @@
 /** Keys of a data folder: made while no host runs, good for the next one, and their secrets seen once. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { basic } from '../sample-host.ts'
 import { Workspace } from './run-cli.ts'
 import { Served } from './served.ts'
 
-async function startedOnce(place: Workspace): Promise<string> {
+/** A folder on which a host has run, and the key of its first pair. */
+const place = new Workspace({})
+let firstKey = ''
+beforeAll(async () => {
   await using host = new Served(place.path, ['--empty'])
   const { user } = await host.ready()
   await host.end('SIGTERM')
-  return user
-}
+  firstKey = user.split(':')[0] ?? ''
+})
+afterAll(() => place[Symbol.dispose]())
 
 async function statusOf(url: string, { key, secret }: { key: string; secret: string }): Promise<number> {
   return (await fetch(`${url}/api/tasks`, { headers: { authorization: basic(key, secret) } })).status
@@ -19,8 +23,6 @@ async function statusOf(url: string, { key, secret }: { key: string; secret: str
 
 describe('reflexarc keys', () => {
   it('adds a pair for a tenant, which opens the next host until it is removed', async () => {
-    using place = new Workspace({})
-    const [firstKey = ''] = (await startedOnce(place)).split(':')
     const added = await place.cli(['keys', 'add', '--tenant', 'north', '--json'])
     expect(added).toMatchObject({ code: 0, stderr: '' })
     const pair = JSON.parse(added.stdout) as { key: string; secret: string; tenant: string }
@@ -54,16 +56,13 @@ describe('reflexarc keys', () => {
   })
 
   it('prints a new secret for people, and that it is not shown again', async () => {
-    using place = new Workspace({})
-    await startedOnce(place)
     const { stdout } = await place.cli(['keys', 'add'])
     expect(stdout).toMatch(/^tenant {2}default\nkey {5}\w+\nsecret {2}\S+\nThe secret is not shown again\.\n$/)
     expect((await place.cli(['keys', 'list', '--tenant', 'nobody'])).stdout).toBe('no keys of the tenant nobody\n')
   })
 
   it('says that a host runs on the folder', async () => {
-    using place = new Workspace({})
-    await using host = new Served(place.path, ['--empty'])
+    await using host = new Served(place.path, [])
     await host.ready()
     const { code, stdout, stderr } = await place.cli(['keys', 'list'])
     expect([code, stdout]).toEqual([1, ''])
@@ -71,13 +70,13 @@ describe('reflexarc keys', () => {
   })
 
   it('says all that is wrong at once, and makes no store', async () => {
-    using place = new Workspace({})
-    const { code, stderr } = await place.cli(['keys', 'add', '--tenant', '_host'])
+    using empty = new Workspace({})
+    const { code, stderr } = await empty.cli(['keys', 'add', '--tenant', '_host'])
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^error: --data: no host has kept anything in \S+ yet; /),
       expect.stringMatching(/^error: --tenant: "_host" is no name of a tenant/),
     ])
-    expect(readdirSync(place.path)).toEqual([])
+    expect(readdirSync(empty.path)).toEqual([])
   })
 })

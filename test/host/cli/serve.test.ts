@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Explanation } from '../../../src/services/rules/contract.ts'
 import { readText, root } from '../../support/repository.ts'
 import { mustRun } from '../../support/run-command.ts'
@@ -18,28 +18,27 @@ const statusOf = async (url: string, user: string) => {
 }
 
 describe('reflexarc serve', () => {
-  it('prints its address and a line that works, and knows its keys again after a restart', async () => {
-    using place = new Workspace({})
-    await using first = new Served(place.path, [])
-    const { url, user, asked } = await first.ready()
-    expect(asked.startsWith(`${url}/`)).toBe(true)
-    expect(await statusOf(asked, user)).toBe(200)
-    expect(await statusOf(asked, `${user}x`)).toBe(401)
-    expect(await first.end('SIGTERM')).toBe(0)
-    expect(first.stderr).not.toContain(user.split(':')[1])
+  const place = new Workspace({})
+  afterAll(() => place[Symbol.dispose]())
 
-    await using second = new Served(place.path, [])
-    const again = await second.ready()
-    expect(again.user, 'the secret is shown once').toBe(user.split(':')[0])
-    expect(await statusOf(again.asked, user)).toBe(200)
-    expect(await second.end('SIGINT')).toBe(0)
-  })
+  describe('on a folder without a store', () => {
+    let host: Served
+    let shown: Awaited<ReturnType<Served['ready']>>
+    beforeAll(async () => {
+      host = new Served(place.path, [])
+      shown = await host.ready()
+    })
+    afterAll(() => host[Symbol.asyncDispose]())
 
-  it('shows life at its first start: a task, a value for it, and why it fired', async () => {
-    using place = new Workspace({})
-    {
-      await using first = new Served(place.path, [])
-      const { url, user, demo } = await first.ready()
+    it('prints its address and a line that works', async () => {
+      const { url, user, asked } = shown
+      expect(asked.startsWith(`${url}/`)).toBe(true)
+      expect(await statusOf(asked, user)).toBe(200)
+      expect(await statusOf(asked, `${user}x`)).toBe(401)
+    })
+
+    it('shows life: a task, a value for it, and why it fired', async () => {
+      const { url, user, demo } = shown
       const [send = '', why = ''] = demo
       expect(demo).toHaveLength(2)
       expect(mustRun('bash', ['-c', `${send} -s`], place.path)).toBe('{"taken":true}')
@@ -49,10 +48,48 @@ describe('reflexarc serve', () => {
         ['pump_runs', 'False'],
       ])
       expect(await statusOf(`${url}/api/templates/demo-overheating`, user)).toBe(200)
-      await first.end('SIGTERM')
-    }
-    await using second = new Served(place.path, [])
-    expect((await second.ready()).demo, 'a store that has something gets nothing').toEqual([])
+    })
+
+    it('opens to a token made beside it', async () => {
+      const token = ['token', '--data', 'data', '--subject', 'anna', '--expires', '5m']
+      const { stdout, stderr, code } = await place.cli(token)
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+      const answer = await fetch(`${shown.url}/`, { headers: { authorization: `Bearer ${stdout.trim()}` } })
+      expect(answer.status).toBe(200)
+    })
+
+    it('has it for itself: another one says so in one line', async () => {
+      const { code, stdout, stderr } = await place.cli(['serve', '--port', '0'])
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^error: [^\n]+ is in use by [^\n]+\n$/)
+    })
+
+    it('ends when it is told to, and knows its keys again when it is started again', async () => {
+      const { user } = shown
+      expect(await host.end('SIGTERM')).toBe(0)
+      expect(host.stderr).not.toContain(user.split(':')[1])
+      await using second = new Served(place.path, [])
+      const again = await second.ready()
+      expect(again.user, 'the secret is shown once').toBe(user.split(':')[0])
+      expect(again.demo, 'a store that has something gets nothing').toEqual([])
+      expect(await statusOf(again.asked, user)).toBe(200)
+      expect(await second.end('SIGINT')).toBe(0)
+    })
+  })
+
+  it('says in one line that a newer version wrote the store, and leaves it alone', async () => {
+    using older = new Workspace({})
+    await using host = new Served(older.path, ['--empty'])
+    await host.ready()
+    await host.end('SIGTERM')
+    const file = join(older.path, 'data', 'state.db')
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA user_version = 9999')
+    database.close()
+    const { code, stdout, stderr } = await older.cli(['serve', '--port', '0'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^error: [^\n]*newer version[^\n]*\n$/)
   })
 
   it('leaves an empty store empty when told so, and at every start that follows', async () => {
@@ -92,25 +129,6 @@ describe('reflexarc serve', () => {
     await host.ready()
     expect(await host.end('SIGTERM')).toBe(0)
   })
-
-  it('opens to a token made beside it', async () => {
-    using place = new Workspace({})
-    await using host = new Served(place.path, ['--data', 'here'])
-    const { url } = await host.ready()
-    const { stdout, stderr, code } = await place.cli([
-      'token',
-      '--data',
-      'here',
-      '--subject',
-      'anna',
-      '--expires',
-      '5m',
-    ])
-    expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
-    const answer = await fetch(`${url}/`, { headers: { authorization: `Bearer ${stdout.trim()}` } })
-    expect(answer.status).toBe(200)
-  })
 })
 
 describe('reflexarc serve that cannot start', () => {
@@ -137,29 +155,6 @@ describe('reflexarc serve that cannot start', () => {
     expect(stderr).toMatch(
       /^error: The data folder \S+ cannot be used: a file has that name; name another one with --data\n$/,
     )
-  })
-
-  it('because another host has the folder says so in one line', async () => {
-    using place = new Workspace({})
-    await using host = new Served(place.path, [])
-    await host.ready()
-    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^error: [^\n]+ is in use by [^\n]+\n$/)
-  })
-
-  it('because a newer version wrote the store says so in one line, and leaves it alone', async () => {
-    using place = new Workspace({})
-    await using host = new Served(place.path, [])
-    await host.ready()
-    await host.end('SIGTERM')
-    const file = join(place.path, 'data', 'state.db')
-    const database = new DatabaseSync(file)
-    database.exec('PRAGMA user_version = 9999')
-    database.close()
-    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^error: [^\n]*newer version[^\n]*\n$/)
   })
 
   it('because of its options says all that is wrong with them', async () => {
