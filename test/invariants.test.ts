@@ -8,11 +8,11 @@ const notNamed: readonly string[] = [
   'src/core/columnar/batch-shape.ts Q5',
   'src/core/schedule/wall-clock-schedule.ts I3',
   'src/kernel/feed.ts F2',
-  'src/services/broker/mqtt/door.ts Q3',
+  'src/services/broker/mqtt/listener.ts Q3',
   'src/services/broker/posting/follower.ts F3',
   'src/services/broker/routes/streams/sockets.ts W4',
   'src/services/rules/durable/recovery.ts V2',
-  'src/services/rules/task-trail.ts T2',
+  'src/services/rules/tasks/task-event-history.ts T2',
 ]
 
 const { all, lost } = readInvariants()

@@ -163,7 +163,7 @@ const open = (lastEventId?: string) => {
   return { controller, events: events[Symbol.asyncIterator]() }
 }
 
-// Holds src/services/rules/task-trail.ts T1
+// Holds src/services/rules/tasks/task-event-history.ts T1
 describe('the events of a task', () => {
   it('go on after the last one that was seen', async () => {
     const first = open()

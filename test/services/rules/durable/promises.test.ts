@@ -438,7 +438,7 @@ describe('what is stored', () => {
   })
 })
 
-// Holds src/services/rules/durable/stage.ts D1, src/services/rules/durable/tenant-runner.ts L1
+// Holds src/services/rules/durable/deterministic-engine.ts D1, src/services/rules/durable/tenant-runner.ts L1
 describe('inputs', () => {
   it('that a task refuses are refused, with its words', async () => {
     const life = await begun(new Ground(), CALLS)
