@@ -56,7 +56,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       logger: serviceLog,
       config,
       now,
-      peers: {},
+      serviceRegistry: {},
       checkPair: checkPairs(keyPairs, now),
     })
     return {
@@ -64,7 +64,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       keyPairs,
       isNew,
       serviceLog,
-      doors: { keyPairs, tokens, now },
+      authentication: { keyPairs, tokens, now },
       metrics,
       limits: config.limits,
       ...(making.timers && { timers: making.timers }),

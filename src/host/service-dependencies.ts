@@ -12,14 +12,14 @@ export interface ServiceDependencies {
   readonly storage: Storage
   readonly gauges: Gauges
   readonly config: Config
-  /** Who that key pair is, for doors without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+  /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
   /** the host's log */
   readonly logger: Logger
   /** epoch ms */
   readonly now: () => number
   /** where each service is found by the others; whoever makes one puts it in */
-  readonly peers: ServiceRegistry
+  readonly serviceRegistry: ServiceRegistry
 }
 
 /** Makes a service, over storage that is open. Nothing of it works before its `start`. */

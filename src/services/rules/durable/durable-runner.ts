@@ -110,9 +110,9 @@ class Runner implements DurableRunner {
   }
 
   get trouble(): string | undefined {
-    for (const [tenant, { unstored, stage }] of this.#open) {
+    for (const [tenant, { unstored, deterministic }] of this.#open) {
       for (const [id, error] of unstored) {
-        const name = JSON.stringify(stage.engine.tasks.get(id)?.name ?? '')
+        const name = JSON.stringify(deterministic.engine.tasks.get(id)?.name ?? '')
         return `the state of task ${id} ${name} of ${tenant} is not stored: ${error}`
       }
     }
@@ -128,8 +128,8 @@ class Runner implements DurableRunner {
 
   get counts(): RunnerCounts {
     const all = { inputs: 0, steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
-    for (const { inputs, stage } of this.#open.values()) {
-      const { steps, firings, calls, held, dropped } = stage.engine.counts
+    for (const { inputs, deterministic } of this.#open.values()) {
+      const { steps, firings, calls, held, dropped } = deterministic.engine.counts
       all.inputs += inputs
       all.steps += steps
       all.firings += firings
@@ -158,7 +158,10 @@ class Runner implements DurableRunner {
     info: (task) => {
       const info = this.#task(task)?.info()
       return (
-        info && { ...info, createTime: this.#open.get(task.tenant)?.stage.task(task.id)?.createTime ?? info.createTime }
+        info && {
+          ...info,
+          createTime: this.#open.get(task.tenant)?.deterministic.task(task.id)?.createTime ?? info.createTime,
+        }
       )
     },
     view: (task, label) => {
@@ -203,7 +206,7 @@ class Runner implements DurableRunner {
   #task({ tenant, id }: TaskRef) {
     const runner = this.#open.get(tenant)
     runner?.catchUp()
-    return runner?.stage.engine.tasks.get(id)
+    return runner?.deterministic.engine.tasks.get(id)
   }
 
   #tenant(tenant: string): Promise<TenantRunner> {
@@ -241,7 +244,7 @@ class Runner implements DurableRunner {
   #events(): Observable<TenantEvent> {
     return new Observable<TenantEvent>((subscriber) => {
       const listen = (tenant: string, runner: TenantRunner) =>
-        subscriber.add(runner.stage.engine.events$.subscribe((event) => subscriber.next({ tenant, event })))
+        subscriber.add(runner.deterministic.engine.events$.subscribe((event) => subscriber.next({ tenant, event })))
       for (const [tenant, runner] of this.#open) listen(tenant, runner)
       subscriber.add(this.#opened.subscribe(([tenant, runner]) => listen(tenant, runner)))
       subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
@@ -251,7 +254,7 @@ class Runner implements DurableRunner {
   #watch({ tenant, id }: TaskRef): Observable<EngineEvent> {
     return new Observable<EngineEvent>((subscriber) => {
       const listen = (runner: TenantRunner) =>
-        subscriber.add(runner.stage.engine.watch(id).subscribe((event) => subscriber.next(event)))
+        subscriber.add(runner.deterministic.engine.watch(id).subscribe((event) => subscriber.next(event)))
       const open = this.#open.get(tenant)
       if (open) listen(open)
       else subscriber.add(this.#opened.subscribe(([name, runner]) => void (name === tenant && listen(runner))))
@@ -260,7 +263,7 @@ class Runner implements DurableRunner {
   }
 
   async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {
-    const { stage } = await this.#tenant(tenant)
+    const { deterministic } = await this.#tenant(tenant)
     const stored = await this.#options
       .store(tenant)
       .collection(DELIVERIES)
@@ -269,9 +272,11 @@ class Runner implements DurableRunner {
         sort: [{ field: 'number', descending: true }],
         limit: MAX_DELIVERIES,
       })
-    const fresh = stage.book.fresh.get(id) ?? []
+    const fresh = deterministic.ledger.fresh.get(id) ?? []
     const known = new Set(fresh.map(({ number }) => number))
-    const open = stage.book.open(id).map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told)
+    const open = deterministic.ledger
+      .open(id)
+      .map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told)
     const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
     const all: Delivery[] = [
       ...open.toReversed(),
