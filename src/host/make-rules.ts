@@ -27,7 +27,7 @@ export function makeRulesWith(
   parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, serviceRegistry, logger } = parts
+  const { storage, gauges, now, atLeast, serviceRegistry, logger } = parts
   const plugs = perTenant((tenant) => [
     ...createBuiltins({
       clock: () => performance.now(),
@@ -43,6 +43,7 @@ export function makeRulesWith(
     plugs: perTenant((tenant) => plugs(tenant).map(unchecked)),
     ports,
     scheduler: new HostScheduler(now),
+    reached: atLeast,
     restMs: REST_MS,
     checkpoints,
     timed: () => {

@@ -16,8 +16,10 @@ export interface ServiceDependencies {
   readonly checkPair: CheckPair
   /** the host's log */
   readonly logger: Logger
-  /** epoch ms */
+  /** epoch ms; never goes back */
   readonly now: () => number
+  /** Something stored was done at this time, epoch ms: `now` is not earlier. */
+  readonly atLeast: (time: number) => void
   /** where each service is found by the others; whoever makes one puts it in */
   readonly serviceRegistry: ServiceRegistry
 }

@@ -47,6 +47,8 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> 
   readonly checkpoints?: Partial<CheckpointSettings>
   /** messages that may wait in all tasks together; then posts are refused with `RATE_LIMITED`; default 1,000,000 */
   readonly maxWaitingMessages?: number
+  /** told of the time that the tasks of a tenant have reached, epoch ms: `scheduler` should not be behind it */
+  readonly reached?: (time: number) => void
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
   readonly restMs?: number
 }
@@ -221,7 +223,7 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, ...others } = this.#options
+    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, reached, ...others } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({
@@ -235,6 +237,7 @@ class Runner implements DurableRunner {
       ended: (run) => this.#ended.next(endedRun(run)),
       rare: (event) => this.#rare.next({ tenant, event }),
     })
+    reached?.(runner.deterministic.now)
     this.#open.set(tenant, runner)
     this.#opened.next([tenant, runner])
     return runner
