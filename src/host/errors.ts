@@ -15,6 +15,10 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_HANDLER_TIMEOUT', 'TIMED_OUT'],
 ])
 
+/** Where the database lies is nobody's business but the log's. */
+const AWAY = 'The database cannot be reached at the moment; try again in a few seconds'
+const AWAY_S = 2
+
 /**
  * What to answer for anything that was thrown. Texts of our own errors go out as they are, unless they speak of the
  * inside (500): such a text, and that of an unknown error, stays in the log, under the id that the answer names.
@@ -22,6 +26,7 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
 export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
     const { code, message, issues } = thrown
+    if (code === 'UNAVAILABLE') return { statusCode: 503, error: AWAY, code, issues: [] }
     if (thrown.status !== 500) return { statusCode: thrown.status, error: message, code, issues }
     return hidden(code, id)
   }
@@ -43,7 +48,9 @@ export function failureOf(thrown: unknown, id: string): Refusal {
 export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
+    if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.statusCode === 500) request.log.error({ err: thrown, id: request.id }, 'request failed')
+    else if (failure.code === 'UNAVAILABLE') request.log.warn({ err: thrown, id: request.id }, 'the store is away')
     else if (request.log.level === 'debug')
       request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
     return reply.code(failure.statusCode).type('application/json').send(errorBody(failure))

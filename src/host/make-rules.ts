@@ -4,6 +4,7 @@ import { createBuiltins } from '../../plugins/index.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
 import { generatorHere } from '../generate.ts'
+import { machineTimers } from '../machine/timers.ts'
 import type { Plug } from '../plug.ts'
 import { openDurableRunner, type DurableOptions } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
@@ -32,7 +33,7 @@ export function makeRulesWith(
     ...createBuiltins({
       clock: () => performance.now(),
       outbound: { transport: nodeTransport() },
-      services: plugServices(tenant, serviceRegistry),
+      services: plugServices(tenant, serviceRegistry, machineTimers.later),
     }),
     ...more,
   ])

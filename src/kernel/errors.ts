@@ -34,6 +34,11 @@ export const ERRORS = {
     status: 500,
     meaning: 'the data folder or database cannot be used: rights, space, or a newer version wrote it',
   },
+  UNAVAILABLE: {
+    status: 503,
+    meaning:
+      'the database cannot be reached at the moment; the header `Retry-After` says in how many seconds to try again',
+  },
   UNAUTHORIZED: { status: 401, meaning: 'the request has no credentials, or they are wrong or expired' },
   FORBIDDEN: { status: 403, meaning: 'the credentials are good, but not for this tenant or this action' },
   METHOD: { status: 405, meaning: 'the path exists, but not with this method; the header `Allow` lists those it has' },

@@ -27,7 +27,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 /** Transactions that stepped on each other's toes: the same again is right. */
 const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
-/** A failure as `STORE`, naming the place and what would be right. Our own errors stay what they are. */
+/** A failure as `STORE`, or `UNAVAILABLE` when the server does not answer, naming the place and what would be right. Our own errors stay what they are. */
 export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
   if (thrown instanceof AppError) return thrown
   const hint = HINTS.get(codeOf(thrown) ?? '')
@@ -36,7 +36,7 @@ export function storeError(place: string, thrown: unknown, fate?: Fate): AppErro
   const parts = [`${place}: ${what}`, ...(fate === undefined ? [] : [outcome[fate]]), ...(hint ? [hint] : [])]
   const issues: Issue[] =
     fate === undefined ? [] : [{ path: '', message: outcome[fate], severity: 'ERROR', type: fate }]
-  return new AppError('STORE', parts.join('; '), { issues, cause: thrown })
+  return new AppError(isConnectionLoss(thrown) ? 'UNAVAILABLE' : 'STORE', parts.join('; '), { issues, cause: thrown })
 }
 
 /** True when the server did not answer, or ended the connection with its answer. */

@@ -2,6 +2,7 @@
  * The way to one schema of one PostgreSQL database: a pool for whatever stands alone, and the settings for connections
  * that somebody keeps. Knows no table.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
 import { isConnectionLoss, storeError } from './database-errors.ts'
@@ -14,7 +15,7 @@ export interface DatabaseOptions {
   readonly config?: PoolConfig | undefined
   /** everything lies in this schema */
   readonly schema: string
-  /** how long to look for the server before a commit's outcome counts as unknown, ms */
+  /** ms to look for a server that is gone before what is asked fails */
   readonly patience: number
 }
 
@@ -80,13 +81,17 @@ export class Database {
     }
   }
 
-  /** A statement that changes nothing: where the connection turns out to be dead, it is asked once more on another. */
+  /** A statement that changes nothing: while the server is away it is asked again, as long as there is patience. */
   async read<Row extends object>(statement: Statement): Promise<readonly Row[]> {
-    try {
-      return (await this.#pool.query<Row>(statement)).rows
-    } catch (error) {
-      if (!isConnectionLoss(error)) throw storeError(this.place, error)
-      return (await this.query<Row>(statement)).rows
+    const start = performance.now()
+    for (let pause = 0; ; pause = Math.min(Math.max(20, pause * 2), 1000)) {
+      try {
+        return (await this.#pool.query<Row>(statement)).rows
+      } catch (error) {
+        const isOver = performance.now() - start + pause > this.patience
+        if (!isConnectionLoss(error) || (isOver && pause > 0)) throw storeError(this.place, error)
+        if (pause > 0) await delay(pause)
+      }
     }
   }
 

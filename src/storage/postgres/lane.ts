@@ -44,18 +44,22 @@ export class Lane {
   /**
    * Looks, writes and commits. `work` may be called several times: other hosts may come in between, and a connection
    * may be found dead. Never call it while another `run` is under way.
-   * `STORE` with an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`.
+   * `STORE` with an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`; `UNAVAILABLE` with the same when the server could
+   * not be reached for as long as the database's patience.
    */
   async run<R>(work: (look: Look) => Promise<Finish<R>>): Promise<R> {
-    const { place } = this.#database
-    for (let races = 0, losses = 0; ;) {
+    const { place, patience } = this.#database
+    const start = performance.now()
+    for (let races = 0, pause = 0; ;) {
       const attempt = await this.#attempt(work)
       if ('result' in attempt) return attempt.result
       const { error, told, lost } = attempt
       if (lost && told) throw storeError(place, error, 'UNKNOWN_OUTCOME')
-      // A connection that died unnoticed since it was last used deserves a second one
-      if (lost && losses === 0) losses += 1
-      else if (!lost && isRace(error) && races < MAX_RACES) races += 1
+      // At once the first time: the connection may have died unnoticed since it was last used
+      if (lost && (pause === 0 || performance.now() - start + pause <= patience)) {
+        if (pause > 0) await delay(pause)
+        pause = Math.min(Math.max(20, pause * 2), 1000)
+      } else if (!lost && isRace(error) && races < MAX_RACES) races += 1
       else throw storeError(place, error, 'NOT_WRITTEN')
     }
   }

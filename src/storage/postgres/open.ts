@@ -36,7 +36,7 @@ export interface PostgresOptions {
   readonly blobs: BlobMedium
   /** epoch ms, for what expires; default the machine's clock */
   readonly clock?: () => number
-  /** ms to look for the server again when it is lost during a commit, before its outcome counts as unknown; default 10,000 */
+  /** ms to look for the server again when it is lost, before what was asked fails with `UNAVAILABLE`; default 10,000 */
   readonly patience?: number
   /**
    * No other that is opened so may have the schema at the same time; default false. Should another take it while this
@@ -61,7 +61,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     await migrate(opened.database)
   } catch (error) {
     await opened.close()
-    throw error
+    const isAway = error instanceof AppError && error.code === 'UNAVAILABLE'
+    throw isAway ? new AppError('STORE', error.message, { cause: error }) : error
   }
   return new PostgresStorage(opened, blobs)
 }

@@ -66,7 +66,10 @@ export class StoreLock {
     const key = `hashtextextended($1, 0)`
     const values = [`reflexarc host ${this.#database.schemaName}`]
     for (;;) {
-      const tried = await ask<{ taken: boolean }>(client, { text: `select pg_try_advisory_lock(${key}) as taken`, values })
+      const tried = await ask<{ taken: boolean }>(client, {
+        text: `select pg_try_advisory_lock(${key}) as taken`,
+        values,
+      })
       if (tried.rows[0]?.taken === true) return undefined
       const { rows } = await ask<Holder>(client, { text: holderSql(key), values })
       const [holder] = rows

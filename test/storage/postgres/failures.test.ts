@@ -152,7 +152,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     for (const one of await settled) {
       expect(one).toMatchObject({
         status: 'rejected',
-        reason: { code: 'STORE', issues: [{ type: 'UNKNOWN_OUTCOME' }] },
+        reason: { code: 'UNAVAILABLE', issues: [{ type: 'UNKNOWN_OUTCOME' }] },
       })
     }
     way.watch(undefined)
@@ -190,7 +190,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
 
   it('reads over a connection that died unnoticed', async () => {
     const way = await cuttableWay(server)
-    const storage = await open({ url: way.url, schema: 'reading' })
+    const storage = await open({ url: way.url, schema: 'reading', patience: 50 })
     const notes = storage.tenant('acme').collection(NOTES)
     await notes.put('a', { text: 'one' })
     expect(await notes.get('a')).toBeDefined()
@@ -198,7 +198,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     way.mend()
     expect(await notes.get('a')).toMatchObject({ value: { text: 'one' } })
     way.cut()
-    expect((await failureOf(() => notes.get('a'))).code).toBe('STORE')
+    expect((await failureOf(() => notes.get('a'))).code).toBe('UNAVAILABLE')
     expect((await failureOf(() => notes.put('b', { text: 'two' }))).issues).toMatchObject([{ type: 'NOT_WRITTEN' }])
     way.mend()
     expect(await notes.put('b', { text: 'two' })).toBe(1)

@@ -97,13 +97,17 @@ describeWithPostgres('a lane', (start) => {
   })
 
   it('L3: what was cut off before it was told to commit is NOT_WRITTEN', async () => {
-    await write('early 1')
-    const cut = lane.run(async () => {
+    const impatient = new Database({ url: way.url, schema, patience: 50 })
+    const hasty = new Lane(impatient)
+    await write('early 1', hasty)
+    const cut = hasty.run(async () => {
       way.cut()
       return { statements: [insert('early 2')], result: 0 }
     })
-    expect(await fateOf(cut)).toEqual(['STORE', 'NOT_WRITTEN'])
+    expect(await fateOf(cut)).toEqual(['UNAVAILABLE', 'NOT_WRITTEN'])
     way.mend()
+    await hasty.close()
+    await impatient.close()
     await write('early 3')
     expect(await facts('early')).toEqual(['early 1', 'early 3'])
   })
@@ -146,7 +150,7 @@ describeWithPostgres('a lane', (start) => {
     const writing = fateOf(write('unknown 2', hasty))
     await until(async () => (await facts('unknown')).length === 2)
     way.cut()
-    expect(await writing).toEqual(['STORE', 'UNKNOWN_OUTCOME'])
+    expect(await writing).toEqual(['UNAVAILABLE', 'UNKNOWN_OUTCOME'])
     way.watch(undefined)
     way.mend()
     await write('unknown 3', hasty)
@@ -171,12 +175,18 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('hanging')).toEqual(['hanging 1', 'hanging 2', 'hanging 3'])
   })
 
-  it('is found again after the server fell and started', async () => {
-    await write('fall 1')
+  it('waits for a server that fell until it is back', async () => {
+    const patient = new Database({ url: way.url, schema, patience: 240_000 })
+    const waiting = new Lane(patient)
+    await write('fall 1', waiting)
     await server.crash()
-    expect(await fateOf(write('fall 2'))).toEqual(['STORE', 'NOT_WRITTEN'])
+    const writing = write('fall 2', waiting)
+    const reading = patient.read({ text: 'select 1 as one' })
     await server.start()
-    await write('fall 3')
-    expect(await facts('fall')).toEqual(['fall 1', 'fall 3'])
+    expect([await writing, await reading]).toEqual(['done', [{ one: 1 }]])
+    await write('fall 3', waiting)
+    expect(await facts('fall')).toEqual(['fall 1', 'fall 2', 'fall 3'])
+    await waiting.close()
+    await patient.close()
   })
 })

@@ -41,6 +41,8 @@ export interface TenantRunnerDependencies {
 
 /** Later than this, what is due was slept through and is not made up for moment by moment. */
 const SLEPT_MS = 60_000
+/** ms after which an answer is stored again that found no store */
+const AWAY_MS = 250
 /** Who resumes tasks does it at start; after so long without, all of them are here. */
 const RESUMED_AFTER_MS = 60_000
 
@@ -403,6 +405,11 @@ export class TenantRunner {
   #takeAnswer(input: Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>): void {
     if (this.#isClosed) return
     void this.#take(input).catch((error: unknown) => {
+      // the store is away: what the outside said is not asked again, so it waits here
+      if (error instanceof AppError && error.code === 'UNAVAILABLE') {
+        this.#dependencies.scheduler.schedule(() => this.#takeAnswer(input), AWAY_MS)
+        return
+      }
       this.#dependencies.engine.logger?.error(`an answer for task ${input.t} was not stored: ${messageOf(error)}`)
     })
   }
