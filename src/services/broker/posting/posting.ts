@@ -6,12 +6,12 @@ import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type Post } from './arrival.ts'
 import type { PostKeys } from './idempotency.ts'
-import type { PostLine } from './post-line.ts'
+import type { IngestQueue } from './ingest-queue.ts'
 import { readCommand, readPost } from './read-post.ts'
 
 export interface PostingParts {
   readonly tenant: string
-  readonly line: PostLine
+  readonly queue: IngestQueue
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
@@ -57,7 +57,7 @@ export class Posting implements PostingApi {
 
   async #post(read: (now: number) => Post, answer: (post: Post) => Posted): Promise<Posted> {
     const post = read(this.#parts.now())
-    if (hasEffect(post)) await this.#parts.line.submit(post, this.#commandWrites(post))
+    if (hasEffect(post)) await this.#parts.queue.submit(post, this.#commandWrites(post))
     return answer(post)
   }
 
@@ -67,20 +67,20 @@ export class Posting implements PostingApi {
     read: (now: number) => Post,
     answer: (post: Post) => Posted,
   ): Promise<Posted> {
-    const { keys, effects, line, now } = this.#parts
+    const { keys, effects, queue, now } = this.#parts
     for (let tries = 1; ; tries++) {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
       if (known.kind === 'done') {
         // the first one may be durable, and not yet readable
-        await line.passed()
+        await queue.passed()
         return answer(read(known.at))
       }
       const draft = effects.draft(post.arrived)
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
       try {
-        await line.submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)])
+        await queue.submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)])
         return answer(post)
       } catch (error) {
         const isRace = error instanceof AppError && error.code === 'CONFLICT'

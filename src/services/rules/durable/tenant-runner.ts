@@ -282,7 +282,7 @@ export class TenantRunner {
 
   /** The moment of what arrives now; what was slept through comes before it. */
   #arriving(): number {
-    const at = Math.max(this.#parts.scheduler.now(), this.stage.now, this.#queue.lastAt)
+    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
     // Who plays this again has to have slept at the same place.
     if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at }]).catch(() => undefined)
     return at
