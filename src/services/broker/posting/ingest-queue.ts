@@ -30,7 +30,7 @@ export interface IngestLimits {
   readonly characters: number
 }
 
-export interface IngestParts {
+export interface IngestQueueDependencies {
   readonly tenant: string
   readonly store: Store
   readonly projector: SeriesProjector
@@ -63,7 +63,7 @@ const ENOUGH = 32
 const WINDOW = 4_000
 
 export class IngestQueue {
-  readonly #parts: IngestParts
+  readonly #dependencies: IngestQueueDependencies
   /** posts of this turn, and those for which there is no room in the window */
   #gathered: Waiting[] = []
   readonly #committing = new ReorderBuffer<Group<Waiting>, void>((ended) => this.#acknowledge(ended))
@@ -74,8 +74,8 @@ export class IngestQueue {
   #posts = 0
   #characters = 0
 
-  constructor(parts: IngestParts) {
-    this.#parts = parts
+  constructor(dependencies: IngestQueueDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** posts that are not acknowledged */
@@ -120,7 +120,7 @@ export class IngestQueue {
   }
 
   #refusal(post: Post, size: number): AppError | undefined {
-    const { limits, projector } = this.#parts
+    const { limits, projector } = this.#dependencies
     if (this.#posts >= limits.posts || this.#characters + size > limits.characters) {
       return new AppError('RATE_LIMITED', `${this.#posts} posts wait to be stored; go on in 1 s`)
     }
@@ -165,7 +165,7 @@ export class IngestQueue {
 
   /** Not async: what is called in one turn reaches engine and store in its order. */
   #write({ posts, entries: bodies }: Group<Waiting>): Promise<Results> {
-    const { tenant, store, engine } = this.#parts
+    const { tenant, store, engine } = this.#dependencies
     // a group with writes has one post, and posts of one group are alike in whether tasks get them
     const own = posts[0]?.writes ?? NO_WRITES
     const writes: readonly Write[] =
@@ -176,7 +176,7 @@ export class IngestQueue {
   }
 
   async #acknowledge(ended: readonly Ended<Group<Waiting>, void>[]): Promise<void> {
-    const { projector, arrived, told } = this.#parts
+    const { projector, arrived, told } = this.#dependencies
     if (projector.isFull) await projector.room()
     const all = ended.flatMap(({ item }) => item.posts)
     const waited = arrived(durableOf(all))

@@ -9,7 +9,7 @@ import type { PostKeys } from './idempotency.ts'
 import type { IngestQueue } from './ingest-queue.ts'
 import { readCommand, readPost } from './read-post.ts'
 
-export interface PostingParts {
+export interface PostingDependencies {
   readonly tenant: string
   readonly queue: IngestQueue
   readonly keys: PostKeys
@@ -30,10 +30,10 @@ interface Once {
 const MAX_TRIES = 3
 
 export class Posting implements PostingApi {
-  readonly #parts: PostingParts
+  readonly #dependencies: PostingDependencies
 
-  constructor(parts: PostingParts) {
-    this.#parts = parts
+  constructor(dependencies: PostingDependencies) {
+    this.#dependencies = dependencies
   }
 
   events(resource: string | undefined, body: unknown, options: PostOptions = {}): Promise<Posted> {
@@ -56,8 +56,8 @@ export class Posting implements PostingApi {
   }
 
   async #post(read: (now: number) => Post, answer: (post: Post) => Posted): Promise<Posted> {
-    const post = read(this.#parts.now())
-    if (hasEffect(post)) await this.#parts.queue.submit(post, this.#commandWrites(post))
+    const post = read(this.#dependencies.now())
+    if (hasEffect(post)) await this.#dependencies.queue.submit(post, this.#commandWrites(post))
     return answer(post)
   }
 
@@ -67,7 +67,7 @@ export class Posting implements PostingApi {
     read: (now: number) => Post,
     answer: (post: Post) => Posted,
   ): Promise<Posted> {
-    const { keys, effects, queue, now } = this.#parts
+    const { keys, effects, queue, now } = this.#dependencies
     for (let tries = 1; ; tries++) {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
@@ -90,8 +90,8 @@ export class Posting implements PostingApi {
   }
 
   #commandWrites({ channel, arrivals: [command], hops }: Post): readonly Write[] {
-    const outbox = channel === 'commands' ? this.#parts.outbox() : undefined
+    const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
     if (outbox === undefined || command === undefined) return []
-    return outbox.planning(this.#parts.tenant, command.resource, command.message, hops)
+    return outbox.planning(this.#dependencies.tenant, command.resource, command.message, hops)
   }
 }
