@@ -9,7 +9,7 @@ const notNamed: readonly string[] = [
   'src/core/schedule/wall-clock-schedule.ts I3',
   'src/kernel/feed.ts F2',
   'src/services/broker/mqtt/listener.ts Q3',
-  'src/services/broker/posting/follower.ts F3',
+  'src/services/broker/posting/series-projector.ts F3',
   'src/services/broker/routes/streams/sockets.ts W4',
   'src/services/rules/durable/recovery.ts V2',
   'src/services/rules/tasks/task-event-history.ts T2',

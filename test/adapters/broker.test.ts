@@ -25,10 +25,10 @@ beforeEach(async () => {
   const engine: Forwarding = {
     receive: async (...call) => {
       received.push(call)
-      const [tenant, , { writes }] = call
+      const [tenant, , writes] = call
       const { results } = await storage.tenant(tenant).commit(writes)
       woken()
-      return { taken: true, results }
+      return { results }
     },
   }
   broker = createBrokerService({
@@ -64,7 +64,7 @@ describe('what plugs ask of the broker', () => {
 
   it('tells the engine how many rules led to a message', async () => {
     await data.post('r', { t: 21 }, { store: false, forward: true }, cause('1', 3))
-    expect(received).toMatchObject([['acme', [{ resource: 'r', t: 21 }], { hops: 3 }]])
+    expect(received).toMatchObject([['acme', [{ messages: [{ resource: 'r', t: 21 }], hops: 3 }], {}]])
     expect(await data.messages('r', 5)).toEqual([])
   })
 

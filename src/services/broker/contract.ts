@@ -173,19 +173,10 @@ export interface SeriesApi {
 /** What the broker asks of the engine. */
 export interface Forwarding {
   /**
-   * Commits the broker's writes whole with the inputs of tasks, in the order of the calls; without tasks that listen,
-   * the writes alone. `results`: what a commit gives for each write.
+   * Commits the broker's writes whole with what tasks get of the posts, in the order of the calls; without tasks that
+   * listen, the writes alone. Gives what the commit gives for the writes. When it rejects, none of it is done.
    */
   receive(
-    tenant: string,
-    messages: readonly (BrokerMessage & { readonly resource: string })[],
-    options: { readonly writes: readonly Write[]; readonly hops?: number },
-  ): Promise<{ readonly taken: boolean; readonly results: readonly number[] }>
-  /**
-   * As `receive` for each of the posts, in their order, with one commit for all of them and the writes: none of it is
-   * done when it rejects. Gives what the commit gives for the writes. Absent: each post is given by itself.
-   */
-  receiveAll?(
     tenant: string,
     posts: readonly ForwardedPost[],
     writes: readonly Write[],

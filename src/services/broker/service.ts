@@ -3,9 +3,9 @@ import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { refusedBy } from '../../kernel/issues.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { BrokerGauges, BrokerService, Channel, CommandOutbox, Discovery, Forwarding } from './contract.ts'
-import type { LagLimits } from './posting/follower.ts'
-import type { LineLimits } from './posting/post-line.ts'
+import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
+import type { LagLimits } from './posting/series-projector.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
 
@@ -22,7 +22,7 @@ export interface BrokerDependencies {
   readonly report?: (what: string) => void
   /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
-  readonly limits?: Partial<LineLimits>
+  readonly limits?: Partial<IngestLimits>
   /** what may be acknowledged before series have it, and for how long; default 4,000 posts, 16 Mi characters, 25 ms */
   readonly lag?: Partial<LagLimits>
 }
@@ -32,7 +32,7 @@ export const SWEEP_MS = 30_000
 /** tenants that are brought up to their logs at once */
 const AT_ONCE = 8
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
-const LIMITS: LineLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
+const LIMITS: IngestLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
 export function createBrokerService(dependencies: BrokerDependencies): BrokerService {
   return new Service(dependencies)

@@ -8,10 +8,10 @@ import { countOf, toldOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { LOG, type Projected } from './posting/log-entry.ts'
 import { LogTrim } from './posting/log-trim.ts'
-import { Follower, type LagLimits } from './posting/follower.ts'
-import { PostLine, type LineLimits } from './posting/post-line.ts'
+import { IngestQueue, type IngestLimits } from './posting/ingest-queue.ts'
 import { Posting } from './posting/posting.ts'
 import { Projection } from './posting/projection.ts'
+import { SeriesProjector, type LagLimits } from './posting/series-projector.ts'
 import { RecentMessages } from './recent-messages.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { Streams } from './streams.ts'
@@ -25,7 +25,7 @@ export interface TenantBrokerDependencies {
   readonly resources: () => Discovery | undefined
   readonly commands: () => CommandOutbox | undefined
   readonly makeSeries: MakeSeries
-  readonly limits: LineLimits
+  readonly limits: IngestLimits
   readonly lag: LagLimits
   /** something that nobody waits for went wrong */
   readonly report: (what: string) => void
@@ -35,9 +35,9 @@ export class TenantBroker {
   readonly api: BrokerApi
   readonly streams = new Streams()
   readonly #dependencies: TenantBrokerDependencies
-  readonly #line: PostLine
+  readonly #queue: IngestQueue
   readonly #projection: Projection
-  readonly #follower: Follower
+  readonly #projector: SeriesProjector
   readonly #recent: RecentMessages
   readonly #keys: PostKeys
   readonly #effects: EffectLedger
@@ -56,15 +56,15 @@ export class TenantBroker {
       refused: (position, reason) => report(`entry ${position} of the broker's log is passed over: ${reason}`),
       recovered: (projected) => this.#recovered(projected),
     })
-    this.#follower = new Follower(this.#projection, lag)
+    this.#projector = new SeriesProjector(this.#projection, lag)
     this.#trim = new LogTrim(log, now)
     this.#keys = new PostKeys(store)
     this.#effects = new EffectLedger(store)
     this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))
-    this.#line = new PostLine({
+    this.#queue = new IngestQueue({
       tenant,
       store,
-      follower: this.#follower,
+      projector: this.#projector,
       limits,
       engine,
       arrived: (posts) => this.#arrived(posts),
@@ -76,7 +76,7 @@ export class TenantBroker {
     this.api = {
       posting: new Posting({
         tenant,
-        line: this.#line,
+        queue: this.#queue,
         keys: this.#keys,
         effects: this.#effects,
         outbox: commands,
@@ -105,7 +105,7 @@ export class TenantBroker {
   }
 
   get queued(): number {
-    return this.#line.size
+    return this.#queue.size
   }
 
   /** Series have everything that the log has when it resolves. */
@@ -115,14 +115,14 @@ export class TenantBroker {
 
   /** Whatever was posted before can be read when it resolves. Rejects with `STORE` when series cannot be written. */
   async readable(): Promise<void> {
-    await this.#line.passed()
-    await this.#follower.caughtUp()
+    await this.#queue.passed()
+    await this.#projector.caughtUp()
   }
 
   /** Lets go of what is kept no longer: log, keys and what expired. */
   async sweep(): Promise<void> {
     const now = this.#dependencies.now()
-    await this.#follower.idle()
+    await this.#projector.idle()
     await this.#recent.sweep()
     await this.#trim.sweep(this.#projection.applied)
     await this.#keys.sweep(now)
@@ -134,8 +134,8 @@ export class TenantBroker {
 
   /** Finishes what is under way. */
   async close(): Promise<void> {
-    await this.#line.idle()
-    await this.#follower.idle()
+    await this.#queue.idle()
+    await this.#projector.idle()
     await this.#recent.sweep()
     this.streams.end()
   }
@@ -143,7 +143,7 @@ export class TenantBroker {
   /** A read that sees whatever was acknowledged before it came (B2). */
   readonly #inStep = <A extends readonly unknown[], R>(read: (...asked: A) => Promise<R>) => {
     return (...asked: A): Promise<R> => {
-      const caughtUp = this.#follower.caughtUp()
+      const caughtUp = this.#projector.caughtUp()
       return caughtUp === undefined ? read(...asked) : caughtUp.then(() => read(...asked))
     }
   }

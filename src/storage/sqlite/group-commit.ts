@@ -31,8 +31,12 @@ interface Waiting<Job, Answer> {
 /** A batch ends when it has that many jobs or that much text, so that no commit takes long and others get their turn. */
 const MAX_JOBS = 4_096
 const MAX_WEIGHT = 8 * 1024 * 1024
-/** As much text leaves at once, in the middle of a turn: the writer works while the turn goes on. */
-const ENOUGH_WEIGHT = 3 * 1024
+/**
+ * As much text leaves at once, in the middle of a turn: the writer works while the turn goes on. One job that was gathered
+ * by who hands it over is worth a batch sooner than many small ones, each of which a batch costs more than it saves.
+ */
+const ENOUGH_OF_ONE = 3 * 1024
+const ENOUGH_OF_ALL = 64 * 1024
 /** While one is written, another waits at the writer, which then does not wait for us. */
 const MAX_BATCHES = 4
 
@@ -69,7 +73,8 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, weight, since: performance.now(), resolve, reject })
       this.#weight += weight
-      if (this.#weight >= ENOUGH_WEIGHT && this.#batches < MAX_BATCHES) void this.#write()
+      const isEnough = weight >= ENOUGH_OF_ONE || this.#weight >= ENOUGH_OF_ALL
+      if (isEnough && this.#batches < MAX_BATCHES) void this.#write()
       else this.#schedule()
     })
   }

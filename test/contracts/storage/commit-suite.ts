@@ -50,6 +50,25 @@ function definesCommits(suite: Suite<Storage>): void {
     expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(answered)
   })
 
+  fact('S6: units that are refused leave those around them in their order', async (store) => {
+    const [things, log] = [store.collection(THINGS), store.log('inputs')]
+    await things.put('there', { size: 1, tags: [] })
+    const answered: number[] = []
+    const units = Array.from({ length: 60 }, async (_, n) => {
+      // every third meets what is there, and every fifth what one before it has made
+      const own = n % 3 === 0 ? [things.putting(n % 5 === 0 ? 'made' : 'there', {}, 'absent')] : []
+      const { results } = await store.commit([...own, log.appending(0, [n])])
+      answered.push(n)
+      return results.at(-1)
+    })
+    const outcomes = await Promise.allSettled(units)
+    const made = Array.from({ length: 60 }, (_, n) => n).filter((n) => n === 0 || n % 3 !== 0)
+    expect(answered).toEqual(made)
+    expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(made)
+    const positions = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(positions).toEqual(made.map((_, i) => i + 1))
+  })
+
   fact('nothing is a unit too', async (store) => {
     expect(await store.commit([])).toEqual({ results: [] })
   })

@@ -1,5 +1,7 @@
 /** What posts and reads are answered with over HTTP. */
 import { describe, expect, it } from 'vitest'
+import type { Forwarding } from '../../../src/services/broker/contract.ts'
+import { deferred } from '../../support/deferred.ts'
 import { brokerBench, NOON } from './support/bench-of-broker.ts'
 
 const t = { timestamp: NOON }
@@ -8,7 +10,7 @@ function containing(text: string): unknown {
   return expect.stringContaining(text)
 }
 
-// Holds src/services/broker/posting/post-line.ts L3
+// Holds src/services/broker/posting/ingest-queue.ts Q3
 describe('a post over HTTP', () => {
   it.each<[string, string, unknown, unknown]>([
     [
@@ -123,11 +125,16 @@ describe('a post over HTTP', () => {
   })
 
   it('is refused with 429 and Retry-After when too much waits', async () => {
-    await using broker = await brokerBench({ limits: { posts: 2 } })
-    const all = await Promise.all([1, 2, 3].map((x) => broker.ask('POST', '/resources/a/events', { x })))
-    expect(all.map(({ status }) => status)).toEqual([200, 200, 429])
-    expect(all[2]?.headers['retry-after']).toBe('1')
-    expect((await broker.ask('POST', '/resources/a/events', { x: 4 })).status).toBe(200)
+    const stored = deferred()
+    const engine: Forwarding = { receive: () => stored.promise.then(() => ({ results: [] })) }
+    await using broker = await brokerBench({ limits: { posts: 2 }, engine: () => engine })
+    const post = (x: number) => broker.ask('POST', '/resources/a/events?store=false', { x })
+    const waiting = [post(1), post(2)]
+    const refused = await post(3)
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
+    stored.resolve()
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200])
+    expect((await post(4)).status).toBe(200)
   })
 })
 

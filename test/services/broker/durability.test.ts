@@ -6,6 +6,7 @@ import { entriesOf } from '../../../src/services/broker/posting/log-entry.ts'
 import { readPost } from '../../../src/services/broker/posting/read-post.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { deferred } from '../../support/deferred.ts'
 import { brokerBench, NOON, TakingEngine, type BrokerBench } from './support/bench-of-broker.ts'
 import { diskFull, failingStorage, poisoned } from './support/failing-storage.ts'
 
@@ -19,16 +20,11 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate)
 }
 
-class Gate {
-  open: () => void = () => undefined
-  readonly passed = new Promise<void>((resolve) => (this.open = resolve))
-}
-
 function at(n: number): { n: number; timestamp: number } {
   return { n, timestamp: NOON + n }
 }
 
-// Holds src/services/broker/posting/follower.ts F1, F2, src/services/broker/posting/post-line.ts L4, L5,
+// Holds src/services/broker/posting/series-projector.ts F1, F2, src/services/broker/posting/ingest-queue.ts Q4, Q5,
 // src/services/broker/posting/projection.ts P1, P2
 describe('a post', () => {
   it('that is in the log but not in series when the process dies is there after the next start', async () => {
@@ -63,8 +59,8 @@ describe('a post', () => {
   it('is acknowledged before series have it, and whoever reads waits until they do', async () => {
     const storage = failingStorage(openMemory({ clock: () => NOON }))
     await using broker = await brokerBench({ storage })
-    const gate = new Gate()
-    storage.fates.push(() => gate.passed)
+    const gate = deferred()
+    storage.fates.push(() => gate.promise)
     const { api, service } = broker
     await api.posting.events('a', at(0))
     expect(await storage.tenant('acme').series.latest('a')).toEqual([])
@@ -82,7 +78,7 @@ describe('a post', () => {
     ]
     await turns(5)
     order.push('written')
-    gate.open()
+    gate.resolve()
     await Promise.all(reads)
     expect(order[0]).toBe('written')
     expect(order.slice(1).toSorted()).toEqual(
@@ -114,8 +110,8 @@ describe('a post', () => {
   it('waits for its answer when too much is acknowledged and not readable', async () => {
     const storage = failingStorage(openMemory({ clock: () => NOON }))
     await using broker = await brokerBench({ storage, lag: { posts: 2 } })
-    const gate = new Gate()
-    storage.fates.push(() => gate.passed)
+    const gate = deferred()
+    storage.fates.push(() => gate.promise)
     const answered: number[] = []
     const posts: Promise<unknown>[] = []
     for (const n of [1, 2, 3]) {
@@ -123,7 +119,7 @@ describe('a post', () => {
       await turns(5)
     }
     expect(answered).toEqual([1, 2])
-    gate.open()
+    gate.resolve()
     await Promise.all(posts)
     expect(answered).toEqual([1, 2, 3])
     expect(await values(broker)).toEqual([1, 2, 3])
@@ -184,14 +180,10 @@ describe('a post', () => {
     const storage = openMemory({ clock: () => NOON })
     const engine = new TakingEngine(storage)
     const refusing: Forwarding = {
-      receive: async (tenant, messages, options) => {
-        if (messages[0]?.resource === 'b') throw new AppError('VALIDATION', 'not this one')
-        return engine.receive(tenant, messages, options)
-      },
-      receiveAll: async (tenant, posts, writes) => {
+      receive: async (tenant, posts, writes) => {
         if (posts.some(({ messages }) => messages[0]?.resource === 'b'))
           throw new AppError('VALIDATION', 'one is wrong')
-        return engine.receiveAll(tenant, posts, writes)
+        return engine.receive(tenant, posts, writes)
       },
     }
     await using broker = await brokerBench({ storage, engine: () => refusing })

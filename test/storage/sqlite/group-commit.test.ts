@@ -32,6 +32,17 @@ describe('writes of one turn', () => {
     await storage.close()
   })
 
+  it('share it too when they are many and small, and do not wait for the turn to end when one of them is large', async () => {
+    const storage = await open()
+    const log = storage.tenant('small').log('inputs')
+    const { commits } = storage.stats()
+    await Promise.all(Array.from({ length: 200 }, () => log.append(0, ['x'.repeat(100)])))
+    expect(storage.stats().commits).toBe(commits + 1)
+    await Promise.all([log.append(0, ['x'.repeat(4_000)]), log.append(0, ['x']), log.append(0, ['x'])])
+    expect(storage.stats().commits).toBe(commits + 3)
+    await storage.close()
+  })
+
   it('are written when one among them cannot be', async () => {
     const newer: CollectionSpec<object> = { name: 'shapes', version: 5, fields: {} }
     const first = await open()

@@ -6,12 +6,12 @@ import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type Post } from './arrival.ts'
 import type { PostKeys } from './idempotency.ts'
-import type { PostLine } from './post-line.ts'
+import type { IngestQueue } from './ingest-queue.ts'
 import { readCommand, readPost } from './read-post.ts'
 
-export interface PostingParts {
+export interface PostingDependencies {
   readonly tenant: string
-  readonly line: PostLine
+  readonly queue: IngestQueue
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
@@ -30,10 +30,10 @@ interface Once {
 const MAX_TRIES = 3
 
 export class Posting implements PostingApi {
-  readonly #parts: PostingParts
+  readonly #dependencies: PostingDependencies
 
-  constructor(parts: PostingParts) {
-    this.#parts = parts
+  constructor(dependencies: PostingDependencies) {
+    this.#dependencies = dependencies
   }
 
   events(resource: string | undefined, body: unknown, options: PostOptions = {}): Promise<Posted> {
@@ -56,8 +56,8 @@ export class Posting implements PostingApi {
   }
 
   async #post(read: (now: number) => Post, answer: (post: Post) => Posted): Promise<Posted> {
-    const post = read(this.#parts.now())
-    if (hasEffect(post)) await this.#parts.line.submit(post, this.#commandWrites(post))
+    const post = read(this.#dependencies.now())
+    if (hasEffect(post)) await this.#dependencies.queue.submit(post, this.#commandWrites(post))
     return answer(post)
   }
 
@@ -67,20 +67,20 @@ export class Posting implements PostingApi {
     read: (now: number) => Post,
     answer: (post: Post) => Posted,
   ): Promise<Posted> {
-    const { keys, effects, line, now } = this.#parts
+    const { keys, effects, queue, now } = this.#dependencies
     for (let tries = 1; ; tries++) {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
       if (known.kind === 'done') {
         // the first one may be durable, and not yet readable
-        await line.passed()
+        await queue.passed()
         return answer(read(known.at))
       }
       const draft = effects.draft(post.arrived)
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
       try {
-        await line.submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)])
+        await queue.submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)])
         return answer(post)
       } catch (error) {
         const isRace = error instanceof AppError && error.code === 'CONFLICT'
@@ -90,8 +90,8 @@ export class Posting implements PostingApi {
   }
 
   #commandWrites({ channel, arrivals: [command], hops }: Post): readonly Write[] {
-    const outbox = channel === 'commands' ? this.#parts.outbox() : undefined
+    const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
     if (outbox === undefined || command === undefined) return []
-    return outbox.planning(this.#parts.tenant, command.resource, command.message, hops)
+    return outbox.planning(this.#dependencies.tenant, command.resource, command.message, hops)
   }
 }

@@ -29,7 +29,7 @@ export interface Logged {
   readonly size: number
 }
 
-export interface ProjectionParts {
+export interface ProjectionDependencies {
   readonly log: Log
   readonly series: SeriesOf
   /** told about an entry that series refuse */
@@ -42,12 +42,12 @@ export interface ProjectionParts {
 const PAGE = 500
 
 export class Projection {
-  readonly #parts: ProjectionParts
+  readonly #dependencies: ProjectionDependencies
   /** the last position that series have; undefined: not known, ask */
   #applied: number | undefined
 
-  constructor(parts: ProjectionParts) {
-    this.#parts = parts
+  constructor(dependencies: ProjectionDependencies) {
+    this.#dependencies = dependencies
   }
 
   get applied(): number {
@@ -56,7 +56,7 @@ export class Projection {
 
   /** Everything that the log has is in series when it resolves. */
   async open(): Promise<void> {
-    const { last } = await this.#parts.log.bounds(PARTITION)
+    const { last } = await this.#dependencies.log.bounds(PARTITION)
     await this.#catchUp(last)
   }
 
@@ -90,7 +90,7 @@ export class Projection {
 
   async #append(projected: Projected, position: number): Promise<void> {
     try {
-      await this.#parts.series.append({ ...projected, applies: { log: LOG, partition: PARTITION, position } })
+      await this.#dependencies.series.append({ ...projected, applies: { log: LOG, partition: PARTITION, position } })
       this.#applied = position
     } catch (error) {
       this.#applied = undefined
@@ -99,7 +99,7 @@ export class Projection {
   }
 
   async #catchUp(upTo: number): Promise<void> {
-    const { log, series } = this.#parts
+    const { log, series } = this.#dependencies
     let at = await series.applied(LOG, PARTITION)
     while (at < upTo) {
       const entries = await log.read(PARTITION, at, Math.min(PAGE, upTo - at))
@@ -132,7 +132,7 @@ export class Projection {
       if (!(error instanceof AppError) || error.status >= 500) throw error
       await this.#oneByOne(entries, position)
     }
-    await this.#parts.recovered(projected)
+    await this.#dependencies.recovered(projected)
   }
 
   async #oneByOne(entries: readonly LogEntry[], upTo: number): Promise<void> {
@@ -153,13 +153,13 @@ export class Projection {
   /** Posts of others may stand in the same entry. */
   async #partByPart({ position, body }: LogEntry, reason: string): Promise<void> {
     const parts = partsOf(body)
-    if (parts.length === 1) return this.#parts.refused(position, reason)
+    if (parts.length === 1) return this.#dependencies.refused(position, reason)
     for (const part of parts) {
       try {
-        await this.#parts.series.append(part)
+        await this.#dependencies.series.append(part)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error
-        this.#parts.refused(position, `${part.messages[0]?.resource}: ${messageOf(error)}`)
+        this.#dependencies.refused(position, `${part.messages[0]?.resource}: ${messageOf(error)}`)
       }
     }
   }
@@ -168,11 +168,11 @@ export class Projection {
     const before = { samples: into.samples.length, messages: into.messages.length }
     try {
       if (projectEntry(body, into)) return
-      this.#parts.refused(position, 'the entry has another form')
+      this.#dependencies.refused(position, 'the entry has another form')
     } catch (error) {
       into.samples.length = before.samples
       into.messages.length = before.messages
-      this.#parts.refused(position, messageOf(error))
+      this.#dependencies.refused(position, messageOf(error))
     }
   }
 }

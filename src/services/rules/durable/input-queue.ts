@@ -1,22 +1,25 @@
 /**
- * Inputs on their way: what arrives in one turn of the loop is committed together, and applied in the order of the log
- * when it is durable. Commits follow one another without waiting for each other's end: the store makes them in the order
- * in which it is asked (S6). Writes of a sender's own are committed whole with its input, or by themselves, in the order
- * in which all of these arrived. A commit that may be refused for what it finds is under way alone, so that what is tried
- * again comes before whatever arrived later.
+ * The inputs of one tenant on their way from their senders to the tasks. What this queue is for: it hands each sender's
+ * inputs and writes to the store as one unit of work, at once, and applies inputs in the order of the log when they are
+ * durable. It gathers nothing: which units share a commit is the store's affair, which keeps their order and refuses each
+ * for its own sake alone.
+ *
+ * I1  an input is applied when its unit is durable, never before, and its sender is answered after that
+ * I2  inputs are applied in the order of the log, which is that in which they came (S6 of the store), however many units
+ *     are under way
+ * I3  a unit that is refused leaves nothing behind and holds up none
+ * I4  what waits is bounded: beyond it inputs are refused, and nothing of them was done
  */
-import type { Json } from '../../../kernel/json.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { Log, Store, Write } from '../../../storage/contract.ts'
+import type { Json } from '../../../kernel/json.ts'
+import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
+import type { Committed, Log, Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION, type Input } from './input.ts'
-import { nextTurn, TimeSlicer } from './time-slicer.ts'
+import { TimeSlicer } from './time-slicer.ts'
 
-interface Queued {
-  readonly at: number
-  /** none: there is nothing but writes */
+interface Unit {
   readonly inputs: readonly Input[]
-  readonly writes: readonly Write[]
-  resolve(taken: Applied): void
+  resolve(applied: Applied): void
   reject(error: unknown): void
 }
 
@@ -27,23 +30,13 @@ export interface Applied {
   readonly results: readonly number[]
 }
 
-const NONE: readonly never[] = []
-
-/** How a commit ended. */
-type Outcome = { readonly results: readonly number[] } | { readonly error: unknown }
-
 export interface QueueHooks {
   /** Does what the input says; what it gives or throws goes to who sent the input. */
   apply(input: Input, position: number): unknown
-  /** After the inputs of a commit were applied, or refused. */
+  /** After inputs were applied, or refused. */
   settled(): void
 }
 
-const MAX_AT_ONCE = 2000
-/** commits that are under way at once */
-const MAX_COMMITS = 4
-/** As many writes a commit takes, whoever sent them; the input log's own among them. */
-const MAX_WRITES = 5000
 /** Above this many, what arrives is refused. */
 const MAX_WAITING = 100_000
 
@@ -51,20 +44,10 @@ export class InputQueue {
   readonly #store: Store
   readonly #log: Log
   readonly #hooks: QueueHooks
-  #waiting: Queued[] = []
-  /** being committed or applied, oldest first */
-  #underWay: Queued[] = []
-  /** those of them that were applied or refused */
-  #done = 0
-  /** under way */
-  #commits = 0
-  /** the commit that began last lets no other begin */
-  #isAlone = false
-  #isWoken = false
-  /** a commit began that may yet be refused at once, for what its writes say: none may begin before it is tried again */
-  #hasBegun = false
-  /** when the commit that began last is over, and all before it */
-  #over: Promise<void> = Promise.resolve()
+  readonly #committing = new ReorderBuffer<Unit, Committed>((ended) => this.#applyAll(ended))
+  #size = 0
+  /** of those on their way, by kind */
+  readonly #counts = new Map<Input['k'], number>()
 
   constructor(store: Store, hooks: QueueHooks) {
     this.#store = store
@@ -72,192 +55,83 @@ export class InputQueue {
     this.#hooks = hooks
   }
 
+  /** inputs on their way */
   get size(): number {
-    return this.#waiting.length + this.#underWay.length - this.#done
-  }
-
-  /** Nothing is on its way. */
-  get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#commits === 0
+    return this.#size
   }
 
   /** `at` of the first input that was not applied yet; time may not go beyond it. */
   get horizon(): number {
-    return (this.#underWay[this.#done] ?? this.#waiting[0])?.at ?? Number.POSITIVE_INFINITY
+    return this.#committing.oldest?.inputs[0]?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** `at` of the last input that waits. */
+  /** `at` of the last input on its way. */
   get lastAt(): number {
-    return (this.#waiting.at(-1) ?? this.#underWay.at(-1))?.at ?? Number.NEGATIVE_INFINITY
+    return this.#committing.newest?.inputs[0]?.at ?? Number.NEGATIVE_INFINITY
   }
 
   /** Whether an input of that kind is on its way; one that was applied is not. */
   has(kind: Input['k']): boolean {
-    for (let i = this.#done; i < this.#underWay.length; i++) if (hasKind(this.#underWay[i], kind)) return true
-    return this.#waiting.some((one) => hasKind(one, kind))
-  }
-
-  /** Settles with what applying it gives, after it is durable. Rejects with the store's error when it is not. */
-  add(input: Input, writes: readonly Write[] = []): Promise<Applied> {
-    this.#wake()
-    return this.#enqueue(input.at, [input], writes)
+    return (this.#counts.get(kind) ?? 0) > 0
   }
 
   /**
-   * Inputs of one moment, one after the other: all of them are committed with the writes, or none is. They do not wait
-   * for others of the turn: whoever sends several has gathered them.
+   * Inputs of one moment, one after the other: all of them are committed with the writes, or none is. Settles with what
+   * applying them gives, after they are durable. Rejects with the store's error when they are not.
    */
-  addAll(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
-    const applied = this.#enqueue(at, inputs, writes)
-    this.#begin()
-    return applied
-  }
-
-  /** Writes without an input, which take their turn among the inputs. */
-  addWrites(at: number, writes: readonly Write[]): Promise<Applied> {
-    this.#wake()
-    return this.#enqueue(at, NONE, writes)
+  add(inputs: readonly Input[], writes: readonly Write[] = []): Promise<Applied> {
+    if (this.#size >= MAX_WAITING) {
+      return Promise.reject(new AppError('TOO_LARGE', `${MAX_WAITING} inputs wait to be stored; send less at once`))
+    }
+    return new Promise((resolve, reject) => {
+      // the log comes last, so that the places in an error about writes are those of their sender
+      const logging = this.#log.appending(PARTITION, inputs as unknown as readonly Json[])
+      this.#committing.add({ inputs, resolve, reject }, this.#store.commit([...writes, logging]))
+      this.#count(inputs, 1)
+    })
   }
 
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
-    while (!this.isIdle) await (this.#commits > 0 ? this.#over : nextTurn())
+    while (this.#size > 0) await this.#committing.passed()
   }
 
-  #enqueue(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
-    if (this.size >= MAX_WAITING) {
-      return Promise.reject(new AppError('TOO_LARGE', `${MAX_WAITING} inputs wait to be stored; send less at once`))
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ at, inputs, writes, resolve, reject })
-    })
-  }
-
-  /** Begins when what arrives in this turn of the loop has arrived. */
-  #wake(): void {
-    if (this.#isWoken) return
-    this.#isWoken = true
-    setImmediate(() => {
-      this.#isWoken = false
-      this.#hasBegun = false
-      this.#begin()
-    })
-  }
-
-  #begin(): void {
-    if (this.#waiting.length === 0 || this.#commits >= MAX_COMMITS || this.#isAlone || this.#hasBegun) return
-    const fitting = this.#fitting()
-    const isAlone = this.#waiting.slice(0, fitting).some(mayBeRefused)
-    if (isAlone && this.#commits > 0) return
-    const batch = this.#waiting.splice(0, fitting)
-    this.#isAlone = isAlone
-    this.#commits++
-    this.#underWay.push(...batch)
-    this.#over = this.#run(batch, this.#over)
-    this.#hasBegun = true
-    this.#wake()
-  }
-
-  /** A batch until it is over; it is applied after those before it. Never rejects. */
-  async #run(batch: readonly Queued[], before: Promise<void>): Promise<void> {
-    const outcome = await this.#commit(batch)
-    // while no other has begun, what is tried again still comes before whatever arrived later
-    const isNewest = this.#underWay.at(-1) === batch.at(-1)
-    if (isNewest) this.#hasBegun = false
-    if ('error' in outcome && isNewest) this.#isAlone = true
-    const isAlone = this.#isAlone && isNewest
-    await before
-    await this.#take(batch, outcome, isAlone)
-    this.#underWay.splice(0, batch.length)
-    this.#done = 0
-    this.#commits--
-    if (isAlone) this.#isAlone = false
-    this.#hooks.settled()
-    this.#begin()
-  }
-
-  /** How many of those that wait one commit can take; at least one, which then has to fit by itself. */
-  #fitting(): number {
-    let writes = 1
-    let inputs = 0
-    const most = Math.min(MAX_AT_ONCE, this.#waiting.length)
-    for (let i = 0; i < most; i++) {
-      writes += this.#waiting[i]?.writes.length ?? 0
-      inputs += this.#waiting[i]?.inputs.length ?? 0
-      if (writes > MAX_WRITES || inputs > MAX_AT_ONCE) return Math.max(1, i)
-    }
-    return most
-  }
-
-  async #take(batch: readonly Queued[], outcome: Outcome, mayTryAgain: boolean): Promise<void> {
-    if (!('error' in outcome)) return this.#applyAll(batch, outcome.results)
-    if (mayTryAgain && batch.length > 1 && isRefusal(outcome.error)) {
-      // One of them cannot be stored: the others shall not suffer for it.
-      const middle = Math.ceil(batch.length / 2)
-      for (const half of [batch.slice(0, middle), batch.slice(middle)]) {
-        await this.#take(half, await this.#commit(half), true)
-      }
-      return
-    }
-    for (const { reject } of batch) reject(outcome.error)
-    this.#done += batch.length
-  }
-
-  /** Never rejects. The log comes last, so that the places in an error about writes are those of their sender. */
-  async #commit(batch: readonly Queued[]): Promise<Outcome> {
-    const bodies = batch.flatMap(({ inputs }) => inputs as unknown as readonly Json[])
-    const writes = batch.flatMap((one) => one.writes)
-    if (bodies.length > 0) writes.push(this.#log.appending(PARTITION, bodies))
-    try {
-      return { results: (await this.#store.commit(writes)).results }
-    } catch (error) {
-      return { error }
-    }
-  }
-
-  async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
+  async #applyAll(ended: readonly Ended<Unit, Committed>[]): Promise<void> {
     const slicer = new TimeSlicer()
-    let count = 0
-    let place = 0
-    const own = batch.map(({ inputs, writes, resolve }) => {
-      const ownResults = writes.length === 0 ? NONE : results.slice(place, (place += writes.length))
-      count += inputs.length
-      // nothing is to be applied: who sent writes alone does not wait until others were
-      if (inputs.length === 0) resolve({ given: NONE, results: ownResults })
-      return ownResults
-    })
-    let position = (results.at(-1) ?? 0) - count
-    for (const [i, { inputs, resolve, reject }] of batch.entries()) {
-      const given: unknown[] = []
-      let failure: { readonly error: unknown } | undefined
-      for (const input of inputs) {
-        if (given.length > 0 && slicer.isLong) await slicer.rest()
-        try {
-          const one = this.#hooks.apply(input, ++position)
-          given.push(one instanceof Promise ? await one : one)
-        } catch (error) {
-          // those after it are in the log too
-          given.push(undefined)
-          failure ??= { error }
-        }
-      }
-      if (failure !== undefined) reject(failure.error)
-      else if (inputs.length > 0) resolve({ given, results: own[i] ?? NONE })
-      this.#done++
+    for (const { item, outcome } of ended) {
+      // not after the last: whoever waits until nothing is on its way finds all settled
       if (slicer.isLong) await slicer.rest()
+      const settle =
+        'error' in outcome ? () => item.reject(outcome.error) : await this.#apply(item, outcome.result, slicer)
+      this.#committing.drop(1)
+      this.#count(item.inputs, -1)
+      settle()
     }
+    this.#hooks.settled()
   }
-}
 
-function hasKind(queued: Queued | undefined, kind: Input['k']): boolean {
-  return queued?.inputs.some(({ k }) => k === kind) === true
-}
+  /** Gives how its sender is answered. */
+  async #apply({ inputs, resolve, reject }: Unit, { results }: Committed, slicer: TimeSlicer): Promise<() => void> {
+    let position = (results.at(-1) ?? 0) - inputs.length
+    const given: unknown[] = []
+    let failure: { readonly error: unknown } | undefined
+    for (const input of inputs) {
+      if (given.length > 0 && slicer.isLong) await slicer.rest()
+      try {
+        const one = this.#hooks.apply(input, ++position)
+        given.push(one instanceof Promise ? await one : one)
+      } catch (error) {
+        // those after it are in the log too
+        given.push(undefined)
+        failure ??= { error }
+      }
+    }
+    const { error } = failure ?? {}
+    return failure === undefined ? () => resolve({ given, results: results.slice(0, -1) }) : () => reject(error)
+  }
 
-/** For what it finds in the store: an append expects nothing. */
-function mayBeRefused({ writes }: Queued): boolean {
-  return writes.some(({ kind }) => kind !== 'append')
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && error.status < 500
+  #count(inputs: readonly Input[], sign: 1 | -1): void {
+    this.#size += sign * inputs.length
+    for (const { k } of inputs) this.#counts.set(k, (this.#counts.get(k) ?? 0) + sign)
+  }
 }

@@ -46,6 +46,8 @@ const AWAY_MS = 250
 /** Who resumes tasks does it at start; after so long without, all of them are here. */
 const RESUMED_AFTER_MS = 60_000
 
+type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
+
 export class TenantRunner {
   readonly deterministic: DeterministicEngine
   /** messages and pushes that tasks took */
@@ -206,32 +208,12 @@ export class TenantRunner {
   }
 
   async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
-    const { writes = [] } = options
-    const all = messagesOf(messages)
-    requireMessages(all, options)
-    this.#dependencies.requireRoom()
-    if (!this.#takes(all, options.channel)) return { taken: false, results: await this.#write(writes) }
-    const { given, results } = await this.#take(dataOf(messages, options), writes)
-    const taken = given[0] === true
-    if (taken) this.inputs += all.length
-    return { taken, results }
+    const { writes = [], ...post } = options
+    return this.#receive([{ messages, ...post }], writes)
   }
 
   async receiveAll(posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]> {
-    this.#dependencies.requireRoom()
-    const heard: IntakePost[] = []
-    for (const post of posts) {
-      const all = messagesOf(post.messages)
-      requireMessages(all, post)
-      if (this.#takes(all, undefined)) heard.push(post)
-    }
-    if (heard.length === 0) return this.#write(writes)
-    if (this.#isClosed) throw closed()
-    const at = this.#arriving()
-    const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
-    const { given, results } = await this.#queue.addAll(at, inputs, writes)
-    for (const [i, { messages }] of heard.entries()) if (given[i] === true) this.inputs += messagesOf(messages).length
-    return results
+    return (await this.#receive(posts, writes)).results
   }
 
   /** Brings the tasks to the present. */
@@ -245,7 +227,7 @@ export class TenantRunner {
       } finally {
         this.#isCatchingUp = false
       }
-    } else if (!this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at: now }).catch(() => undefined)
+    } else if (!this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at: now }]).catch(() => undefined)
     this.#afterwards()
   }
 
@@ -276,29 +258,35 @@ export class TenantRunner {
     return false
   }
 
-  async #write(writes: readonly Write[]): Promise<readonly number[]> {
-    if (writes.length === 0) return []
-    if (this.#isClosed) throw closed()
-    // the store keeps the order of commits, and nothing is here that they would have to wait for
-    if (this.#queue.isIdle) return (await this.#dependencies.store.commit(writes)).results
-    return (await this.#queue.addWrites(this.#present, writes)).results
-  }
-
-  /** Of what arrives now. */
-  get #present(): number {
-    return Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
+  async #receive(posts: readonly ChannelPost[], writes: readonly Write[]): Promise<Intake> {
+    for (const post of posts) requireMessages(messagesOf(post.messages), post)
+    this.#dependencies.requireRoom()
+    const heard = posts.filter(({ messages, channel }) => this.#takes(messagesOf(messages), channel))
+    if (this.#isClosed && heard.length + writes.length > 0) throw closed()
+    if (heard.length === 0) {
+      // nothing is to be applied: the store keeps these in order with the inputs before them
+      return {
+        taken: false,
+        results: writes.length === 0 ? [] : (await this.#dependencies.store.commit(writes)).results,
+      }
+    }
+    const at = this.#arriving()
+    const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
+    const { given, results } = await this.#queue.add(inputs, writes)
+    for (const [i, { messages }] of heard.entries()) if (given[i] === true) this.inputs += messagesOf(messages).length
+    return { taken: given.includes(true), results }
   }
 
   #take(input: Untimed, writes: readonly Write[] = []): Promise<Applied> {
     if (this.#isClosed) return Promise.reject(closed())
-    return this.#queue.add({ ...input, at: this.#arriving() }, writes)
+    return this.#queue.add([{ ...input, at: this.#arriving() }], writes)
   }
 
   /** The moment of what arrives now; what was slept through comes before it. */
   #arriving(): number {
-    const at = this.#present
+    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
     // Who plays this again has to have slept at the same place.
-    if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add({ k: 'jump', at }).catch(() => undefined)
+    if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at }]).catch(() => undefined)
     return at
   }
 

@@ -14,7 +14,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 /** 2026-11-20T12:00:00Z */
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
-type Forwarded = Parameters<Forwarding['receive']>[1]
+type Forwarded = ForwardedPost['messages']
 
 /** An engine that takes everything, in one commit with the writes that come along. */
 export class TakingEngine implements Forwarding {
@@ -31,13 +31,7 @@ export class TakingEngine implements Forwarding {
     return this.taken.flatMap(({ messages }) => messages)
   }
 
-  async receive(tenant: string, messages: Forwarded, { writes, hops = 0 }: Parameters<Forwarding['receive']>[2]) {
-    const { results } = await (this.#last = this.#commit(this.#last, tenant, writes))
-    this.taken.push({ tenant, messages, hops })
-    return { taken: true, results }
-  }
-
-  async receiveAll(tenant: string, posts: readonly ForwardedPost[], writes: readonly Write[]) {
+  async receive(tenant: string, posts: readonly ForwardedPost[], writes: readonly Write[]) {
     const { results } = await (this.#last = this.#commit(this.#last, tenant, writes))
     for (const { messages, hops = 0 } of posts) this.taken.push({ tenant, messages, hops })
     return { results }

@@ -1,12 +1,12 @@
-/** What arrives in one turn is committed together; who waits for what. */
+/** Inputs on their way: many units are under way at once, and each is applied in its turn (I1 to I4). */
 import fc from 'fast-check'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Input } from '../../../../src/services/rules/durable/input.ts'
 import { InputQueue } from '../../../../src/services/rules/durable/input-queue.ts'
 import type { CollectionSpec, Store } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { deferred } from '../../../support/deferred.ts'
 import { SlowStore, withCommit } from './support/slow-store.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
@@ -18,104 +18,96 @@ function queueOf(store: Store, apply: (input: Input, position: number) => unknow
   return new InputQueue(store, { apply, settled: () => undefined })
 }
 
-describe('writes without an input', () => {
-  it('are answered after their commit, while inputs of it are still applied', async () => {
-    const store = openMemory().tenant('acme')
-    let open: () => void = () => undefined
-    const gate = new Promise<void>((resolve) => (open = resolve))
-    const queue = queueOf(store, () => gate)
-    const log = store.log('messages')
-    const order: string[] = []
-    const before = queue.addWrites(1, [log.appending(0, [{ n: 1 }])]).then(({ results }) => order.push(`${results[0]}`))
-    const input = queue
-      .add({ k: 'jump', at: 1 }, [log.appending(0, [{ n: 2 }])])
-      .then(({ results }) => order.push(`input ${results[0]}`))
-    const after = queue.addWrites(1, [log.appending(0, [{ n: 3 }])]).then(({ results }) => order.push(`${results[0]}`))
-    await Promise.all([before, after])
-    expect(order).toEqual(['1', '3'])
-    open()
-    await input
-    expect(order).toEqual(['1', '3', 'input 2'])
-    await queue.idle()
-    expect(queue.size).toBe(0)
-  })
-})
-
-describe('commits', () => {
-  it('do not wait for one another, and are applied in their order', async () => {
+describe('inputs', () => {
+  it('are handed to the store at once, and applied in the order in which they came', async () => {
     const slow = new SlowStore([9, 1, 1])
     const applied: number[] = []
     const queue = queueOf(slow.store, ({ at }) => applied.push(at))
-    const all: Promise<unknown>[] = []
-    for (const at of [1, 2, 3]) {
-      all.push(queue.addAll(at, [jump(at), jump(at)], []))
-      await turn()
-    }
-    expect(slow.underWay).toBe(3)
-    expect(queue.isIdle).toBe(false)
+    const all = [1, 2, 3].map((at) => queue.add([jump(at)]))
+    expect([slow.underWay, queue.size, queue.horizon, queue.lastAt]).toEqual([3, 3, 1, 3])
     await Promise.all(all)
-    expect(applied).toEqual([1, 1, 2, 2, 3, 3])
+    expect(applied).toEqual([1, 2, 3])
     await queue.idle()
-    expect(queue.isIdle).toBe(true)
+    expect([queue.size, queue.horizon, queue.lastAt]).toEqual([0, Infinity, -Infinity])
   })
 
-  it('are few at a time, and what comes meanwhile goes together', async () => {
-    const slow = new SlowStore([50])
-    const queue = queueOf(slow.store)
-    const all: Promise<unknown>[] = []
-    for (let at = 0; at < 20; at++) {
-      all.push(queue.addAll(at, [jump(at)], []))
-      await turn()
-    }
-    await Promise.all(all)
-    expect([slow.most, slow.commits]).toEqual([4, 5])
-  })
-
-  it('that may be refused are under way alone', async () => {
-    const slow = new SlowStore([3, 3, 3])
-    const queue = queueOf(slow.store)
-    const all = [queue.addAll(1, [jump(1)], [])]
-    expect(slow.underWay).toBe(1)
-    await turn()
-    all.push(queue.addAll(2, [jump(2)], [slow.inner.collection(THINGS).putting('a', {}, 'absent')]))
-    await turn()
-    all.push(queue.addAll(3, [jump(3)], []))
-    await Promise.all(all)
-    expect([slow.most, slow.commits]).toEqual([1, 2])
-    const later = queue.addAll(4, [jump(4)], [slow.inner.collection(THINGS).putting('b', {}, 'absent')])
-    await turn()
-    await Promise.all([later, queue.addAll(5, [jump(5)], [])])
-    expect([slow.most, slow.commits]).toEqual([1, 4])
-  })
-
-  it('that are refused too late to be tried again in their place are refused whole', async () => {
-    const { inner, store } = new SlowStore()
-    const late = withCommit(store, async (writes) => {
-      const isBad = writes.length === 3
-      if (!isBad) return store.commit(writes)
-      await turn()
-      await turn()
-      throw new AppError('TOO_LARGE', 'an entry is too large')
-    })
+  it('are on their way until they are applied, and hold up those behind them until then', async () => {
+    const gate = deferred()
     const applied: number[] = []
-    const queue = queueOf(late, ({ at }) => applied.push(at))
-    const append = () => [inner.log('messages').appending(0, [{}])]
-    const outcome = Promise.allSettled([queue.add(jump(1), append()), queue.add(jump(2), append())])
+    const queue = queueOf(openMemory().tenant('acme'), ({ at }) => {
+      applied.push(at)
+      return at === 1 ? gate.promise : undefined
+    })
+    const order: string[] = []
+    const first = queue.add([{ k: 'later', at: 1, p: 'p' }]).then(() => order.push(`first ${queue.has('later')}`))
+    const second = queue.add([jump(2)]).then(() => order.push('second'))
     await turn()
-    await turn()
-    await queue.addAll(3, [jump(3)], [])
-    expect((await outcome).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(applied).toEqual([3])
+    expect([applied, queue.has('later'), queue.has('jump'), queue.horizon]).toEqual([[1], true, true, 1])
+    gate.resolve()
+    await Promise.all([first, second])
+    expect([order, applied]).toEqual([
+      ['first false', 'second'],
+      [1, 2],
+    ])
+  })
+
+  it('that are refused leave nothing behind, and those after them are applied', async () => {
+    const slow = new SlowStore([3, 3, 3])
+    const things = slow.inner.collection(THINGS)
+    await things.put('a', {})
+    const applied: number[] = []
+    const queue = queueOf(slow.store, ({ at }) => applied.push(at))
+    const all = await Promise.allSettled([
+      queue.add([jump(1)]),
+      queue.add([jump(2)], [things.putting('b', {}), things.putting('a', {}, 'absent')]),
+      queue.add([jump(3)], [things.putting('c', {}, 'absent')]),
+    ])
+    expect(all).toMatchObject([
+      { value: { results: [] } },
+      { reason: { code: 'CONFLICT', issues: [{ path: '/1' }] } },
+      { value: { results: [1] } },
+    ])
+    expect(applied).toEqual([1, 3])
+    expect(await things.ids({})).toEqual(['a', 'c'])
+  })
+
+  it('whose application fails are refused, and those after them are applied', async () => {
+    const queue = queueOf(openMemory().tenant('acme'), ({ at }) => {
+      if (at === 1) throw new Error('not applied')
+      return at === 2 ? Promise.reject(new Error('not applied later')) : at
+    })
+    const all = await Promise.allSettled([1, 2, 3].map((at) => queue.add([jump(at)])))
+    expect(all).toMatchObject([
+      { reason: { message: 'not applied' } },
+      { reason: { message: 'not applied later' } },
+      { value: { given: [3] } },
+    ])
+  })
+
+  it('of one unit are applied one after the other, all of them when one of them fails', async () => {
+    const store = openMemory().tenant('acme')
+    const applied: number[] = []
+    const queue = queueOf(store, (_input, position) => {
+      applied.push(position)
+      return position === 2 ? Promise.reject(new Error('the second')) : position
+    })
+    const own = store.log('messages').appending(0, [{}])
+    await expect(queue.add([jump(1), jump(1), jump(1)], [own])).rejects.toThrow('the second')
+    expect(await queue.add([jump(2), jump(2)], [own])).toEqual({ given: [4, 5], results: [2] })
+    expect([applied, queue.size]).toEqual([[1, 2, 3, 4, 5], 0])
+  })
+
+  it('are refused when a hundred thousand wait', async () => {
+    const never = deferred<never>()
+    const queue = queueOf(withCommit(openMemory().tenant('acme'), () => never.promise))
+    for (let i = 0; i < 100_000; i++) void queue.add([jump(i)])
+    await expect(queue.add([jump(0)])).rejects.toMatchObject({ code: 'TOO_LARGE' })
   })
 })
 
 describe('any sequence of inputs and writes', () => {
   const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), writes: fc.nat(2) }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('addAll' as const), inputs: fc.integer({ min: 1, max: 3 }) }),
-    },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), writes: fc.nat(2), more: fc.nat(2) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('putting' as const), id: fc.nat(2) }) },
     { weight: 1, arbitrary: fc.constant({ kind: 'bad' as const }) },
     { weight: 1, arbitrary: fc.constant({ kind: 'writes' as const }) },
@@ -152,24 +144,16 @@ describe('any sequence of inputs and writes', () => {
           }
           for (const [at, one] of steps.entries()) {
             if (one.kind === 'turn') await turn()
-            else if (one.kind === 'writes') note(queue.addWrites(at, [messages.appending(0, [at])]), true)
-            else if (one.kind === 'bad') note(queue.add(jump(at), [messages.appending(0, [Number.NaN])]), false)
-            else if (one.kind === 'addAll') {
-              const inputs = Array.from({ length: one.inputs }, () => jump(at))
-              note(queue.addAll(at, inputs, []), true)
+            else if (one.kind === 'writes') note(slow.store.commit([messages.appending(0, [at])]), true)
+            else if (one.kind === 'bad') note(queue.add([jump(at)], [messages.appending(0, [Number.NaN])]), false)
+            else if (one.kind === 'add') {
+              const inputs = Array.from({ length: 1 + one.more }, () => jump(at))
+              const writes = Array.from({ length: one.writes }, () => messages.appending(0, [at]))
+              note(queue.add(inputs, writes), true)
               expected.push(...inputs.map((input) => input.at))
-            } else if (one.kind === 'add') {
-              note(
-                queue.add(
-                  jump(at),
-                  Array.from({ length: one.writes }, () => messages.appending(0, [at])),
-                ),
-                true,
-              )
-              expected.push(at)
             } else {
               const putting = inner.collection(THINGS).putting(`thing${one.id}`, {}, 'absent')
-              note(queue.add(jump(at), [putting]), !made.has(one.id))
+              note(queue.add([jump(at)], [putting]), !made.has(one.id))
               if (!made.has(one.id)) expected.push(at)
               made.add(one.id)
             }
@@ -179,7 +163,7 @@ describe('any sequence of inputs and writes', () => {
           expect(applied).toEqual(expected.map((at, i) => ({ at, position: i + 1 })))
           const entries = await inner.log('rule_inputs').read(0, 0)
           expect(entries.map(({ body }) => body)).toEqual(expected.map(jump))
-          expect([queue.size, queue.horizon, queue.isIdle]).toEqual([0, Number.POSITIVE_INFINITY, true])
+          expect([queue.size, queue.horizon]).toEqual([0, Number.POSITIVE_INFINITY])
         },
       ),
       runs(500),

@@ -47,7 +47,7 @@ describe('writes that come with messages', () => {
       life.send('boiler', { level: 3 }),
       receive(life, 4),
     ])
-    expect(life.commits - before).toBe(1)
+    expect(life.commits - before, 'one for each call: the store gathers').toBe(4)
     expect(all).toEqual([
       { taken: true, results: [1, 1] },
       { taken: true, results: [2, 2] },
@@ -182,7 +182,7 @@ describe('writes that come with messages', () => {
     await expect(receive(life, 1)).rejects.toMatchObject({ code: 'CLOSED' })
   })
 
-  it('may be many: more than one commit takes', async () => {
+  it('may be many', async () => {
     const life = await begun(new Ground())
     const many = Array.from({ length: 40 }, (_, level) =>
       life.runner.intake.receive(

@@ -452,14 +452,6 @@ describe('inputs', () => {
     expect(node(life, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
   })
 
-  it('of one turn are one commit', async () => {
-    const life = await begun(new Ground(), EVICTS)
-    const { commits } = life
-    await Promise.all(Array.from({ length: 50 }, (_, i) => life.send('boiler', { level: i })))
-    expect(life.commits).toBe(commits + 1)
-    expect(info(life)?.invocationCount).toBe(50)
-  })
-
   it('act at the moment at which they were taken, though time goes on while they are stored', async () => {
     const life = await begun(new Ground(), EVICTS)
     await life.send('boiler', { level: 12 })

@@ -1,8 +1,8 @@
 /**
- * Series follow the log, behind the answers to posts: what is durable waits here, goes into series in batches, one
+ * Series follow the log, behind the answers to posts: what is acknowledged waits here, goes into series in batches, one
  * after the other, and whoever reads waits for what was acknowledged before.
  *
- * F1  what is acknowledged and not applied is bounded: the line waits for room before it acknowledges more
+ * F1  what is acknowledged and not applied is bounded: the ingest queue waits for room before it acknowledges more
  * F2  what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
  * F3  an attempt is made for each batch that comes, for each reader, and by each sweep
  */
@@ -29,7 +29,7 @@ interface Reader {
 /** that part of the limits is worth a batch at once: one that is much larger holds up the posts that come meanwhile */
 const ENOUGH = 1 / 16
 
-export class Follower {
+export class SeriesProjector {
   readonly #projection: Pick<Projection, 'apply' | 'follow'>
   readonly #limits: LagLimits
   #waiting: Logged[] = []

@@ -1,0 +1,189 @@
+/** Posts on their way: many units are under way at once, and nobody can tell (Q1 to Q5). */
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import type { Forwarding } from '../../../../src/services/broker/contract.ts'
+import type { Post } from '../../../../src/services/broker/posting/arrival.ts'
+import { IngestQueue } from '../../../../src/services/broker/posting/ingest-queue.ts'
+import { readPost } from '../../../../src/services/broker/posting/read-post.ts'
+import { SeriesProjector } from '../../../../src/services/broker/posting/series-projector.ts'
+import type { Store } from '../../../../src/storage/contract.ts'
+
+/** A queue at a store whose commits end when the test says so. */
+function opened({ posts = 1_000, engine }: { posts?: number; engine?: Forwarding } = {}) {
+  const commits: { end(): void; fail(error: Error): void }[] = []
+  let position = 0
+  const store: Pick<Store, 'commit'> = {
+    commit: () =>
+      new Promise((resolve, reject) => {
+        const last = ++position
+        commits.push({ end: () => resolve({ results: [last] }), fail: reject })
+      }),
+  }
+  const projection = { apply: () => Promise.resolve(), follow: () => Promise.resolve() }
+  const projector = new SeriesProjector(projection, { posts: 1_000, characters: 1e6, restMs: 0 })
+  const told: string[] = []
+  const queue = new IngestQueue({
+    tenant: 't',
+    store: store as Store,
+    projector,
+    limits: { posts, characters: 1e6 },
+    engine: () => engine,
+    arrived: () => undefined,
+    told: ({ arrivals }: Post) => told.push(arrivals[0]?.resource ?? ''),
+  })
+  const post = (name: string) => queue.submit(readPost(name, { a: 1 }, {}, 0))
+  const posted = (all: readonly string[]) => Promise.allSettled(all.map(post))
+  return { queue, commits, told, post, posted, projector }
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+/** as many leave in the middle of a turn */
+const ENOUGH = 32
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('posts on their way', () => {
+  it('are handed on when enough have come, before the turn is over', async () => {
+    const { commits, posted } = opened()
+    const all = posted(names('a', ENOUGH))
+    expect(commits).toHaveLength(1)
+    commits[0]?.end()
+    await all
+  })
+
+  it('that are few are handed on with what else comes in their turn', async () => {
+    const { commits, posted } = opened()
+    const all = Promise.all([posted(['a']), posted(['b'])])
+    expect(commits).toHaveLength(0)
+    await turn()
+    expect(commits).toHaveLength(1)
+    commits[0]?.end()
+    await all
+  })
+
+  it('do not wait for those before them to be committed', async () => {
+    const { commits, posted } = opened()
+    const all = posted(names('a', 5 * ENOUGH))
+    expect(commits).toHaveLength(5)
+    for (const commit of commits) commit.end()
+    await all
+  })
+
+  it('are acknowledged after their commits and in their order, in whatever order commits end', async () => {
+    const { commits, told, posted, queue } = opened()
+    const [first, second] = [names('a', ENOUGH), names('b', ENOUGH)]
+    const all = Promise.all([posted(first), posted(second)])
+    expect(commits).toHaveLength(2)
+    commits[1]?.end()
+    await turn()
+    expect([told, queue.size]).toEqual([[], 2 * ENOUGH])
+    commits[0]?.end()
+    await all
+    expect([told, queue.size]).toEqual([[...first, ...second], 0])
+  })
+
+  it('wait here while some thousand are under way, so that those of other tenants come in between', async () => {
+    const { commits, told, posted, queue } = opened({ posts: 10_000 })
+    const all = names('a', 9_000)
+    const done = posted(all)
+    const passed = queue.passed()
+    await turn()
+    const first = commits.length
+    expect(first).toBe(4_000 / ENOUGH)
+    commits[0]?.end()
+    await turn()
+    expect([commits.length, told.length]).toEqual([first + 1, ENOUGH])
+    let isPassed = false
+    void passed?.then(() => (isPassed = true))
+    for (let i = 1; i < commits.length; i++) {
+      commits[i]?.end()
+      await turn()
+      expect(isPassed).toBe(queue.size === 0)
+    }
+    await done
+    expect(told).toEqual(all)
+  })
+
+  it('go on when the commit before theirs has failed', async () => {
+    const { commits, told, posted } = opened()
+    const [first, second] = [posted(names('a', ENOUGH)), posted(names('b', ENOUGH))]
+    commits[1]?.end()
+    commits[0]?.fail(new Error('no disk'))
+    expect((await first).map(({ status }) => status)).toEqual(names('a', ENOUGH).map(() => 'rejected'))
+    await second
+    expect(told).toEqual(names('b', ENOUGH))
+  })
+
+  it('are each tried alone when their group is refused, and later ones are acknowledged after them', async () => {
+    const { commits, told, posted } = opened()
+    const [first, second] = [posted(['a', 'b', 'c']), turn().then(() => posted(['d']))]
+    await turn()
+    await turn()
+    expect(commits).toHaveLength(2)
+    commits[1]?.end()
+    commits[0]?.fail(new AppError('VALIDATION', 'one of them is wrong'))
+    for (const place of [2, 3, 4]) {
+      await turn()
+      expect([commits.length, told]).toEqual([place + 1, []])
+      if (place === 3) commits[place]?.fail(new AppError('VALIDATION', 'this one'))
+      else commits[place]?.end()
+    }
+    expect((await first).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    await second
+    expect(told).toEqual(['a', 'c', 'd'])
+  })
+
+  it('are refused when an engine throws at once, and hold up nobody', async () => {
+    const engine: Forwarding = {
+      receive: () => {
+        throw new Error('no engine')
+      },
+    }
+    const { post, queue, told } = opened({ engine })
+    await expect(post('a')).rejects.toThrow('no engine')
+    await queue.submit(readPost('b', { a: 1 }, { forward: false, store: false }, 0))
+    expect([queue.size, told]).toEqual([0, ['b']])
+  })
+
+  it('are refused above the bound, and nothing of them is done', async () => {
+    const { commits, post, posted, told } = opened({ posts: 2 })
+    const all = posted(['a', 'b'])
+    await expect(post('c')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    await turn()
+    expect(commits).toHaveLength(1)
+    await expect(post('d')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    commits[0]?.end()
+    await all
+    const later = post('e')
+    await turn()
+    commits[1]?.end()
+    await later
+    expect(told).toEqual(['a', 'b', 'e'])
+  })
+
+  it('are awaited by whoever wants to see all that came before', async () => {
+    const { commits, post, queue } = opened()
+    expect(queue.passed()).toBeUndefined()
+    const order: string[] = []
+    const first = post('a').then(() => order.push('a'))
+    const passed = queue.passed()?.then(() => order.push('passed'))
+    const second = post('b').then(() => order.push('b'))
+    await turn()
+    commits[0]?.end()
+    await Promise.all([first, passed])
+    expect(order).toEqual(['a', 'passed'])
+    commits[1]?.end()
+    await second
+    await queue.idle()
+    expect(queue.size).toBe(0)
+  })
+
+  it('are told to series before their posters and subscribers hear of them', async () => {
+    const { commits, post, projector } = opened()
+    let waiting = 0
+    const answered = post('a').then(() => (waiting = projector.posts))
+    await turn()
+    commits[0]?.end()
+    await answered
+    expect(waiting).toBe(1)
+  })
+})
