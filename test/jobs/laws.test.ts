@@ -1,6 +1,6 @@
 /**
  * What holds of jobs whatever their handlers do, wherever hosts die, and however many of them share the store. The names
- * J1 to J7 are those of the contract.
+ * JOB-1 to JOB-7 are those of the contract.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ describe('jobs, whatever their handlers do and wherever their hosts die', () => 
         const handled = new Map(
           (await game.store.collection(HANDLED).find({ limit: 10_000 })).map((one) => [one.id, one]),
         )
-        for (const { value } of handled.values()) expect(value.times, 'J3: committed once').toBe(1)
+        for (const { value } of handled.values()) expect(value.times, 'JOB-3: committed once').toBe(1)
         for (const { id, type, state, data, isCancelled, ancestors } of jobs.values()) {
           expect(isOver(state), `J1: ${type} ${id} is ${state}`).toBe(true)
           const { steps: count } = data as Script
@@ -37,7 +37,7 @@ describe('jobs, whatever their handlers do and wherever their hosts die', () => 
         }
         for (const id of game.cancelled) {
           const job = jobs.get(id)
-          expect([id, job?.state, job?.isCancelled], 'J5: it was answered').toEqual([id, 'failed', true])
+          expect([id, job?.state, job?.isCancelled], 'JOB-5: it was answered').toEqual([id, 'failed', true])
         }
       }),
       runs(500),

@@ -33,7 +33,7 @@ function withoutIdle({ state }: Observed): unknown {
   return { ...rest, nodes: nodes.filter(([label]) => label !== 'idle') }
 }
 
-// Holds src/core/task/carry-over.ts E1, E2
+// Holds CARRY-1, CARRY-2
 describe('a change that touches nothing', () => {
   it('at any moment, with calls open, and through crashes: nobody can tell', () =>
     fc.assert(

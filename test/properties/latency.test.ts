@@ -53,7 +53,7 @@ describe('the run in which every answer comes at once', () => {
     always(200, async (given) => expectSame(await promised(given), await atOnce(given))))
 })
 
-// Holds src/core/task/step.ts I8, src/core/engine/task-lane.ts N1, N2
+// Holds STEP-8, LANE-1, LANE-2
 describe('a run in which answers take their time', () => {
   it('is the run in which they come at once', () =>
     always(800, async (given) => expectSame(await slowly(given), await atOnce(given))))
@@ -70,7 +70,7 @@ describe('a run in which answers take their time', () => {
     always(200, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { pauses: true }))
 })
 
-// Holds src/core/engine/ahead-calls.ts A1, A2
+// Holds AHEAD-1, AHEAD-2
 describe('calls that depend on their message alone', () => {
   let most = 0
 

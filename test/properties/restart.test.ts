@@ -42,7 +42,7 @@ async function given(rule: Rule, script: Script, options: EngineRunOptions = {})
   return calls
 }
 
-// Holds src/core/task/step.ts I6
+// Holds STEP-6
 describe('a restart changes nothing', () => {
   const kinds: [string, number, RuleOptions][] = [
     ['while results are held back', 120, {}],

@@ -250,7 +250,7 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
   return [...run.calls, counts]
 }
 
-// Holds src/core/columnar/vectorized-batch.ts C1, C2
+// Holds VECTOR-1, VECTOR-2
 describe('many tasks of one form that hear one resource', () => {
   /** how many rows took each message of vectorized */
   const reached: number[] = []

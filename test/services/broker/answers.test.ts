@@ -8,7 +8,7 @@ function containing(text: string): unknown {
   return expect.stringContaining(text)
 }
 
-// Holds src/services/broker/posting/post-line.ts L3
+// Holds POSTLINE-3
 describe('a post over HTTP', () => {
   it.each<[string, string, unknown, unknown]>([
     [

@@ -2,9 +2,10 @@
  * Series follow the log, behind the answers to posts: what is durable waits here, goes into series in batches, one
  * after the other, and whoever reads waits for what was acknowledged before.
  *
- * F1  what is acknowledged and not applied is bounded: the line waits for room before it acknowledges more
- * F2  what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
- * F3  an attempt is made for each batch that comes, for each reader, and by each sweep
+ * FOLLOWER-1 what is acknowledged and not applied is bounded: the line waits for room before it acknowledges more
+ * FOLLOWER-2 what could not be applied is read from the log again by the next attempt: nothing depends on what waits
+ *   here
+ * FOLLOWER-3 an attempt is made for each batch that comes, for each reader, and by each sweep
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Logged, Projection } from './projection.ts'

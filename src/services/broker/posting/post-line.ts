@@ -3,11 +3,11 @@
  * over when there are enough of them, and some commits are under way at once; what is durable goes on in the order of
  * arrival: past discovery, to subscribers, and is then acknowledged. Series follow behind.
  *
- * L1  a post is acknowledged after its commit, never before
- * L2  subscribers hear of posts in the order in which they are acknowledged
- * L3  what waits is bounded: beyond it posts are refused, and nothing of them was done
- * L4  series are told of a post before its poster and its subscribers are
- * L5  a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
+ * POSTLINE-1 a post is acknowledged after its commit, never before
+ * POSTLINE-2 subscribers hear of posts in the order in which they are acknowledged
+ * POSTLINE-3 what waits is bounded: beyond it posts are refused, and nothing of them was done
+ * POSTLINE-4 series are told of a post before its poster and its subscribers are
+ * POSTLINE-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'

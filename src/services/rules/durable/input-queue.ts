@@ -1,9 +1,9 @@
 /**
  * Inputs on their way: what arrives in one turn of the loop is committed together, and applied in the order of the log
  * when it is durable. Commits follow one another without waiting for each other's end: the store makes them in the order
- * in which it is asked (S6). Writes of a sender's own are committed whole with its input, or by themselves, in the order
- * in which all of these arrived. A commit that may be refused for what it finds is under way alone, so that what is tried
- * again comes before whatever arrived later.
+ * in which it is asked (STORE-6). Writes of a sender's own are committed whole with its input, or by themselves, in the
+ * order in which all of these arrived. A commit that may be refused for what it finds is under way alone, so that what is
+ * tried again comes before whatever arrived later.
  */
 import type { Json } from '../../../kernel/json.ts'
 import { AppError } from '../../../kernel/errors.ts'

@@ -41,7 +41,7 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 const ENOUGH = 32
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-// Holds src/services/broker/posting/post-line.ts L2
+// Holds POSTLINE-2
 describe('posts on their way', () => {
   it('are committed when enough have come, before the turn is over', async () => {
     const { commits, posted, line } = opened()
