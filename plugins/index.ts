@@ -1,5 +1,5 @@
 /** The built-in plugs: one folder each, and this table. */
-import { type Plug, type PlugServices, ScriptFence } from '../src/plug.ts'
+import { type Plug, type PlugServices, Sandbox } from '../src/plug.ts'
 import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
@@ -128,7 +128,7 @@ interface Equipped {
 }
 
 function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped {
-  const fence = new ScriptFence(clock)
+  const fence = new Sandbox(clock)
   const [condition, functionSensor, transformer] = [
     createCondition(fence),
     createFunction(fence),

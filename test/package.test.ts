@@ -228,7 +228,7 @@ console.log(value.id, code)
   })
 
   it('compiles with the strictest settings', () => {
-    expect(compile('asking.ts', asking)).toBe('')
+    expect(compile({ 'asking.ts': asking })).toBe('')
   })
 })
 

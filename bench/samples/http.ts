@@ -8,11 +8,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
-import { KeyPairs, type KeyRecord, type Records } from '../../src/host/auth/key-pairs.ts'
+import { ApiKeys, type KeyRecord, type Records } from '../../src/host/auth/api-keys.ts'
 import { Tokens } from '../../src/host/auth/tokens.ts'
 import { randomKey } from '../../src/host/data-folder.ts'
 import { Metrics } from '../../src/host/metrics.ts'
-import type { HostedService } from '../../src/host/service.ts'
+import type { HostedService } from '../../src/host/hosted-service.ts'
 import { cpuMs } from './spent.ts'
 
 export type HttpSubject = 'bare' | 'host'
@@ -77,7 +77,7 @@ function bare(): FastifyInstance {
 
 async function framed(): Promise<FastifyInstance> {
   const now = Date.now
-  const keyPairs = new KeyPairs(recordsInMemory(), now)
+  const keyPairs = new ApiKeys(recordsInMemory(), now)
   await keyPairs.add(PAIR)
   const service: HostedService = {
     name: 'tasks',

@@ -53,7 +53,7 @@ export const nodeRed: Subject = async (workload, clock) => {
     waits: false,
     fired: () => firings,
     async drain() {
-      for (let i = 0; i < MOST_HOPS; i++) await turn()
+      for (let i = 0; i < MAX_HOPS; i++) await turn()
     },
     async finish() {
       await red.stop()
@@ -63,7 +63,7 @@ export const nodeRed: Subject = async (workload, clock) => {
 }
 
 /** Ten steps, the entry and the end, with some to spare: each hop takes a turn of the loop. */
-const MOST_HOPS = 16
+const MAX_HOPS = 16
 
 function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))

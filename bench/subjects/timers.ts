@@ -191,7 +191,7 @@ function ownQueue(periodics: readonly Periodic[], fired: Fired): RunningTimers {
 }
 
 /** Tasks that tick more seldom start within this share of the mix, so that the others need not tick a hundred times first. */
-const MOST_PERIODS = 6
+const MAX_PERIODS = 6
 
 async function wholeEngine(periodics: readonly Periodic[], fired: Fired): Promise<RunningTimers> {
   let fires = 0
@@ -217,7 +217,7 @@ async function wholeEngine(periodics: readonly Periodic[], fired: Fired): Promis
   const starts = periodics
     .map(({ periodMs, phaseMs }) => {
       const share = phaseMs / periodMs
-      return { periodMs, before: Math.floor(share * Math.min(periodMs, MOST_PERIODS * shortest)) }
+      return { periodMs, before: Math.floor(share * Math.min(periodMs, MAX_PERIODS * shortest)) }
     })
     .toSorted((a, b) => b.before - a.before)
   const begin = Date.now()

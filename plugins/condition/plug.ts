@@ -1,15 +1,8 @@
 /** A sensor that is True while an expression or a JSON Logic condition holds. */
-import {
-  compileConditionCode,
-  definePlug,
-  type Plug,
-  problemsOfCode,
-  readerOf,
-  type ScriptFence,
-} from '../../src/plug.ts'
+import { compileConditionCode, definePlug, type Plug, problemsOfCode, readerOf, type Sandbox } from '../../src/plug.ts'
 
 /** `True` or `False` by code or a JSON Logic condition over the message, other nodes and variables. */
-export function createCondition(fence: ScriptFence): Plug {
+export function createCondition(fence: Sandbox): Plug {
   const compile = (given: unknown) => compileConditionCode(given, fence)
   return definePlug({
     name: 'condition',

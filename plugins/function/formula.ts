@@ -8,7 +8,7 @@ import {
   readerOf,
   sampleTime,
   type PlugContext,
-  type ScriptFence,
+  type Sandbox,
 } from '../../src/plug.ts'
 import { compileOperand, type Kept, type Operand } from './operand.ts'
 
@@ -60,7 +60,7 @@ const LAG = /\s*\[\s*-\s*(\d{1,6})\s*\]/y
  * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}`
  * placeholders, `dt` and `distance(node1, node2)`. One without operands may also be JavaScript. Throws `VALIDATION`.
  */
-export function compileFormula(text: string, fence: ScriptFence): Formula {
+export function compileFormula(text: string, fence: Sandbox): Formula {
   const reader = new FormulaReader(text)
   let term: Term
   try {
@@ -96,7 +96,7 @@ export function compileFormula(text: string, fence: ScriptFence): Formula {
   }
 }
 
-function asCode(text: string, otherwise: unknown, fence: ScriptFence): Formula {
+function asCode(text: string, otherwise: unknown, fence: Sandbox): Formula {
   try {
     const { evaluate, uses } = compileNumberCode(text, fence)
     return {

@@ -1,9 +1,9 @@
 /** A sensor that compares a formula over data and its history with a threshold. */
-import { AppError, definePlug, latenessOf, type Plug, problemsOfCode, type ScriptFence } from '../../src/plug.ts'
+import { AppError, definePlug, latenessOf, type Plug, problemsOfCode, type Sandbox } from '../../src/plug.ts'
 import { compileFormula, type Memory } from './formula.ts'
 
 /** A number by a formula over raw data and its history, compared with a threshold. */
-export function createFunction(fence: ScriptFence): Plug {
+export function createFunction(fence: Sandbox): Plug {
   const compile = (text: string) => compileFormula(text, fence)
   const namesOf = (formula: string) => {
     try {

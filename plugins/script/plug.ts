@@ -8,14 +8,14 @@ import {
   type Plug,
   problemsOfCode,
   readerOf,
-  type ScriptFence,
+  type Sandbox,
   type ScriptResult,
   valuesOf,
   writeLine,
 } from '../../src/plug.ts'
 
 /** Raw data made by a script that runs behind `fence`; the fence belongs to the plug, so that it is loaded once. */
-export function createScript(fence: ScriptFence): Plug {
+export function createScript(fence: Sandbox): Plug {
   return definePlug({
     name: 'script',
     version: '1.1.0',

@@ -7,11 +7,11 @@ import {
   type Plug,
   problemsOfCode,
   readerOf,
-  type ScriptFence,
+  type Sandbox,
 } from '../../src/plug.ts'
 
 /** Raw data made by code. */
-export function createTransformer(fence: ScriptFence): Plug {
+export function createTransformer(fence: Sandbox): Plug {
   const compile = (text: string) => compileCode(text, fence)
   return definePlug({
     name: 'transformer',

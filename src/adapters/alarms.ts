@@ -1,14 +1,14 @@
 /** Rules and alarms: what plugs ask of alarms, what alarms tell the engine, and why an alarm was raised. */
 import { AppError } from '../kernel/errors.ts'
 import type { AlarmPort, PlainObject } from '../core/ports.ts'
-import type { Alarm, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from '../services/alarms/contract.ts'
+import type { Alarm, AlarmForwarding, AlarmsApi, AlarmsService, CauseReader } from '../services/alarms/contract.ts'
 import type { RulesService } from '../services/rules/contract.ts'
 
 const ENGINE = 'system/engine'
 /** Sensors of this channel hear alarms. */
 const CHANNEL = 'alarm'
 /** Alarms that a search gives. */
-const MOST_FOUND = 100
+const MAX_FOUND = 100
 
 /** What the plugs of a tenant ask; `alarms` is asked at each call. */
 export function alarmPort(tenant: string, alarms: () => AlarmsService | undefined): AlarmPort {
@@ -35,7 +35,7 @@ export function alarmPort(tenant: string, alarms: () => AlarmsService | undefine
     },
     find: async ({ source, status, type, history = false }) => {
       const query = { ...(source !== undefined && { source }), ...(status && { status }), ...(type && { type }) }
-      const { total, alarms: found } = await api().list({ ...query, size: MOST_FOUND, history })
+      const { total, alarms: found } = await api().list({ ...query, size: MAX_FOUND, history })
       return { total, alarms: history ? found.map(plain) : found.map(briefly) }
     },
   }
@@ -73,7 +73,7 @@ export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
 }
 
 /** What the rules say of a node now; `rules` is asked at each call, null while there are none. */
-export function causeBook(rules: () => RulesService | undefined): CauseBook {
+export function causeBook(rules: () => RulesService | undefined): CauseReader {
   return {
     explain: async (tenant, { task, node }) => {
       const inspection = rules()?.as({ tenant, user: ENGINE }).inspection

@@ -7,9 +7,9 @@ import type { ListQuery, ResourceApi, ResourcesService } from '../services/resou
 
 const ENGINE = 'system/engine'
 /** rules in a row that may lead to a change of metadata, as the broker has it for messages */
-const MOST_HOPS = 16
+const MAX_HOPS = 16
 /** resources that plugs get at most, unless they ask for fewer */
-const MOST_FOUND = 100
+const MAX_FOUND = 100
 
 /** Metadata of a tenant's resources, at once when they are in memory; none where no resources are served. */
 export function metadataOf(
@@ -31,18 +31,18 @@ export function resourcePort(tenant: string, resources: () => ResourcesService |
     get: async (id) => served().lookup(tenant, id),
     patch: async (id, change, cause) => {
       const { hops } = cause
-      if (hops > MOST_HOPS) {
+      if (hops > MAX_HOPS) {
         throw new AppError(
           'TOO_LARGE',
-          `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MOST_HOPS} is the most`,
+          `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MAX_HOPS} is the most`,
         )
       }
       return (await api().patch(id, change, { cause })).value
     },
     checkPatch: (change) => resources()?.checkPatch(change) ?? [],
-    children: async (id) => (await api().children(id, { limit: MOST_FOUND })).values,
+    children: async (id) => (await api().children(id, { limit: MAX_FOUND })).values,
     find: async (query) => {
-      const { limit = MOST_FOUND, ...others } = queryOf(query)
+      const { limit = MAX_FOUND, ...others } = queryOf(query)
       return (await api().list({ ...others, limit })).values
     },
   }

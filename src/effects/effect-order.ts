@@ -36,14 +36,14 @@ const EFFECTS: CollectionSpec<EffectRecord> = {
 /** No call is later than that. */
 const KEPT_MS = 86_400_000
 /** records of one tenant; the oldest go first when there are more */
-const MOST_RECORDS = 1_000_000
+const MAX_RECORDS = 1_000_000
 const SLICE = 1_000
 
-export class EffectBook {
+export class EffectLedger {
   readonly #records: Collection<EffectRecord>
   readonly #most: number
 
-  constructor(store: Store, most = MOST_RECORDS) {
+  constructor(store: Store, most = MAX_RECORDS) {
     this.#records = store.collection(EFFECTS)
     this.#most = most
   }

@@ -2,7 +2,7 @@
 import type { Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
-import { KEY_RECORDS, KeyPairs } from './auth/key-pairs.ts'
+import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, tokenKey } from './data-folder.ts'
@@ -10,13 +10,13 @@ import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
-import type { HostedService } from './service.ts'
+import type { HostedService } from './hosted-service.ts'
 import { SERVICES } from './service-table.ts'
-import type { Parts, ServiceTable } from './services.ts'
+import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
 import type { Timers } from './timers.ts'
 
 export interface Composed extends Omit<Mounting, 'alone'> {
-  readonly keyPairs: KeyPairs
+  readonly keyPairs: ApiKeys
   /** whether nothing was in the store when it was opened */
   readonly isNew: boolean
   /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
@@ -44,7 +44,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   try {
     const isNew = (await storage.tenants()).length === 0
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
-    const keyPairs = new KeyPairs(records, now, making.hashCost)
+    const keyPairs = new ApiKeys(records, now, making.hashCost)
     const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
     const metrics = new Metrics()
     const serviceLog = new HostLog()
@@ -82,7 +82,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   }
 }
 
-async function makeServices(table: ServiceTable, parts: Parts): Promise<readonly HostedService[]> {
+async function makeServices(table: ServiceTable, parts: ServiceDependencies): Promise<readonly HostedService[]> {
   const made = new Map<string, HostedService>()
   for (const [name, make] of table) {
     if (parts.config.only?.includes(name) === false) continue

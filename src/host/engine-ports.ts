@@ -2,10 +2,10 @@
 import { latestValue } from '../adapters/broker.ts'
 import { metadataOf } from '../adapters/resources.ts'
 import type { Ports } from '../core/ports.ts'
-import type { Peers } from './peers.ts'
+import type { ServiceRegistry } from './service-registry.ts'
 
 /** What the engine of a tenant asks of the services of this host. */
-export function enginePorts(tenant: string, peers: Peers): Ports {
+export function enginePorts(tenant: string, peers: ServiceRegistry): Ports {
   return {
     latestValue: latestValue(tenant, () => peers.broker),
     metadata: metadataOf(tenant, () => peers.resources),

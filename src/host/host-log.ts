@@ -13,7 +13,7 @@ interface Line {
   readonly details: object
 }
 
-const MOST_KEPT = 100
+const MAX_KEPT = 100
 
 /**
  * What services log, into the log of the server that they are mounted on: it hides secrets and has the level. Services
@@ -38,6 +38,6 @@ export class HostLog implements Logger {
 
   #write(line: Line): void {
     if (this.#target !== undefined) this.#target[line.level](line.details, line.message)
-    else if (this.#kept.length < MOST_KEPT) this.#kept.push(line)
+    else if (this.#kept.length < MAX_KEPT) this.#kept.push(line)
   }
 }

@@ -1,7 +1,7 @@
 /** What `import 'reflexarc/host'` gives: the whole API as a plugin for a Fastify server of somebody else's. */
 import type { FastifyInstance } from 'fastify'
 import { firstPair } from './auth/first-pair.ts'
-import type { KeyPair } from './auth/key-pairs.ts'
+import type { KeyPair } from './auth/api-keys.ts'
 import { compose, type Making } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
 import { makeDemos } from './demo.ts'
@@ -50,6 +50,6 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
   }
 }
 
-export type { KeyPair } from './auth/key-pairs.ts'
+export type { KeyPair } from './auth/api-keys.ts'
 
 export { nodeTransport, type NodeTransportOptions } from './transport/node-transport.ts'

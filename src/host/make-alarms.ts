@@ -4,7 +4,7 @@ import { alarmForwarding, causeBook } from '../adapters/alarms.ts'
 import { alarmsErrorBody } from '../services/alarms/error-body.ts'
 import { alarmsRoutes } from '../services/alarms/routes.ts'
 import { createAlarmsService } from '../services/alarms/service.ts'
-import type { MakeService } from './services.ts'
+import type { MakeService } from './service-dependencies.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
 export const makeAlarms: MakeService = ({ storage, gauges, logger, now, peers }) => {

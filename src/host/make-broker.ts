@@ -6,8 +6,8 @@ import { brokerRoutes } from '../services/broker/routes.ts'
 import { createSeries } from '../services/broker/series/create-series.ts'
 import { createBrokerService } from '../services/broker/service.ts'
 import { withMqtt } from './mqtt.ts'
-import type { HostedService } from './service.ts'
-import type { MakeService } from './services.ts'
+import type { HostedService } from './hosted-service.ts'
+import type { MakeService } from './service-dependencies.ts'
 
 /**
  * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever

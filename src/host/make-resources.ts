@@ -6,12 +6,12 @@ import { resourceCascades } from '../adapters/resource-cascades.ts'
 import { resourcesErrorBody } from '../services/resources/error-body.ts'
 import { resourcesRoutes } from '../services/resources/routes.ts'
 import { createResourcesService } from '../services/resources/service.ts'
-import { workBeside } from '../services/resources/upkeep/work-beside.ts'
-import type { MakeService } from './services.ts'
+import { createBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
+import type { MakeService } from './service-dependencies.ts'
 
 /** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ storage, gauges, now, peers, logger }) => {
-  const work = workBeside()
+  const work = createBackgroundWork()
   const service = createResourcesService({
     storage,
     now,

@@ -10,8 +10,8 @@ import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
 import { hostedRules } from './rules.ts'
-import type { HostedService } from './service.ts'
-import type { MakeService, Parts } from './services.ts'
+import type { HostedService } from './hosted-service.ts'
+import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { timeOrderedId } from './time-ordered-id.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 
@@ -24,7 +24,7 @@ export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
 /** The same with more plugs, and with states that are stored otherwise. */
 export function makeRulesWith(
   more: readonly Plug[],
-  parts: Parts,
+  parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
   const { storage, gauges, now, peers, logger } = parts

@@ -8,7 +8,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
-import { authenticate, type Doors } from './auth/authenticate.ts'
+import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
@@ -18,7 +18,7 @@ import { KnownRoutes } from './known-routes.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
-import type { HostedService } from './service.ts'
+import type { HostedService } from './hosted-service.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { validateStrictly } from './validation.ts'
@@ -35,7 +35,7 @@ export interface Limits {
 
 export interface Mounting {
   readonly services: readonly HostedService[]
-  readonly doors: Doors
+  readonly doors: AuthenticationDependencies
   readonly metrics: Metrics
   readonly limits: Limits
   /** default: the machine's */

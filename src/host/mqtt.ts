@@ -1,19 +1,19 @@
 /** Adds a listener for MQTT to the broker of a host. */
 import { randomUUID } from 'node:crypto'
 import type { BrokerService } from '../services/broker/contract.ts'
-import { openMqtt, type MqttDoor } from '../services/broker/mqtt/door.ts'
-import type { HostedService } from './service.ts'
-import type { Parts } from './services.ts'
+import { openMqtt, type MqttListener } from '../services/broker/mqtt/listener.ts'
+import type { HostedService } from './hosted-service.ts'
+import type { ServiceDependencies } from './service-dependencies.ts'
 
 /** The broker as the host serves it, with its door for MQTT when the host is to have one. */
 export function withMqtt(
   hosted: HostedService,
   broker: BrokerService,
-  { config, checkPair }: Pick<Parts, 'config' | 'checkPair'>,
+  { config, checkPair }: Pick<ServiceDependencies, 'config' | 'checkPair'>,
 ): HostedService {
   const { mqtt, host, limits } = config
   if (mqtt === undefined) return hosted
-  let door: MqttDoor | undefined
+  let door: MqttListener | undefined
   return {
     ...hosted,
     address: () => door && `mqtt://${host.includes(':') ? `[${host}]` : host}:${door.port}`,

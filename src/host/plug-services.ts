@@ -3,10 +3,10 @@ import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
 import { resourcePort } from '../adapters/resources.ts'
 import type { PlugServices } from '../core/plug/services.ts'
-import type { Peers } from './peers.ts'
+import type { ServiceRegistry } from './service-registry.ts'
 
 /** What the plugs of a tenant may ask of the services of this host; each says so when it is not served. */
-export function plugServices(tenant: string, peers: Peers): PlugServices {
+export function plugServices(tenant: string, peers: ServiceRegistry): PlugServices {
   return {
     alarms: alarmPort(tenant, () => peers.alarms),
     data: dataPort(tenant, () => peers.broker),

@@ -4,7 +4,7 @@ import type { RulesService } from '../services/rules/contract.ts'
 import { rulesRoutes, type RulesRouting } from '../services/rules/routes.ts'
 import { demoRules } from './demo.ts'
 import type { Gauges } from './gauges.ts'
-import type { HostedService } from './service.ts'
+import type { HostedService } from './hosted-service.ts'
 
 /** What runs the tasks of the service, as far as its life is concerned. */
 export interface RunningTasks {

@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 import { makeDemos } from './demo.ts'
 import { listen, tryAddress } from './listen.ts'
 import type { LogStream } from './log.ts'
-import type { Demo } from './service.ts'
+import type { Demo } from './hosted-service.ts'
 import { machineTimers, type Timers } from './timers.ts'
 
 export interface RunningHost {

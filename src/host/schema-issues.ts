@@ -5,14 +5,14 @@ import { at } from '../kernel/pointer.ts'
 import { makeIssue } from '../kernel/issues.ts'
 
 /** More are not shown: a body can be wrong in as many places as it has bytes. */
-const MOST_ISSUES = 100
+const MAX_ISSUES = 100
 
 /** What a schema found, as problems with a place. `part` is where the value came from: body, querystring, params, headers. */
 export function schemaIssues(errors: readonly FastifySchemaValidationError[], part: string): readonly Issue[] {
   const issues = errors.filter(({ keyword }) => !SILENT.has(keyword)).map((error) => issueOf(error, part))
   const shown = issues.length > 0 ? issues : errors.map((error) => issueOf(error, part))
   const distinct = new Map(shown.map((issue) => [`${issue.path} ${issue.message}`, issue]))
-  return [...distinct.values()].slice(0, MOST_ISSUES)
+  return [...distinct.values()].slice(0, MAX_ISSUES)
 }
 
 /** They only say that what stands beside them failed. */

@@ -3,7 +3,7 @@ import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
-import type { MakeService, ServiceTable } from './services.ts'
+import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
  * Every service of this host, by the name that `--only` takes. The broker starts first: tasks that go on may ask at once

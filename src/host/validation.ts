@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 
 /** Values with fewer parts than this are looked at for every problem, larger ones for the first alone. */
-const MOST_PARTS = 5_000
+const MAX_PARTS = 5_000
 
 const COMMON: Options = { useDefaults: true, removeAdditional: false, strictTypes: false, strictTuples: false }
 /** A body has types of its own; everything in a URL or header is text at first. */
@@ -65,7 +65,7 @@ function hasFewParts(value: unknown): boolean {
     const next = open.pop()
     if (typeof next !== 'object' || next === null) continue
     const parts: unknown[] = Array.isArray(next) ? next : Object.values(next)
-    if (seen + open.length + parts.length > MOST_PARTS) return false
+    if (seen + open.length + parts.length > MAX_PARTS) return false
     for (const part of parts) open.push(part)
   }
   return true

@@ -3,16 +3,16 @@ import { Issues, shown } from '../kernel/issues.ts'
 import type { Job, JobHandler, NewJob } from './contract.ts'
 import { readyState } from './job-change.ts'
 
-export const MOST_IN_TREE = 1_000
-const MOST_GENERATIONS = 10
-const MOST_PRIORITY = 2_097_152
-const MOST_DELAY_MS = 10 * 366 * 86_400_000
-const MOST_LABELS = 20
+export const MAX_IN_TREE = 1_000
+const MAX_GENERATIONS = 10
+const MAX_PRIORITY = 2_097_152
+const MAX_DELAY_MS = 10 * 366 * 86_400_000
+const MAX_LABELS = 20
 const LONGEST_NAME = 200
 const BATCH_SIZE = 200
 
 /** What new jobs are made with. */
-export interface NewJobSurroundings {
+export interface NewJobDependencies {
   readonly handlers: ReadonlyMap<string, JobHandler>
   readonly newId: () => string
   /** epoch ms */
@@ -33,12 +33,12 @@ export interface PlannedJob {
 export function plannedTree(
   root: NewJob,
   ancestors: readonly string[],
-  around: NewJobSurroundings,
+  around: NewJobDependencies,
 ): readonly [PlannedJob, ...PlannedJob[]] {
   const issues = new Issues('JOB')
   const count = checkJob(root, '', ancestors.length + 1, around, issues)
-  if (count > MOST_IN_TREE) {
-    issues.wrong('/children', `a tree of ${count} jobs is too large`, `at most ${MOST_IN_TREE}`)
+  if (count > MAX_IN_TREE) {
+    issues.wrong('/children', `a tree of ${count} jobs is too large`, `at most ${MAX_IN_TREE}`)
   }
   issues.throwIfAny('the job')
   return planned(root, ancestors, around)
@@ -47,7 +47,7 @@ export function plannedTree(
 function planned(
   one: NewJob,
   ancestors: readonly string[],
-  around: NewJobSurroundings,
+  around: NewJobDependencies,
 ): readonly [PlannedJob, ...PlannedJob[]] {
   const { type, id = around.newId(), data = {}, user, labels, priority = 0, delay = 0, children = [], items } = one
   const batchSize = around.handlers.get(type)?.batchSize ?? BATCH_SIZE
@@ -80,7 +80,7 @@ function inBatches<T>(items: readonly T[], size: number): readonly (readonly T[]
 }
 
 /** How many jobs it is, with its descendants. */
-function checkJob(job: NewJob, path: string, generation: number, around: NewJobSurroundings, issues: Issues): number {
+function checkJob(job: NewJob, path: string, generation: number, around: NewJobDependencies, issues: Issues): number {
   const wrong = (field: string, message: string, suggestion: string): void =>
     issues.wrong(`${path}/${field}`, message, suggestion)
   const { type, id, labels = [], priority = 0, delay = 0, children = [] } = job
@@ -88,17 +88,17 @@ function checkJob(job: NewJob, path: string, generation: number, around: NewJobS
     wrong('type', `there is no handler for ${shown(type)}`, `there are ${[...around.handlers.keys()].join(', ')}`)
   }
   if (id !== undefined && !isName(id)) wrong('id', `${shown(id)} is no id`, `write 1 to ${LONGEST_NAME} characters`)
-  if (labels.length > MOST_LABELS) wrong('labels', `there are ${labels.length}`, `write at most ${MOST_LABELS}`)
+  if (labels.length > MAX_LABELS) wrong('labels', `there are ${labels.length}`, `write at most ${MAX_LABELS}`)
   labels.forEach((label, i) => {
     if (!isName(label)) wrong(`labels/${i}`, `${shown(label)} is no label`, `write 1 to ${LONGEST_NAME} characters`)
   })
-  if (!isWhole(priority, MOST_PRIORITY)) {
-    wrong('priority', `${shown(priority)} is no priority`, `write a whole number from 0 to ${MOST_PRIORITY}`)
+  if (!isWhole(priority, MAX_PRIORITY)) {
+    wrong('priority', `${shown(priority)} is no priority`, `write a whole number from 0 to ${MAX_PRIORITY}`)
   }
-  if (!isWhole(delay, MOST_DELAY_MS)) wrong('delay', `${shown(delay)} is no delay`, 'write ms, at most ten years')
+  if (!isWhole(delay, MAX_DELAY_MS)) wrong('delay', `${shown(delay)} is no delay`, 'write ms, at most ten years')
   if (delay > 0 && children.length > 0) wrong('delay', 'a job with children begins after them', 'delay the children')
-  if (generation > MOST_GENERATIONS) {
-    wrong('', 'it is too deep in its tree', `a tree has at most ${MOST_GENERATIONS} generations`)
+  if (generation > MAX_GENERATIONS) {
+    wrong('', 'it is too deep in its tree', `a tree has at most ${MAX_GENERATIONS} generations`)
     return 1
   }
   return children.reduce(

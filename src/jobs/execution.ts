@@ -1,12 +1,12 @@
 /** One job that this host took, from there to its end: what its handler gives or throws becomes a change of the job. */
 import { AppError, messageOf } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { MOST_IN_TREE } from './check-job.ts'
+import { MAX_IN_TREE } from './check-job.ts'
 import type { JobContext, JobHandler, JobOutcome, JobTimers, NewJob } from './contract.ts'
 import { isClosed, type HeldJob } from './held-job.ts'
 import type { AddedJobs, JobQueue } from './job-queue.ts'
 
-export interface ExecutionParts {
+export interface ExecutionDependencies {
   readonly tenant: string
   readonly handler: JobHandler
   readonly queue: JobQueue
@@ -28,9 +28,9 @@ const LONGEST_REASON = 2_000
 
 export class Execution {
   readonly #held: HeldJob
-  readonly #parts: ExecutionParts
+  readonly #parts: ExecutionDependencies
 
-  constructor(held: HeldJob, parts: ExecutionParts) {
+  constructor(held: HeldJob, parts: ExecutionDependencies) {
     this.#held = held
     this.#parts = parts
   }
@@ -125,8 +125,8 @@ export class Execution {
     for (const child of children) added.push(await queue.adding(child, below))
     const jobs = added.flatMap((one) => one.jobs)
     const inTree = await queue.documents.jobs.count([{ field: 'ancestors', op: 'eq', value: below[0] ?? id }])
-    if (inTree + jobs.length >= MOST_IN_TREE) {
-      throw new AppError('VALIDATION', `its tree would have more than ${MOST_IN_TREE} jobs; make several trees`)
+    if (inTree + jobs.length >= MAX_IN_TREE) {
+      throw new AppError('VALIDATION', `its tree would have more than ${MAX_IN_TREE} jobs; make several trees`)
     }
     const writes = added.flatMap((one) => one.writes)
     await this.#held.change({ kind: 'wait-for-children', children: children.length }, writes)

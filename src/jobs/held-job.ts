@@ -3,7 +3,7 @@
  * expects the one before, so that a former holder's are refused (JOB-2). The lease is renewed until the job is let go.
  */
 import { AppError } from '../kernel/errors.ts'
-import { Lanes } from '../kernel/lanes.ts'
+import { KeyedMutex } from '../kernel/keyed-mutex.ts'
 import type { Stored, Write } from '../storage/contract.ts'
 import type { Job, JobTimers } from './contract.ts'
 import type { JobChange } from './job-change.ts'
@@ -16,7 +16,7 @@ export class HeldJob {
   readonly #documents: JobDocuments
   readonly #timers: Pick<JobTimers, 'later'>
   readonly #abort = new AbortController()
-  readonly #order = new Lanes()
+  readonly #order = new KeyedMutex()
   #stored: Stored<Job>
   #isLost = false
   #isLetGo = false

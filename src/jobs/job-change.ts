@@ -59,7 +59,7 @@ const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
 }
 
 /** A job whose hosts died so often in a row, without any progress, is what kills them. */
-export const MOST_STALLS = 10
+export const MAX_STALLS = 10
 
 export function isOver(state: JobState): boolean {
   return !OPEN.includes(state)
@@ -99,7 +99,7 @@ export function changed(job: Job, change: JobChange): Job {
       return { ...job, progress: change.progress, stalls: 0 }
     case 'stall': {
       const stalls = job.stalls + 1
-      if (stalls <= MOST_STALLS) return { ...free, state: ready, stalls }
+      if (stalls <= MAX_STALLS) return { ...free, state: ready, stalls }
       const failedReason = `its host died ${stalls} times in a row while it was carried out`
       return over({ ...free, stalls, failedReason }, 'failed', change)
     }

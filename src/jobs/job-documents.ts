@@ -8,7 +8,7 @@ import type { Job, JobEvent, Lease } from './contract.ts'
 import { changed, eventOf, isOver, type JobChange } from './job-change.ts'
 import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, PARTITION, type JobBatch, type JobTurn } from './job-record.ts'
 
-export interface JobSurroundings {
+export interface JobDocumentsDependencies {
   /** epoch ms, for times that are shown */
   readonly now: () => number
   /** how long jobs of a type are kept */
@@ -27,7 +27,7 @@ interface Step {
 export const KEPT_EVENTS = 10_000
 /** events between two looks at how many are kept */
 const TRIM_EVENTS = 1_000
-const MOST_JOBS = 10_000
+const MAX_JOBS = 10_000
 
 export class JobDocuments {
   readonly store: Store
@@ -35,9 +35,9 @@ export class JobDocuments {
   readonly batches: Collection<JobBatch>
   readonly log: Log
   readonly #turns: Collection<JobTurn>
-  readonly #around: JobSurroundings
+  readonly #around: JobDocumentsDependencies
 
-  constructor(store: Store, around: JobSurroundings) {
+  constructor(store: Store, around: JobDocumentsDependencies) {
     this.store = store
     this.jobs = store.collection(JOBS)
     this.batches = store.collection(JOB_BATCHES)
@@ -100,7 +100,7 @@ export class JobDocuments {
     const steps = async (): Promise<readonly Step[]> => {
       const stored = await this.jobs.get(id)
       if (stored === undefined) throw new AppError('NOT_FOUND', `No job with id ${id}`)
-      const tree = await this.jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: MOST_JOBS })
+      const tree = await this.jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: MAX_JOBS })
       const reason = 'it was cancelled'
       const own = {
         before: stored,
@@ -139,7 +139,7 @@ export class JobDocuments {
 
   async children(id: string): Promise<readonly Job[]> {
     const where = [{ field: 'parent', op: 'eq', value: id }] as const
-    const found = await this.jobs.find({ where, sort: [{ field: 'order' }], limit: MOST_JOBS })
+    const found = await this.jobs.find({ where, sort: [{ field: 'order' }], limit: MAX_JOBS })
     return found.map(({ value }) => value)
   }
 

@@ -7,7 +7,7 @@ import { isOver } from './job-change.ts'
 import { JobDocuments } from './job-documents.ts'
 import { batchId, PARTITION } from './job-record.ts'
 
-export interface QueueParts {
+export interface QueueDependencies {
   readonly handlers: ReadonlyMap<string, JobHandler>
   readonly newId: () => string
   /** epoch ms, for times that are shown */
@@ -58,10 +58,10 @@ const KEPT_MS = 7 * 86_400_000
 
 export class JobQueue {
   readonly #documents: JobDocuments
-  readonly #parts: QueueParts
+  readonly #parts: QueueDependencies
   readonly #woken = new Set<() => void>()
 
-  constructor(store: Store, parts: QueueParts) {
+  constructor(store: Store, parts: QueueDependencies) {
     this.#parts = parts
     this.#documents = new JobDocuments(store, {
       now: parts.now,

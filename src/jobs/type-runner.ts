@@ -5,10 +5,10 @@
 import { messageOf } from '../kernel/errors.ts'
 import type { StoreTime } from '../storage/contract.ts'
 import type { JobHandler } from './contract.ts'
-import { AGAIN_MS, Execution, type ExecutionParts } from './execution.ts'
+import { AGAIN_MS, Execution, type ExecutionDependencies } from './execution.ts'
 import { HeldJob, isClosed, leaseFrom } from './held-job.ts'
 
-export interface TypeRunnerParts extends Omit<ExecutionParts, 'isStopped'> {
+export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isStopped'> {
   readonly places: Places
 }
 
@@ -45,7 +45,7 @@ export class Places {
 }
 
 export class TypeRunner {
-  readonly #parts: TypeRunnerParts
+  readonly #parts: TypeRunnerDependencies
   readonly #running = new Map<string, { readonly held: HeldJob; readonly ended: Promise<void> }>()
   #isAsked = false
   #isStopped = false
@@ -54,7 +54,7 @@ export class TypeRunner {
   #open = 0
   readonly #wake = (): void => this.wake()
 
-  constructor(parts: TypeRunnerParts) {
+  constructor(parts: TypeRunnerDependencies) {
     this.#parts = parts
   }
 

@@ -5,7 +5,7 @@ import { at } from '../kernel/pointer.ts'
 import { Issues } from '../kernel/issues.ts'
 
 /** Deeper bodies are refused: what walks them may call itself. */
-export const MOST_LEVELS = 100
+export const MAX_LEVELS = 100
 
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
@@ -21,7 +21,7 @@ const CLOSE_OBJECT = 125
  */
 export function parseBody(text: string): unknown {
   if (isTooDeep(text)) {
-    throw new AppError('TOO_LARGE', `The body nests deeper than ${MOST_LEVELS} levels; send a flatter one`)
+    throw new AppError('TOO_LARGE', `The body nests deeper than ${MAX_LEVELS} levels; send a flatter one`)
   }
   let value: unknown
   try {
@@ -37,14 +37,14 @@ export function parseBody(text: string): unknown {
 /** Looks at the text, so that nothing deep is ever made. */
 function isTooDeep(text: string): boolean {
   // As many levels as that need as many characters to open and to close.
-  if (text.length < 2 * MOST_LEVELS) return false
+  if (text.length < 2 * MAX_LEVELS) return false
   let level = 0
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
     if (char === QUOTE) {
       at = endOfText(text, at)
     } else if (char === OPEN_LIST || char === OPEN_OBJECT) {
-      if (++level > MOST_LEVELS) return true
+      if (++level > MAX_LEVELS) return true
     } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) level--
   }
   return false

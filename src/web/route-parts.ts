@@ -4,7 +4,7 @@ import { Type, type TSchema } from 'typebox'
 import type { Caller } from '../kernel/caller.ts'
 
 /** What a handler gets of a request. */
-export interface Asked<Api, Query> {
+export interface RequestContext<Api, Query> {
   /** the service, as the caller may use it */
   readonly api: Api
   readonly query: Query
@@ -17,7 +17,7 @@ export interface Asked<Api, Query> {
   param(name: string): string
 }
 
-export type Handler<Api, Query> = (asked: Asked<Api, Query>) => unknown
+export type Handler<Api, Query> = (asked: RequestContext<Api, Query>) => unknown
 
 /** Makes handlers of a service's routes. `queryOf`: how it takes the query of a request. */
 export function asking<Api, Query>(queryOf: (query: unknown) => Query) {

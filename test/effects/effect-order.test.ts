@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { EffectBook, type EffectOfTask } from '../../src/effects/effect-order.ts'
+import { EffectLedger, type EffectOfTask } from '../../src/effects/effect-order.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import type { Store } from '../../src/storage/contract.ts'
 
 const DAY = 86_400_000
 
 let store: Store
-let book: EffectBook
+let book: EffectLedger
 beforeEach(() => {
   store = openMemory().tenant('acme')
-  book = new EffectBook(store)
+  book = new EffectLedger(store)
 })
 
 function by(effect: string, more: Partial<EffectOfTask> = {}): EffectOfTask {
@@ -46,7 +46,7 @@ describe('effects of one task on one thing', () => {
 
   it('are remembered by whoever opens the store next', async () => {
     await apply(by('1/2/0'))
-    book = new EffectBook(store)
+    book = new EffectLedger(store)
     await expect(apply(by('1/1/0'))).rejects.toMatchObject({ code: 'SUPERSEDED' })
   })
 
@@ -110,7 +110,7 @@ describe('the book of effects', () => {
 
   it('forgets the oldest when there is too much, and no more than that', async () => {
     for (const [i, thing] of ['first', 'second', 'third', 'fourth'].entries()) await apply(by('1/5/0'), [thing], i)
-    await new EffectBook(store, 2).sweep(10)
+    await new EffectLedger(store, 2).sweep(10)
     for (const thing of ['first', 'second']) expect(await apply(by('1/1/0'), [thing])).toBe('new')
     for (const thing of ['third', 'fourth']) {
       await expect(apply(by('1/1/0'), [thing])).rejects.toMatchObject({ code: 'SUPERSEDED' })

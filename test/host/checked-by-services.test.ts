@@ -10,7 +10,7 @@ import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { makeRulesWith } from '../../src/host/make-rules.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
-import type { Parts } from '../../src/host/services.ts'
+import type { ServiceDependencies } from '../../src/host/service-dependencies.ts'
 import { basic } from './sample-host.ts'
 
 async function wholeHost(): Promise<FastifyInstance> {
@@ -89,7 +89,7 @@ describe('a task that was saved', () => {
     })
     const started = async (): Promise<FastifyInstance> => {
       const config = readConfig({ data, only: 'rules', empty: true, key: 'a', secret: 's' }, {}, ['rules'])
-      const services = new Map([['rules', (parts: Parts) => makeRulesWith([siren], parts)]])
+      const services = new Map([['rules', (parts: ServiceDependencies) => makeRulesWith([siren], parts)]])
       const composed = await compose(config, { services, hashCost: 2 })
       if (!isStrict) await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
       return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })

@@ -1,7 +1,7 @@
 /** A whole host with a sample service, without a socket: a store in memory, a clock that stands, a log to read. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
-import type { KeyPairs } from '../../src/host/auth/key-pairs.ts'
+import type { ApiKeys } from '../../src/host/auth/api-keys.ts'
 import type { Tokens } from '../../src/host/auth/tokens.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
@@ -13,7 +13,7 @@ import { smallStore } from './small-store.ts'
 export interface SampleHost extends AsyncDisposable {
   readonly app: FastifyInstance
   readonly service: SampleService
-  readonly keyPairs: KeyPairs
+  readonly keyPairs: ApiKeys
   readonly tokens: Tokens
   /** lines of the log */
   readonly log: readonly string[]

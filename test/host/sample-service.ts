@@ -1,6 +1,6 @@
 /** A service that does nothing much: what the frame does with any service can be seen on it. */
 import { Readable } from 'node:stream'
-import type { HostedService } from '../../src/host/service.ts'
+import type { HostedService } from '../../src/host/hosted-service.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 
 export interface SampleService extends HostedService {

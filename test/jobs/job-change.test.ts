@@ -1,7 +1,7 @@
 /** The table of states and what can happen in each. */
 import { describe, expect, it } from 'vitest'
 import { JOB_STATES, type Job, type JobState } from '../../src/jobs/contract.ts'
-import { changed, eventOf, MOST_STALLS, type JobChange } from '../../src/jobs/job-change.ts'
+import { changed, eventOf, MAX_STALLS, type JobChange } from '../../src/jobs/job-change.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 
 const ENDING = { now: 50, keepMs: 1000 }
@@ -114,9 +114,9 @@ describe('a job', () => {
   })
 
   it('that kills its host again and again fails, unless it gets on in between', () => {
-    const stalled = jobIn('active', { stalls: MOST_STALLS - 1 })
-    expect(changed(stalled, CHANGES.stall)).toMatchObject({ state: 'waiting', stalls: MOST_STALLS })
-    const once = jobIn('active', { stalls: MOST_STALLS })
+    const stalled = jobIn('active', { stalls: MAX_STALLS - 1 })
+    expect(changed(stalled, CHANGES.stall)).toMatchObject({ state: 'waiting', stalls: MAX_STALLS })
+    const once = jobIn('active', { stalls: MAX_STALLS })
     expect(changed(once, CHANGES.stall)).toMatchObject({
       state: 'failed',
       failedReason: 'its host died 11 times in a row while it was carried out',

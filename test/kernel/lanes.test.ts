@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Lanes } from '../../src/kernel/lanes.ts'
+import { KeyedMutex } from '../../src/kernel/keyed-mutex.ts'
 
 describe('lanes', () => {
   it('do the work of one key in the order asked, whether it fails or not', async () => {
@@ -8,7 +8,7 @@ describe('lanes', () => {
       fc.asyncProperty(
         fc.array(fc.record({ key: fc.constantFrom('a', 'b'), fails: fc.boolean(), turns: fc.nat(3) })),
         async (jobs) => {
-          const lanes = new Lanes()
+          const lanes = new KeyedMutex()
           const begun: string[] = []
           const ended: string[] = []
           const outcomes = jobs.map(({ key, fails, turns }, i) =>
@@ -33,7 +33,7 @@ describe('lanes', () => {
   })
 
   it('are idle when all that was asked is done', async () => {
-    const lanes = new Lanes()
+    const lanes = new KeyedMutex()
     let done = false
     void lanes.run('a', async () => {
       await new Promise((resolve) => setImmediate(resolve))

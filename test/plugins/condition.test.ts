@@ -5,9 +5,9 @@ import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
 import { createRegistry } from '../../src/core/plug/registry.ts'
 import { validateRule } from '../../src/core/rule/validate.ts'
 import { simulate } from '../../src/index.ts'
-import { ScriptFence } from '../../src/core/script/fence.ts'
+import { Sandbox } from '../../src/core/script/sandbox.ts'
 
-const condition = createCondition(new ScriptFence())
+const condition = createCondition(new Sandbox())
 
 const hot = { '>': [{ var: 'temperature' }, 25] }
 
@@ -101,7 +101,7 @@ describe('condition', () => {
   })
 
   it('answers at once in the fence too, once that is loaded', async () => {
-    const mine = createCondition(new ScriptFence())
+    const mine = createCondition(new Sandbox())
     const call = { properties: { condition: 'let a = v; a > 1' }, message: { v: 2 } }
     expect(() => runPlug(mine, call)).toThrow('answered with a promise')
     await runPlugLater(mine, call)
@@ -137,7 +137,7 @@ describe('condition', () => {
       const rule = { sensors: [{ label: 'c', name: 'condition', resource: 'r', properties: { condition: code } }] }
       const messages = Array.from({ length: 40 }, (_, i) => ({ resource: 'r', timestamp: i * 1000, v: i }))
       const states = async (seed: number) => {
-        const plugs = [createCondition(new ScriptFence())]
+        const plugs = [createCondition(new Sandbox())]
         const { events } = await simulate(rule, { messages, plugs, seed })
         return events.flatMap((event) =>
           event.type === 'state' && event.node === 'c' ? [`${event.time} ${event.to}`] : [],

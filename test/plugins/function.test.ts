@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createFunction } from '../../plugins/function/plug.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
-import { ScriptFence } from '../../src/core/script/fence.ts'
+import { Sandbox } from '../../src/core/script/sandbox.ts'
 
-const functionSensor = createFunction(new ScriptFence())
+const functionSensor = createFunction(new Sandbox())
 
 const nodes = {
   n: {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createScript } from '../../plugins/script/plug.ts'
-import { ScriptFence } from '../../src/core/script/fence.ts'
+import { Sandbox } from '../../src/core/script/sandbox.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
 
-const script = createScript(new ScriptFence())
+const script = createScript(new Sandbox())
 const run = (source: string, more: object = {}) =>
   runPlugLater(script, {
     properties: { script: source },
@@ -123,7 +123,7 @@ describe('script', () => {
   })
 
   it('answers at once when the fence is loaded', async () => {
-    const mine = createScript(new ScriptFence())
+    const mine = createScript(new Sandbox())
     const call = { properties: { script: 'return { v: ${streamdata.t} }' }, message: { t: 1 } }
     expect(() => runPlug(mine, call)).toThrow('answered with a promise')
     await runPlugLater(mine, call)

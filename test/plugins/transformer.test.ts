@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createTransformer } from '../../plugins/transformer/plug.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
-import { ScriptFence } from '../../src/core/script/fence.ts'
+import { Sandbox } from '../../src/core/script/sandbox.ts'
 
-const transformer = createTransformer(new ScriptFence())
+const transformer = createTransformer(new Sandbox())
 
 const run = (text: string) =>
   runPlug(transformer, { properties: { transformer: text }, message: { t: 20, list: [1, 2] }, nodes: { n: { v: 3 } } })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MOST_LEVELS, parseBody } from '../../src/web/parse-body.ts'
+import { MAX_LEVELS, parseBody } from '../../src/web/parse-body.ts'
 import { FORBIDDEN_KEYS } from '../../src/kernel/json.ts'
 
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
@@ -26,9 +26,9 @@ describe('a body', () => {
     fc.assert(law)
   })
 
-  it(`may nest ${MOST_LEVELS} levels, not one more`, () => {
-    expect(() => parseBody(nested(MOST_LEVELS))).not.toThrow()
-    expect(() => parseBody(nested(MOST_LEVELS + 1))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+  it(`may nest ${MAX_LEVELS} levels, not one more`, () => {
+    expect(() => parseBody(nested(MAX_LEVELS))).not.toThrow()
+    expect(() => parseBody(nested(MAX_LEVELS + 1))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
 
   it.each([

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AlarmRecord } from '../../../src/services/alarms/alarm-record.ts'
 import { keyOf } from '../../../src/services/alarms/alarm-record.ts'
-import { createAlarmsService, type TendedAlarms } from '../../../src/services/alarms/service.ts'
+import { createAlarmsService, type OperatedAlarmsService } from '../../../src/services/alarms/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
@@ -11,7 +11,7 @@ export const TENANT = 'bench'
 
 export async function openService(
   folder: string,
-): Promise<{ readonly service: TendedAlarms; readonly storage: Storage }> {
+): Promise<{ readonly service: OperatedAlarmsService; readonly storage: Storage }> {
   const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
   const service = createAlarmsService({ storage, now: Date.now, newId: () => randomUUID() })
   await service.start()

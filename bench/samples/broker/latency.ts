@@ -8,7 +8,7 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { makeRulesWith } from '../../../src/host/make-rules.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
-import type { MakeService } from '../../../src/host/services.ts'
+import type { MakeService } from '../../../src/host/service-dependencies.ts'
 import { withFolder } from '../host/folder.ts'
 import { startClient } from './client-process.ts'
 import { waitedForCore } from './core-waits.ts'
@@ -45,20 +45,20 @@ export interface BrokerLatencyTry {
 }
 
 export interface BrokerLatencySample extends BrokerLatencyTry {
-  /** those before it, in which the machine stood still for longer than `MOST_STOOD` */
+  /** those before it, in which the machine stood still for longer than `MAX_STOOD` */
   readonly setAside: readonly BrokerLatencyTry[]
 }
 
 const CONNECTIONS = 64
 /** posts before what clients that wait reach is measured, and ms that this takes */
 const FIRST_POSTS = 20_000
-const MOST_MS = 3_000
+const MAX_MS = 3_000
 /** s by the clock */
 const WARM = 2
 const MEASURE = 8
 /** ms of about ten seconds; a quiet machine has less than half of it, one with a busy neighbour several times as much */
-const MOST_STOOD = 25
-const MOST_SET_ASIDE = 4
+const MAX_STOOD = 25
+const MAX_SET_ASIDE = 4
 /** ms in which the last message must have reached its actuator */
 const PATIENCE = 10_000
 
@@ -67,7 +67,7 @@ export async function brokerLatencySample(share: number): Promise<BrokerLatencyS
   const setAside: BrokerLatencyTry[] = []
   for (;;) {
     const latest = await tryOnce(share)
-    if (!(latest.stood > MOST_STOOD) || setAside.length === MOST_SET_ASIDE) return { ...latest, setAside }
+    if (!(latest.stood > MAX_STOOD) || setAside.length === MAX_SET_ASIDE) return { ...latest, setAside }
     setAside.push(latest)
   }
 }
@@ -118,7 +118,7 @@ async function mostPerSecond({ server }: FastifyInstance, port: number): Promise
   try {
     await client.until(() => posts >= FIRST_POSTS)
     const [first, began] = [posts, performance.now()]
-    await client.until(() => performance.now() - began >= MOST_MS)
+    await client.until(() => performance.now() - began >= MAX_MS)
     return ((posts - first) * 1_000) / (performance.now() - began)
   } finally {
     await client.stop()

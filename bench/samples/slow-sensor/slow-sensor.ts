@@ -9,7 +9,7 @@ import { Evaluations, rateAlone } from './evaluations.ts'
 import { MESSAGES, type Post, type SlowSensorRequest, type SlowSensorSample } from './subject.ts'
 
 /** messages that wait at most */
-const MOST_WAITING = 500
+const MAX_WAITING = 500
 /** calls of the plug alone, before and after */
 const ALONE = 1_000
 /** posts under way at a time */
@@ -64,7 +64,7 @@ async function feed(post: Post, evaluations: Evaluations, lanes: number): Promis
     return posted - evaluations.done < than
   }
   const lane = async (first: number): Promise<void> => {
-    for (let n = first; n < MESSAGES && (await untilFewerWait(MOST_WAITING)); n += lanes) {
+    for (let n = first; n < MESSAGES && (await untilFewerWait(MAX_WAITING)); n += lanes) {
       posted++
       await post(n)
     }

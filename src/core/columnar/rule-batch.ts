@@ -19,7 +19,7 @@ import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { RowCode, RowEvents, Values } from './row-code.ts'
 import { VectorizedBatch } from './vectorized-batch.ts'
-import { vectorPartsOf, type VectorParts } from './vector-code.ts'
+import { vectorPartsOf, type VectorDependencies } from './vector-code.ts'
 import type { Fields } from './message-fields.ts'
 import { toFill } from './property-fill.ts'
 import { generatedRows } from './generated-rows.ts'
@@ -60,7 +60,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   /** whether an answer of its sensors ever had raw data */
   #givesRawData = false
   /** undefined: its rows cannot go in vectorized; null: nobody asked yet */
-  #vectorParts: VectorParts | undefined | null = null
+  #vectorParts: VectorDependencies | undefined | null = null
   /** by row: the vectorized that it goes with */
   readonly #vectorized: (VectorizedBatch | undefined)[] = []
   /** the last one that gave its row away: a plug may ask about a call that is long over */

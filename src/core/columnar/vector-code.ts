@@ -7,7 +7,7 @@ import type { VectorCode, VectorCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
-export interface VectorParts extends VectorCode {
+export interface VectorDependencies extends VectorCode {
   readonly store: RowStore
   /** how many numbers of a message rows compare */
   readonly parameters: number
@@ -34,7 +34,7 @@ export function vectorPartsOf(
   row: number,
   { graph }: TaskModel,
   generate: Generate,
-): VectorParts | undefined {
+): VectorDependencies | undefined {
   const { shape, layout } = store
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')

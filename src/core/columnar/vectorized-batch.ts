@@ -8,7 +8,7 @@
  */
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { VectorParts } from './vector-code.ts'
+import type { VectorDependencies } from './vector-code.ts'
 import {
   AFTER,
   AT_BITS,
@@ -48,7 +48,7 @@ export class VectorizedBatch {
   readonly rows: readonly number[]
   /** its rows are up to date again and go on by themselves */
   isOver = false
-  readonly #parts: VectorParts
+  readonly #parts: VectorDependencies
   readonly #store: RowStore
   readonly #batch: RowEvents
   readonly #limits: Limits
@@ -76,7 +76,12 @@ export class VectorizedBatch {
    * Undefined when the rows, whose last message was `last`, cannot go together: one has no handle, is ahead or behind, or
    * has an actuator whose properties are found anew for each call.
    */
-  static of(rows: readonly number[], parts: VectorParts, batch: RowEvents, last: Message): VectorizedBatch | undefined {
+  static of(
+    rows: readonly number[],
+    parts: VectorDependencies,
+    batch: RowEvents,
+    last: Message,
+  ): VectorizedBatch | undefined {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
     for (const row of rows) {
@@ -89,7 +94,7 @@ export class VectorizedBatch {
     return fits ? vectorized : undefined
   }
 
-  private constructor(rows: readonly number[], parts: VectorParts, batch: RowEvents) {
+  private constructor(rows: readonly number[], parts: VectorDependencies, batch: RowEvents) {
     const { store } = parts
     const { length } = rows
     const { constants } = store.shape

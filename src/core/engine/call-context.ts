@@ -11,7 +11,7 @@ import { isNewValue, streamTime, streamValue, streamValues } from '../task/strea
 import { traceLog } from '../task/trace.ts'
 
 /** What does not belong to the task: fetched before the call, or the same for all calls. */
-export interface CallSurroundings {
+export interface CallDependencies {
   readonly globalSettings: Readonly<Record<string, unknown>>
   /** names of variables that a stream value of the same name replaces */
   readonly streamVariables: readonly string[]
@@ -41,7 +41,7 @@ export class CallContext implements PlugContext, Scope {
   /** the task as it goes on, whatever the call sees of it */
   readonly #live: TaskRun
   readonly #execution: Execution
-  readonly #around: CallSurroundings
+  readonly #around: CallDependencies
   readonly #fetched: Fetched
   readonly #now: number
   readonly #call: number
@@ -52,7 +52,7 @@ export class CallContext implements PlugContext, Scope {
   #item: { readonly item: unknown } | undefined
 
   /** `live`: the task as it goes on, when `run` is what it was */
-  constructor(run: TaskRun, execution: Execution, around: CallSurroundings, fetched: Fetched, live = run) {
+  constructor(run: TaskRun, execution: Execution, around: CallDependencies, fetched: Fetched, live = run) {
     this.#run = run
     this.#live = live
     this.#execution = execution

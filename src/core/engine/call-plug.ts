@@ -12,10 +12,10 @@ import { readAnswer, type Answer, type BadAnswer } from '../plug/result.ts'
 import type { Ports } from '../ports.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { CallContext, NOTHING_FETCHED, type CallSurroundings, type Fetched } from './call-context.ts'
+import { CallContext, NOTHING_FETCHED, type CallDependencies, type Fetched } from './call-context.ts'
 import { withSecrets } from './secret-names.ts'
 
-export interface Caller extends CallSurroundings {
+export interface Caller extends CallDependencies {
   readonly ports: Ports
   /** names of variables that the last stored value replaces */
   readonly dataVariables: readonly string[]

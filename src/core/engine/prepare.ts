@@ -12,7 +12,7 @@ import { instantiate, type Instance } from '../rule/instantiate.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import { normalizeSettings } from '../rule/settings.ts'
 import { validateRule, validateTemplate } from '../rule/validate.ts'
-import { Prepared, type SharedParts, type VariableOverrides } from './prepared.ts'
+import { Prepared, type PreparedTemplate, type VariableOverrides } from './prepared.ts'
 
 interface SavedRule {
   readonly rule: Rule
@@ -33,7 +33,7 @@ interface KnownGraph {
   readonly graph: Graph
   readonly warnings: readonly Issue[]
   /** of the task that was prepared last: those of one template mostly differ in their resource alone */
-  last: SharedParts | undefined
+  last: PreparedTemplate | undefined
 }
 
 const MAX_SOURCES = 1000

@@ -9,7 +9,7 @@ export interface VariableOverrides {
   readonly byData: readonly string[]
 }
 
-export interface SharedParts {
+export interface PreparedTemplate {
   readonly graph: Graph
   readonly settings: SharedSettings
   /** simplified form with overrides applied and settings merged, but without a resource in them */
@@ -21,11 +21,11 @@ export interface SharedParts {
 }
 
 export class Prepared {
-  readonly #shared: SharedParts
+  readonly #shared: PreparedTemplate
   /** as it was given, which may be empty */
   readonly #resource: string | undefined
 
-  constructor(shared: SharedParts, resource: string | undefined) {
+  constructor(shared: PreparedTemplate, resource: string | undefined) {
     this.#shared = shared
     this.#resource = resource
   }

@@ -7,7 +7,7 @@ import { findBindings } from '../placeholders/find-bindings.ts'
 import { printPath } from '../placeholders/path.ts'
 import { compileExpression } from './expression.ts'
 import { logicOfText } from './condition.ts'
-import { fencedUses } from '../script/either-lane.ts'
+import { sandboxedUses } from '../script/compile-code.ts'
 import { compileScript } from '../script/script-source.ts'
 
 /**
@@ -20,7 +20,7 @@ export function codeUses(code: unknown): readonly BindingUse[] {
   if (typeof code !== 'string') return []
   return (
     usesOf(() => compileExpression(code, { chance: true }).uses) ??
-    usesOf(() => fencedUses(code)) ??
+    usesOf(() => sandboxedUses(code)) ??
     usesOf(() => compileScript(code).uses) ??
     findBindings(code)
   )

@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import type { CheckedCaller } from './caller.ts'
 import { presentedBy, type Credentials, type Presented } from './credentials.ts'
-import type { KeyPairs } from './key-pairs.ts'
+import type { ApiKeys } from './api-keys.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import type { Tokens } from './tokens.ts'
 import { WrongAttempts } from './wrong-attempts.ts'
 
-export interface Doors {
-  readonly keyPairs: KeyPairs
+export interface AuthenticationDependencies {
+  readonly keyPairs: ApiKeys
   readonly tokens: Tokens
   /** epoch ms */
   readonly now: () => number
@@ -20,7 +20,7 @@ export interface Doors {
  * credentials, `FORBIDDEN` for a route of another tenant (one with a parameter `tenant`) or from another machine,
  * `RATE_LIMITED` after too many wrong attempts.
  */
-export function authenticate({ keyPairs, tokens, now }: Doors) {
+export function authenticate({ keyPairs, tokens, now }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
   const wrong = new WrongAttempts(now)
 

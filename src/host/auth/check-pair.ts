@@ -1,14 +1,14 @@
 /** Checks key and secret for connections that are not HTTP. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import type { KeyPairs } from './key-pairs.ts'
+import type { ApiKeys } from './api-keys.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import { WrongAttempts } from './wrong-attempts.ts'
 
 export type CheckPair = (key: string, secret: string, address: string) => Promise<Caller | undefined>
 
 /** Checks key pairs for connections that are not HTTP. */
-export function checkPairs(keyPairs: KeyPairs, now: () => number): CheckPair {
+export function checkPairs(keyPairs: ApiKeys, now: () => number): CheckPair {
   const remembered = new RememberedChecks(now)
   const wrong = new WrongAttempts(now)
   return async (key, secret, address) => {

@@ -1,6 +1,6 @@
 /** The key of the first tenant: given, found in the store, or made and shown once. */
 import { AppError } from '../../kernel/errors.ts'
-import type { KeyPair, KeyPairs } from './key-pairs.ts'
+import type { KeyPair, ApiKeys } from './api-keys.ts'
 
 /** How the first tenant's key came to be: `made` here just now, `given` by whoever starts the host, or `found` in the store. */
 export type FirstPair =
@@ -13,7 +13,7 @@ export interface Wanted {
 }
 
 /** Sees to it that the first tenant has a pair. `USAGE` when the given key belongs to another tenant. */
-export async function firstPair(pairs: KeyPairs, { tenant, pair }: Wanted): Promise<FirstPair> {
+export async function firstPair(pairs: ApiKeys, { tenant, pair }: Wanted): Promise<FirstPair> {
   if (pair === undefined) {
     const known = await pairs.anyOf(tenant)
     return known === undefined ? { origin: 'made', pair: await pairs.make(tenant) } : { origin: 'found', key: known }

@@ -4,8 +4,8 @@ import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000
 /** Credentials that are remembered as they came, and characters of them: they cost no digest. */
-const MOST_AS_CAME = 1_000
-const MOST_CHARACTERS = 2_048
+const MAX_AS_CAME = 1_000
+const MAX_CHARACTERS = 2_048
 
 /** ms that a check is remembered */
 export const REMEMBERED_MS = 60_000
@@ -52,8 +52,8 @@ export class RememberedChecks {
       return undefined
     }
     // those that are used find their way back
-    if (this.#asCame.size >= MOST_AS_CAME) this.#asCame.clear()
-    if (credentials.length <= MOST_CHARACTERS) this.#asCame.set(credentials, caller)
+    if (this.#asCame.size >= MAX_AS_CAME) this.#asCame.clear()
+    if (credentials.length <= MAX_CHARACTERS) this.#asCame.set(credentials, caller)
     return caller
   }
 

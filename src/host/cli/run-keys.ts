@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import type { Storage } from '../../storage/contract.ts'
-import { KEY_RECORDS, KeyPairs, type KeyEntry } from '../auth/key-pairs.ts'
+import { KEY_RECORDS, ApiKeys, type KeyEntry } from '../auth/api-keys.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { OPTIONS, type Environment } from '../config.ts'
 import { openMedium } from '../open-medium.ts'
@@ -75,10 +75,10 @@ function refuseWrong(folder: string, tenant: string | undefined): void {
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 }
 
-async function withPairs(folder: string, now: () => number, work: (pairs: KeyPairs) => Promise<void>): Promise<void> {
+async function withPairs(folder: string, now: () => number, work: (pairs: ApiKeys) => Promise<void>): Promise<void> {
   const storage = await openStore(folder)
   try {
-    await work(new KeyPairs(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now))
+    await work(new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now))
   } finally {
     await storage.close()
   }

@@ -1,7 +1,7 @@
 /** What `serve` does: a host until the process is told to stop. */
 import { readConfig, type Given } from '../config.ts'
 import { startHost, STOP_PATIENCE, type RunningHost } from '../running-host.ts'
-import type { DemoRequest } from '../service.ts'
+import type { DemoRequest } from '../hosted-service.ts'
 import { SERVICES } from '../service-table.ts'
 import { keepHeapSteady } from '../steady-heap.ts'
 import type { Terminal } from './terminal.ts'

@@ -3,31 +3,31 @@ import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../../kernel/caller.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { AlarmDesk } from './alarm-desk.ts'
+import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi } from './batch-service.ts'
 import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
-import type { Office } from './office.ts'
+import type { TenantAlarms } from './tenant-alarms.ts'
 import { readChange } from './read-change.ts'
 import { readQuery, readTimeline } from './read-query.ts'
 import { showAll, showNewest, showWhole } from './show-alarm.ts'
 import { timelineOf } from './timeline.ts'
 
 /** Alarms of one timeline. */
-const MOST_IN_TIMELINE = 10_000
+const MAX_IN_TIMELINE = 10_000
 const SLICE = 500
 
-export interface ApiParts {
-  readonly desk: AlarmDesk
+export interface AlarmApiDependencies {
+  readonly desk: AlarmWriter
   readonly jobs: (tenant: string) => JobQueue
   readonly now: () => number
   readonly newId: () => string
-  readonly office: () => Promise<Office>
+  readonly office: () => Promise<TenantAlarms>
   /** counts the streams that are open */
   readonly streaming: (by: 1 | -1) => void
 }
 
-export function alarmApi(parts: ApiParts, caller: Caller): AlarmsApi {
+export function alarmApi(parts: AlarmApiDependencies, caller: Caller): AlarmsApi {
   const { desk, now, office } = parts
   const shown = async (alarm: AlarmRecord, { history }: ChangeOptions): Promise<Alarm> =>
     history === 'newest' ? showNewest(alarm, now()) : showWhole((await office()).books, alarm, now())
@@ -72,19 +72,19 @@ export function alarmApi(parts: ApiParts, caller: Caller): AlarmsApi {
 }
 
 async function timeline(
-  { books }: Office,
+  { books }: TenantAlarms,
   query: Parameters<AlarmsApi['timeline']>[0],
   now: number,
 ): Promise<readonly TimelineItem[]> {
   const { where, from, to } = readTimeline(query)
   const total = await books.alarms.count(where)
-  if (total > MOST_IN_TIMELINE) {
+  if (total > MAX_IN_TIMELINE) {
     throw new AppError(
       'TOO_LARGE',
-      `${total} alarms are too many for one timeline; narrow it down to ${MOST_IN_TIMELINE}`,
+      `${total} alarms are too many for one timeline; narrow it down to ${MAX_IN_TIMELINE}`,
     )
   }
-  const found = await books.alarms.find({ where, sort: [{ field: 'createTime' }], limit: MOST_IN_TIMELINE })
+  const found = await books.alarms.find({ where, sort: [{ field: 'createTime' }], limit: MAX_IN_TIMELINE })
   const alarms = await showAll(
     books,
     found.map(({ value }) => value),
@@ -99,9 +99,9 @@ async function timeline(
 }
 
 async function* streamed(
-  { office, streaming }: ApiParts,
+  { office, streaming }: AlarmApiDependencies,
   options: Parameters<AlarmsApi['events']>[0],
-): ReturnType<Office['tail']['read']> {
+): ReturnType<TenantAlarms['tail']['read']> {
   streaming(1)
   try {
     yield* (await office()).tail.read(options)

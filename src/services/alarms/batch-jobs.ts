@@ -4,8 +4,8 @@ import type { ItemOutcome, Job, JobHandler } from '../../jobs/contract.ts'
 import { itemHandler } from '../../jobs/item-handler.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { CollectionSpec, Store } from '../../storage/contract.ts'
-import type { AlarmDesk } from './alarm-desk.ts'
-import type { Office } from './office.ts'
+import type { AlarmWriter } from './alarm-writer.ts'
+import type { TenantAlarms } from './tenant-alarms.ts'
 import type { AlarmChange } from './read-change.ts'
 
 export const BATCH_JOB = 'alarms.batch'
@@ -28,7 +28,7 @@ const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
 /** Its items are ids of alarms. */
-export function batchHandler(desk: AlarmDesk, office: (tenant: string) => Promise<Office>): JobHandler {
+export function batchHandler(desk: AlarmWriter, office: (tenant: string) => Promise<TenantAlarms>): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
     isSerial: true,
@@ -45,7 +45,13 @@ export function batchData({ data }: Job): BatchData {
   return data as BatchData
 }
 
-async function act(desk: AlarmDesk, office: Office, job: Job, id: string, isRepeat: boolean): Promise<ItemOutcome> {
+async function act(
+  desk: AlarmWriter,
+  office: TenantAlarms,
+  job: Job,
+  id: string,
+  isRepeat: boolean,
+): Promise<ItemOutcome> {
   const { action } = batchData(job)
   try {
     if (action.kind === 'update') {

@@ -4,24 +4,24 @@ import type { Job } from '../../jobs/contract.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { noAlarm } from './alarm-desk.ts'
+import { noAlarm } from './alarm-writer.ts'
 import { itemResults } from '../../web/item-results.ts'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
-import type { Office } from './office.ts'
+import type { TenantAlarms } from './tenant-alarms.ts'
 import { readBatch, type ReadBatch } from './read-batch.ts'
 
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
-export interface BatchParts {
+export interface BatchDependencies {
   readonly jobs: (tenant: string) => JobQueue
   readonly newId: () => string
-  readonly office: () => Promise<Office>
+  readonly office: () => Promise<TenantAlarms>
 }
 
-export function batchApi({ jobs, newId, office }: BatchParts, caller: Caller): AlarmsApi['batches'] {
+export function batchApi({ jobs, newId, office }: BatchDependencies, caller: Caller): AlarmsApi['batches'] {
   const queue = jobs(caller.tenant)
   return {
     queue: async (body) => {
@@ -50,7 +50,7 @@ function headOf(job: Job): QueuedAlarmBatch {
 
 /** The alarms as they are when the operation is queued; of ids that are asked for, those that do not exist. */
 async function selected(
-  books: Books,
+  books: TenantRepositories,
   select: ReadBatch['select'],
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
   if ('where' in select) return { ids: await allIds(books, select.where), missing: [] }
@@ -70,7 +70,7 @@ async function selected(
 }
 
 async function allIds(
-  books: Books,
+  books: TenantRepositories,
   where: Extract<ReadBatch['select'], { where: unknown }>['where'],
 ): Promise<readonly string[]> {
   const found: string[] = []

@@ -6,7 +6,7 @@ import { Issues, makeIssue, refuse } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
 import { wordIn } from './words.ts'
 
-const MOST_DEPTH = 20
+const MAX_DEPTH = 20
 const TEN_YEARS_MS = 3650 * 86_400_000
 const MAX_TIME = 8_640_000_000_000_000
 
@@ -131,8 +131,8 @@ export class BodyReader {
 
   #isPlain(value: unknown, path: string, depth: number): boolean {
     if (typeof value !== 'object' || value === null) return true
-    if (depth >= MOST_DEPTH) {
-      this.#issues.wrong(path, `is deeper than ${MOST_DEPTH} levels`)
+    if (depth >= MAX_DEPTH) {
+      this.#issues.wrong(path, `is deeper than ${MAX_DEPTH} levels`)
       return false
     }
     return Object.entries(value).every(([key, inner]) => {

@@ -192,6 +192,6 @@ export interface AlarmForwarding {
 }
 
 /** What `why` asks of the rules: the explanation of a node as it was kept with the effect, if it still is. */
-export interface CauseBook {
+export interface CauseReader {
   explain(tenant: string, cause: AlarmCause): Promise<unknown>
 }

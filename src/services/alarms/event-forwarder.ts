@@ -4,11 +4,11 @@
  * that none passes one that was refused.
  */
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import type { AlarmForwarding } from './contract.ts'
-import { readEvents, type ToldEvent } from './event-tail.ts'
+import { readEvents, type LiveEvent } from './event-tail.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { MOST_HOPS } from './words.ts'
+import { MAX_HOPS } from './words.ts'
 
 /** Events that are on their way at once. */
 const WINDOW = 200
@@ -21,7 +21,7 @@ interface Place {
 }
 
 export class EventForwarder {
-  readonly #books: Books
+  readonly #books: TenantRepositories
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
   #place: Place | undefined
@@ -30,7 +30,7 @@ export class EventForwarder {
   #isStopped = false
   #hasFailed = false
 
-  constructor(books: Books, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
+  constructor(books: TenantRepositories, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#books = books
     this.#engine = engine
     this.#logger = logger
@@ -87,7 +87,7 @@ export class EventForwarder {
       const last = window.at(-1)
       if (last === undefined || this.#isStopped) return
       // one that too many rules led to is passed without a word
-      const events = window.filter(({ event }) => event.hops <= MOST_HOPS)
+      const events = window.filter(({ event }) => event.hops <= MAX_HOPS)
       const told = await Promise.allSettled(events.map((event, i) => this.#tell(engine, event, version + i)))
       const at = told.findIndex(({ status }) => status === 'rejected')
       const [first, event] = [told[at], events[at]]
@@ -103,7 +103,7 @@ export class EventForwarder {
   }
 
   /** Finds out how far the engine is. Gives whether that is further than before. */
-  async #refused({ position }: ToldEvent, reason: unknown, before: number): Promise<boolean> {
+  async #refused({ position }: LiveEvent, reason: unknown, before: number): Promise<boolean> {
     const stored = await this.#stored()
     if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
       this.#logger?.error(`the engine does not take alarm event ${position}: ${reason.message}`)
@@ -118,7 +118,7 @@ export class EventForwarder {
   }
 
   /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
-  #tell(engine: AlarmForwarding, { position, event }: ToldEvent, version: number): Promise<unknown> {
+  #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
     const { tenant, eventtype, eventtime, alarm, changes, hops } = event
     const cursor = this.#books.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }

@@ -6,11 +6,11 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Feed } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import { PARTITION } from './alarm-record.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
 /** An event with its place in the log. Its text is made once, when somebody wants it. */
-export class ToldEvent implements StreamedAlarmEvent {
+export class LiveEvent implements StreamedAlarmEvent {
   readonly position: number
   readonly event: AlarmEvent
   #text: string | undefined
@@ -33,17 +33,17 @@ export class ToldEvent implements StreamedAlarmEvent {
 /** Events read from the log at once. */
 const PORTION = 1000
 /** Events that may wait for one reader. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 export class EventTail {
-  readonly #books: Books
-  readonly #feed: Feed<ToldEvent>
+  readonly #books: TenantRepositories
+  readonly #feed: Feed<LiveEvent>
   readonly #failed: (error: unknown) => void
   #last: number
   #catching: Promise<void> | undefined
   #isBehind = false
 
-  constructor(books: Books, feed: Feed<ToldEvent>, last: number, failed: (error: unknown) => void) {
+  constructor(books: TenantRepositories, feed: Feed<LiveEvent>, last: number, failed: (error: unknown) => void) {
     this.#books = books
     this.#feed = feed
     this.#last = last
@@ -51,7 +51,11 @@ export class EventTail {
   }
 
   /** Begins after what is in the log now. */
-  static async open(books: Books, feed: Feed<ToldEvent>, failed: (error: unknown) => void): Promise<EventTail> {
+  static async open(
+    books: TenantRepositories,
+    feed: Feed<LiveEvent>,
+    failed: (error: unknown) => void,
+  ): Promise<EventTail> {
     const { last } = await books.events.bounds(PARTITION)
     return new EventTail(books, feed, last, failed)
   }
@@ -74,9 +78,9 @@ export class EventTail {
     await this.#catching
   }
 
-  async *read({ after, signal }: AlarmStreamOptions): AsyncGenerator<ToldEvent> {
+  async *read({ after, signal }: AlarmStreamOptions): AsyncGenerator<LiveEvent> {
     const topic = this.#books.tenant
-    const reader = this.#feed.read({ topic, signal, most: MOST_WAITING, overflow: 'end' })
+    const reader = this.#feed.read({ topic, signal, most: MAX_WAITING, overflow: 'end' })
     let seen = after === undefined ? this.#last : positionOf(after)
     try {
       for (const end = this.#last; seen < end && !signal.aborted;) {
@@ -97,14 +101,14 @@ export class EventTail {
 
   #tell(position: number, event: AlarmEvent): void {
     this.#last = position
-    this.#feed.publish(this.#books.tenant, new ToldEvent(position, event))
+    this.#feed.publish(this.#books.tenant, new LiveEvent(position, event))
   }
 
   async #catchUp(): Promise<void> {
     try {
       while (this.#isBehind) {
         this.#isBehind = false
-        for (let portion: readonly ToldEvent[]; (portion = await readEvents(this.#books, this.#last)).length > 0;) {
+        for (let portion: readonly LiveEvent[]; (portion = await readEvents(this.#books, this.#last)).length > 0;) {
           for (const { position, event } of portion) this.#tell(position, event)
         }
       }
@@ -115,9 +119,13 @@ export class EventTail {
 }
 
 /** Events after a position, oldest first, a portion of them. */
-export async function readEvents(books: Books, after: number, most = PORTION): Promise<readonly ToldEvent[]> {
+export async function readEvents(
+  books: TenantRepositories,
+  after: number,
+  most = PORTION,
+): Promise<readonly LiveEvent[]> {
   const entries = await books.events.read(PARTITION, after, most)
-  return entries.map(({ position, body }) => new ToldEvent(position, eventIn(books.tenant, body)))
+  return entries.map(({ position, body }) => new LiveEvent(position, eventIn(books.tenant, body)))
 }
 
 /** What `KeyDraft` wrote. */

@@ -1,18 +1,18 @@
 /** Alarms of a source and type, for those who clear them. */
 import type { AlarmRecord } from './alarm-record.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000
 
 /** Those that are active or acknowledged. */
-export async function openOf(books: Books, source: string, type: string): Promise<readonly AlarmRecord[]> {
+export async function openOf(books: TenantRepositories, source: string, type: string): Promise<readonly AlarmRecord[]> {
   return find(books, source, type, ['ACTIVE', 'ACKNOWLEDGED'])
 }
 
 /** Those that an effect has cleared. */
 export async function clearedBy(
-  books: Books,
+  books: TenantRepositories,
   source: string,
   type: string,
   effect: string,
@@ -23,7 +23,7 @@ export async function clearedBy(
 
 /** Changed last first. */
 async function find(
-  books: Books,
+  books: TenantRepositories,
   source: string,
   type: string,
   status: readonly AlarmRecord['status'][],

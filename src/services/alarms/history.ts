@@ -3,7 +3,7 @@
  * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import type { AuditRecord } from './contract.ts'
 import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
 
@@ -62,7 +62,7 @@ export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
 
 /** Histories of several alarms, oldest record first, in their order. */
 export async function wholeHistories(
-  books: Books,
+  books: TenantRepositories,
   alarms: readonly AlarmRecord[],
 ): Promise<readonly (readonly AuditRecord[])[]> {
   const asked = alarms.map((alarm) => chunkIds(alarm))
@@ -81,7 +81,7 @@ export async function wholeHistories(
 }
 
 async function readChunks(
-  books: Books,
+  books: TenantRepositories,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly HistoryRecord[]>> {
   const found = new Map<string, readonly HistoryRecord[]>()

@@ -1,8 +1,8 @@
 /** What happens to alarms by themselves: cleared, escalated, and let go a year after they were made. */
 import { AppError } from '../../kernel/errors.ts'
 import { PARTITION } from './alarm-record.ts'
-import type { AlarmDesk } from './alarm-desk.ts'
-import type { Office } from './office.ts'
+import type { AlarmWriter } from './alarm-writer.ts'
+import type { TenantAlarms } from './tenant-alarms.ts'
 
 const KEPT_MS = 365 * 86_400_000
 /** Alarms that are worked on at once. */
@@ -11,7 +11,7 @@ const PORTION = 200
 const KEPT_EVENTS = 10_000
 
 /** Clears and escalates what is due. */
-export async function doDue(office: Office, desk: AlarmDesk, now: number): Promise<void> {
+export async function doDue(office: TenantAlarms, desk: AlarmWriter, now: number): Promise<void> {
   if (now < office.nextDue) return
   for (;;) {
     const due = await office.books.alarms.find({
@@ -26,7 +26,7 @@ export async function doDue(office: Office, desk: AlarmDesk, now: number): Promi
 }
 
 /** Deletes what is a year old, without a word to anybody. */
-export async function letGo(office: Office, desk: AlarmDesk, now: number): Promise<void> {
+export async function letGo(office: TenantAlarms, desk: AlarmWriter, now: number): Promise<void> {
   for (;;) {
     const old = await office.books.alarms.ids({
       where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],
@@ -38,7 +38,7 @@ export async function letGo(office: Office, desk: AlarmDesk, now: number): Promi
 }
 
 /** Events that everybody has had. */
-export async function trimEvents({ books, forwarder }: Office): Promise<void> {
+export async function trimEvents({ books, forwarder }: TenantAlarms): Promise<void> {
   const { first, last } = await books.events.bounds(PARTITION)
   const upTo = Math.min(last - KEPT_EVENTS, forwarder.position ?? last)
   if (upTo >= first) await books.events.trim(PARTITION, upTo)

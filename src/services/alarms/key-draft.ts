@@ -6,7 +6,7 @@ import type { EffectDraft } from '../../effects/effect-order.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Expectation, Stored, Write } from '../../storage/contract.ts'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
 
@@ -20,7 +20,7 @@ interface Drafted {
 export class KeyDraft {
   readonly events: AlarmEvent[] = []
   readonly effects: EffectDraft
-  readonly #books: Books
+  readonly #books: TenantRepositories
   readonly #key: string
   readonly #drafted = new Map<string, Drafted>()
   readonly #chunks = new Map<string, readonly HistoryRecord[] | undefined>()
@@ -29,7 +29,7 @@ export class KeyDraft {
   /** the alarm that was raised last */
   #latest: string | undefined
 
-  private constructor(books: Books, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
+  private constructor(books: TenantRepositories, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
     this.#books = books
     this.effects = books.effects.draft(now)
     this.#key = key
@@ -38,7 +38,7 @@ export class KeyDraft {
   }
 
   /** `now`: epoch ms */
-  static async open(books: Books, key: string, now: number): Promise<KeyDraft> {
+  static async open(books: TenantRepositories, key: string, now: number): Promise<KeyDraft> {
     return new KeyDraft(books, key, now, await books.keys.get(key))
   }
 

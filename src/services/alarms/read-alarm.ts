@@ -4,7 +4,7 @@ import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
 import { refusedBy } from '../../kernel/issues.ts'
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
-import { MOST_SEARCHED, searchTexts } from './search-texts.ts'
+import { MAX_SEARCHED, searchTexts } from './search-texts.ts'
 import { SEVERITIES, STATUSES } from './words.ts'
 
 /** Times are epoch ms. */
@@ -38,26 +38,26 @@ const OWN: ReadonlySet<string> = new Set([
   'dedupKey',
 ])
 
-const MOST_NAME = 500
-const MOST_TEXT = 10_000
+const MAX_NAME = 500
+const MAX_TEXT = 10_000
 /** characters of a body as JSON */
-const MOST_BODY = 65_536
+const MAX_BODY = 65_536
 
 /** `VALIDATION` with all problems, `TOO_LARGE`. */
 export function readAlarm(body: unknown, now: number): NewAlarm {
   const reader = BodyReader.of(body, 'the alarm')
   for (const name of ['type', 'text', 'severity', 'source']) reader.require(name)
-  const type = reader.text('type', MOST_NAME)
-  const text = reader.text('text', MOST_TEXT)
+  const type = reader.text('type', MAX_NAME)
+  const text = reader.text('text', MAX_TEXT)
   const severity = reader.word('severity', SEVERITIES)
   const source = readSource(reader)
   const status = reader.word('status', STATUSES)
   const timestamp = reader.time('timestamp')
-  const assignee = reader.isNull('assignee') ? undefined : reader.text('assignee', MOST_NAME)
+  const assignee = reader.isNull('assignee') ? undefined : reader.text('assignee', MAX_NAME)
   const autoClearAfter = reader.duration('autoClearAfter')
   const snoozeUntil = reader.isNull('snoozeUntil') ? undefined : reader.time('snoozeUntil')
   const escalation = readEscalation(reader)
-  const dedupKey = reader.text('dedupKey', MOST_NAME)
+  const dedupKey = reader.text('dedupKey', MAX_NAME)
   const properties = readProperties(reader)
   reader.done('the alarm')
   requireSize(body, properties)
@@ -88,7 +88,7 @@ const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } 
 function readSource(reader: BodyReader): NewAlarm['source'] | undefined {
   const inner = reader.inner('source')
   inner?.require('id')
-  const id = inner?.text('id', MOST_NAME)
+  const id = inner?.text('id', MAX_NAME)
   if (id === '') inner?.wrong('id', 'is empty', 'name a resource')
   const source = reader.json('source')
   return id === undefined || source === undefined ? undefined : (source as NewAlarm['source'])
@@ -121,12 +121,12 @@ function readProperties(reader: BodyReader): Readonly<Record<string, Json>> {
 
 function requireSize(body: unknown, properties: Readonly<Record<string, Json>>): void {
   const { length } = JSON.stringify(body)
-  if (length > MOST_BODY) {
-    throw new AppError('TOO_LARGE', `the alarm has ${length} characters; at most ${MOST_BODY} are kept`)
+  if (length > MAX_BODY) {
+    throw new AppError('TOO_LARGE', `the alarm has ${length} characters; at most ${MAX_BODY} are kept`)
   }
   const { length: count } = searchTexts(properties)
-  if (count > MOST_SEARCHED) {
-    throw new AppError('TOO_LARGE', `the alarm has ${count} additional values; at most ${MOST_SEARCHED} are kept`)
+  if (count > MAX_SEARCHED) {
+    throw new AppError('TOO_LARGE', `the alarm has ${count} additional values; at most ${MAX_SEARCHED} are kept`)
   }
 }
 

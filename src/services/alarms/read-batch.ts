@@ -13,8 +13,8 @@ export interface ReadBatch {
 
 const FILTERS = ['type', 'status', 'severity', 'source', 'dateFrom', 'dateTo', 'assignee'] as const
 const LISTS: ReadonlySet<string> = new Set(['type', 'status', 'severity', 'source'])
-const MOST_IDS = 100_000
-const MOST_VALUES = 1000
+const MAX_IDS = 100_000
+const MAX_VALUES = 1000
 const WHAT = 'the batch operation'
 
 /** `VALIDATION` with all problems. */
@@ -49,14 +49,14 @@ function readSelection(reader: BodyReader): ReadBatch['select'] {
   const filters = FILTERS.filter((name) => query.has(name))
   if (query.has('ids')) {
     if (filters.length > 0) query.wrong('ids', `stands beside ${filters.join(', ')}`, 'give ids or filters')
-    const ids = query.texts('ids', MOST_IDS) ?? []
+    const ids = query.texts('ids', MAX_IDS) ?? []
     if (ids.length === 0) query.wrong('ids', 'names no alarm', 'give at least one id')
     return { ids: [...new Set(ids)] }
   }
   if (filters.length === 0) query.wrong('', 'selects nothing', `give ids, or at least one of ${FILTERS.join(', ')}`)
   const asked: Record<string, readonly string[]> = {}
   for (const name of filters) {
-    const values = LISTS.has(name) ? query.texts(name, MOST_VALUES) : singleValue(query, name)
+    const values = LISTS.has(name) ? query.texts(name, MAX_VALUES) : singleValue(query, name)
     if (values?.length === 0) query.wrong(name, 'is an empty list', 'give at least one value')
     if (values) asked[name] = values
   }

@@ -16,8 +16,8 @@ export interface ReadQuery {
 }
 
 const DEFAULT_SIZE = 50
-const MOST_SIZE = 1000
-const MOST_PAGE = 10_000_000
+const MAX_SIZE = 1000
+const MAX_PAGE = 10_000_000
 
 /** Parameter and field of what is asked by time. */
 const TIMES = [
@@ -56,8 +56,8 @@ const RESERVED: ReadonlySet<string> = new Set([
 export function readQuery(query: AlarmQuery): ReadQuery {
   const reader = new QueryReader(query)
   const where = conditions(reader)
-  const page = reader.integer('page', { least: 1, most: MOST_PAGE }) ?? 1
-  const size = reader.integer('size', { least: 1, most: MOST_SIZE }) ?? DEFAULT_SIZE
+  const page = reader.integer('page', { least: 1, most: MAX_PAGE }) ?? 1
+  const size = reader.integer('size', { least: 1, most: MAX_SIZE }) ?? DEFAULT_SIZE
   const sort = reader.oneOf('sort', Object.keys(SORTS) as readonly (keyof typeof SORTS)[]) ?? 'timestamp'
   const order = reader.oneOf('order', ORDERS) ?? 'descending'
   const withHistory = reader.flag('history') ?? true

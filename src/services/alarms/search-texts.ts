@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../../kernel/json.ts'
 
 /** Longer ones are searched by their hash. */
-const MOST_CHARACTERS = 400
+const MAX_CHARACTERS = 400
 /** Names and values of one alarm. */
-export const MOST_SEARCHED = 500
+export const MAX_SEARCHED = 500
 
 /** Names of what lies in objects are joined by dots; each item of a list is a value. */
 export function searchTexts(properties: Readonly<Record<string, Json>>): readonly string[] {
@@ -17,7 +17,7 @@ export function searchTexts(properties: Readonly<Record<string, Json>>): readonl
 /** What a property of that name and value is found by; values are compared by their text. */
 export function searchText(name: string, value: string): string {
   const text = JSON.stringify([name, value])
-  return text.length <= MOST_CHARACTERS ? text : createHash('sha256').update(text).digest('base64url')
+  return text.length <= MAX_CHARACTERS ? text : createHash('sha256').update(text).digest('base64url')
 }
 
 function gather(path: string, value: Json, found: string[]): void {

@@ -7,14 +7,22 @@ import { Feed, type Published, type ReaderOptions } from '../../kernel/feed.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { alarmApi } from './alarm-api.ts'
-import { AlarmDesk } from './alarm-desk.ts'
+import { AlarmWriter } from './alarm-writer.ts'
 import { adoptOldBatches, batchHandler } from './batch-jobs.ts'
-import type { Alarm, AlarmCause, AlarmEvent, AlarmForwarding, AlarmsApi, AlarmsService, CauseBook } from './contract.ts'
-import type { ToldEvent } from './event-tail.ts'
+import type {
+  Alarm,
+  AlarmCause,
+  AlarmEvent,
+  AlarmForwarding,
+  AlarmsApi,
+  AlarmsService,
+  CauseReader,
+} from './contract.ts'
+import type { LiveEvent } from './event-tail.ts'
 import { doDue, letGo, trimEvents } from './housekeeping.ts'
-import { KeyLanes } from './key-lanes.ts'
+import { KeyedCommitter } from './keyed-committer.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { Office } from './office.ts'
+import { TenantAlarms } from './tenant-alarms.ts'
 import { issuesOfAlarm } from './read-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
@@ -26,14 +34,14 @@ export interface AlarmsOptions {
   readonly newId: () => string
   /** asked when there is something to tell; undefined while there is no engine. Only asked between start and stop */
   readonly engine?: () => AlarmForwarding | undefined
-  readonly causes?: CauseBook
+  readonly causes?: CauseReader
   /** Does the work every so many ms until it is told to end; without it `keepHouse` is up to the caller. */
   readonly every?: (ms: number, work: () => void) => () => void
   readonly logger?: Logger
 }
 
 /** The service, and what its clock does. */
-export interface TendedAlarms extends AlarmsService {
+export interface OperatedAlarmsService extends AlarmsService {
   /** Clears, escalates and lets go what is due by now, and resolves when that is done. */
   keepHouse(): Promise<void>
   /** Resolves when what was asked so far is done, batch operations and events for the engine too. */
@@ -46,17 +54,17 @@ const LOOKS_PER_SWEEP = 3600
 /** Looks after which what other processes wrote is read. */
 const LOOKS_PER_READING = 60
 
-export function createAlarmsService(options: AlarmsOptions): TendedAlarms {
+export function createAlarmsService(options: AlarmsOptions): OperatedAlarmsService {
   return new Alarms(options)
 }
 
-class Alarms implements TendedAlarms {
+class Alarms implements OperatedAlarmsService {
   readonly #options: AlarmsOptions
-  readonly #offices = new Map<string, Promise<Office>>()
-  readonly #opened = new Map<string, Office>()
-  readonly #feed = new Feed<ToldEvent>()
-  readonly #lanes: KeyLanes
-  readonly #desk: AlarmDesk
+  readonly #offices = new Map<string, Promise<TenantAlarms>>()
+  readonly #opened = new Map<string, TenantAlarms>()
+  readonly #feed = new Feed<LiveEvent>()
+  readonly #lanes: KeyedCommitter
+  readonly #desk: AlarmWriter
   readonly #jobs: JobRunner
   #streams = 0
   #looks = 0
@@ -67,15 +75,17 @@ class Alarms implements TendedAlarms {
   constructor(options: AlarmsOptions) {
     const { storage, now, newId, causes, logger } = options
     this.#options = options
-    this.#lanes = new KeyLanes(now, ({ tenant }, last, events) => this.#opened.get(tenant)?.committed(last, events))
-    this.#desk = new AlarmDesk({ lanes: this.#lanes, now, newId, causes, logger })
+    this.#lanes = new KeyedCommitter(now, ({ tenant }, last, events) =>
+      this.#opened.get(tenant)?.committed(last, events),
+    )
+    this.#desk = new AlarmWriter({ lanes: this.#lanes, now, newId, causes, logger })
     const handler = batchHandler(this.#desk, (tenant) => this.#office(tenant))
     this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
   }
 
   as(caller: Caller): AlarmsApi {
     const { now, newId } = this.#options
-    const office = (): Promise<Office> => this.#office(caller.tenant)
+    const office = (): Promise<TenantAlarms> => this.#office(caller.tenant)
     const streaming = (by: 1 | -1): void => void (this.#streams += by)
     const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
     return alarmApi({ desk: this.#desk, jobs, now, newId, office, streaming }, caller)
@@ -140,11 +150,11 @@ class Alarms implements TendedAlarms {
     }
   }
 
-  #office(tenant: string): Promise<Office> {
+  #office(tenant: string): Promise<TenantAlarms> {
     const known = this.#offices.get(tenant)
     if (known) return known
     const { storage, engine, logger } = this.#options
-    const opening = Office.open(tenant, {
+    const opening = TenantAlarms.open(tenant, {
       storage,
       feed: this.#feed,
       engine: () => (this.#isRunning ? engine?.() : undefined),

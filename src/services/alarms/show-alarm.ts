@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
 import type { AlarmRecord } from './alarm-record.ts'
-import type { Books } from './books.ts'
+import type { TenantRepositories } from './repositories.ts'
 import { snoozeEnd } from './change-alarm.ts'
 import type { Alarm, AuditRecord } from './contract.ts'
 import { historyLength, newestHistory, wholeHistories } from './history.ts'
@@ -10,9 +10,9 @@ import { historyLength, newestHistory, wholeHistories } from './history.ts'
 /** Alarms whose histories are read at once. */
 const SLICE = 50
 /** History records of one answer. */
-const MOST_RECORDS = 200_000
+const MAX_RECORDS = 200_000
 
-export async function showWhole(books: Books, alarm: AlarmRecord, now: number): Promise<Alarm> {
+export async function showWhole(books: TenantRepositories, alarm: AlarmRecord, now: number): Promise<Alarm> {
   const [history = []] = await wholeHistories(books, [alarm])
   return shown(alarm, history, now)
 }
@@ -22,9 +22,13 @@ export function showNewest(alarm: AlarmRecord, now: number): Alarm {
 }
 
 /** `TOO_LARGE` when their histories are more than an answer holds. */
-export async function showAll(books: Books, alarms: readonly AlarmRecord[], now: number): Promise<readonly Alarm[]> {
+export async function showAll(
+  books: TenantRepositories,
+  alarms: readonly AlarmRecord[],
+  now: number,
+): Promise<readonly Alarm[]> {
   const records = alarms.reduce((sum, alarm) => sum + historyLength(alarm), 0)
-  if (records > MOST_RECORDS) {
+  if (records > MAX_RECORDS) {
     throw new AppError('TOO_LARGE', `these alarms have ${records} history records; ask for fewer alarms at once`)
   }
   const all: Alarm[] = []

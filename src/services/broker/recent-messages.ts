@@ -9,14 +9,14 @@ import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
 import type { Post } from './posting/arrival.ts'
 
 /** messages of a channel that are kept */
-export const MOST_KEPT = 100
+export const MAX_KEPT = 100
 
 /** resources are counted in so many groups */
 const GROUPS = 8_192
 /** messages of a group between two looks; no round number, so that no round of resources always meets the same one */
 const LOOK_EVERY = 211
 /** resources that wait to be looked at; more are found by a later message */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 /** messages of all resources after which those that wait are looked at; else the next sweep does it */
 const WORTH_IT = 16_384
 /** resources that are looked at in one commit */
@@ -45,8 +45,8 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     this.#report = report
   }
 
-  async last(resource: string, channel: Channel = 'events', limit = MOST_KEPT): Promise<readonly BrokerMessage[]> {
-    const most = Math.min(limit, MOST_KEPT)
+  async last(resource: string, channel: Channel = 'events', limit = MAX_KEPT): Promise<readonly BrokerMessage[]> {
+    const most = Math.min(limit, MAX_KEPT)
     return (await this.#series.messages({ resource, stream: channel, limit: most })).map(messageOf)
   }
 
@@ -65,7 +65,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
       const group = groupOf(channel, resource)
       const count = (counts[group] ?? 0) + 1
       counts[group] = count >= LOOK_EVERY ? 0 : count
-      if (count < LOOK_EVERY || this.#waiting.size >= MOST_WAITING) continue
+      if (count < LOOK_EVERY || this.#waiting.size >= MAX_WAITING) continue
       this.#waiting.set(`${channel} ${resource}`, { resource, stream: channel })
     }
     if (this.#stored >= WORTH_IT && this.#waiting.size > 0) this.#pruning ??= this.#prune()
@@ -94,7 +94,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
 
   async #letGo({ resource, stream }: Stream): Promise<void> {
     try {
-      await this.#series.remove({ resource, stream, keep: MOST_KEPT, only: 'messages' })
+      await this.#series.remove({ resource, stream, keep: MAX_KEPT, only: 'messages' })
     } catch (error) {
       this.#report(error)
     }

@@ -8,10 +8,10 @@ export interface TenantSeries {
   readonly queryMessages: MessageApi['query']
 }
 
-export interface SeriesParts {
+export interface SeriesDependencies {
   readonly store: Store
   /** epoch ms */
   readonly now: () => number
 }
 
-export type MakeSeries = (parts: SeriesParts) => TenantSeries
+export type MakeSeries = (parts: SeriesDependencies) => TenantSeries

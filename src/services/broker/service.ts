@@ -9,7 +9,7 @@ import { readCommand, readPost } from './posting/read-post.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
 
-export interface BrokerParts {
+export interface BrokerDependencies {
   readonly storage: Storage
   /** epoch ms */
   readonly now: () => number
@@ -34,17 +34,17 @@ const AT_ONCE = 8
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: LineLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
-export function createBrokerService(parts: BrokerParts): BrokerService {
+export function createBrokerService(parts: BrokerDependencies): BrokerService {
   return new Service(parts)
 }
 
 class Service implements BrokerService {
-  readonly #parts: BrokerParts
+  readonly #parts: BrokerDependencies
   readonly #tenants = new Map<string, TenantBroker>()
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
 
-  constructor(parts: BrokerParts) {
+  constructor(parts: BrokerDependencies) {
     this.#parts = parts
   }
 

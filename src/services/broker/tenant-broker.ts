@@ -1,5 +1,5 @@
 /** The broker of one tenant: its parts, put together. */
-import { EffectBook } from '../../effects/effect-order.ts'
+import { EffectLedger } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
@@ -16,7 +16,7 @@ import { RecentMessages } from './recent-messages.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { Streams } from './streams.ts'
 
-export interface TenantParts {
+export interface TenantBrokerDependencies {
   readonly tenant: string
   readonly store: Store
   /** epoch ms */
@@ -34,19 +34,19 @@ export interface TenantParts {
 export class TenantBroker {
   readonly api: BrokerApi
   readonly streams = new Streams()
-  readonly #parts: TenantParts
+  readonly #parts: TenantBrokerDependencies
   readonly #line: PostLine
   readonly #projection: Projection
   readonly #follower: Follower
   readonly #recent: RecentMessages
   readonly #keys: PostKeys
-  readonly #effects: EffectBook
+  readonly #effects: EffectLedger
   readonly #trim: LogTrim
   #accepted = 0
   /** something was stored for a while only */
   #expiring = true
 
-  constructor(parts: TenantParts) {
+  constructor(parts: TenantBrokerDependencies) {
     this.#parts = parts
     const { tenant, store, now, engine, commands, limits, lag, report, makeSeries } = parts
     const log = store.log(LOG)
@@ -59,7 +59,7 @@ export class TenantBroker {
     this.#follower = new Follower(this.#projection, lag)
     this.#trim = new LogTrim(log, now)
     this.#keys = new PostKeys(store)
-    this.#effects = new EffectBook(store)
+    this.#effects = new EffectLedger(store)
     this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))
     this.#line = new PostLine({
       tenant,

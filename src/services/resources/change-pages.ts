@@ -3,16 +3,21 @@ import type { Page } from '../../kernel/page.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { ChangeRecord, ListQuery } from './contract.ts'
 import { changeRecord, historyOf, type Kind } from './history.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 
 const DEFAULT_CHANGES = 10
-const MOST_CHANGES = 1_000
+const MAX_CHANGES = 1_000
 
 /** Newest first; `skip`, and `limit` of 10 unless said otherwise. */
-export async function changesOf(room: Room, kind: Kind, id: string, query: ListQuery): Promise<Page<ChangeRecord>> {
+export async function changesOf(
+  room: TenantResources,
+  kind: Kind,
+  id: string,
+  query: ListQuery,
+): Promise<Page<ChangeRecord>> {
   const reader = new QueryReader(query)
   const skip = reader.integer('skip') ?? 0
-  const limit = reader.integer('limit', { most: MOST_CHANGES }) ?? DEFAULT_CHANGES
+  const limit = reader.integer('limit', { most: MAX_CHANGES }) ?? DEFAULT_CHANGES
   reader.done()
   const where = [{ field: 'of', op: 'eq', value: historyOf(kind, id) }] as const
   const { history } = room.books

@@ -1,6 +1,6 @@
 /** Resource constraints: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
-import type { Lanes } from '../../kernel/lanes.ts'
+import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { schemaOf } from './constraints/json-schema.ts'
 import { readConstraint } from './constraints/read-constraint.ts'
@@ -8,15 +8,19 @@ import type { ConstraintApi, ResourceEntity } from './contract.ts'
 import { constraintInUse, constraintNotFound } from './error-texts.ts'
 import { listConstraints } from './list/list-documents.ts'
 import { untilWritten } from './retry.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 import { TYPES_LANE } from './type-service.ts'
 
-export interface ConstraintParts {
-  readonly lanes: Lanes
+export interface ConstraintDependencies {
+  readonly lanes: KeyedMutex
   readonly newId: () => string
 }
 
-export function constraintApi({ lanes, newId }: ConstraintParts, room: Room, { tenant }: Caller): ConstraintApi {
+export function constraintApi(
+  { lanes, newId }: ConstraintDependencies,
+  room: TenantResources,
+  { tenant }: Caller,
+): ConstraintApi {
   const { constraints, types, resources } = room.books
   const alone = <T>(work: () => Promise<T>): Promise<T> =>
     lanes.run(`${tenant}\n${TYPES_LANE}`, () => untilWritten(work))

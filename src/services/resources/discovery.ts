@@ -1,24 +1,24 @@
 /** Resources that the broker hears of: made when they are not there, remembered when they are. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
-import type { ChangeBook, Noted } from './change-book.ts'
+import type { ChangeRecorder, Noted } from './change-recorder.ts'
 import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
 import { isConflict } from './retry.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 
 /** Whom history names for what the broker found out. */
 const FINDER = 'system/broker'
-const MOST_KNOWN = 1_000_000
+const MAX_KNOWN = 1_000_000
 /** of one commit */
 const PORTION = 200
 
 export class Discovery {
-  readonly #book: ChangeBook
-  readonly #room: Room
+  readonly #book: ChangeRecorder
+  readonly #room: TenantResources
   readonly #finding = new Map<string, Promise<void>>()
 
-  constructor(book: ChangeBook, room: Room) {
+  constructor(book: ChangeRecorder, room: TenantResources) {
     this.#book = book
     this.#room = room
   }
@@ -66,7 +66,7 @@ export class Discovery {
       // somebody made one of them meanwhile: each for itself
       for (const each of missing) await this.#makeOne(each)
     }
-    if (this.#room.known.size + portion.length > MOST_KNOWN) this.#room.known.clear()
+    if (this.#room.known.size + portion.length > MAX_KNOWN) this.#room.known.clear()
     for (const { resource } of portion) this.#room.known.add(resource)
   }
 

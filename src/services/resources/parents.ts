@@ -1,11 +1,11 @@
 /** Keeps resources from becoming their own ancestors, also when two writers close a circle together. */
 import { textAt } from './attributes.ts'
 import { problem } from './error-texts.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 import { refuse } from '../../kernel/issues.ts'
 
 /** A chain of parents that is longer is not looked through. */
-const MOST_ANCESTORS = 10_000
+const MAX_ANCESTORS = 10_000
 
 export class Parents {
   /** links that are being written now: parents by child */
@@ -15,7 +15,7 @@ export class Parents {
    * Does `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` that names the circle. Of two writers that
    * close one together, at least one is refused.
    */
-  async linking<T>(room: Room, id: string, parent: string, work: () => Promise<T>): Promise<T> {
+  async linking<T>(room: TenantResources, id: string, parent: string, work: () => Promise<T>): Promise<T> {
     const key = `${room.books.tenant}\n${id}`
     const links = this.#underWay.get(key) ?? new Map<string, number>()
     this.#underWay.set(key, links.set(parent, (links.get(parent) ?? 0) + 1))
@@ -30,11 +30,11 @@ export class Parents {
     }
   }
 
-  async #check(room: Room, id: string, parent: string): Promise<void> {
+  async #check(room: TenantResources, id: string, parent: string): Promise<void> {
     /** each ancestor with the one it was found over */
     const over = new Map<string, string>([[parent, id]])
     const open = [parent]
-    for (let next = open.pop(); next !== undefined && over.size <= MOST_ANCESTORS; next = open.pop()) {
+    for (let next = open.pop(); next !== undefined && over.size <= MAX_ANCESTORS; next = open.pop()) {
       if (next === id) throw circle(id, over)
       for (const above of await this.#parentsOf(room, next)) {
         if (above === id) throw circle(id, new Map([...over, [id, next]]))
@@ -45,7 +45,7 @@ export class Parents {
     }
   }
 
-  async #parentsOf(room: Room, id: string): Promise<readonly string[]> {
+  async #parentsOf(room: TenantResources, id: string): Promise<readonly string[]> {
     const record = (await room.resources.get(id))?.value
     const stored = record && textAt(record.own, 'parentId')
     const others = this.#underWay.get(`${room.books.tenant}\n${id}`)
@@ -53,12 +53,11 @@ export class Parents {
   }
 }
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 function circle(id: string, over: ReadonlyMap<string, string>): Error {
   const back: string[] = [id]
-  for (let at = over.get(id); at !== undefined && at !== id && back.length < MOST_NAMED; at = over.get(at))
-    back.push(at)
+  for (let at = over.get(id); at !== undefined && at !== id && back.length < MAX_NAMED; at = over.get(at)) back.push(at)
   const chain = [id, ...back.slice(1).reverse(), id].join(' -> ')
   return refuse('the resource', [
     problem('/parentId', `the resource would be its own ancestor: ${chain}`, 'choose another parent'),

@@ -7,10 +7,10 @@ import type { Attributes } from './attributes.ts'
 import { problem } from './error-texts.ts'
 
 /** lists and objects inside one another; what is stored around them takes a few levels more */
-const MOST_LEVELS = 90
+const MAX_LEVELS = 90
 /** characters of the JSON of one resource or type: its history and events hold it more than once */
 const LARGEST = 262_144
-const MOST_PROBLEMS = 100
+const MAX_PROBLEMS = 100
 
 /** A copy. Throws `VALIDATION` with all problems, `TOO_LARGE`. */
 export function readAttributes(body: unknown, subject: string): Attributes {
@@ -30,15 +30,15 @@ export function checkSize(attributes: Attributes, subject: string): void {
 }
 
 function copyOf(value: unknown, path: string, level: number, issues: Issues): Json {
-  if (issues.count >= MOST_PROBLEMS) return null
+  if (issues.count >= MAX_PROBLEMS) return null
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   if (typeof value !== 'object') {
     issues.wrong(path, `${typeof value === 'number' ? String(value) : typeof value} is no JSON`)
     return null
   }
-  if (level >= MOST_LEVELS) {
-    issues.wrong(path.slice(0, 200), `nests deeper than ${MOST_LEVELS} levels`, 'send something flatter')
+  if (level >= MAX_LEVELS) {
+    issues.wrong(path.slice(0, 200), `nests deeper than ${MAX_LEVELS} levels`, 'send something flatter')
     return null
   }
   if (Array.isArray(value)) return value.map((each: unknown, i) => copyOf(each, `${path}/${i}`, level + 1, issues))

@@ -28,7 +28,7 @@ export const TEXT_FIELDS = [
 ] as const
 
 const SEARCHED: ReadonlySet<string> = new Set([...TEXT_FIELDS, 'tags', 'location'])
-const MOST_REFERENCES = 1_000
+const MAX_REFERENCES = 1_000
 
 export const RESOURCES: CollectionSpec<ResourceRecord> = {
   name: 'resources',
@@ -113,7 +113,7 @@ function referencesOf({ own, inherited = {} }: ResourceRecord): readonly string[
   const ids = new Set<string>()
   for (const value of Object.values(own)) addReference(ids, value)
   for (const [name, value] of Object.entries(inherited)) if (!Object.hasOwn(own, name)) addReference(ids, value)
-  return [...ids].slice(0, MOST_REFERENCES)
+  return [...ids].slice(0, MAX_REFERENCES)
 }
 
 function addReference(ids: Set<string>, value: unknown): void {

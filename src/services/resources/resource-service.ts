@@ -7,7 +7,7 @@ import { refuse, refusedBy } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
 import { QueryReader } from '../../web/query-reader.ts'
 import type { Attributes } from './attributes.ts'
-import type { Beside } from './beside.ts'
+import type { BackgroundWork } from './background-work.ts'
 import { changesOf } from './change-pages.ts'
 import { checkAttributes } from './constraints/check-attributes.ts'
 import { issueOf } from './constraints/enforcement.ts'
@@ -18,18 +18,22 @@ import { problem, resourceExists, resourceInUse, resourceNotFound } from './erro
 import { listResources } from './list/list-resources.ts'
 import { readAttributes } from './read-attributes.ts'
 import { checkId, patched, versionOf, withId, type ResourceWriter } from './resource-writer.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 
-export interface ResourceParts {
+export interface ResourceDependencies {
   readonly writer: ResourceWriter
   readonly cascades?: Cascades | undefined
-  readonly beside: Beside
+  readonly beside: BackgroundWork
 }
 
 const CASCADES = ['alarms', 'measurements', 'tasks'] as const
 const SUBJECT = 'the resource'
 
-export function resourceApi({ writer, cascades = {}, beside }: ResourceParts, room: Room, caller: Caller): ResourceApi {
+export function resourceApi(
+  { writer, cascades = {}, beside }: ResourceDependencies,
+  room: TenantResources,
+  caller: Caller,
+): ResourceApi {
   const { books } = room
   const { tenant } = caller
   const write = async (...[written]: Parameters<typeof writeOf>) => {
@@ -167,7 +171,7 @@ export function commandFailures(entity: Attributes): ReturnType<typeof checkAttr
 }
 
 /** How many others have it as parent or refer to it. */
-async function usersOf({ books: { resources } }: Room, id: string): Promise<number> {
+async function usersOf({ books: { resources } }: TenantResources, id: string): Promise<number> {
   const child = { field: 'parentId', op: 'eq', value: id } as const
   const referrer = { field: 'references', op: 'eq', value: id } as const
   const other = { field: 'id', op: 'ne', value: id } as const

@@ -5,11 +5,11 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
-import type { Lanes } from '../../kernel/lanes.ts'
+import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
 import { textAt, type Attributes } from './attributes.ts'
-import type { ChangeBook } from './change-book.ts'
+import type { ChangeRecorder } from './change-recorder.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { otherVersion, problem } from './error-texts.ts'
@@ -17,13 +17,13 @@ import type { Parents } from './parents.ts'
 import { checkSize } from './read-attributes.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import { untilWritten } from './retry.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 import type { TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
 
-export interface WriterParts {
-  readonly lanes: Lanes
-  readonly book: ChangeBook
+export interface WriterDependencies {
+  readonly lanes: KeyedMutex
+  readonly book: ChangeRecorder
   readonly parents: Parents
   readonly enforcement: Enforcement
   readonly typeWork: TypeWork
@@ -49,21 +49,21 @@ export interface Written {
 }
 
 export class ResourceWriter {
-  readonly #parts: WriterParts
+  readonly #parts: WriterDependencies
   /** what resources of a type are found by, read off it once */
   readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
-  constructor(parts: WriterParts) {
+  constructor(parts: WriterDependencies) {
     this.#parts = parts
   }
 
   /** Undefined after a deletion. */
-  write(room: Room, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+  write(room: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
     const key = `${room.books.tenant}\n${written.id}`
     return this.#parts.lanes.run(key, () => this.#write(room, written))
   }
 
-  async #write(room: Room, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+  async #write(room: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
     const kept = room.resources.peek(written.id)
     if (kept !== undefined) {
       try {
@@ -79,7 +79,7 @@ export class ResourceWriter {
   }
 
   async #try(
-    room: Room,
+    room: TenantResources,
     written: Written,
     stored: Stored<ResourceRecord> | undefined,
   ): Promise<Versioned<ResourceEntity> | undefined> {
@@ -107,7 +107,7 @@ export class ResourceWriter {
   }
 
   /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
-  async #admitted({ books }: Room, id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
+  async #admitted({ books }: TenantResources, id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
     const draft = books.effects.draft(this.#parts.now())
     const { isAgain, note } = await draft.admit([`resource:${id}`], cause)
     if (isAgain) return 'again'
@@ -116,7 +116,7 @@ export class ResourceWriter {
   }
 
   /** Throws `VALIDATION` when the constraints of its type do not hold. */
-  #recordOf(room: Room, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
+  #recordOf(room: TenantResources, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
     if (typeId === undefined) return { own }
     const kept = room.types.peek(typeId)
@@ -126,7 +126,7 @@ export class ResourceWriter {
     return this.#recordFor(own, kept.value)
   }
 
-  async #checked(room: Room, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
+  async #checked(room: TenantResources, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
     const type = await room.types.get(typeId)
     if (type !== undefined) await this.#parts.enforcement.check(room, own, type)
     return this.#recordFor(own, type)
@@ -141,7 +141,7 @@ export class ResourceWriter {
   }
 
   async #commit(
-    room: Room,
+    room: TenantResources,
     { caller, id, message, cascaded }: Written,
     stored: Stored<ResourceRecord> | undefined,
     before: ResourceEntity | undefined,

@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 
 /** Other hosts and writers in the background may be faster now and then, not always. */
-const MOST_TRIES = 20
+const MAX_TRIES = 20
 
 /** Does the work anew, from its reading on, when somebody else wrote meanwhile. */
 export async function untilWritten<T>(work: () => Promise<T>): Promise<T> {
@@ -10,7 +10,7 @@ export async function untilWritten<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (tries >= MOST_TRIES || !isConflict(error)) throw error
+      if (tries >= MAX_TRIES || !isConflict(error)) throw error
     }
   }
 }

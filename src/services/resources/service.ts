@@ -4,13 +4,13 @@
  */
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import type { ReaderOptions } from '../../kernel/feed.ts'
-import { Lanes } from '../../kernel/lanes.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Beside, MakeBeside } from './beside.ts'
-import { Library } from './books.ts'
-import { ChangeBook } from './change-book.ts'
+import type { BackgroundWork, MakeBackgroundWork } from './background-work.ts'
+import { Repositories } from './repositories.ts'
+import { ChangeRecorder } from './change-recorder.ts'
 import { constraintApi } from './constraint-service.ts'
 import { Enforcement } from './constraints/enforcement.ts'
 import type {
@@ -29,7 +29,7 @@ import { noOperations } from './no-operations.ts'
 import { Parents } from './parents.ts'
 import { issuesOfPatch, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
-import { Room } from './room.ts'
+import { TenantResources } from './tenant-resources.ts'
 import { typeApi } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
@@ -44,7 +44,7 @@ export interface ResourcesOptions {
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
   /** what works beside the documents: upkeep of managed tasks, commands, bulk operations */
-  readonly beside?: readonly MakeBeside[]
+  readonly beside?: readonly MakeBackgroundWork[]
   /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
   readonly sweep?: (work: () => void) => () => void
 }
@@ -54,7 +54,7 @@ const SWEEP_MS = 5_000
 /** sweeps after which effects of tasks that are a day old go */
 const SWEEPS_PER_EFFECTS = 720
 /** contacts that one sweep writes: ingestion comes first */
-const MOST_CONTACTS = 2_000
+const MAX_CONTACTS = 2_000
 
 export function createResourcesService(options: ResourcesOptions): ResourcesService {
   return new Resources(options)
@@ -62,16 +62,16 @@ export function createResourcesService(options: ResourcesOptions): ResourcesServ
 
 class Resources implements ResourcesService {
   readonly #options: ResourcesOptions
-  readonly #library: Library
-  readonly #rooms = new Map<string, { readonly room: Room; readonly discovery: Discovery }>()
-  readonly #book: ChangeBook
-  readonly #lanes = new Lanes()
+  readonly #library: Repositories
+  readonly #rooms = new Map<string, { readonly room: TenantResources; readonly discovery: Discovery }>()
+  readonly #book: ChangeRecorder
+  readonly #lanes = new KeyedMutex()
   readonly #enforcement = new Enforcement()
   readonly #typeWork: TypeWork
   readonly #writer: ResourceWriter
-  readonly #besides: readonly Beside[]
+  readonly #besides: readonly BackgroundWork[]
   /** the first of each member counts */
-  readonly #beside: Beside
+  readonly #beside: BackgroundWork
   #endSweep: () => void = () => {}
   #sweeping: Promise<void> = Promise.resolve()
   #sweeps = 0
@@ -79,8 +79,8 @@ class Resources implements ResourcesService {
   constructor(options: ResourcesOptions) {
     const { storage, now, newId, logger, managedTasks, actuators, beside = [] } = options
     this.#options = options
-    this.#library = new Library(storage)
-    this.#book = new ChangeBook(now, newId, (tenant) => {
+    this.#library = new Repositories(storage)
+    this.#book = new ChangeRecorder(now, newId, (tenant) => {
       for (const beside of this.#besides) beside.written?.(tenant)
     })
     this.#typeWork = new TypeWork({ enforcement: this.#enforcement, logger })
@@ -102,7 +102,7 @@ class Resources implements ResourcesService {
       ...(actuators && { actuators }),
     }
     this.#besides = beside.map((make) => make(core))
-    this.#beside = Object.assign({}, ...this.#besides.toReversed().map(bound)) as Beside
+    this.#beside = Object.assign({}, ...this.#besides.toReversed().map(bound)) as BackgroundWork
   }
 
   as(caller: Caller): ResourcesApi {
@@ -149,7 +149,8 @@ class Resources implements ResourcesService {
   }
 
   gauges(): ResourcesGauges {
-    const sum = (read: (beside: Beside) => number): number => this.#besides.reduce((total, one) => total + read(one), 0)
+    const sum = (read: (beside: BackgroundWork) => number): number =>
+      this.#besides.reduce((total, one) => total + read(one), 0)
     return {
       openOperations: this.#typeWork.open + sum((one) => one.openOperations?.() ?? 0),
       upkeepWaiting: sum((one) => one.upkeepWaiting?.() ?? 0),
@@ -165,7 +166,7 @@ class Resources implements ResourcesService {
     return issuesOfPatch(body)
   }
 
-  changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeBook['feed']['read']> {
+  changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeRecorder['feed']['read']> {
     return this.#book.feed.read({ ...options, topic: tenant })
   }
 
@@ -173,17 +174,17 @@ class Resources implements ResourcesService {
     return this.#roomOf(tenant).discovery.discover(seen)
   }
 
-  #roomOf(tenant: string): { readonly room: Room; readonly discovery: Discovery } {
+  #roomOf(tenant: string): { readonly room: TenantResources; readonly discovery: Discovery } {
     const known = this.#rooms.get(tenant)
     if (known !== undefined) return known
-    const room = new Room(this.#library.of(tenant))
+    const room = new TenantResources(this.#library.of(tenant))
     const made = { room, discovery: new Discovery(this.#book, room) }
     this.#rooms.set(tenant, made)
     return made
   }
 
   async #sweep(): Promise<void> {
-    await this.#writeContacts(MOST_CONTACTS)
+    await this.#writeContacts(MAX_CONTACTS)
     this.#sweeps++
     if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
     for (const { room } of this.#rooms.values()) {
@@ -212,7 +213,7 @@ function everySweep(work: () => void): () => void {
 }
 
 /** Its members as functions of their own, so that several can be taken together. */
-function bound(beside: Beside): Beside {
+function bound(beside: BackgroundWork): BackgroundWork {
   const { commands, operations, operationOf, planning, planned } = beside
   return {
     ...(commands && { commands: commands.bind(beside) }),

@@ -2,12 +2,12 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { sameJson } from '../../kernel/json.ts'
-import type { Lanes } from '../../kernel/lanes.ts'
+import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
 import type { Attributes } from './attributes.ts'
-import type { Beside } from './beside.ts'
-import type { ChangeBook } from './change-book.ts'
+import type { BackgroundWork } from './background-work.ts'
+import type { ChangeRecorder } from './change-recorder.ts'
 import { changesOf } from './change-pages.ts'
 import { checkAttributes } from './constraints/check-attributes.ts'
 import { issueOf } from './constraints/enforcement.ts'
@@ -22,16 +22,16 @@ import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
 import { checkId, checkVersion, patched, versionOf, withId } from './resource-writer.ts'
 import { untilWritten } from './retry.ts'
-import type { Room } from './room.ts'
+import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
 
-export interface TypeParts {
-  readonly lanes: Lanes
-  readonly book: ChangeBook
+export interface TypeDependencies {
+  readonly lanes: KeyedMutex
+  readonly book: ChangeRecorder
   readonly typeWork: TypeWork
   readonly newId: () => string
-  readonly beside: Beside
+  readonly beside: BackgroundWork
 }
 
 /** What a writer wants: attributes without bookkeeping, and the ids of constraints; undefined deletes. */
@@ -46,7 +46,7 @@ const SUBJECT = 'the resource type'
 const CONSTRAINTS = '$constraints'
 const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation'])
 
-export function typeApi(parts: TypeParts, room: Room, caller: Caller): TypeApi {
+export function typeApi(parts: TypeDependencies, room: TenantResources, caller: Caller): TypeApi {
   const { lanes, newId, beside, typeWork } = parts
   const { types } = room.books
   const show = (record: TypeRecord): ResourceEntity =>
@@ -175,19 +175,19 @@ function constraintIds(given: unknown, issues: Issue[]): readonly string[] {
     issues.push(problem(`/${CONSTRAINTS}`, 'is no list of ids of constraints', 'write ["<id>", ...]'))
     return []
   }
-  if (ids.length > MOST_APPLIED) issues.push(problem(`/${CONSTRAINTS}`, `has more than ${MOST_APPLIED} constraints`))
+  if (ids.length > MAX_APPLIED) issues.push(problem(`/${CONSTRAINTS}`, `has more than ${MAX_APPLIED} constraints`))
   return [...new Set(ids)]
 }
 
-const MOST_APPLIED = 100
+const MAX_APPLIED = 100
 
 function applying(constraintId: string): AppliedConstraint {
   return { constraintId, status: 'applying' }
 }
 
 async function nextRecord(
-  { book, newId }: TypeParts,
-  room: Room,
+  { book, newId }: TypeDependencies,
+  room: TenantResources,
   id: string,
   before: TypeRecord | undefined,
   { own, constraints: ids }: Wanted,
@@ -206,14 +206,14 @@ async function nextRecord(
   }
 }
 
-function usersOf(room: Room, id: string): Promise<number> {
+function usersOf(room: TenantResources, id: string): Promise<number> {
   return room.books.resources.count([{ field: 'resourceTypeId', op: 'eq', value: id }])
 }
 
 /** So that an operation that a type names for the first time can be asked for. */
 function planning(
-  { beside }: TypeParts,
-  { books }: Room,
+  { beside }: TypeDependencies,
+  { books }: TenantResources,
   caller: Caller,
   id: string,
   before: TypeRecord | undefined,
@@ -226,8 +226,8 @@ function planning(
 }
 
 async function commit(
-  parts: TypeParts,
-  room: Room,
+  parts: TypeDependencies,
+  room: TenantResources,
   caller: Caller,
   id: string,
   before: Stored<TypeRecord> | undefined,

@@ -6,31 +6,31 @@
  * TYPEWORK-2 a newer change of the type takes over: the older operation ends
  */
 import { messageOf } from '../../kernel/errors.ts'
-import { Lanes } from '../../kernel/lanes.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Condition, Stored } from '../../storage/contract.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import { isConflict, untilWritten } from './retry.ts'
-import { typeIdOf, type Room } from './room.ts'
+import { typeIdOf, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
-export interface TypeWorkParts {
+export interface TypeWorkDependencies {
   readonly enforcement: Enforcement
   readonly logger?: Logger | undefined
 }
 
 const SLICE = 200
-const MOST_FAILING = 1_000
-const MOST_ERRORS = 100
+const MAX_FAILING = 1_000
+const MAX_ERRORS = 100
 
 export class TypeWork {
-  readonly #parts: TypeWorkParts
-  readonly #lanes = new Lanes()
+  readonly #parts: TypeWorkDependencies
+  readonly #lanes = new KeyedMutex()
   #open = 0
   #stopped = false
 
-  constructor(parts: TypeWorkParts) {
+  constructor(parts: TypeWorkDependencies) {
     this.#parts = parts
   }
 
@@ -39,7 +39,7 @@ export class TypeWork {
   }
 
   /** Goes on with what was under way. */
-  async resume(room: Room): Promise<void> {
+  async resume(room: TenantResources): Promise<void> {
     const ids = await room.books.types.ids({
       where: [{ field: 'operation', op: 'exists', value: true }],
       limit: 10_000,
@@ -48,7 +48,7 @@ export class TypeWork {
   }
 
   /** Works off the operation that the type names. */
-  begin(room: Room, typeId: string): void {
+  begin(room: TenantResources, typeId: string): void {
     if (this.#stopped) return
     this.#open += 1
     const work = this.#lanes.run(`${room.books.tenant}\n${typeId}`, () => this.#run(room, typeId))
@@ -66,7 +66,7 @@ export class TypeWork {
   }
 
   /** A resource that was written by what its type was before: nobody else would find it. */
-  followUp(room: Room, record: ResourceRecord): void {
+  followUp(room: TenantResources, record: ResourceRecord): void {
     const id = typeIdOf(record)
     if (id === undefined) return
     const known = room.types.peek(id)
@@ -84,7 +84,7 @@ export class TypeWork {
     await this.#lanes.idle()
   }
 
-  async #run(room: Room, typeId: string): Promise<void> {
+  async #run(room: TenantResources, typeId: string): Promise<void> {
     const stored = await room.books.types.get(typeId)
     if (stored === undefined) return
     const type = stored.value
@@ -96,7 +96,7 @@ export class TypeWork {
   }
 
   /** Gives resources the inherited values by which they are found. */
-  async #rewrite(room: Room, typeId: string, type: TypeRecord): Promise<void> {
+  async #rewrite(room: TenantResources, typeId: string, type: TypeRecord): Promise<void> {
     const where: readonly Condition[] = [
       { field: 'resourceTypeId', op: 'eq', value: typeId },
       { field: 'typeMark', op: 'ne', value: type.mark },
@@ -115,11 +115,11 @@ export class TypeWork {
     }
   }
 
-  async #isOutdated(room: Room, typeId: string, { mark }: TypeRecord): Promise<boolean> {
+  async #isOutdated(room: TenantResources, typeId: string, { mark }: TypeRecord): Promise<boolean> {
     return (await room.types.get(typeId))?.mark !== mark
   }
 
-  async #hold(room: Room, typeId: string, type: TypeRecord): Promise<readonly AppliedConstraint[]> {
+  async #hold(room: TenantResources, typeId: string, type: TypeRecord): Promise<readonly AppliedConstraint[]> {
     const { enforcement } = this.#parts
     const constraints = await enforcement.constraintsOf(room, type)
     const failed = new Map(constraints.map(({ id }) => [id, new Map<string, Failing>()]))
@@ -140,7 +140,12 @@ export class TypeWork {
     })
   }
 
-  #end(room: Room, typeId: string, operation: string, constraints: readonly AppliedConstraint[]): Promise<void> {
+  #end(
+    room: TenantResources,
+    typeId: string,
+    operation: string,
+    constraints: readonly AppliedConstraint[],
+  ): Promise<void> {
     const { types } = room.books
     return untilWritten(async () => {
       const stored = await types.get(typeId)
@@ -156,7 +161,7 @@ export class TypeWork {
 const PORTION = 50
 
 async function rewritten(
-  room: Room,
+  room: TenantResources,
   slice: readonly Stored<ResourceRecord>[],
   inherited: ResourceRecord['inherited'],
   typeMark: number,
@@ -175,7 +180,10 @@ async function rewritten(
   for (const { id } of slice) room.resources.forget(id)
 }
 
-async function* walk(room: Room, where: readonly Condition[]): AsyncGenerator<readonly Stored<ResourceRecord>[]> {
+async function* walk(
+  room: TenantResources,
+  where: readonly Condition[],
+): AsyncGenerator<readonly Stored<ResourceRecord>[]> {
   let afterId: string | undefined
   for (;;) {
     const slice = await room.books.resources.find({ where, limit: SLICE, ...(afterId !== undefined && { afterId }) })
@@ -195,8 +203,8 @@ function addFailing(failing: Map<string, Failing> | undefined, error: string, er
   const key = `${errorPath}\n${error}`
   const known = failing?.get(key)
   if (known !== undefined) {
-    if (known.resources.length < MOST_FAILING) known.resources.push(id)
-  } else if (failing !== undefined && failing.size < MOST_ERRORS) {
+    if (known.resources.length < MAX_FAILING) known.resources.push(id)
+  } else if (failing !== undefined && failing.size < MAX_ERRORS) {
     failing.set(key, { error, errorPath, resources: [id] })
   }
 }

@@ -8,7 +8,7 @@
  */
 import type { Explanation } from '../../core/task/explain.ts'
 import type { Page } from '../../kernel/page.ts'
-import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batch-schema.ts'
+import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
   EventStreamOptions,
   NodeCommand,
@@ -17,10 +17,10 @@ import type {
   StreamEvent,
   TaskLogPage,
   TaskLogQuery,
-} from './inspection-schema.ts'
+} from './inspection/inspection-schema.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import type { PostOptions } from './post-checks.ts'
+import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import type {
   CreatedTask,
@@ -33,7 +33,7 @@ import type {
   TaskQuery,
   TaskRunRecord,
   TaskSpecification,
-} from './task-schema.ts'
+} from './tasks/task-schema.ts'
 import type {
   CreatedTemplate,
   TemplateEntity,
@@ -43,7 +43,7 @@ import type {
   TemplateUpgrade,
   TemplateVersion,
   UpgradedTemplates,
-} from './template-schema.ts'
+} from './templates/template-schema.ts'
 import type {
   DataPush,
   InvocationReport,
@@ -59,7 +59,7 @@ import type {
   SimulationResult,
   TemplateRun,
   TemplateRunOptions,
-} from './tools-schema.ts'
+} from './tools/tools-schema.ts'
 
 /** The service of one host. */
 export interface RulesService {
@@ -184,7 +184,7 @@ export interface ToolApi {
 
 export type { Explanation } from '../../core/task/explain.ts'
 export type { Page } from '../../kernel/page.ts'
-export type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batch-schema.ts'
+export type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 export type {
   EventStreamOptions,
   NodeCommand,
@@ -193,11 +193,11 @@ export type {
   StreamEvent,
   TaskLogPage,
   TaskLogQuery,
-} from './inspection-schema.ts'
+} from './inspection/inspection-schema.ts'
 export type { Delivery, DeliveryQuery } from './runner.ts'
-export type { ResourceFinder } from './resource-filter.ts'
+export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { Caller } from '../../kernel/caller.ts'
-export type { PostOptions } from './post-checks.ts'
+export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type {
   CreatedTask,
@@ -210,7 +210,7 @@ export type {
   TaskQuery,
   TaskRunRecord,
   TaskSpecification,
-} from './task-schema.ts'
+} from './tasks/task-schema.ts'
 export type {
   CreatedTemplate,
   TemplateEntity,
@@ -220,7 +220,7 @@ export type {
   TemplateUpgrade,
   TemplateVersion,
   UpgradedTemplates,
-} from './template-schema.ts'
+} from './templates/template-schema.ts'
 export type {
   DataPush,
   InvocationReport,
@@ -236,4 +236,4 @@ export type {
   SimulationResult,
   TemplateRun,
   TemplateRunOptions,
-} from './tools-schema.ts'
+} from './tools/tools-schema.ts'

@@ -1,8 +1,8 @@
 /** What differs between two JSON documents. */
 import { at } from '../../kernel/pointer.ts'
-import type { DocumentChange } from './task-schema.ts'
+import type { DocumentChange } from './tasks/task-schema.ts'
 
-const MOST_CHANGES = 1000
+const MAX_CHANGES = 1000
 
 /** What differs between two JSON documents, by JSON pointer; lists are compared place by place. */
 export function documentChanges(from: object, to: object): readonly DocumentChange[] {
@@ -12,7 +12,7 @@ export function documentChanges(from: object, to: object): readonly DocumentChan
 }
 
 function collect(from: unknown, to: unknown, path: string, found: DocumentChange[]): void {
-  if (from === to || found.length >= MOST_CHANGES) return
+  if (from === to || found.length >= MAX_CHANGES) return
   if (isTree(from) && isTree(to) && Array.isArray(from) === Array.isArray(to)) {
     for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
       collect(from[key], to[key], at(path, key), found)

@@ -1,7 +1,7 @@
 /** Every refusal of the rules service in one place: its text and its code. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { makeIssue } from '../../kernel/issues.ts'
-import type { PlugFamily } from './tools-schema.ts'
+import type { PlugFamily } from './tools/tools-schema.ts'
 import { BATCH_ACTIONS } from './words.ts'
 
 /** The issue types from which the body of an error takes its code. */

@@ -10,23 +10,23 @@ import { JobRunner } from '../../jobs/job-runner.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
-import { adoptOldBatches, batchHandler } from './batch-jobs.ts'
-import { batchApi } from './batch-service.ts'
-import { Library, type Books } from './books.ts'
+import { adoptOldBatches, batchHandler } from './batches/batch-jobs.ts'
+import { batchApi } from './batches/batch-service.ts'
+import { Repositories, type TenantRepositories } from './repositories.ts'
 import type { RulesApi, RulesService } from './contract.ts'
-import { inspectionApi } from './inspection-service.ts'
-import { Lanes } from '../../kernel/lanes.ts'
-import type { ResourceFinder } from './resource-filter.ts'
-import { rebind } from './rebinding.ts'
+import { inspectionApi } from './inspection/inspection-service.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { ResourceFinder } from './tasks/resource-filter.ts'
+import { rebind } from './tasks/rebinding.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
-import type { CalmOptions } from './calm-listener.ts'
+import type { AdaptiveListenerOptions } from './tasks/adaptive-listener.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { runnable } from './task-maker.ts'
-import { taskApi } from './task-service.ts'
-import { TaskTrail } from './task-trail.ts'
-import { templateApi } from './template-service.ts'
-import { templateRunner, toolApi } from './tool-service.ts'
-import { Workshop } from './workshop.ts'
+import { runnable } from './tasks/task-maker.ts'
+import { taskApi } from './tasks/task-service.ts'
+import { TaskEventHistory } from './tasks/task-event-history.ts'
+import { templateApi } from './templates/template-service.ts'
+import { templateRunner, toolApi } from './tools/tool-service.ts'
+import { TenantRules } from './tenant-rules.ts'
 
 export interface RulesOptions {
   readonly storage: Storage
@@ -43,7 +43,7 @@ export interface RulesOptions {
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
   /** when events are too many to be told of every task */
-  readonly calm?: CalmOptions
+  readonly calm?: AdaptiveListenerOptions
   /** told of every template that was made, changed or removed; must not wait */
   readonly templateWritten?: (tenant: string, template: string) => void
 }
@@ -59,19 +59,19 @@ export function createRulesService(options: RulesOptions): RulesService {
 
 class Rules implements RulesService {
   readonly #options: RulesOptions
-  readonly #library: Library
-  readonly #workshops = new Map<string, Workshop>()
-  readonly #trail: TaskTrail
+  readonly #library: Repositories
+  readonly #workshops = new Map<string, TenantRules>()
+  readonly #trail: TaskEventHistory
   readonly #jobs: JobRunner
-  readonly #templateLanes = new Lanes()
+  readonly #templateLanes = new KeyedMutex()
   readonly #ends: Subscription
   readonly #noting = new Set<Promise<void>>()
 
   constructor(options: RulesOptions) {
     const { storage, runner, now, newId, logger, calm } = options
     this.#options = options
-    this.#library = new Library(storage)
-    this.#trail = new TaskTrail(runner.reports, newId().slice(-8), now, calm)
+    this.#library = new Repositories(storage)
+    this.#trail = new TaskEventHistory(runner.reports, newId().slice(-8), now, calm)
     const handler = batchHandler(
       (tenant) => this.#workshop(tenant).changes,
       (tenant) => this.#library.of(tenant),
@@ -100,7 +100,7 @@ class Rules implements RulesService {
       lanes: this.#templateLanes,
       run: templateRunner(around),
       templateWritten: this.#options.templateWritten,
-      reloadTasks: (of: Books, template: string) => this.#reloadTasks(of, caller, template),
+      reloadTasks: (of: TenantRepositories, template: string) => this.#reloadTasks(of, caller, template),
     }
     // made when they are asked for: most requests need one of them
     return {
@@ -160,7 +160,7 @@ class Rules implements RulesService {
   }
 
   /** The next portion is read while the runner takes up the last. */
-  async #resume(books: Books): Promise<void> {
+  async #resume(books: TenantRepositories): Promise<void> {
     const { maker } = this.#workshop(books.tenant)
     let taking: Promise<void> = Promise.resolve()
     for (let afterId: string | undefined; ;) {
@@ -188,11 +188,11 @@ class Rules implements RulesService {
     }
   }
 
-  #workshop(tenant: string): Workshop {
+  #workshop(tenant: string): TenantRules {
     const known = this.#workshops.get(tenant)
     if (known) return known
     const { plugs, ports, runner, now } = this.#options
-    const workshop = new Workshop({
+    const workshop = new TenantRules({
       plugs: plugs(tenant),
       ports: ports?.(tenant) ?? {},
       runner,
@@ -203,7 +203,7 @@ class Rules implements RulesService {
     return workshop
   }
 
-  async #reloadTasks(books: Books, caller: Caller, template: string): Promise<void> {
+  async #reloadTasks(books: TenantRepositories, caller: Caller, template: string): Promise<void> {
     await this.as({ ...caller, tenant: books.tenant }).batches.queue({
       entity: 'task',
       action: 'reload',

@@ -10,7 +10,7 @@ import type { Row } from './row.ts'
 
 export const BY_ID = -1
 
-const MOST_MOVES = 1_000
+const MAX_MOVES = 1_000
 
 type ByValue = Map<string | number, Set<Row>>
 
@@ -91,8 +91,8 @@ export class RowIndexes {
   #worthMoving(lists: readonly InOrder[]): readonly InOrder[] {
     return lists.filter((index) => {
       index.moves += 1
-      if (index.moves > MOST_MOVES) this.#inOrder.delete(index.field)
-      return index.moves <= MOST_MOVES
+      if (index.moves > MAX_MOVES) this.#inOrder.delete(index.field)
+      return index.moves <= MAX_MOVES
     })
   }
 }

@@ -29,7 +29,7 @@ type Attempt<R> = { readonly result: R } | { readonly error: unknown; readonly t
 
 /** A host that died in the middle of a transaction holds others up for this long at most, ms. */
 const IDLE_LIMIT = 30_000
-const MOST_RACES = 50
+const MAX_RACES = 50
 
 export class Lane {
   readonly #database: Database
@@ -55,7 +55,7 @@ export class Lane {
       if (lost && told) throw storeError(place, error, 'UNKNOWN_OUTCOME')
       // A connection that died unnoticed since it was last used deserves a second one
       if (lost && losses === 0) losses += 1
-      else if (!lost && isRace(error) && races < MOST_RACES) races += 1
+      else if (!lost && isRace(error) && races < MAX_RACES) races += 1
       else throw storeError(place, error, 'NOT_WRITTEN')
     }
   }

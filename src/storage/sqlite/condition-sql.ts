@@ -127,14 +127,14 @@ function textsSql(form: CollectionForm, field: FormField, condition: FieldCondit
 }
 
 /** More values than that travel as one JSON array, since a statement has a bound number of places for values. */
-const MOST_PLACES = 16
+const MAX_PLACES = 16
 
 /** Short lists are filled up to a power of two with their last value, so that few different statements are prepared. */
 function inSql(column: string, values: readonly (string | number)[]): Sql {
   const last = values.at(-1)
   if (last === undefined) return NOTHING
   if (values.length === 1) return { text: `${column} = ?`, values }
-  if (values.length > MOST_PLACES) {
+  if (values.length > MAX_PLACES) {
     // A number past 2^53 without a point would be read as a whole one that is not quite it.
     const value = typeof last === 'number' ? 'CAST(value AS REAL)' : 'value'
     return { text: `${column} IN (SELECT ${value} FROM json_each(?))`, values: [JSON.stringify(values)] }

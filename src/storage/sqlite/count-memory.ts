@@ -15,9 +15,9 @@ import { equalsOf, ReckonedCounts, type Change, type Reckonable } from './reckon
 
 export type { Change } from './reckoned-counts.ts'
 
-const MOST_COUNTS = 500
+const MAX_COUNTS = 500
 /** characters of a question; longer ones are not asked twice */
-const MOST_CHARACTERS = 2_000
+const MAX_CHARACTERS = 2_000
 interface Kept extends Reckonable {
   readonly place: Place
   readonly question: string
@@ -36,7 +36,7 @@ interface Place {
 }
 
 export class CountMemory {
-  readonly #counts = new LruCache<string, Kept>(MOST_COUNTS)
+  readonly #counts = new LruCache<string, Kept>(MAX_COUNTS)
   readonly #places = new Map<string, Place>()
 
   /** Before a write is handed over. Gives whether its changes are to be told to `ended`. */
@@ -57,7 +57,7 @@ export class CountMemory {
 
   count(tenant: string, known: KnownSpec, where: readonly Condition[], ask: () => Promise<number>): Promise<number> {
     const question = JSON.stringify([tenant, known.name, where])
-    if (question.length > MOST_CHARACTERS) return ask()
+    if (question.length > MAX_CHARACTERS) return ask()
     const place = this.#place(tenant, known.name)
     const before = this.#counts.get(question)
     if (before !== undefined) {

@@ -6,7 +6,7 @@ import { LruCache } from '../../kernel/lru-cache.ts'
 /** ms that a reader waits for a file that recovers */
 const BUSY_MS = 5_000
 /** statements whose text depends on a query; the constant ones are few */
-const MOST_STATEMENTS = 300
+const MAX_STATEMENTS = 300
 
 export interface WriterSettings {
   /** `FULL`: every commit reaches the disk; `NORMAL`: a power cut may undo the last ones, a killed process none */
@@ -56,7 +56,7 @@ function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => 
 /** A connection with its prepared statements. */
 export class Database {
   readonly #db: DatabaseSync
-  readonly #statements = new LruCache<string, StatementSync>(MOST_STATEMENTS)
+  readonly #statements = new LruCache<string, StatementSync>(MAX_STATEMENTS)
 
   constructor(db: DatabaseSync) {
     this.#db = db

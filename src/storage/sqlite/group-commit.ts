@@ -29,12 +29,12 @@ interface Waiting<Job, Answer> {
 }
 
 /** A batch ends when it has that many jobs or that much text, so that no commit takes long and others get their turn. */
-const MOST_JOBS = 4_096
-const MOST_WEIGHT = 8 * 1024 * 1024
+const MAX_JOBS = 4_096
+const MAX_WEIGHT = 8 * 1024 * 1024
 /** As much text leaves at once, in the middle of a turn: the writer works while the turn goes on. */
 const ENOUGH_WEIGHT = 3 * 1024
 /** While one is written, another waits at the writer, which then does not wait for us. */
-const MOST_BATCHES = 4
+const MAX_BATCHES = 4
 
 /** The writer answers a batch with one answer per job, in order. */
 export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
@@ -69,7 +69,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, weight, since: performance.now(), resolve, reject })
       this.#weight += weight
-      if (this.#weight >= ENOUGH_WEIGHT && this.#batches < MOST_BATCHES) void this.#write()
+      if (this.#weight >= ENOUGH_WEIGHT && this.#batches < MAX_BATCHES) void this.#write()
       else this.#schedule()
     })
   }
@@ -93,11 +93,11 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
 
   /** The batch leaves when the loop has gone round to all that came in with this turn. */
   #schedule(): void {
-    if (this.#scheduled || this.#batches >= MOST_BATCHES) return
+    if (this.#scheduled || this.#batches >= MAX_BATCHES) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      if (this.#waiting.length > 0 && this.#batches < MOST_BATCHES) void this.#write()
+      if (this.#waiting.length > 0 && this.#batches < MAX_BATCHES) void this.#write()
     })
   }
 
@@ -129,7 +129,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     let weight = 0
     let count = 0
     for (const one of this.#waiting) {
-      if (count > 0 && (count >= MOST_JOBS || weight + one.weight > MOST_WEIGHT)) break
+      if (count > 0 && (count >= MAX_JOBS || weight + one.weight > MAX_WEIGHT)) break
       weight += one.weight
       count += 1
     }

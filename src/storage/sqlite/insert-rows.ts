@@ -3,7 +3,7 @@ import type { Database, SqlValue } from './database.ts'
 
 /** rows of one statement, the largest first */
 const SIZES = [64, 16, 4, 1] as const
-export const MOST_ROWS = SIZES[0]
+export const MAX_ROWS = SIZES[0]
 
 interface Insert {
   readonly rows: number

@@ -3,7 +3,7 @@
  * transaction share rows, whoever appended them: a row costs far more than an entry. So they are held until `flush`.
  */
 import type { Database } from './database.ts'
-import { MOST_CHARACTERS, MOST_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
+import { MAX_CHARACTERS, MAX_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
 
 /** This is the only writer, so what was read once stays true until a transaction fails. */
 interface Partition {
@@ -29,7 +29,7 @@ export class LogTables {
     const known = this.#partition(tenant, log, partition)
     this.#changed.add(known)
     for (const { count, bodies } of chunks) {
-      if (known.count + count > MOST_ENTRIES || known.characters + bodies.length > MOST_CHARACTERS) this.#write(known)
+      if (known.count + count > MAX_ENTRIES || known.characters + bodies.length > MAX_CHARACTERS) this.#write(known)
       known.held.push(bodies)
       known.count += count
       known.characters += bodies.length
@@ -42,7 +42,7 @@ export class LogTables {
   flush(): void {
     for (const partition of this.#changed) this.#write(partition)
     this.#changed.clear()
-    if (this.#known.size > MOST_KNOWN) this.#known.clear()
+    if (this.#known.size > MAX_KNOWN) this.#known.clear()
   }
 
   /** To be called when a transaction failed: what was held or counted in it is not there. */
@@ -92,7 +92,7 @@ export function lastOf(db: Database, key: number, trimmed: number): number {
   return last
 }
 
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 const NEWEST = 'SELECT last FROM entries WHERE partition = ? ORDER BY last DESC LIMIT 1'
 
 /** An update that changes nothing, because only then the row that is there is returned. */

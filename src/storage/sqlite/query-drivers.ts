@@ -12,7 +12,7 @@ import { conditionSql, entriesSql, fieldOf, type Sql } from './condition-sql.ts'
 import type { Database } from './database.ts'
 
 /** Conditions that are asked about; the others only filter. */
-const MOST_ASKED = 6
+const MAX_ASKED = 6
 
 export interface Planned {
   readonly db: Database
@@ -101,7 +101,7 @@ export function driversOf(planned: Planned): readonly Driver[] {
     drivers.push({ from: indexed(form, index), part, places, endless: conditions.every(isEndless) })
   }
   // one field alone has an index of its own
-  return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MOST_ASKED)
+  return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MAX_ASKED)
 }
 
 /** A text's entries lead to rows by their keys; with several texts a row may have more than one entry. */

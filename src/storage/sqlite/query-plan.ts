@@ -20,7 +20,7 @@ import { ANSWERED, driversOf, indexed, togetherDriversOf, type Driver, type Plan
 /** Rows that are fetched and sorted rather than met on a walk: 2 to 3 ms. */
 const FEW = 5_000
 /** Rows that are looked up to be counted, at most: some 6 ms, what it takes to scan five times as many. */
-const MOST_LOOKED_UP = 20_000
+const MAX_LOOKED_UP = 20_000
 /** Pages that reach further are sorted out of a scan: on the way there the index of the order leads to too many rows. */
 const DEEP = 2_000
 
@@ -74,7 +74,7 @@ export function sourceOfCount(planned: Planned): Source {
     return driver === undefined ? walkedIn(planned, covering) : driven(planned, driver)
   }
   const [rows = 0] = db.row<[number | null]>(`SELECT max(key) FROM ${fieldsTable(form)}`) ?? []
-  const bound = Math.min(Math.max(FEW, (rows ?? 0) / 5), MOST_LOOKED_UP)
+  const bound = Math.min(Math.max(FEW, (rows ?? 0) / 5), MAX_LOOKED_UP)
   const driver = fewest(planned, drivers, bound)
   if (driver !== undefined) return driven(planned, driver)
   const entries = drivers.find(({ counted }) => counted !== undefined)
@@ -142,7 +142,7 @@ function siftedOf(planned: Planned, depth: number): Source | undefined {
     text: ranges.map(({ text }) => `(${text})`).join(' AND '),
     values: ranges.flatMap((one) => one.values),
   }
-  if (fewest(planned, [{ from, part: range, places: new Set() }], MOST_LOOKED_UP) === undefined) return undefined
+  if (fewest(planned, [{ from, part: range, places: new Set() }], MAX_LOOKED_UP) === undefined) return undefined
   const all = allSql(form, where)
   const rank = `coalesce(f.${form.rank.column}, -9e999)`
   const ranks = `SELECT ${rank} AS rank FROM ${from} WHERE f.tenant = ? AND ${all.text} ORDER BY f.${first.column} DESC LIMIT -1`

@@ -24,7 +24,7 @@ export const FIGURES = 7
  * Up to so many buckets, times series, are asked for one by one, which SQLite answers at the speed of its table. More are
  * reckoned here from one pass over the samples: then there are few samples in each.
  */
-const MOST_ASKED = 20_000
+const MAX_ASKED = 20_000
 
 export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
   const { tenant, resources, metric, from, until, width } = read
@@ -33,7 +33,7 @@ export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
   if (asked.length > 0) {
     const view = SampleView.open(db, asked, from, until - 1)
     const work = Math.ceil((until - from) / width) * asked.length
-    if (work <= MOST_ASKED) askForEach(db, view, read, found)
+    if (work <= MAX_ASKED) askForEach(db, view, read, found)
     else passOver(db, view, read, found)
   }
   return found.columns()

@@ -23,9 +23,9 @@ export interface Reckonable {
 type Equal = readonly [field: number, value: string | number]
 
 /** counts that a write looks at at once: those with one value, and those with none */
-const MOST_TOGETHER = 32
+const MAX_TOGETHER = 32
 /** so many changes without a question, and a count is not worth it any more */
-const MOST_CHANGES = 1_000
+const MAX_CHANGES = 1_000
 
 export function equalsOf(known: KnownSpec, where: readonly Condition[]): readonly Equal[] {
   return where.flatMap((condition): readonly Equal[] => {
@@ -54,7 +54,7 @@ export class ReckonedCounts<Kept extends Reckonable> {
     const sizes = kept.equals.map((equal) => this.#among(equal)?.size ?? 0)
     const under = kept.equals[sizes.indexOf(Math.min(...sizes))]
     const among = (under === undefined ? this.#always : this.#among(under)) ?? new Set()
-    if (among.size >= MOST_TOGETHER) return
+    if (among.size >= MAX_TOGETHER) return
     among.add(kept)
     if (under !== undefined) this.#keepUnder(under, among)
     this.#counts.set(kept, { count, under })
@@ -82,7 +82,7 @@ export class ReckonedCounts<Kept extends Reckonable> {
       kept.changes += 1
       const had = before !== undefined && kept.holds(before)
       const has = after !== undefined && kept.holds(after)
-      if (kept.changes > MOST_CHANGES) this.delete(kept)
+      if (kept.changes > MAX_CHANGES) this.delete(kept)
       else if (had !== has) entry.count += has ? 1 : -1
     }
   }

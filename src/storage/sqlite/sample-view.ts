@@ -16,7 +16,7 @@ export function valueOf(value: number | null, other: string | number | null): Sa
 }
 
 /** A series that is asked about, and the place of its resource in the question. */
-export interface AskedSeries {
+export interface RequestedSeries {
   readonly place: number
   readonly key: number
 }
@@ -27,7 +27,7 @@ export function seriesOf(
   tenant: string,
   resources: readonly string[],
   metric: string,
-): readonly AskedSeries[] {
+): readonly RequestedSeries[] {
   const sql = 'SELECT key FROM series WHERE tenant = ? AND resource = ? AND metric = ?'
   return resources.flatMap((resource, place) => {
     const [key] = db.row<[number]>(sql, tenant, resource, metric) ?? []
@@ -47,16 +47,16 @@ export function prepareSampleViews(db: Database): void {
 
 /** The samples of some series in a range of time. Good until the caller's transaction ends or another view is opened. */
 export class SampleView {
-  readonly #asked: readonly AskedSeries[]
+  readonly #asked: readonly RequestedSeries[]
   readonly #newer: Span | undefined
 
-  private constructor(asked: readonly AskedSeries[], newer: Span | undefined) {
+  private constructor(asked: readonly RequestedSeries[], newer: Span | undefined) {
     this.#asked = asked
     this.#newer = newer
   }
 
   /** Both ends are included. */
-  static open(db: Database, asked: readonly AskedSeries[], from: number, until: number): SampleView {
+  static open(db: Database, asked: readonly RequestedSeries[], from: number, until: number): SampleView {
     db.run('DELETE FROM temp.asked')
     for (const { place, key } of asked) db.run('INSERT INTO temp.asked VALUES (?, ?)', place, key)
     db.run('DELETE FROM temp.newer')

@@ -1,7 +1,7 @@
 /** Writes appended samples and messages. Works inside the transaction of its caller. */
 import { hash } from 'node:crypto'
 import type { Database } from './database.ts'
-import { InsertRows, MOST_ROWS } from './insert-rows.ts'
+import { InsertRows, MAX_ROWS } from './insert-rows.ts'
 import { CODE, codeOf, kindOfCode, SAMPLE, seriesOfCode, storeBlock } from './sample-block.ts'
 import type { Append, AppendOperation } from './series-jobs.ts'
 import { SeriesNames } from './series-names.ts'
@@ -12,7 +12,7 @@ export class SeriesAppends {
   readonly #streams: SeriesNames
   readonly #tenants: Set<string>
   readonly #messageRows: InsertRows
-  readonly #digests = Array.from({ length: MOST_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
+  readonly #digests = Array.from({ length: MAX_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
 
   constructor(db: Database) {
     this.#db = db
@@ -99,13 +99,13 @@ export class SeriesAppends {
   #tenant(tenant: string): void {
     if (this.#tenants.has(tenant)) return
     this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
-    if (this.#tenants.size < MOST_TENANTS) this.#tenants.add(tenant)
+    if (this.#tenants.size < MAX_TENANTS) this.#tenants.add(tenant)
   }
 }
 
 const MESSAGE_COLUMNS = 5
 const DIGEST_BYTES = 16
-const MOST_TENANTS = 10_000
+const MAX_TENANTS = 10_000
 
 const expiryOf = (time: number | undefined): number | null => (time === undefined || Number.isNaN(time) ? null : time)
 

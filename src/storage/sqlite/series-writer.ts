@@ -8,7 +8,7 @@ import { openWriter, type Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { countBlocks } from './sample-block.ts'
 import { SeriesAppends } from './series-appends.ts'
-import { SeriesFold } from './series-fold.ts'
+import { SeriesCompactor } from './series-compactor.ts'
 import type { AppendOperation, ExpireJob, RemoveJob, SeriesAnswer, SeriesOperation } from './series-jobs.ts'
 import { SERIES_MIGRATIONS } from './series-migrations.ts'
 import { serveThread } from './serve-thread.ts'
@@ -24,12 +24,12 @@ const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000
 /** so many blocks begin a fold too; each costs readers about a microsecond */
-const MOST_BLOCKS = 1_000
+const MAX_BLOCKS = 1_000
 
 class SeriesWriter {
   readonly #db: Database
   readonly #appends: SeriesAppends
-  readonly #fold: SeriesFold
+  readonly #fold: SeriesCompactor
   readonly #foldAt: number
   readonly #trouble: (message: string) => void
   #arrived: ReturnType<typeof countBlocks>
@@ -40,7 +40,7 @@ class SeriesWriter {
     this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64, checkpointPages: 1_000 })
     migrate(this.#db, file, SERIES_MIGRATIONS)
     this.#appends = new SeriesAppends(this.#db)
-    this.#fold = new SeriesFold(this.#db)
+    this.#fold = new SeriesCompactor(this.#db)
     this.#foldAt = foldAt
     this.#trouble = trouble
     this.#arrived = countBlocks(this.#db)
@@ -138,7 +138,7 @@ class SeriesWriter {
   #plan(): void {
     if (this.#next !== undefined) return
     const { blocks, samples } = this.#arrived
-    if (this.#fold.active || samples >= this.#foldAt || blocks >= MOST_BLOCKS) {
+    if (this.#fold.active || samples >= this.#foldAt || blocks >= MAX_BLOCKS) {
       this.#next = setImmediate(() => this.#foldOn())
       return
     }

@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { failureOf, type Failure } from './failure.ts'
 
 /** What a worker says: once `ready` or `refused`, then an answer or a failure for each request. */
-export type Said<Answer> =
+export type ThreadAnswer<Answer> =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly failure: Failure }
   | { readonly kind: 'answer'; readonly answer: Answer }
@@ -13,7 +13,8 @@ export type Said<Answer> =
   /** of work that nobody asked for */
   | { readonly kind: 'trouble'; readonly message: string }
 
-export type Asked<Request> = { readonly kind: 'request'; readonly request: Request } | { readonly kind: 'close' }
+export type ThreadRequest<Request> =
+  { readonly kind: 'request'; readonly request: Request } | { readonly kind: 'close' }
 
 export interface Served<Request, Answer> {
   handle(request: Request): Answer
@@ -30,7 +31,8 @@ export function serveThread<Request, Answer>(
 ): void {
   const port = parentPort
   if (port === null) throw new Error('this file is the entry of a worker thread')
-  const say = (said: Said<Answer>, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(said, transfer)
+  const say = (said: ThreadAnswer<Answer>, transfer: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(said, transfer)
   let served: Served<Request, Answer>
   try {
     served = open(workerData, (message) => say({ kind: 'trouble', message }))
@@ -64,13 +66,13 @@ export function serveThread<Request, Answer>(
     }
   }
   /** Undefined when nothing waits, or each is to be answered by itself. */
-  const next = (): Asked<Request> | undefined => {
+  const next = (): ThreadRequest<Request> | undefined => {
     if (served.handleAll === undefined) return undefined
-    return receiveMessageOnPort(port)?.message as Asked<Request> | undefined
+    return receiveMessageOnPort(port)?.message as ThreadRequest<Request> | undefined
   }
-  port.on('message', (first: Asked<Request>) => {
+  port.on('message', (first: ThreadRequest<Request>) => {
     const requests: Request[] = []
-    for (let asked: Asked<Request> | undefined = first; asked !== undefined; asked = next()) {
+    for (let asked: ThreadRequest<Request> | undefined = first; asked !== undefined; asked = next()) {
       if (asked.kind === 'close') {
         answerAll(requests)
         return close()

@@ -23,7 +23,10 @@ import type { Opened, SeriesCommits } from './opened.ts'
 import { SqliteSeries } from './series.ts'
 import type { StateCommit } from './state-commit.ts'
 
-export interface SqliteParts extends Pick<Opened, 'specs' | 'declarations' | 'gets' | 'readers' | 'counts' | 'clock'> {
+export interface SqliteDependencies extends Pick<
+  Opened,
+  'specs' | 'declarations' | 'gets' | 'readers' | 'counts' | 'clock'
+> {
   readonly stateCommits: StateCommits
   readonly seriesCommits: SeriesCommits
   readonly stateCommit: StateCommit
@@ -33,12 +36,12 @@ export interface SqliteParts extends Pick<Opened, 'specs' | 'declarations' | 'ge
 }
 
 export class SqliteStorage implements Storage {
-  readonly #parts: SqliteParts
+  readonly #parts: SqliteDependencies
   readonly #opened: Opened
   readonly #session = randomUUID()
   #closing: Promise<void> | undefined
 
-  constructor(parts: SqliteParts) {
+  constructor(parts: SqliteDependencies) {
     this.#parts = parts
     const { stateCommit } = parts
     const refuseWhenClosed = (): void => {

@@ -8,14 +8,14 @@ import { columnValues, valuesOfColumns } from './collection-form.ts'
 import type { Change, CountMemory } from './count-memory.ts'
 import type { Declarations, StateCommits } from './declarations.ts'
 import {
-  MOST_CHARACTERS,
-  MOST_ENTRIES,
+  MAX_CHARACTERS,
+  MAX_ENTRIES,
   TRIM_ROWS,
   type LogChunk,
-  type Misfit,
+  type WriteConflict,
   type StateAnswer,
   type StateWrite,
-  type Told,
+  type PreviousColumns,
 } from './state-jobs.ts'
 
 export class StateCommit {
@@ -68,7 +68,11 @@ export class StateCommit {
     }
   }
 
-  #changesOf(collection: string, prepared: readonly PreparedWrite[], told: readonly Told[]): readonly Change[] {
+  #changesOf(
+    collection: string,
+    prepared: readonly PreparedWrite[],
+    told: readonly PreviousColumns[],
+  ): readonly Change[] {
     return told.flatMap(({ place, before }): readonly Change[] => {
       const write = prepared[place]
       if (write === undefined || write.kind === 'append' || write.known.name !== collection) return []
@@ -115,7 +119,7 @@ function weightOf(write: PreparedWrite): number {
   return write.kind === 'append' ? write.texts.reduce((sum, text) => sum + text.length, 0) : 0
 }
 
-function conflictOf(prepared: readonly PreparedWrite[], { place, actual }: Misfit): Conflict {
+function conflictOf(prepared: readonly PreparedWrite[], { place, actual }: WriteConflict): Conflict {
   const write = prepared[place]
   if (write === undefined || write.kind === 'append') throw new Error('a conflict names a write that expects nothing')
   return { place, collection: write.known.name, id: write.id, expected: write.expect, actual }
@@ -133,7 +137,7 @@ function chunksOf(texts: readonly string[]): readonly LogChunk[] {
     characters = 0
   }
   for (const text of texts) {
-    if (held.length === MOST_ENTRIES || characters + text.length > MOST_CHARACTERS) end()
+    if (held.length === MAX_ENTRIES || characters + text.length > MAX_CHARACTERS) end()
     held.push(text)
     characters += text.length
   }

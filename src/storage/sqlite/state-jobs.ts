@@ -39,8 +39,8 @@ export type StateWrite =
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
 
 /** Entries of one row of a log, at most: reading one of them reads them all. */
-export const MOST_ENTRIES = 256
-export const MOST_CHARACTERS = 64 * 1024
+export const MAX_ENTRIES = 256
+export const MAX_CHARACTERS = 64 * 1024
 
 /** Rows of entries that a trim forgets in one transaction: commits of others come in between. */
 export const TRIM_ROWS = 200
@@ -58,13 +58,13 @@ export interface FilledRow {
 }
 
 /** `before`: null when there was no such document. */
-export interface Told {
+export interface PreviousColumns {
   readonly place: number
   readonly before: ColumnValues | null
 }
 
 /** A write whose expectation did not hold, by its place in the unit. */
-export type Misfit = Pick<Conflict, 'place' | 'actual'>
+export type WriteConflict = Pick<Conflict, 'place' | 'actual'>
 
 /** The answer to a job: what came of it, the misfits that undid it, or why it failed. */
 export type StateAnswer =
@@ -74,9 +74,9 @@ export type StateAnswer =
       /** collections in which something that can be searched is not as it was */
       readonly changed: readonly string[]
       /** of writes that tell, what was there to be searched: those that changed it, in their order */
-      readonly told: readonly Told[]
+      readonly told: readonly PreviousColumns[]
     }
-  | { readonly misfits: readonly Misfit[] }
+  | { readonly misfits: readonly WriteConflict[] }
   | { readonly failure: string }
 
 /** The one result of `declare`. */

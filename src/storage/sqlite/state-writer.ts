@@ -16,11 +16,11 @@ import {
   MUST_FILL,
   READY,
   type FilledRow,
-  type Misfit,
+  type WriteConflict,
   type StateAnswer,
   type StateJob,
   type StateWrite,
-  type Told,
+  type PreviousColumns,
 } from './state-jobs.ts'
 import { STATE_MIGRATIONS } from './state-migrations.ts'
 import { packAnswers, unpackJobs, type StateAnswers, type StateWire } from './state-wire.ts'
@@ -101,7 +101,7 @@ class StateWriter {
   #commit(tenant: string, writes: readonly StateWrite[]): StateAnswer {
     const misfits = this.#misfits(tenant, writes)
     if (misfits.length > 0) return { misfits }
-    const told: Told[] = []
+    const told: PreviousColumns[] = []
     const changed = new Set<string>()
     const results = writes.map((write, place) => {
       if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
@@ -118,16 +118,16 @@ class StateWriter {
     })
     if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind !== 'delete')) {
       this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
-      if (this.#tenants.size < MOST_REMEMBERED) this.#tenants.add(tenant)
+      if (this.#tenants.size < MAX_REMEMBERED) this.#tenants.add(tenant)
     }
     return { results, changed: [...changed], told }
   }
 
   /** Writes whose expectation does not hold after those before them in their unit. */
-  #misfits(tenant: string, writes: readonly StateWrite[]): readonly Misfit[] {
+  #misfits(tenant: string, writes: readonly StateWrite[]): readonly WriteConflict[] {
     if (writes.every((write) => write.kind === 'append' || write.expect === 'any')) return []
     const left = new Map<string, Current>()
-    return writes.flatMap((write, place): readonly Misfit[] => {
+    return writes.flatMap((write, place): readonly WriteConflict[] => {
       if (write.kind === 'append') return []
       // Names of collections have no blank in them.
       const document = `${write.collection} ${write.id}`
@@ -176,6 +176,6 @@ class StateWriter {
 }
 
 const DONE: StateAnswer = { results: [], changed: [], told: [] }
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 serveThread<StateWire, StateAnswers>((data) => new StateWriter(data as StateWriterData))

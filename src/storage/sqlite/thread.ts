@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../kernel/errors.ts'
 import { errorOf } from './failure.ts'
-import type { Asked, Said } from './serve-thread.ts'
+import type { ThreadRequest, ThreadAnswer } from './serve-thread.ts'
 
 interface Due<Answer> {
   resolve(answer: Answer): void
@@ -24,7 +24,7 @@ export class Thread<Request, Answer> {
     this.#worker = worker
     this.#exited = exited
     this.#trouble = trouble
-    worker.on('message', (said: Said<Answer>) => this.#hear(said))
+    worker.on('message', (said: ThreadAnswer<Answer>) => this.#hear(said))
     worker.on('error', (error: Error) => this.#die(`a thread of the store failed: ${error.message}`))
     worker.on('exit', () => this.#die('a thread of the store ended'))
     worker.unref()
@@ -43,7 +43,7 @@ export class Thread<Request, Answer> {
       const failed = (error: Error): void =>
         reject(new AppError('STORE', `a thread of the store did not start: ${error.message}`, { cause: error }))
       worker.once('error', failed)
-      worker.once('message', (said: Said<Answer>) => {
+      worker.once('message', (said: ThreadAnswer<Answer>) => {
         worker.off('error', failed)
         if (said.kind === 'ready') resolve(new Thread<Request, Answer>(worker, exited, trouble))
         else if (said.kind === 'refused') void exited.then(() => reject(errorOf(said.failure)))
@@ -75,11 +75,11 @@ export class Thread<Request, Answer> {
     await this.#exited
   }
 
-  #post(asked: Asked<Request>, transfer: readonly ArrayBuffer[]): void {
+  #post(asked: ThreadRequest<Request>, transfer: readonly ArrayBuffer[]): void {
     this.#worker.postMessage(asked, transfer)
   }
 
-  #hear(said: Said<Answer>): void {
+  #hear(said: ThreadAnswer<Answer>): void {
     switch (said.kind) {
       case 'trouble':
         return this.#trouble(said.message)

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 
 /** ms of one turn */
-const MOST_MS = 4
+const MAX_MS = 4
 /** items between two looks at the clock */
 const STRIDE = 32
 
@@ -16,7 +16,7 @@ export async function mapInTurns<Item, Result>(
   for (let place = 0; place < items.length; place += 1) {
     // Within its length an array-like has an item, which may itself be undefined.
     results.push(of(items[place] as Item, place))
-    if (place % STRIDE !== STRIDE - 1 || performance.now() - since < MOST_MS) continue
+    if (place % STRIDE !== STRIDE - 1 || performance.now() - since < MAX_MS) continue
     await setImmediate()
     since = performance.now()
   }

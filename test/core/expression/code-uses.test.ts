@@ -4,9 +4,9 @@ import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { compileRule } from '../../../src/core/graph/compile.ts'
 import { validateRule } from '../../../src/core/rule/validate.ts'
 import { createCondition } from '../../../plugins/condition/plug.ts'
-import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { Sandbox } from '../../../src/core/script/sandbox.ts'
 
-const condition = createCondition(new ScriptFence())
+const condition = createCondition(new Sandbox())
 
 const plugs = createRegistry([condition])
 const ruleOf = (code: unknown) => ({

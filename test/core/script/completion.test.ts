@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileCode } from '../../../src/core/script/either-lane.ts'
-import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { compileCode } from '../../../src/core/script/compile-code.ts'
+import { Sandbox } from '../../../src/core/script/sandbox.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
-const fence = new ScriptFence()
+const fence = new Sandbox()
 const nothing = () => undefined
 const around = { random: () => 0.5, log: { debug: nothing, info: nothing, warn: nothing, error: nothing } }
 const lookup = ({ segments }: { readonly segments: readonly string[] }) => (segments[0] === 't' ? 26 : undefined)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileCode, compileConditionCode, compileNumberCode } from '../../../src/core/script/either-lane.ts'
-import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { compileCode, compileConditionCode, compileNumberCode } from '../../../src/core/script/compile-code.ts'
+import { Sandbox } from '../../../src/core/script/sandbox.ts'
 import { drawSeed } from '../../../src/core/expression/run.ts'
 import { valuesOf } from '../../../src/core/script/handed-in.ts'
 import { zoneOffsets } from '../../../src/core/script/zone-offsets.ts'
@@ -11,7 +11,7 @@ import { runs } from '../../support/arbitraries/runs.ts'
 import { AppError, messageOf } from '../../../src/kernel/errors.ts'
 import { ownValue } from '../../../src/kernel/json.ts'
 
-const fence = new ScriptFence()
+const fence = new Sandbox()
 const roots = {
   streamdata: { t: 26, s: 'on', list: [3, 1, 2], deep: { a: { b: [10, 20] } }, nothing: null, nan: Number.NaN },
   nodes: { dice: { state: 'ONE', rawData: { v: 5 } } },
@@ -190,7 +190,7 @@ describe('code that is more than an expression', () => {
   })
 
   it('answers at once in the fence too, but while that is loaded', async () => {
-    const mine = new ScriptFence()
+    const mine = new Sandbox()
     const compiled = compileCode('return t', mine)
     const first = compiled.evaluate(lookup, 0, around)
     expect(first).toBeInstanceOf(Promise)

@@ -1,15 +1,15 @@
 /** Scripts that try to get out of the fence, to break it or to keep it busy, and what one gets for ordinary work. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { Sandbox } from '../../../src/core/script/sandbox.ts'
 import { compileScript } from '../../../src/core/script/script-source.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 
-const fence = new ScriptFence()
+const fence = new Sandbox()
 const run = (source: string, by = fence) => by.run(source, { now: 1000, seed: 7, streamData: { a: 1 } })
 
 /** how many times the work of all steps, when they are short, the work of long ones may be */
-const MOST_TIMES = 60
+const MAX_TIMES = 60
 
 /** What a script came to: its value as JSON, or the code of its error. */
 async function outcome(source: string, by = fence): Promise<string> {
@@ -110,9 +110,9 @@ describe('the fence around scripts', () => {
     const begun = cpuMs()
     const times = () => (cpuMs() - begun) / shortSteps
     // ends what its counts do not
-    const fenceWithEnd = new ScriptFence(() => (times() > MOST_TIMES ? Infinity : 0))
+    const fenceWithEnd = new Sandbox(() => (times() > MAX_TIMES ? Infinity : 0))
     expect(await outcome(`let s = "1".repeat(1e6); ${attack}`, fenceWithEnd)).toBe('TOO_LARGE')
-    expect(times()).toBeLessThan(MOST_TIMES)
+    expect(times()).toBeLessThan(MAX_TIMES)
   })
 
   it.each([
@@ -200,7 +200,7 @@ describe('the fence around scripts', () => {
   })
 
   it('loads another interpreter for what waited while the first one broke', async () => {
-    const mine = new ScriptFence()
+    const mine = new Sandbox()
     const input = { now: 0, seed: 0 }
     const [broken, fine] = await Promise.allSettled([mine.run('for (;;);', input), mine.run('return 1', input)])
     expect(broken).toMatchObject({ status: 'rejected', reason: { code: 'TOO_LARGE' } })
@@ -209,7 +209,7 @@ describe('the fence around scripts', () => {
 
   it('stops sooner when a clock of the host says so', async () => {
     let asked = 0
-    const slow = new ScriptFence(() => 600 * asked++)
+    const slow = new Sandbox(() => 600 * asked++)
     await expect(slow.run('for (;;);', { now: 0, seed: 0 })).rejects.toMatchObject({ code: 'TOO_LARGE' })
     expect(asked).toBeLessThan(5)
   })

@@ -1,11 +1,11 @@
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ScriptFence } from '../../../src/core/script/fence.ts'
+import { Sandbox } from '../../../src/core/script/sandbox.ts'
 import { compileScript } from '../../../src/core/script/script-source.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
-const fence = new ScriptFence()
+const fence = new Sandbox()
 const inFence = async (body: string) => (await fence.run(body, { now: 0, seed: 1, n: 3 })).value
 const asWritten = (body: string) =>
   JSON.parse(JSON.stringify(runInNewContext(`(function (options, send) {${body}\n})({ n: 3 })`))) as unknown

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { checkPairs } from '../../../src/host/auth/check-pair.ts'
-import { KEY_RECORDS, KeyPairs } from '../../../src/host/auth/key-pairs.ts'
+import { KEY_RECORDS, ApiKeys } from '../../../src/host/auth/api-keys.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
 it('a pair outside of HTTP is known, or is wrong, and too many tries are refused', async () => {
   const now = () => 1000
-  const pairs = new KeyPairs(openMemory().tenant('_host').collection(KEY_RECORDS), now, 16)
+  const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), now, 16)
   await pairs.add({ key: 'k', secret: 's', tenant: 'acme' })
   const check = checkPairs(pairs, now)
   expect(await check('k', 's', '10.0.0.1')).toEqual({ tenant: 'acme', user: 'k' })

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs'
 import { describe, expect, it } from 'vitest'
-import { CalmListener } from '../../../src/services/rules/calm-listener.ts'
+import { AdaptiveListener } from '../../../src/services/rules/tasks/adaptive-listener.ts'
 import type { TenantEvent } from '../../../src/services/rules/runner.ts'
 
 const SECOND = 1000
@@ -20,7 +20,7 @@ describe('events in a second', () => {
     ['may not be more', [0, 0, 0, 0].map((second) => told(second * SECOND)), false],
   ])('%s', (_fact, events, isListening) => {
     const events$ = new Subject<TenantEvent>()
-    const listener = new CalmListener(
+    const listener = new AdaptiveListener(
       events$,
       () => undefined,
       () => undefined,

@@ -3,7 +3,7 @@ import { createBuiltins } from '../../../plugins/index.ts'
 import type { Transport } from '../../../plugins/call-url/transport.ts'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { Plug } from '../../../src/core/plug/plug.ts'
-import { dryPlugs } from '../../../src/services/rules/dry-plugs.ts'
+import { dryPlugs } from '../../../src/services/rules/tools/dry-plugs.ts'
 import { runPlugLater } from '../../support/plug-context.ts'
 import { plugServices } from '../../support/plug-services.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
-import { missingVersions, plugsOf, withExactVersions } from '../../../src/services/rules/plug-versions.ts'
+import { missingVersions, plugsOf, withExactVersions } from '../../../src/services/rules/tasks/plug-versions.ts'
 import { PLUGS } from './support/rules.ts'
 
 const plugs = createRegistry(PLUGS)

@@ -1,6 +1,6 @@
 /** Tasks selected by what their resources are, when somebody keeps resources, and refused when nobody does. */
 import { describe, expect, it } from 'vitest'
-import type { ResourceFinder } from '../../../src/services/rules/resource-filter.ts'
+import type { ResourceFinder } from '../../../src/services/rules/tasks/resource-filter.ts'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
 import { ruleOf } from './support/rules.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../../src/index.ts'
-import { logPage } from '../../../src/services/rules/task-log.ts'
+import { logPage } from '../../../src/services/rules/inspection/task-log.ts'
 
 const NOON = Date.UTC(2026, 10, 20, 12)
 const about = { task: 't', invocation: 1, node: 'page' } as const

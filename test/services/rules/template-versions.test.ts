@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { TASKS } from '../../../src/services/rules/task-record.ts'
-import { OLD_VERSIONS, TEMPLATES } from '../../../src/services/rules/template-record.ts'
-import { MOST_VERSIONS } from '../../../src/services/rules/template-versions.ts'
+import { TASKS } from '../../../src/services/rules/tasks/task-record.ts'
+import { OLD_VERSIONS, TEMPLATES } from '../../../src/services/rules/templates/template-record.ts'
+import { MAX_VERSIONS } from '../../../src/services/rules/templates/template-versions.ts'
 import type { Template } from '../../../src/index.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -107,9 +107,9 @@ describe('a template', () => {
   it('keeps its newest versions, and those of which there are tasks', async () => {
     await versions(2)
     await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
-    for (let n = 3; n <= MOST_VERSIONS + 3; n++) await rules.ask('PUT', `/api/templates/${NAME}`, limited(100 + n))
+    for (let n = 3; n <= MAX_VERSIONS + 3; n++) await rules.ask('PUT', `/api/templates/${NAME}`, limited(100 + n))
     const all = [...(await kept()), ...(await kept('?startIndex=100&hits=100'))]
-    expect(all).toHaveLength(MOST_VERSIONS + 1)
+    expect(all).toHaveLength(MAX_VERSIONS + 1)
     expect([all.at(-2), all.at(-1)]).toEqual([4, 2])
     await rules.ask('DELETE', '/api/tasks/t1?forceStop=true')
     await rules.ask('PUT', `/api/templates/${NAME}`, limited(1))

@@ -5,13 +5,13 @@ import { shown } from '../../plug/problem.ts'
 import type { IssueType } from './issue-types.ts'
 
 /** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */
-const MOST_SEARCHES = 50
+const MAX_SEARCHES = 50
 /** Names looked at per search. */
-const MOST_CANDIDATES = 1000
+const MAX_CANDIDATES = 1000
 /** Names given in place of a guess. */
 const LISTED = 8
 /** Problems kept per report; a document with more is not helped by a longer list. */
-const MOST_ISSUES = 1000
+const MAX_ISSUES = 1000
 
 /** How a rule is checked. */
 export interface CheckOptions {
@@ -78,8 +78,8 @@ export class Report {
 
   /** What to write instead of `text`: the closest candidate, or else the first few there are. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
-    const searching = ++this.#searches <= MOST_SEARCHES
-    const first = take(candidates, searching ? MOST_CANDIDATES : LISTED + 1)
+    const searching = ++this.#searches <= MAX_SEARCHES
+    const first = take(candidates, searching ? MAX_CANDIDATES : LISTED + 1)
     const close = searching ? closest(text, first) : undefined
     return close === undefined ? listing(first, plural) : `did you mean ${shown(close)}?`
   }
@@ -100,7 +100,7 @@ export class Report {
 
   #push(issue: Issue): void {
     // an error is never dropped in favour of a warning: without it the document would look valid
-    if (this.#issues.length < MOST_ISSUES) this.#issues.push(issue)
+    if (this.#issues.length < MAX_ISSUES) this.#issues.push(issue)
     else if (issue.severity === 'ERROR' && !this.#issues.some((known) => known.severity === 'ERROR'))
       this.#issues.push(issue)
   }

@@ -21,8 +21,8 @@ const NOTES: Readonly<Record<RunNote, string>> = {
   'overlap-first': 'first of two: the clocks show this time twice',
   'overlap-second': 'second of two: the clocks show this time twice',
 }
-const MOST_LATE_SHOWN = 5
-const MOST_COUNTED = 1000
+const MAX_LATE_SHOWN = 5
+const MAX_COUNTED = 1000
 
 /** What `reflexarc next` shows to people. */
 export function nextLines(expression: string, options: NextRunsOptions, result: NextRuns, paint: Paint): string[] {
@@ -69,7 +69,7 @@ function changeLines({ changes, untouched, zone }: NextRuns): string[] {
 function touchedRows({ day, kind, offsetBefore, offsetAfter, touched, count }: ScheduleChange): string[][] {
   const left = count - touched.length
   const texts = touched.map((time) => touchedText(time))
-  if (left > 0) texts.push(`and ${grouped(left)}${count >= MOST_COUNTED ? ' or more' : ''} others`)
+  if (left > 0) texts.push(`and ${grouped(left)}${count >= MAX_COUNTED ? ' or more' : ''} others`)
   return texts.map((text, i) => (i === 0 ? [day, `${kind}, ${offsetBefore} to ${offsetAfter}`, text] : ['', '', text]))
 }
 
@@ -112,7 +112,7 @@ function downLines(
 function lateText({ run, skipped, isExact }: DowntimeRuns): string {
   const left = `${isExact ? '' : 'at least '}${grouped(skipped)} skipped`
   if (run.length === 0) return `nothing runs late, ${left}`
-  const shown = run.slice(0, MOST_LATE_SHOWN).join(', ')
-  const rest = run.length > MOST_LATE_SHOWN ? ` and ${grouped(run.length - MOST_LATE_SHOWN)} more` : ''
+  const shown = run.slice(0, MAX_LATE_SHOWN).join(', ')
+  const rest = run.length > MAX_LATE_SHOWN ? ` and ${grouped(run.length - MAX_LATE_SHOWN)} more` : ''
   return `${counted(run.length, 'run')} late, ${left}: ${shown}${rest}`
 }

@@ -8,7 +8,7 @@ import type { BrokerApi } from '../contract.ts'
 import { PacketWriter } from './packet-writer.ts'
 import { REASONS, refusalReason, returnCode, type Reason } from './reasons.ts'
 import { Subscriptions } from './subscriptions.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { ConnectionContext } from './connection-context.ts'
 import { publishTopic, type PublishTopic } from './topics.ts'
 
 /** ms within which the first packet must have come */
@@ -28,7 +28,7 @@ interface Known {
 
 export class Connection {
   readonly #socket: Socket
-  readonly #door: Surroundings
+  readonly #door: ConnectionContext
   readonly #parser = createParser()
   readonly #writer: PacketWriter
   #known: Known | undefined
@@ -47,7 +47,7 @@ export class Connection {
   /** bytes that came after the last whole packet */
   #pending = 0
 
-  constructor(socket: Socket, door: Surroundings) {
+  constructor(socket: Socket, door: ConnectionContext) {
     this.#socket = socket
     this.#door = door
     this.#writer = new PacketWriter(socket)

@@ -4,12 +4,12 @@ import type { AppError } from '../../../kernel/errors.ts'
 import type { BrokerApi } from '../contract.ts'
 import type { PacketWriter } from './packet-writer.ts'
 import { REASONS } from './reasons.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { ConnectionContext } from './connection-context.ts'
 import { ERRORS_TOPIC, subscribeTopic, topicOf, type SubscribeTopic } from './topics.ts'
 
 /** messages of QoS 1 that the client has not acknowledged */
-const MOST_UNACKNOWLEDGED = 100
-const MOST_IDS = 0xffff
+const MAX_UNACKNOWLEDGED = 100
+const MAX_IDS = 0xffff
 
 interface Subscription {
   readonly qos: 0 | 1
@@ -20,7 +20,7 @@ interface Subscription {
 export class Subscriptions {
   readonly #api: BrokerApi
   readonly #writer: PacketWriter
-  readonly #door: Surroundings
+  readonly #door: ConnectionContext
   readonly #byFilter = new Map<string, Subscription>()
   readonly #unacknowledged = new Set<number>()
   readonly #mostUnacknowledged: number
@@ -28,11 +28,11 @@ export class Subscriptions {
   #freed: (() => void)[] = []
   #isOver = false
 
-  constructor(api: BrokerApi, writer: PacketWriter, door: Surroundings, receiveMaximum = MOST_IDS) {
+  constructor(api: BrokerApi, writer: PacketWriter, door: ConnectionContext, receiveMaximum = MAX_IDS) {
     this.#api = api
     this.#writer = writer
     this.#door = door
-    this.#mostUnacknowledged = Math.min(MOST_UNACKNOWLEDGED, receiveMaximum)
+    this.#mostUnacknowledged = Math.min(MAX_UNACKNOWLEDGED, receiveMaximum)
   }
 
   /** Gives the QoS that is granted for each, or why it is not. */
@@ -124,7 +124,7 @@ export class Subscriptions {
   }
 
   #freeId(): number {
-    do this.#nextId = (this.#nextId % MOST_IDS) + 1
+    do this.#nextId = (this.#nextId % MAX_IDS) + 1
     while (this.#unacknowledged.has(this.#nextId))
     return this.#nextId
   }

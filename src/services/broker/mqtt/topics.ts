@@ -16,7 +16,7 @@ export type SubscribeTopic =
 
 export const ERRORS_TOPIC = 'errors'
 const MESSAGES_TOPIC = 'messages'
-const MOST_LEVELS = 64
+const MAX_LEVELS = 64
 const RESOURCE_TOPIC = /^resources\/(?<resource>.+)\/(?<channel>events|commands)$/s
 
 /** Undefined for a topic on which nothing can be published. */
@@ -30,7 +30,7 @@ export function publishTopic(topic: string): PublishTopic | undefined {
 export function subscribeTopic(filter: string): SubscribeTopic | undefined {
   if (filter === ERRORS_TOPIC) return { kind: 'errors' }
   const levels = filter.split('/')
-  if (levels.length > MOST_LEVELS || filter.includes('\0')) return undefined
+  if (levels.length > MAX_LEVELS || filter.includes('\0')) return undefined
   if (!levels.some((level) => level === '+' || level === '#')) {
     return /[+#]/.test(filter) ? undefined : resourceTopic(filter)
   }

@@ -19,7 +19,7 @@ export interface Sighting {
 }
 
 /** characters of one part as JSON, about: with its quotes escaped it still fits an entry of a log */
-const MOST_CHARACTERS = 300_000
+const MAX_CHARACTERS = 300_000
 /** characters of a number and its time, and of what stands around them */
 const EACH = 40
 
@@ -57,7 +57,7 @@ export class Bulk {
     this.#part = new Map()
     this.#columns = []
     this.parts.push(this.#columns)
-    this.#room = MOST_CHARACTERS
+    this.#room = MAX_CHARACTERS
   }
 
   #columnOf(resource: string, metric: string): Column {

@@ -18,9 +18,9 @@ export const POST_KEYS: CollectionSpec<KeyRecord> = {
 
 const DAY_MS = 86_400_000
 /** keys of one tenant; the oldest go first when there are more */
-const MOST_KEYS = 1_000_000
+const MAX_KEYS = 1_000_000
 const SLICE = 1_000
-const MOST_CHARACTERS = 1_000
+const MAX_CHARACTERS = 1_000
 
 /** What a key says about a post. */
 export type Known =
@@ -37,8 +37,8 @@ export class PostKeys {
 
   /** `VALIDATION` for a key that cannot be one, `CONFLICT` for one that was used for another post. */
   async look(key: string, post: unknown, now: number): Promise<Known> {
-    if (key === '' || key.length > MOST_CHARACTERS) {
-      throw new AppError('VALIDATION', `Idempotency-Key: send 1 to ${MOST_CHARACTERS} characters`)
+    if (key === '' || key.length > MAX_CHARACTERS) {
+      throw new AppError('VALIDATION', `Idempotency-Key: send 1 to ${MAX_CHARACTERS} characters`)
     }
     const id = digestOf(key)
     const print = digestOf(JSON.stringify(post) ?? '')
@@ -53,7 +53,7 @@ export class PostKeys {
 
   /** Lets go of those that count no more; gives how many. */
   async sweep(now: number): Promise<number> {
-    const over = Math.max(0, (await this.#records.count()) - MOST_KEYS)
+    const over = Math.max(0, (await this.#records.count()) - MAX_KEYS)
     const old = await this.#delete(undefined, [{ field: 'at', op: 'lte', value: now - DAY_MS }])
     return old + (over > old ? await this.#delete(over - old, []) : 0)
   }

@@ -9,7 +9,7 @@ export const LOG = 'broker'
 export const PARTITION = 0
 
 /** bytes of the texts of one entry: with their quotes escaped it still fits */
-const MOST_BYTES = 400_000
+const MAX_BYTES = 400_000
 
 /** One entry. Texts are kept as they are, not parsed again. */
 type Entry = MessageEntry | BulkEntry
@@ -47,7 +47,7 @@ export function entriesOf(post: Post): readonly Json[] {
   for (const { resource, text } of post.arrivals) {
     // as much as UTF-8 can take: exactness is not worth a second walk
     const size = (resource.length + text.length) * 3
-    if (m.length > 0 && bytes + size > MOST_BYTES) {
+    if (m.length > 0 && bytes + size > MAX_BYTES) {
       entries.push({ k, m, ...until } satisfies MessageEntry)
       m = []
       bytes = 0
@@ -69,7 +69,7 @@ export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[
   for (const { channel: k, arrivals, expires } of posts) {
     for (const { resource, text } of arrivals) {
       const size = (resource.length + text.length) * 3
-      if (m.length === 0 || expires !== before || bytes + size > MOST_BYTES) {
+      if (m.length === 0 || expires !== before || bytes + size > MAX_BYTES) {
         m = []
         bytes = 0
         before = expires
@@ -95,11 +95,11 @@ export function nothing(): Projected {
 
 /** Whether one append takes no more than this. */
 export function isFull({ samples, messages }: Projected): boolean {
-  return samples.length + messages.length > MOST_AT_ONCE
+  return samples.length + messages.length > MAX_AT_ONCE
 }
 
 /** samples and messages of one append to series; what one post has is never split, and is within their own bound */
-const MOST_AT_ONCE = 40_000
+const MAX_AT_ONCE = 40_000
 
 export function projectPost({ channel, bulk, expires, arrivals }: Post, into: Projected): void {
   for (const columns of bulk?.parts ?? []) {

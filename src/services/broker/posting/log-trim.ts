@@ -8,7 +8,7 @@ import { PARTITION } from './log-entry.ts'
 /** ms that an entry stays after it was applied */
 const LAG_MS = 120_000
 /** entries that stay at most: beyond them the lag is shorter */
-const MOST_ENTRIES = 2_000_000
+const MAX_ENTRIES = 2_000_000
 
 export class LogTrim {
   readonly #log: Log
@@ -24,7 +24,7 @@ export class LogTrim {
 
   async sweep(applied: number): Promise<void> {
     const now = this.#now()
-    let upTo = Math.max(0, applied - MOST_ENTRIES)
+    let upTo = Math.max(0, applied - MAX_ENTRIES)
     while (this.#marks.length > 0 && (this.#marks[0]?.at ?? 0) <= now - LAG_MS) {
       upTo = Math.max(upTo, this.#marks.shift()?.position ?? 0)
     }

@@ -30,9 +30,9 @@ export interface Group<T extends Grouped> {
 }
 
 /** characters of one group */
-const MOST_CHARACTERS = 65_536
+const MAX_CHARACTERS = 65_536
 /** posts of one group */
-const MOST_POSTS = 512
+const MAX_POSTS = 512
 
 /** In the order of the posts. */
 export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly Group<T>[] {
@@ -51,7 +51,7 @@ export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly Group
       groups.push(alone(one))
       continue
     }
-    const fits = size + one.size <= MOST_CHARACTERS && shared.length < MOST_POSTS
+    const fits = size + one.size <= MAX_CHARACTERS && shared.length < MAX_POSTS
     if (!fits || shared[0]?.post.forward !== one.post.forward) end()
     shared.push(one)
     size += one.size

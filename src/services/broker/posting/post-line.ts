@@ -53,11 +53,11 @@ interface Results {
 }
 
 /** posts that are acknowledged at once */
-const MOST_AT_ONCE = 2_000
+const MAX_AT_ONCE = 2_000
 /** As many do not wait for the turn to end: the store works while the turn goes on. */
 const ENOUGH = 32
 /** commits that are under way at once */
-const MOST_COMMITS = 2
+const MAX_COMMITS = 2
 
 export class PostLine {
   readonly #parts: LineParts
@@ -130,7 +130,7 @@ export class PostLine {
 
   /** Begins when what comes in with this turn of the loop has come. */
   #wake(): void {
-    if (this.#isWoken || this.#commits >= MOST_COMMITS) return
+    if (this.#isWoken || this.#commits >= MAX_COMMITS) return
     this.#isWoken = true
     setImmediate(() => {
       this.#isWoken = false
@@ -139,8 +139,8 @@ export class PostLine {
   }
 
   #begin(): void {
-    if (this.#line.length === 0 || this.#commits >= MOST_COMMITS) return
-    const tickets = this.#line.splice(0, MOST_AT_ONCE)
+    if (this.#line.length === 0 || this.#commits >= MAX_COMMITS) return
+    const tickets = this.#line.splice(0, MAX_AT_ONCE)
     this.#commits++
     this.#underWay += tickets.length
     this.#committed = this.#commitAll(tickets, this.#committed)

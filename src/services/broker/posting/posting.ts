@@ -1,5 +1,5 @@
 /** Posts of one tenant: read, kept, handed on, answered. */
-import type { EffectBook, EffectOfTask } from '../../../effects/effect-order.ts'
+import type { EffectLedger, EffectOfTask } from '../../../effects/effect-order.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Write } from '../../../storage/contract.ts'
 import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract.ts'
@@ -13,7 +13,7 @@ export interface PostingParts {
   readonly tenant: string
   readonly line: PostLine
   readonly keys: PostKeys
-  readonly effects: EffectBook
+  readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
   /** epoch ms */
   readonly now: () => number
@@ -27,7 +27,7 @@ interface Once {
 }
 
 /** Two posts with one key at once: the second sees what the first left. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 export class Posting implements PostingApi {
   readonly #parts: PostingParts
@@ -84,7 +84,7 @@ export class Posting implements PostingApi {
         return answer(post)
       } catch (error) {
         const isRace = error instanceof AppError && error.code === 'CONFLICT'
-        if (!isRace || tries >= MOST_TRIES) throw error
+        if (!isRace || tries >= MAX_TRIES) throw error
       }
     }
   }

@@ -11,23 +11,23 @@ import { isSample } from './log-entry.ts'
 import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 
 /** messages of one post */
-export const MOST_MESSAGES = 10_000
+export const MAX_MESSAGES = 10_000
 /** values of one post, over all of its messages */
-export const MOST_VALUES = 50_000
+export const MAX_VALUES = 50_000
 /** bytes of the name of a resource or metric */
-const MOST_NAME = 512
+const MAX_NAME = 512
 /** bytes of a text that is a metric */
-const MOST_TEXT = 65_536
+const MAX_TEXT = 65_536
 /** bytes of a message as JSON: with its quotes escaped it still fits an entry of a log */
-const MOST_MESSAGE = 400_000
+const MAX_MESSAGE = 400_000
 /** bytes of all messages of a list that tasks may get */
-const MOST_LIST = 900_000
+const MAX_LIST = 900_000
 /** lists and objects inside one another */
-const MOST_LEVELS = 90
+const MAX_LEVELS = 90
 /** epoch ms, either way */
 const LAST_TIME = 8_640_000_000_000_000
-const MOST_HOPS = 16
-const MOST_ISSUES = 100
+const MAX_HOPS = 16
+const MAX_ISSUES = 100
 /** NUL, or half of a surrogate pair: no medium keeps it */
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
@@ -69,7 +69,7 @@ export function readCommand(resource: string, body: unknown, options: PostOption
 }
 
 class PostReader {
-  readonly #issues = new Issues('TYPE', MOST_ISSUES)
+  readonly #issues = new Issues('TYPE', MAX_ISSUES)
   readonly #resource: string | undefined
   readonly #now: number
   #values = 0
@@ -123,7 +123,7 @@ class PostReader {
     // what is wrong may be endless, or no JSON at all
     if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
-    if (isLongerThan(text, MOST_MESSAGE)) this.#tooLarge(text, place)
+    if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, place)
     return { resource, message: read, text }
   }
 
@@ -159,10 +159,10 @@ class PostReader {
 
   settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops'> {
     const { store = true, forward = true, ttl, hops = 0 } = options
-    if (hops > MOST_HOPS) {
+    if (hops > MAX_HOPS) {
       throw new AppError(
         'VALIDATION',
-        `${hops} rules in a row led to this message; above ${MOST_HOPS} it is refused as a loop`,
+        `${hops} rules in a row led to this message; above ${MAX_HOPS} it is refused as a loop`,
       )
     }
     const ms = ttl === undefined ? 0 : timeToLive(ttl)
@@ -175,8 +175,8 @@ class PostReader {
   }
 
   done(subject: string): void {
-    if (this.#values > MOST_VALUES) {
-      throw new AppError('TOO_LARGE', `${this.#values} values are more than ${MOST_VALUES}; send them in several posts`)
+    if (this.#values > MAX_VALUES) {
+      throw new AppError('TOO_LARGE', `${this.#values} values are more than ${MAX_VALUES}; send them in several posts`)
     }
     this.#issues.throwIfAny(subject)
   }
@@ -199,8 +199,8 @@ class PostReader {
     else this.#label(name, path, 'the name of a metric')
     if (typeof value === 'number' && !Number.isFinite(value)) {
       this.wrong(path, BEYOND, 'send a smaller one, or null')
-    } else if (typeof value === 'string' && isLongerThan(value, MOST_TEXT)) {
-      this.wrong(path, `has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MOST_TEXT}`)
+    } else if (typeof value === 'string' && isLongerThan(value, MAX_TEXT)) {
+      this.wrong(path, `has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MAX_TEXT}`)
     } else if (typeof value === 'string' && UNSTORABLE.test(value)) {
       this.wrong(path, 'has a NUL or half of a surrogate pair', 'send text that is valid Unicode')
     } else if (typeof value === 'object') this.#inside(value, path, 1)
@@ -211,7 +211,7 @@ class PostReader {
   #inside(value: unknown, path: string, level: number): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
     if (typeof value !== 'object' || value === null || this.#issues.count > 0) return
-    if (level > MOST_LEVELS) return this.wrong(path, `nests deeper than ${MOST_LEVELS} levels`, 'send a flatter one')
+    if (level > MAX_LEVELS) return this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`, 'send a flatter one')
     if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is no JSON')
     for (const [key, part] of Object.entries(value)) {
       const inner = `${path}/${key}`
@@ -221,7 +221,7 @@ class PostReader {
   }
 
   #tooLarge(text: string, place: string): void {
-    const most = `a message has at most ${MOST_MESSAGE} bytes as JSON`
+    const most = `a message has at most ${MAX_MESSAGE} bytes as JSON`
     this.wrong(place, `has ${Buffer.byteLength(text)} bytes`, most)
   }
 
@@ -244,21 +244,21 @@ class PostReader {
   #label(text: string, path: string, what: string): void {
     if (text === '') this.wrong(path, `${what} is empty`)
     else if (UNSTORABLE.test(text)) this.wrong(path, `${what} has a NUL or half of a surrogate pair`)
-    else if (isLongerThan(text, MOST_NAME)) this.wrong(path, `${what} has more than ${MOST_NAME} bytes`)
+    else if (isLongerThan(text, MAX_NAME)) this.wrong(path, `${what} has more than ${MAX_NAME} bytes`)
   }
 }
 
 function refuseMany({ length }: readonly unknown[]): void {
-  if (length <= MOST_MESSAGES) return
-  throw new AppError('TOO_LARGE', `${length} messages are more than ${MOST_MESSAGES}; send them in several posts`)
+  if (length <= MAX_MESSAGES) return
+  throw new AppError('TOO_LARGE', `${length} messages are more than ${MAX_MESSAGES}; send them in several posts`)
 }
 
 /** Tasks get a list whole, as one entry of their log. */
 function refuseLong(arrivals: readonly Arrival[]): void {
   let bytes = 0
   for (const { resource, text } of arrivals) bytes += Buffer.byteLength(resource) + Buffer.byteLength(text)
-  if (bytes <= MOST_LIST) return
-  throw new AppError('TOO_LARGE', `${bytes} bytes of messages are more than ${MOST_LIST}; send them in several posts`)
+  if (bytes <= MAX_LIST) return
+  throw new AppError('TOO_LARGE', `${bytes} bytes of messages are more than ${MAX_LIST}; send them in several posts`)
 }
 
 const BEYOND = 'is a number beyond 1.8e308'

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { BrokerService, PostOptions } from '../contract.ts'
 import { readPostQuery } from './post-query.ts'
 import { Flag, Text } from '../../../web/route-parts.ts'
-import { described, handle, MessageSchema, type Asked } from './route-parts.ts'
+import { described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
 
 const PostedSchema = Type.Object({ message: Text, content: Type.Unknown() })
 const query = { store: Type.Optional(Flag), forward: Type.Optional(Flag), ttl: Type.Optional(Text) }
@@ -45,11 +45,11 @@ export function postRoutes(app: FastifyInstance, service: BrokerService): void {
   )
 }
 
-function optionsOf(asked: Asked): PostOptions {
+function optionsOf(asked: RequestContext): PostOptions {
   return { ...readPostQuery(asked.query), ...keyOf(asked) }
 }
 
-function keyOf({ request }: Asked): Pick<PostOptions, 'idempotencyKey'> {
+function keyOf({ request }: RequestContext): Pick<PostOptions, 'idempotencyKey'> {
   const given = request.headers['idempotency-key']
   const idempotencyKey = Array.isArray(given) ? given[0] : given
   return idempotencyKey === undefined ? {} : { idempotencyKey }

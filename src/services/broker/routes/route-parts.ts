@@ -2,10 +2,10 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing, type Asked as AskedOf, type Handler } from '../../../web/route-parts.ts'
+import { asking, describing, type RequestContext as AskedOf, type Handler } from '../../../web/route-parts.ts'
 import type { BrokerApi, BrokerService } from '../contract.ts'
 
-export type Asked = AskedOf<BrokerApi, QueryReader>
+export type RequestContext = AskedOf<BrokerApi, QueryReader>
 
 const ask = asking<BrokerApi, QueryReader>((query) => new QueryReader(query))
 

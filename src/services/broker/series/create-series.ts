@@ -3,35 +3,35 @@ import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'
-import type { SeriesParts, TenantSeries } from '../series-of-tenant.ts'
+import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
 import { groupRows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
 import { SampleReader } from './sample-reader.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
 import { readTimeOrAge } from './time-range.ts'
-import { type Asked, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
+import { type UncheckedRequest, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
 
 /** points of one answer */
-const MOST_POINTS = 2_000
+const MAX_POINTS = 2_000
 /** samples of one page of raw data */
-const MOST_RAW = 10_000
+const MAX_RAW = 10_000
 /** queries of one request */
-const MOST_QUERIES = 100
+const MAX_QUERIES = 100
 /** times and values in the answer to one request: as JSON it must not hold the loop */
-const MOST_VALUES = 500_000
+const MAX_VALUES = 500_000
 
 /** Over the storage of one tenant. `samplesRead`: how many one request may go through. */
 export function createSeries({
   store,
   now,
   samplesRead,
-}: SeriesParts & { readonly samplesRead?: number }): TenantSeries {
+}: SeriesDependencies & { readonly samplesRead?: number }): TenantSeries {
   const { series } = store
   const newReader = (): SampleReader => new SampleReader(series, samplesRead)
   return {
     series: {
       async get(resource, metric, query = {}) {
-        return answer(newReader(), read(resource, metric, query, now(), MOST_POINTS))
+        return answer(newReader(), read(resource, metric, query, now(), MAX_POINTS))
       },
       raw: (resource, metric, query = {}) => raw(newReader(), resource, metric, query, now()),
       latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
@@ -52,14 +52,14 @@ export function createSeries({
 function read(resource: string, metric: string, query: SeriesQuery, now: number, most: number): SeriesRequest {
   const { aggregates } = query
   const members = { ...query, resources: [resource], metric, aggregates: aggregates && aggregates.split(',').map(trim) }
-  return checked({ place: '', members, now, most, usual: MOST_POINTS, issues: new Issues('QUERY') })
+  return checked({ place: '', members, now, most, usual: MAX_POINTS, issues: new Issues('QUERY') })
 }
 
 function trim(text: string): string {
   return text.trim()
 }
 
-function checked(asked: Asked): SeriesRequest {
+function checked(asked: UncheckedRequest): SeriesRequest {
   const request = readRequest(asked)
   asked.issues.throwIfAny('the query')
   if (request !== undefined) return request
@@ -92,7 +92,7 @@ async function raw(
     issues.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
   }
   const members = { ...range, resources: [resource], metric }
-  const request = checked({ place: '', members, now, most: MOST_RAW, usual: MOST_POINTS, issues })
+  const request = checked({ place: '', members, now, most: MAX_RAW, usual: MAX_POINTS, issues })
   const { limit, descending, echo } = request
   const rows = await sampleRows(reader, { ...request, limit: limit + 1 })
   const series = rows.slice(0, limit)
@@ -118,7 +118,7 @@ async function latest(
   const { until, limit = 1 } = query
   const members = { limit, until, resources: [resource], metric }
   const issues = new Issues('QUERY')
-  const request = checked({ place: '', members, now, most: MOST_POINTS, issues })
+  const request = checked({ place: '', members, now, most: MAX_POINTS, issues })
   const span = { resources: [resource], metric, from: undefined, until: request.range.until }
   const samples = await new SampleReader(series).first(span, true, request.limit)
   return { query: { ...request.echo, from: null }, series: samples.map(({ time, value }) => [time, value]) }
@@ -131,10 +131,10 @@ async function answerBody(
 ): Promise<SeriesAnswer | readonly SeriesAnswer[]> {
   const issues = new Issues('QUERY')
   const several: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
-  if (several !== undefined && several.length > MOST_QUERIES) {
-    throw new AppError('TOO_LARGE', `${several.length} queries are more than ${MOST_QUERIES}; send several requests`)
+  if (several !== undefined && several.length > MAX_QUERIES) {
+    throw new AppError('TOO_LARGE', `${several.length} queries are more than ${MAX_QUERIES}; send several requests`)
   }
-  const asked = { now, issues, most: MOST_POINTS }
+  const asked = { now, issues, most: MAX_POINTS }
   const requests = (several ?? [body]).map((one, i) => {
     return readBodyRequest(one, { ...asked, place: several === undefined ? '' : `/${i}` })
   })
@@ -145,8 +145,8 @@ async function answerBody(
     if (request === undefined) continue
     const answered = await answer(reader, request)
     values += answered.series.length * (answered.series[0]?.length ?? 0)
-    if (values > MOST_VALUES) {
-      throw new AppError('TOO_LARGE', `the answer has more than ${MOST_VALUES} values; ask for less at once`)
+    if (values > MAX_VALUES) {
+      throw new AppError('TOO_LARGE', `the answer has more than ${MAX_VALUES} values; ask for less at once`)
     }
     answers.push(answered)
   }

@@ -8,9 +8,9 @@ import { readNames, refuseOthers } from './series-request.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
 
 /** messages of a resource that are kept for retrieval */
-const MOST_KEPT = 100
+const MAX_KEPT = 100
 /** messages of one answer */
-const MOST_ANSWERED = 20_000
+const MAX_ANSWERED = 20_000
 const MEMBERS: ReadonlySet<string> = new Set(['resources', 'limit', 'from', 'until', 'window'])
 
 /** Newest first for each resource that has some, in the order in which they are named. */
@@ -22,14 +22,14 @@ export async function queryMessages(series: Series, body: unknown, now: number):
     const kept = await series.messages({
       resource,
       stream: 'events',
-      limit: range === undefined ? limit : MOST_KEPT,
+      limit: range === undefined ? limit : MAX_KEPT,
     })
     const within = range === undefined ? kept : kept.filter(({ time }) => time >= range.from && time <= range.until)
     const messages = within.slice(0, limit).map(({ time, body: message }) => ({ ...message, timestamp: time }))
     if (messages.length > 0) results.push({ resource, messages })
     total += messages.length
-    if (total > MOST_ANSWERED) {
-      const most = `the answer has more than ${MOST_ANSWERED} messages`
+    if (total > MAX_ANSWERED) {
+      const most = `the answer has more than ${MAX_ANSWERED} messages`
       throw new AppError('TOO_LARGE', `${most}; ask for fewer resources, or with a smaller limit`)
     }
   }
@@ -56,10 +56,10 @@ function readQuery(body: unknown, now: number): MessageQuery {
   const isBounded = Object.values(parts).some((part) => part !== undefined && part !== null)
   const range = isBounded ? resolveRange(parts, now, issues) : undefined
   const resources = readNames(ownValue(body, 'resources'), '/resources', issues)
-  const limit = ownValue(body, 'limit') ?? MOST_KEPT
+  const limit = ownValue(body, 'limit') ?? MAX_KEPT
   if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
     issues.wrong('/limit', `${shown(limit)} is no whole number of at least 1`, 'give messages for each resource')
   }
   issues.throwIfAny('the query')
-  return { resources: resources ?? [], range, limit: Math.min(Number(limit), MOST_KEPT), echo: { ...body, ...range } }
+  return { resources: resources ?? [], range, limit: Math.min(Number(limit), MAX_KEPT), echo: { ...body, ...range } }
 }

@@ -17,7 +17,7 @@ export type OpenSpan = Omit<Span, 'from'> & { readonly from: number | undefined 
 /** samples of one read; above the number of resources, all of which may have a sample at one time */
 const PAGE = 10_000
 /** samples that one request may go through */
-const MOST_READ = 1_000_000
+const MAX_READ = 1_000_000
 
 /** Reads storage for one request, in bounded slices, and refuses when it would become too much. */
 export class SampleReader {
@@ -25,7 +25,7 @@ export class SampleReader {
   readonly #most: number
   #read = 0
 
-  constructor(series: Series, most = MOST_READ) {
+  constructor(series: Series, most = MAX_READ) {
     this.#series = series
     this.#most = most
   }

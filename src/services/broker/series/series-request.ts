@@ -23,7 +23,7 @@ export interface SeriesRequest {
 }
 
 /** What a request is read from, with the place of it in a list of several. */
-export interface Asked {
+export interface UncheckedRequest {
   readonly place: string
   /** `aggregates` is a list, `aggregate` one name; undefined and null are not there */
   readonly members: Readonly<Record<string, unknown>>
@@ -42,7 +42,7 @@ const MAX_NAME_BYTES = 512
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 /** Undefined when something is wrong; then the issues know what. */
-export function readRequest(asked: Asked): SeriesRequest | undefined {
+export function readRequest(asked: UncheckedRequest): SeriesRequest | undefined {
   const { place, members, now, issues, most, usual = most } = asked
   const metric = readName(members['metric'], `${place}/metric`, 'metric', issues)
   const resources = readResources(asked)
@@ -76,7 +76,7 @@ export function readRequest(asked: Asked): SeriesRequest | undefined {
 }
 
 /** What was asked besides, as it was asked. */
-function echoOf(members: Asked['members'], names: readonly string[]): Record<string, unknown> {
+function echoOf(members: UncheckedRequest['members'], names: readonly string[]): Record<string, unknown> {
   const told = names.filter((name) => present(members[name]))
   return Object.fromEntries(told.map((name) => [name, wholeOr(members[name])]))
 }
@@ -112,12 +112,12 @@ export function readNames(list: unknown, path: string, issues: Issues): readonly
   return names.every((name) => name !== undefined) ? [...new Set(names)] : undefined
 }
 
-function readResources({ members, place, issues }: Asked): readonly string[] | undefined {
+function readResources({ members, place, issues }: UncheckedRequest): readonly string[] | undefined {
   return readNames(members['resources'], `${place}/resources`, issues)
 }
 
 /** Undefined when none are asked for. */
-function readAggregates({ members, place, issues }: Asked): readonly Aggregate[] | undefined {
+function readAggregates({ members, place, issues }: UncheckedRequest): readonly Aggregate[] | undefined {
   const one = members['aggregate']
   const several = members['aggregates']
   const named: { readonly name: unknown; readonly path: string }[] = []
@@ -141,7 +141,10 @@ function readAggregates({ members, place, issues }: Asked): readonly Aggregate[]
   })
 }
 
-function readGrouping({ members, place, issues }: Asked, aggregates: readonly Aggregate[] | undefined): Grouping {
+function readGrouping(
+  { members, place, issues }: UncheckedRequest,
+  aggregates: readonly Aggregate[] | undefined,
+): Grouping {
   const grouping = members['grouping']
   if (!present(grouping) || grouping === 'auto' || grouping === 'none') return 'auto'
   const length = typeof grouping === 'string' ? lengthMs(grouping) : undefined
@@ -153,14 +156,14 @@ function readGrouping({ members, place, issues }: Asked, aggregates: readonly Ag
   return length ?? 'auto'
 }
 
-function readOrder({ members, place, issues }: Asked): 'ascending' | 'descending' {
+function readOrder({ members, place, issues }: UncheckedRequest): 'ascending' | 'descending' {
   const { order = 'ascending' } = members
   if (order === 'ascending' || order === 'descending') return order
   if (order !== null) issues.wrong(`${place}/order`, `${shown(order)} is unknown`, 'write ascending or descending')
   return 'ascending'
 }
 
-function readLimit({ members, place, issues }: Asked, name: string, least: number): number | undefined {
+function readLimit({ members, place, issues }: UncheckedRequest, name: string, least: number): number | undefined {
   const value = members[name]
   if (!present(value)) return undefined
   const limit = wholeOr(value)
@@ -184,7 +187,10 @@ const BODY_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** One element of the body of `POST /series/query`. */
-export function readBodyRequest(body: unknown, { place, ...asked }: Omit<Asked, 'members'>): SeriesRequest | undefined {
+export function readBodyRequest(
+  body: unknown,
+  { place, ...asked }: Omit<UncheckedRequest, 'members'>,
+): SeriesRequest | undefined {
   const { issues } = asked
   if (!isPlainObject(body)) {
     return issues.wrong(place, `${shown(body)} is no query`, 'write an object with metric, resources and aggregates')

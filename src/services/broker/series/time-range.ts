@@ -10,7 +10,7 @@ export interface ResolvedRange {
 }
 
 /** What a range is made of, as it came: each is absent when undefined or null. */
-export interface RangeParts {
+export interface GivenRange {
   readonly from?: unknown
   readonly until?: unknown
   /** only where a body may have it */
@@ -24,7 +24,7 @@ export const MAX_TIME = 8_640_000_000_000_000
 const TIME_FORMS = 'write epoch milliseconds or ISO 8601 such as 2024-03-01T12:00:00Z'
 
 /** Undefined when something is wrong; then the issues know what. */
-export function resolveRange(parts: RangeParts, now: number, issues: Issues, place = ''): ResolvedRange | undefined {
+export function resolveRange(parts: GivenRange, now: number, issues: Issues, place = ''): ResolvedRange | undefined {
   const from = readTime(parts.from, `${place}/from`, issues)
   const until = readTime(parts.until, `${place}/until`, issues)
   const window = readLength(parts.window, `${place}/window`, issues)

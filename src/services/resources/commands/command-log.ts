@@ -7,7 +7,7 @@ import type { ListQuery } from '../contract.ts'
 import { COMMAND_LOG } from './command-record.ts'
 
 const DEFAULT_COMMANDS = 100
-const MOST_COMMANDS = 1000
+const MAX_COMMANDS = 1000
 /** executions of one resource that are kept */
 const KEPT = 1000
 /** so many more may be there before the oldest are let go */
@@ -21,7 +21,7 @@ export async function commandPage(
 ): Promise<Page<Readonly<Record<string, Json>>>> {
   const reader = new QueryReader(query)
   const skip = reader.integer('skip') ?? 0
-  const limit = reader.integer('limit', { most: MOST_COMMANDS }) ?? DEFAULT_COMMANDS
+  const limit = reader.integer('limit', { most: MAX_COMMANDS }) ?? DEFAULT_COMMANDS
   reader.done()
   const log = store.collection(COMMAND_LOG)
   const where = [{ field: 'resource', op: 'eq', value: resource }] as const

@@ -8,13 +8,13 @@
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Stored, Storage, Store } from '../../../storage/contract.ts'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
-import type { Later } from '../upkeep/surroundings.ts'
+import type { StartTimer } from '../managed-tasks/start-timer.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import { oldCommands } from './command-log.ts'
 import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from './command-record.ts'
 import { planCall } from './plan-call.ts'
 
-export interface CommandRunnerParts {
+export interface CommandRunnerDependencies {
   readonly storage: Pick<Storage, 'tenant' | 'tenants'>
   readonly actuators: ActuatorCall
   /** with inherited values */
@@ -23,7 +23,7 @@ export interface CommandRunnerParts {
   readonly now: () => number
   /** of this process: leases are its own */
   readonly owner: string
-  readonly later: Later
+  readonly later: StartTimer
   readonly logger?: Logger | undefined
   /** commands at a time; default 200 */
   readonly most?: number
@@ -46,14 +46,14 @@ const TURN = 10
 const TIDY = 100
 
 export class CommandRunner {
-  readonly #parts: CommandRunnerParts
+  readonly #parts: CommandRunnerDependencies
   /** lanes that wait for a place, in the order of their turn */
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
   #isRunning = false
   #carriedOut = 0
 
-  constructor(parts: CommandRunnerParts) {
+  constructor(parts: CommandRunnerDependencies) {
     this.#parts = parts
   }
 

@@ -3,7 +3,7 @@ import { FORBIDDEN_KEYS, isPlainObject, ownValue, type Json } from '../../../ker
 
 const OPEN = '{{'
 const CLOSE = '}}'
-const MOST_DEPTH = 100
+const MAX_DEPTH = 100
 
 /**
  * The value with every placeholder in its texts replaced, at any depth. A text that is one placeholder and nothing else
@@ -12,7 +12,7 @@ const MOST_DEPTH = 100
  */
 export function fillMetadata(value: Json, metadata: Readonly<Record<string, Json>>, depth = 0): Json {
   if (typeof value === 'string') return fillText(value, metadata)
-  if (depth >= MOST_DEPTH) return value
+  if (depth >= MAX_DEPTH) return value
   if (Array.isArray(value)) return value.map((item: Json) => fillMetadata(item, metadata, depth + 1))
   if (!isPlainObject(value)) return value
   const filled = Object.entries(value).flatMap(([key, part]) =>

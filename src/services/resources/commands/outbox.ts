@@ -3,7 +3,7 @@ import type { Json } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { COMMAND_JOBS } from './command-record.ts'
 
-export interface OutboxParts {
+export interface OutboxDependencies {
   store(tenant: string): Store
   /** epoch ms */
   readonly now: () => number
@@ -14,11 +14,11 @@ export interface OutboxParts {
 
 /** `CommandOutbox` of the broker's contract. */
 export class Outbox {
-  readonly #parts: OutboxParts
+  readonly #parts: OutboxDependencies
   #last = 0
   #count = 0
 
-  constructor(parts: OutboxParts) {
+  constructor(parts: OutboxDependencies) {
     this.#parts = parts
   }
 

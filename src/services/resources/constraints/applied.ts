@@ -5,7 +5,7 @@ import { refuse } from '../../../kernel/issues.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import { constraintNotFound, problem } from '../error-texts.ts'
-import type { Room } from '../room.ts'
+import type { TenantResources } from '../tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from '../type-record.ts'
 import { mergeAttributes } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
@@ -15,7 +15,7 @@ import { RESERVED } from './reserved.ts'
  * against its resources. Throws `VALIDATION` for one that is not there and for those that contradict each other.
  */
 export async function appliedConstraints(
-  room: Room,
+  room: TenantResources,
   ids: readonly string[],
   before: TypeRecord | undefined,
   own: Attributes,

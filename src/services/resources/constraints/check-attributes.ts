@@ -13,9 +13,9 @@ export interface Failure {
   readonly value: unknown
 }
 
-const MOST_FAILURES = 100
+const MAX_FAILURES = 100
 /** failures are found by looking at every pair, which a long list would make slow */
-const MOST_PAIRED = 1_000
+const MAX_PAIRED = 1_000
 
 export function checkAttributes(attributes: readonly Attribute[], value: object): readonly Failure[] {
   const check = new Check()
@@ -110,7 +110,7 @@ class Check {
     }
     if (elementType === undefined) return
     for (const [i, each] of values.entries()) {
-      if (this.failures.length >= MOST_FAILURES) return
+      if (this.failures.length >= MAX_FAILURES) return
       this.type(elementType, each, `${path}/${i}`, `${name}[${i}]`)
     }
   }
@@ -120,15 +120,15 @@ class Check {
   }
 
   #fail(path: string, keyword: string, message: string, value: unknown): void {
-    if (this.failures.length < MOST_FAILURES) this.failures.push({ path, keyword, message, value })
+    if (this.failures.length < MAX_FAILURES) this.failures.push({ path, keyword, message, value })
   }
 }
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 function shown(items: readonly unknown[]): string {
-  const texts = items.slice(0, MOST_SHOWN).map((item) => JSON.stringify(item))
-  return `${texts.join(', ')}${items.length > MOST_SHOWN ? ' ...' : ''}`
+  const texts = items.slice(0, MAX_SHOWN).map((item) => JSON.stringify(item))
+  return `${texts.join(', ')}${items.length > MAX_SHOWN ? ' ...' : ''}`
 }
 
 /** characters as JSON Schema counts them */
@@ -142,6 +142,6 @@ function areUnique(values: readonly unknown[]): boolean {
   const scalars = values.filter((value) => typeof value !== 'object' || value === null)
   if (new Set(scalars).size !== scalars.length) return false
   const others = values.filter((value): value is object => typeof value === 'object' && value !== null)
-  if (others.length > MOST_PAIRED) return new Set(others.map((other) => JSON.stringify(other))).size === others.length
+  if (others.length > MAX_PAIRED) return new Set(others.map((other) => JSON.stringify(other))).size === others.length
   return others.every((other, i) => others.slice(0, i).every((before) => !sameJson(before as Json, other as Json)))
 }

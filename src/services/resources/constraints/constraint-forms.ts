@@ -2,7 +2,7 @@
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, TypeApi } from '../contract.ts'
-import type { Room } from '../room.ts'
+import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
 import type { Attribute } from './attribute.ts'
 import { schemaOf } from './json-schema.ts'
@@ -10,7 +10,7 @@ import { mergeAttributes } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
 
 export async function constraintForms(
-  room: Room,
+  room: TenantResources,
   type: TypeRecord,
   form: Parameters<TypeApi['constraints']>[1],
   query: ListQuery,

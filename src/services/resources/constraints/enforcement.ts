@@ -7,14 +7,14 @@ import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ResourceEntity } from '../contract.ts'
 import { denormalize } from '../denormalize.ts'
 import { referredId } from '../resource-record.ts'
-import type { Room } from '../room.ts'
+import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
 import type { Attribute } from './attribute.ts'
 import { checkAttributes, type Failure } from './check-attributes.ts'
 
 export class Enforcement {
   /** Throws `VALIDATION` with every failure. */
-  async check(room: Room, own: ResourceEntity, type: TypeRecord): Promise<void> {
+  async check(room: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
     if (type.constraints.length === 0) return
     const shown = denormalize(own, type.own)
     const constraints = await this.constraintsOf(room, type)
@@ -27,7 +27,7 @@ export class Enforcement {
   }
 
   /** Those of a type that are still there, in its order. */
-  async constraintsOf(room: Room, type: TypeRecord): Promise<readonly ConstraintRecord[]> {
+  async constraintsOf(room: TenantResources, type: TypeRecord): Promise<readonly ConstraintRecord[]> {
     const found: ConstraintRecord[] = []
     for (const { constraintId } of type.constraints) {
       const constraint = await room.constraints.get(constraintId)
@@ -37,7 +37,11 @@ export class Enforcement {
   }
 
   /** Also looks whether resources that are referred to are what they have to be. */
-  async failures(room: Room, attributes: readonly Attribute[], shown: Attributes): Promise<readonly Failure[]> {
+  async failures(
+    room: TenantResources,
+    attributes: readonly Attribute[],
+    shown: Attributes,
+  ): Promise<readonly Failure[]> {
     const failures = [...checkAttributes(attributes, shown)]
     for (const { name, type } of attributes) {
       if (type.type !== 'resourceRef' || (type.exists !== true && type.resourceTypes === undefined)) continue

@@ -9,8 +9,8 @@ import { mergeTypes } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
 
 const SUBJECT = 'the constraint'
-const MOST_ITEMS = 1_000
-const MOST_LEVELS = 10
+const MAX_ITEMS = 1_000
+const MAX_LEVELS = 10
 
 /** Throws `VALIDATION` with every problem; a redefinition of reserved attributes has a text that clients know. */
 export function readConstraint(body: unknown, id: string): ConstraintRecord {
@@ -56,8 +56,8 @@ class Reader {
   }
 
   attributes(value: unknown, path: string, level: number): readonly Attribute[] {
-    if (level > MOST_LEVELS) {
-      this.wrong(path, `nests deeper than ${MOST_LEVELS} levels`)
+    if (level > MAX_LEVELS) {
+      this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`)
       return []
     }
     const names = new Set<string>()
@@ -134,7 +134,7 @@ class Reader {
   }
 
   #array(value: Record<string, unknown>, path: string, level: number): Of<'array'> | undefined {
-    if (level >= MOST_LEVELS) return this.#none(path, `nests deeper than ${MOST_LEVELS} levels`)
+    if (level >= MAX_LEVELS) return this.#none(path, `nests deeper than ${MAX_LEVELS} levels`)
     const { elementType, uniqueValues, contains } = value
     const element = elementType === undefined ? undefined : this.type(elementType, `${path}/elementType`, level + 1)
     return {
@@ -184,8 +184,8 @@ class Reader {
       this.wrong(path, value === undefined ? 'is required' : 'is no list', 'write a list')
       return []
     }
-    if (value.length > MOST_ITEMS) this.wrong(path, `has ${value.length} entries`, `give at most ${MOST_ITEMS}`)
-    return value.slice(0, MOST_ITEMS).flatMap((each: unknown, i) => read(each, `${path}/${i}`) ?? [])
+    if (value.length > MAX_ITEMS) this.wrong(path, `has ${value.length} entries`, `give at most ${MAX_ITEMS}`)
+    return value.slice(0, MAX_ITEMS).flatMap((each: unknown, i) => read(each, `${path}/${i}`) ?? [])
   }
 
   #none(path: string, message: string, suggestion?: string): undefined {

@@ -3,7 +3,7 @@ import type { Attribute, AttributeType } from './attribute.ts'
 
 /** characters of a text that is searched by */
 const LONGEST_TEXT = 500
-const MOST_TAGS = 1_000
+const MAX_TAGS = 1_000
 const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
 const VALUE_TYPES = ['integer', 'double', 'boolean', 'string', 'enum']
 const METRIC_TYPES = ['count', 'gauge', 'counter', 'timestamp', 'rate']
@@ -41,7 +41,7 @@ export const RESERVED: readonly Attribute[] = [
   optional('provider', TEXT),
   optional('providerId', TEXT),
   optional('customer', TEXT),
-  optional('tags', { type: 'array', elementType: TEXT, maxLength: MOST_TAGS }),
+  optional('tags', { type: 'array', elementType: TEXT, maxLength: MAX_TAGS }),
   optional('location', {
     type: 'object',
     attributes: [

@@ -4,7 +4,7 @@ import type { Collection, Condition } from '../../../storage/contract.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
-import type { Room } from '../room.ts'
+import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
 import { fieldsOf, project } from './project.ts'
 import type { KnownFields } from './query-conditions.ts'
@@ -19,7 +19,7 @@ const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Se
 
 /** Throws `VALIDATION`. */
 export async function listTypes(
-  room: Room,
+  room: TenantResources,
   query: ListQuery,
   show: (record: TypeRecord) => ResourceEntity,
 ): Promise<Page<ResourceEntity>> {
@@ -41,7 +41,7 @@ export async function listTypes(
 
 /** Throws `VALIDATION`. */
 export async function listConstraints(
-  room: Room,
+  room: TenantResources,
   query: ListQuery,
   show: (record: ConstraintRecord) => ResourceEntity,
 ): Promise<Page<ResourceEntity>> {

@@ -6,7 +6,7 @@ import type { Page } from '../../../kernel/page.ts'
 import type { Condition } from '../../../storage/contract.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { ResourceRecord } from '../resource-record.ts'
-import type { Room } from '../room.ts'
+import type { TenantResources } from '../tenant-resources.ts'
 import { aroundCircle, cutCircle, isWithin, type Circle, type CutCircle } from './circle.ts'
 import type { Point } from './distance.ts'
 import { project, valueAt } from './project.ts'
@@ -14,7 +14,7 @@ import { readListing, type Listing } from './read-listing.ts'
 
 /** `among`: what must hold besides what the query asks. Throws `VALIDATION`. */
 export async function listResources(
-  room: Room,
+  room: TenantResources,
   query: ListQuery,
   among: readonly Condition[] = [],
 ): Promise<Page<ResourceEntity>> {
@@ -31,7 +31,7 @@ interface Found {
   readonly total: number
 }
 
-function found(room: Room, where: readonly Condition[], listing: Listing): Promise<Found> {
+function found(room: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
   const { circle, checks, sort } = listing
   const isByStore = checks.length === 0 && sort.isField
   if (circle === undefined) return isByStore ? asked(room, where, listing) : lookedThrough(room, where, listing)
@@ -45,7 +45,7 @@ function isById({ sort }: Listing): boolean {
   return sort.path === 'id' && !sort.descending
 }
 
-async function asked(room: Room, where: readonly Condition[], listing: Listing): Promise<Found> {
+async function asked(room: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
   const { resources } = room.books
   const { sort, skip, limit } = listing
   const order = isById(listing) ? {} : { sort: [{ field: sort.path, descending: sort.descending }] }
@@ -63,7 +63,7 @@ type Key = string | number | undefined
 
 /** In the order of ids: a page is full before all places are measured, and most of them are counted only. */
 async function counted(
-  room: Room,
+  room: TenantResources,
   where: readonly Condition[],
   { skip, limit }: Listing,
   circle: Circle,
@@ -78,7 +78,7 @@ async function counted(
 }
 
 async function firstWithin(
-  room: Room,
+  room: TenantResources,
   where: readonly Condition[],
   circle: Circle,
   skip: number,
@@ -99,7 +99,12 @@ async function firstWithin(
   return page
 }
 
-async function countEdge(room: Room, where: readonly Condition[], circle: Circle, cut: CutCircle): Promise<number> {
+async function countEdge(
+  room: TenantResources,
+  where: readonly Condition[],
+  circle: Circle,
+  cut: CutCircle,
+): Promise<number> {
   let count = 0
   for await (const record of walk(room, where)) {
     const place = await placeOfRecord(room, record)
@@ -110,7 +115,7 @@ async function countEdge(room: Room, where: readonly Condition[], circle: Circle
 
 const NOWHERE: Point = { lat: Number.NaN, lon: Number.NaN }
 
-async function placeOfRecord(room: Room, record: ResourceRecord): Promise<Point | undefined> {
+async function placeOfRecord(room: TenantResources, record: ResourceRecord): Promise<Point | undefined> {
   return placeOf(await shownAs(room, record, { denormalized: true }))
 }
 
@@ -119,7 +124,7 @@ function placeOf({ location }: ResourceEntity): Point | undefined {
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : undefined
 }
 
-async function lookedThrough(room: Room, where: readonly Condition[], listing: Listing): Promise<Found> {
+async function lookedThrough(room: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
   const { sort, skip, limit, checks } = listing
   const byId = isById(listing)
   const page: ResourceRecord[] = []
@@ -139,7 +144,11 @@ async function lookedThrough(room: Room, where: readonly Condition[], listing: L
   return { records, total }
 }
 
-async function* walk(room: Room, where: readonly Condition[], limit = SLICE): AsyncGenerator<ResourceRecord> {
+async function* walk(
+  room: TenantResources,
+  where: readonly Condition[],
+  limit = SLICE,
+): AsyncGenerator<ResourceRecord> {
   let afterId: string | undefined
   for (;;) {
     const slice = await room.books.resources.find({ where, limit, ...(afterId !== undefined && { afterId }) })
@@ -156,7 +165,7 @@ function turn(): Promise<void> {
 }
 
 async function shownAs(
-  room: Room,
+  room: TenantResources,
   record: ResourceRecord,
   { denormalized }: Pick<Listing, 'denormalized'>,
 ): Promise<ResourceEntity> {

@@ -7,8 +7,8 @@ import { QueryReader } from '../../../web/query-reader.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import { problem } from '../error-texts.ts'
 
-const MOST_FIELDS = 100
-const MOST_STEPS = 10
+const MAX_FIELDS = 100
+const MAX_STEPS = 10
 
 /** The paths of `field` and `fields`; empty: everything. Throws `VALIDATION`. */
 export function fieldsOf(query: ListQuery, isTable = false): readonly string[] {
@@ -21,15 +21,15 @@ export function fieldsOf(query: ListQuery, isTable = false): readonly string[] {
   const wrong = fields.filter((field) => !isPath(field))
   if (wrong.length > 0)
     throw refuse('the query', [problem('/fields', `"${wrong[0] ?? ''}" is no path of an attribute`)])
-  if (fields.length > MOST_FIELDS)
-    throw refuse('the query', [problem('/fields', `names more than ${MOST_FIELDS} fields`)])
+  if (fields.length > MAX_FIELDS)
+    throw refuse('the query', [problem('/fields', `names more than ${MAX_FIELDS} fields`)])
   return fields
 }
 
 /** Whether it can be the dotted path of an attribute. */
 export function isPath(path: string): boolean {
   const steps = path.split('.')
-  return steps.length <= MOST_STEPS && steps.every((step) => step !== '' && !FORBIDDEN_KEYS.has(step))
+  return steps.length <= MAX_STEPS && steps.every((step) => step !== '' && !FORBIDDEN_KEYS.has(step))
 }
 
 /** The value at a dotted path; an attribute whose name has the dots itself comes first. */

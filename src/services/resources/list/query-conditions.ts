@@ -22,7 +22,7 @@ export interface KnownFields {
 
 const NOTHING: Translated = { where: [], isExact: false }
 /** as storage bounds it */
-const MOST_CONDITIONS = 100
+const MAX_CONDITIONS = 100
 const LONGEST_VALUE = 500
 
 export function translate(query: Query, fields: KnownFields): Translated {
@@ -31,7 +31,7 @@ export function translate(query: Query, fields: KnownFields): Translated {
   const isExact = parts.every((part) => part.isExact)
   if (query.kind === 'and') {
     const where = parts.flatMap((part) => part.where)
-    return where.length > MOST_CONDITIONS ? NOTHING : { where, isExact }
+    return where.length > MAX_CONDITIONS ? NOTHING : { where, isExact }
   }
   // one that says nothing lets everything through
   if (parts.some(({ where }) => where.length === 0 || where.some((condition) => 'any' in condition))) return NOTHING
@@ -62,14 +62,14 @@ function translateText(field: string, { op, args }: Term): Translated {
   if (op === 'exists') return exactly([{ field, op, value: true }])
   if (op !== 'like') return NOTHING
   const [start = ''] = value.split('?')
-  if (start.split('*').length > MOST_STARS) return NOTHING
+  if (start.split('*').length > MAX_STARS) return NOTHING
   return start === value
     ? exactly([{ field, op, pattern: value }])
     : { where: [{ field, op, pattern: `${start}*` }], isExact: false }
 }
 
 /** of one pattern, as storage bounds it */
-const MOST_STARS = 30
+const MAX_STARS = 30
 
 function translateNumber(field: string, { op, args }: Term): Translated {
   const numbers = args.map((arg) => (arg.trim() === '' ? Number.NaN : Number(arg)))

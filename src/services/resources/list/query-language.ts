@@ -20,9 +20,9 @@ export type Query =
   | { readonly kind: 'or'; readonly parts: readonly Query[] }
 
 const LONGEST = 4_000
-const MOST_TERMS = 50
-const MOST_BRACKETS = 10
-const MOST_ARGUMENTS = 100
+const MAX_TERMS = 50
+const MAX_BRACKETS = 10
+const MAX_ARGUMENTS = 100
 
 /** What the text asks, or what is wrong with it. */
 export function parseQuery(text: string): { readonly query: Query } | { readonly problem: string } {
@@ -75,14 +75,14 @@ class Parser {
   #unit(level: number): Query {
     this.#skipSpace()
     if (!this.#take('(')) return this.#term()
-    if (level >= MOST_BRACKETS) throw new Wrong(`nests deeper than ${MOST_BRACKETS} brackets`)
+    if (level >= MAX_BRACKETS) throw new Wrong(`nests deeper than ${MAX_BRACKETS} brackets`)
     const query = this.#either(level + 1)
     this.#expect(')')
     return query
   }
 
   #term(): Term {
-    if (++this.#terms > MOST_TERMS) throw new Wrong(`has more than ${MOST_TERMS} terms`)
+    if (++this.#terms > MAX_TERMS) throw new Wrong(`has more than ${MAX_TERMS} terms`)
     const start = this.#at
     const path = this.#isNext('"') ? this.#quoted() : this.#until(ENDS_WORD)
     if (!isPath(path)) {
@@ -110,7 +110,7 @@ class Parser {
         this.#skipSpace()
         args.push(this.#isNext('"') ? this.#quoted() : this.#until(ENDS_ARGUMENT).trim())
         this.#skipSpace()
-      } while (this.#take(',') && args.length < MOST_ARGUMENTS)
+      } while (this.#take(',') && args.length < MAX_ARGUMENTS)
     }
     this.#expect(')')
     const wanted = op === 'exists' ? 'no argument' : op === 'in' ? 'at least one argument' : 'one argument'

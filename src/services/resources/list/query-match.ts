@@ -42,14 +42,14 @@ function holds({ path, op, args }: Term, entity: object): boolean {
   }
 }
 
-const MOST_VALUES = 10_000
+const MAX_VALUES = 10_000
 
 /** What is at a path; lists on the way and at its end stand for their entries. */
 function valuesAt(entity: unknown, path: string): readonly unknown[] {
   const whole = ownValue(entity, path)
   let values: readonly unknown[] = whole === undefined ? [entity] : entriesOf(whole)
   for (const step of whole === undefined ? path.split('.') : []) {
-    values = values.flatMap((value) => entriesOf(ownValue(value, step))).slice(0, MOST_VALUES)
+    values = values.flatMap((value) => entriesOf(ownValue(value, step))).slice(0, MAX_VALUES)
   }
   return values
 }

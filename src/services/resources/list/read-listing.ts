@@ -28,10 +28,10 @@ export interface Listing extends Paging {
 }
 
 const DEFAULT_LIMIT = 100
-const MOST_LISTED = 1_000
+const MAX_LISTED = 1_000
 const LONGEST_FILTER = 256
-const MOST_IDS = 1_000
-const MOST_TAGS = 50
+const MAX_IDS = 1_000
+const MAX_TAGS = 50
 
 const RESOURCE_FIELDS: KnownFields = {
   texts: new Set(['id', 'parentId', ...TEXT_FIELDS]),
@@ -71,7 +71,7 @@ export function readListing(query: ListQuery): Listing {
 }
 
 export function readPaging(reader: QueryReader): Paging {
-  const limit = reader.integer('limit', { most: MOST_LISTED }) ?? DEFAULT_LIMIT
+  const limit = reader.integer('limit', { most: MAX_LISTED }) ?? DEFAULT_LIMIT
   return { skip: reader.integer('skip') ?? 0, limit }
 }
 
@@ -103,21 +103,21 @@ export function readQuery(
 
 export function idConditions(reader: QueryReader): readonly Condition[] {
   const ids = reader.texts('id').filter((id) => id !== '')
-  if (ids.length > MOST_IDS) reader.wrong('id', `is there ${ids.length} times`, `at most ${MOST_IDS}`)
-  return ids.length === 0 ? [] : [{ field: 'id', op: 'in', values: ids.slice(0, MOST_IDS) }]
+  if (ids.length > MAX_IDS) reader.wrong('id', `is there ${ids.length} times`, `at most ${MAX_IDS}`)
+  return ids.length === 0 ? [] : [{ field: 'id', op: 'in', values: ids.slice(0, MAX_IDS) }]
 }
 
 function fieldConditions(reader: QueryReader): readonly Condition[] {
   const tags = reader.texts('tag').filter((tag) => tag !== '')
-  if (tags.length > MOST_TAGS) reader.wrong('tag', `is there ${tags.length} times`, `at most ${MOST_TAGS}`)
+  if (tags.length > MAX_TAGS) reader.wrong('tag', `is there ${tags.length} times`, `at most ${MAX_TAGS}`)
   const whole = (['provider', 'customer', 'resourceTypeId'] as const).flatMap((field): Condition[] => {
     const values = reader.texts(field).filter((value) => value !== '')
     const [value] = values
     if (value === undefined) return []
     // an index may answer several that are equal together
-    return [values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values: values.slice(0, MOST_IDS) }]
+    return [values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values: values.slice(0, MAX_IDS) }]
   })
-  const tagged = tags.slice(0, MOST_TAGS).map((value): Condition => ({ field: 'tags', op: 'eq', value }))
+  const tagged = tags.slice(0, MAX_TAGS).map((value): Condition => ({ field: 'tags', op: 'eq', value }))
   return [...idConditions(reader), ...whole, ...tagged]
 }
 

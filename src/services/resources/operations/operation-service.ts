@@ -4,7 +4,7 @@ import type { JobQueue } from '../../../jobs/job-queue.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { itemResults, type ItemResult } from '../../../web/item-results.ts'
-import type { Books } from '../books.ts'
+import type { TenantRepositories } from '../repositories.ts'
 import type { OperationApi } from '../contract.ts'
 import { OPERATION_JOB, operationData, type OperationData } from './operation-jobs.ts'
 import { OPERATIONS, type WalkOperation } from './operation-record.ts'
@@ -12,14 +12,18 @@ import { describeOperation, readOperation } from './read-operation.ts'
 
 const KEPT_MS = 7 * 86_400_000
 
-export interface OperationParts {
+export interface OperationDependencies {
   readonly jobs: (tenant: string) => JobQueue
   /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
 }
 
-export function operationApi({ jobs, now, newId }: OperationParts, books: Books, caller: Caller): OperationApi {
+export function operationApi(
+  { jobs, now, newId }: OperationDependencies,
+  books: TenantRepositories,
+  caller: Caller,
+): OperationApi {
   const queue = jobs(books.tenant)
   return {
     queue: async (body) => {
@@ -68,7 +72,7 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
 }
 
 /** Jobs are let go by their runner. */
-async function removeOldWalks({ store }: Books, now: number): Promise<void> {
+async function removeOldWalks({ store }: TenantRepositories, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const
   const old = await operations.find({ where, limit: 10 })
@@ -76,7 +80,7 @@ async function removeOldWalks({ store }: Books, now: number): Promise<void> {
 }
 
 /** The work that a type itself names while it lasts. */
-async function ofType(books: Books, id: string) {
+async function ofType(books: TenantRepositories, id: string) {
   const [found] = await books.types.find({ where: [{ field: 'operation', op: 'eq', value: id }], limit: 1 })
   if (found === undefined) return undefined
   const description = `updating resources of type ${found.id}`

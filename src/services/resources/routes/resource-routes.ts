@@ -18,7 +18,7 @@ import {
   sendCreated,
   sendVersion,
   writeOptions,
-  type Asked,
+  type RequestContext,
 } from './route-parts.ts'
 import { halEntity, halPage } from './hal.ts'
 
@@ -157,14 +157,14 @@ export function accepts({ headers }: FastifyRequest, mediaType: string): boolean
   return headers.accept?.includes(mediaType) === true
 }
 
-async function sendOne({ api, request, reply }: Asked, { value, version }: Versioned<ResourceEntity>) {
+async function sendOne({ api, request, reply }: RequestContext, { value, version }: Versioned<ResourceEntity>) {
   void sendVersion(reply, version).header('vary', 'accept')
   if (!accepts(request, HAL_MEDIA_TYPE)) return reply.send(value)
   const [hal] = await halEntity(api.resources, [value])
   return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(hal))
 }
 
-async function sendPage({ api, request, reply }: Asked, found: Page<ResourceEntity>): Promise<FastifyReply> {
+async function sendPage({ api, request, reply }: RequestContext, found: Page<ResourceEntity>): Promise<FastifyReply> {
   void reply.header('x-count', found.total).header('vary', 'accept')
   if (!accepts(request, HAL_MEDIA_TYPE)) return reply.send(found)
   const body = await halPage(api.resources, request.url, found)

@@ -2,16 +2,16 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { asking, describing, type Asked as AskedOf } from '../../../web/route-parts.ts'
+import { asking, describing, type RequestContext as AskedOf } from '../../../web/route-parts.ts'
 import type { ListQuery, ResourceEntity, ResourcesApi, Versioned, WriteOptions } from '../contract.ts'
 
-export type Asked = AskedOf<ResourcesApi, ListQuery>
+export type RequestContext = AskedOf<ResourcesApi, ListQuery>
 
 export const handle = asking<ResourcesApi, ListQuery>((query) => query as ListQuery)
 
 /** What `If-Match` asks for. Throws `PRECONDITION` when it can never hold. */
 export async function writeOptions(
-  { request }: Asked,
+  { request }: RequestContext,
   current: () => Promise<Versioned<ResourceEntity>>,
 ): Promise<WriteOptions> {
   const header = request.headers['if-match']

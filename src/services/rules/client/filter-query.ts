@@ -1,6 +1,6 @@
 /** Filters of listings as a query. */
-import type { TagFilter, TaskFilter } from '../task-schema.ts'
-import type { TemplateFilter } from '../template-schema.ts'
+import type { TagFilter, TaskFilter } from '../tasks/task-schema.ts'
+import type { TemplateFilter } from '../templates/template-schema.ts'
 import type { QueryValue } from '../../../web/client/http.ts'
 
 export function filterQuery(where: TaskFilter | TemplateFilter): Readonly<Record<string, QueryValue>> {

@@ -25,12 +25,12 @@ import {
   type StateRecord,
 } from './records.ts'
 import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
-import type { Stage } from './stage.ts'
-import { nextTurn, Turns } from './turns.ts'
+import type { DeterministicEngine } from './deterministic-engine.ts'
+import { nextTurn, TimeSlicer } from './time-slicer.ts'
 
-export interface CheckpointParts {
+export interface CheckpointDependencies {
   readonly store: Store
-  readonly stage: Stage
+  readonly stage: DeterministicEngine
   readonly scheduler: SchedulerLike
   readonly settings: CheckpointSettings
   /** position of the last input that was applied */
@@ -57,15 +57,15 @@ export interface CheckpointSettings {
 
 export const CHECKPOINT_SETTINGS: CheckpointSettings = { inputMs: 30_000, soonMs: 250, maxLength: 64_000_000 }
 
-const MOST_PER_SLICE = 500
+const MAX_PER_SLICE = 500
 /** A round begins early when so many inputs were applied since the last. */
-const MOST_INPUTS = 20_000
+const MAX_INPUTS = 20_000
 /** Inputs that are not needed are forgotten when there are so many, or after so long: it is a commit of its own. */
 const WORTH_A_TRIM = 5_000
 const TRIM_MS = 60_000
 
 export class Checkpoints {
-  readonly #parts: CheckpointParts
+  readonly #parts: CheckpointDependencies
   readonly #tasks = new Set<string>()
   readonly #resources = new Set<string>()
   readonly #gone = new Set<string>()
@@ -90,7 +90,7 @@ export class Checkpoints {
   /** why, by task */
   readonly unstored = new Map<string, string>()
 
-  constructor(parts: CheckpointParts, mark: Mark | undefined) {
+  constructor(parts: CheckpointDependencies, mark: Mark | undefined) {
     this.#parts = parts
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
   }
@@ -129,7 +129,7 @@ export class Checkpoints {
       this.#isUrgent = true
       this.#arm()
     }
-    if (this.#parts.position() - this.#mark.position > MOST_INPUTS && this.#isBehind) void this.flush()
+    if (this.#parts.position() - this.#mark.position > MAX_INPUTS && this.#isBehind) void this.flush()
   }
 
   /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
@@ -192,11 +192,11 @@ export class Checkpoints {
       for (const id of gone) for (const known of [this.#cut, this.#kept, this.#held, this.unstored]) known.delete(id)
       if (deletions.length > 0) await store.commit(deletions)
       let slice = this.#slice()
-      const turns = new Turns()
+      const turns = new TimeSlicer()
       while (ids.length > 0) {
         const id = ids.pop()
         if (id !== undefined) this.#add(slice, id)
-        if (!turns.isLong && slice.writes.length < MOST_PER_SLICE) continue
+        if (!turns.isLong && slice.writes.length < MAX_PER_SLICE) continue
         await this.#commit(slice, this.#mark)
         slice = this.#slice()
         await nextTurn()
@@ -323,11 +323,11 @@ function isRefusal(error: unknown): boolean {
 class Slice {
   readonly states: { readonly id: string; readonly parts: number; readonly oldest: number | undefined }[] = []
   readonly writes: Write[] = []
-  readonly #parts: CheckpointParts
+  readonly #parts: CheckpointDependencies
   readonly #cut: ReadonlyMap<string, number>
   readonly #deliveries: { readonly list: DeliveryRecord[]; readonly count: number }[] = []
 
-  constructor(parts: CheckpointParts, cut: ReadonlyMap<string, number>) {
+  constructor(parts: CheckpointDependencies, cut: ReadonlyMap<string, number>) {
     this.#parts = parts
     this.#cut = cut
   }

@@ -29,12 +29,12 @@ import type {
   TenantEvent,
 } from '../runner.ts'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
-import { DELIVERIES, MOST_DELIVERIES } from './records.ts'
-import type { EndOfRun, EngineParts } from './stage.ts'
+import { DELIVERIES, MAX_DELIVERIES } from './records.ts'
+import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { laterPorts } from './later-ports.ts'
 import { TenantRunner } from './tenant-runner.ts'
 
-export interface DurableOptions extends Omit<EngineParts, 'plugs' | 'ports'> {
+export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> {
   /** the plugs that rules of a tenant may name; asked once per tenant */
   readonly plugs: (tenant: string) => readonly Plug[]
   /** what rules of a tenant may ask of the outside */
@@ -267,7 +267,7 @@ class Runner implements DurableRunner {
       .find({
         where: [{ field: 'task', op: 'eq', value: id }],
         sort: [{ field: 'number', descending: true }],
-        limit: MOST_DELIVERIES,
+        limit: MAX_DELIVERIES,
       })
     const fresh = stage.book.fresh.get(id) ?? []
     const known = new Set(fresh.map(({ number }) => number))
@@ -275,7 +275,7 @@ class Runner implements DurableRunner {
     const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
     const all: Delivery[] = [
       ...open.toReversed(),
-      ...ended.slice(0, MOST_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
+      ...ended.slice(0, MAX_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
     ]
     const start = query.before === undefined ? 0 : all.findIndex((one) => one.id === query.before) + 1
     if (query.before !== undefined && start === 0) return []

@@ -9,7 +9,7 @@ import type { Json } from '../../../kernel/json.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Log, Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION, type Input } from './input.ts'
-import { nextTurn, Turns } from './turns.ts'
+import { nextTurn, TimeSlicer } from './time-slicer.ts'
 
 interface Queued {
   readonly at: number
@@ -39,13 +39,13 @@ export interface QueueHooks {
   settled(): void
 }
 
-const MOST_AT_ONCE = 2000
+const MAX_AT_ONCE = 2000
 /** commits that are under way at once */
-const MOST_COMMITS = 4
+const MAX_COMMITS = 4
 /** As many writes a commit takes, whoever sent them; the input log's own among them. */
-const MOST_WRITES = 5000
+const MAX_WRITES = 5000
 /** Above this many, what arrives is refused. */
-const MOST_WAITING = 100_000
+const MAX_WAITING = 100_000
 
 export class InputQueue {
   readonly #store: Store
@@ -125,8 +125,8 @@ export class InputQueue {
   }
 
   #enqueue(at: number, inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
-    if (this.size >= MOST_WAITING) {
-      return Promise.reject(new AppError('TOO_LARGE', `${MOST_WAITING} inputs wait to be stored; send less at once`))
+    if (this.size >= MAX_WAITING) {
+      return Promise.reject(new AppError('TOO_LARGE', `${MAX_WAITING} inputs wait to be stored; send less at once`))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ at, inputs, writes, resolve, reject })
@@ -145,7 +145,7 @@ export class InputQueue {
   }
 
   #begin(): void {
-    if (this.#waiting.length === 0 || this.#commits >= MOST_COMMITS || this.#isAlone || this.#hasBegun) return
+    if (this.#waiting.length === 0 || this.#commits >= MAX_COMMITS || this.#isAlone || this.#hasBegun) return
     const fitting = this.#fitting()
     const isAlone = this.#waiting.slice(0, fitting).some(mayBeRefused)
     if (isAlone && this.#commits > 0) return
@@ -180,11 +180,11 @@ export class InputQueue {
   #fitting(): number {
     let writes = 1
     let inputs = 0
-    const most = Math.min(MOST_AT_ONCE, this.#waiting.length)
+    const most = Math.min(MAX_AT_ONCE, this.#waiting.length)
     for (let i = 0; i < most; i++) {
       writes += this.#waiting[i]?.writes.length ?? 0
       inputs += this.#waiting[i]?.inputs.length ?? 0
-      if (writes > MOST_WRITES || inputs > MOST_AT_ONCE) return Math.max(1, i)
+      if (writes > MAX_WRITES || inputs > MAX_AT_ONCE) return Math.max(1, i)
     }
     return most
   }
@@ -216,7 +216,7 @@ export class InputQueue {
   }
 
   async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
-    const turns = new Turns()
+    const turns = new TimeSlicer()
     let count = 0
     let place = 0
     const own = batch.map(({ inputs, writes, resolve }) => {

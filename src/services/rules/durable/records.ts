@@ -45,10 +45,10 @@ export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
 }
 
 /** Deliveries kept per task: later ones take the place of the oldest. */
-export const MOST_DELIVERIES = 1000
+export const MAX_DELIVERIES = 1000
 
 export function deliveryId(task: string, number: number): string {
-  return `${task}/${number % MOST_DELIVERIES}`
+  return `${task}/${number % MAX_DELIVERIES}`
 }
 
 /** Where a restart begins to read. */

@@ -17,8 +17,8 @@ import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
 import { isLater } from './later-calls.ts'
 import { MARK_ID, MARKS, type DeliveryRecord, type Mark, type StateRecord } from './records.ts'
 import { keptPositions, messagesAt, withMessages } from './stored-states.ts'
-import { Stage, type EngineParts, type StageHooks, type WaitingTask } from './stage.ts'
-import { Turns } from './turns.ts'
+import { DeterministicEngine, type EngineSettings, type EngineHooks, type WaitingTask } from './deterministic-engine.ts'
+import { TimeSlicer } from './time-slicer.ts'
 
 export interface TailEntry {
   readonly position: number
@@ -54,7 +54,7 @@ export class Recovery {
   /** epoch ms up to which the last runner is known to have been there; undefined when there was none */
   readonly until: number | undefined
   readonly mark: Mark | undefined
-  readonly #parts: EngineParts
+  readonly #parts: EngineSettings
   readonly #store: Store
   readonly #later: Set<string>
   /** last position at which something was for a task or a resource */
@@ -65,7 +65,7 @@ export class Recovery {
   readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
 
-  private constructor(parts: EngineParts, store: Store, mark: Mark | undefined, tail: readonly TailEntry[]) {
+  private constructor(parts: EngineSettings, store: Store, mark: Mark | undefined, tail: readonly TailEntry[]) {
     this.#parts = parts
     this.#store = store
     this.mark = mark
@@ -78,7 +78,7 @@ export class Recovery {
     for (const entry of tail) this.#note(entry)
   }
 
-  static async read(parts: EngineParts, store: Store): Promise<Recovery> {
+  static async read(parts: EngineSettings, store: Store): Promise<Recovery> {
     const mark = await store.collection(MARKS).get(MARK_ID)
     const log = store.log(INPUT_LOG)
     const { first } = await log.bounds(PARTITION)
@@ -144,13 +144,13 @@ export class Recovery {
     const starts = [arrivals[0]?.record.time, firstInput?.at, this.until].filter((time) => time !== undefined)
     const withheld = new Set<string>()
     const fail = (id: string, error: string) => void found.set(id, { error })
-    const stage = new Stage(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
+    const stage = new DeterministicEngine(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
     const played = new Map(tasks.map((task) => [task.id, task]))
     for (const task of tasks) {
       if (stateOf(task, states) !== undefined) continue
       stage.beginning.set(task.id, this.#asOf(task, this.#begins.get(task.id)?.position ?? 0))
     }
-    const turns = new Turns()
+    const turns = new TimeSlicer()
     let next = 0
     const arrive = async (before: number) => {
       for (let one = arrivals[next]; one !== undefined && one.record.position < before; one = arrivals[++next]) {
@@ -191,7 +191,7 @@ export class Recovery {
     return next === undefined ? task : { ...task, ...next.before }
   }
 
-  #hooks(withheld: ReadonlySet<string>, fail: (id: string, error: string) => void): StageHooks {
+  #hooks(withheld: ReadonlySet<string>, fail: (id: string, error: string) => void): EngineHooks {
     return {
       touched: () => undefined,
       mayCall: (task, epoch, execution) => {

@@ -22,12 +22,12 @@ import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
-import { DELIVERIES, deliveryId, MOST_DELIVERIES, STATES, type StateRecord } from './records.ts'
-import { Stage, type EndOfRun, type EngineParts } from './stage.ts'
+import { DELIVERIES, deliveryId, MAX_DELIVERIES, STATES, type StateRecord } from './records.ts'
+import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
 
-export interface TenantParts {
+export interface TenantRunnerDependencies {
   readonly store: Store
-  readonly engine: EngineParts
+  readonly engine: EngineSettings
   readonly preparer: Preparer
   /** real time, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
@@ -45,10 +45,10 @@ const SLEPT_MS = 60_000
 const RESUMED_AFTER_MS = 60_000
 
 export class TenantRunner {
-  readonly stage: Stage
+  readonly stage: DeterministicEngine
   /** messages and pushes that tasks took */
   inputs = 0
-  readonly #parts: TenantParts
+  readonly #parts: TenantRunnerDependencies
   readonly #queue: InputQueue
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
@@ -63,7 +63,7 @@ export class TenantRunner {
   #isCatchingUp = false
   #isClosed = false
 
-  private constructor(parts: TenantParts, recovery: Recovery) {
+  private constructor(parts: TenantRunnerDependencies, recovery: Recovery) {
     const { store, scheduler, checkpoints, engine } = parts
     this.#parts = parts
     this.#recovery = recovery
@@ -79,7 +79,7 @@ export class TenantRunner {
         this.#answeredAhead(task, epoch, input, node, outcome),
       ended: (run: EndOfRun) => void this.#ended.push(run),
     }
-    this.stage = new Stage(engine, hooks, recovery.until ?? scheduler.now())
+    this.stage = new DeterministicEngine(engine, hooks, recovery.until ?? scheduler.now())
     this.#queue = new InputQueue(store, {
       apply: (input, position) => {
         this.#position = position
@@ -107,7 +107,7 @@ export class TenantRunner {
     )
   }
 
-  static async open(parts: TenantParts): Promise<TenantRunner> {
+  static async open(parts: TenantRunnerDependencies): Promise<TenantRunner> {
     const runner = new TenantRunner(parts, await Recovery.read(parts.engine, parts.store))
     const until = runner.#recovery?.until
     if (until === undefined) runner.#allResumed()
@@ -353,7 +353,7 @@ export class TenantRunner {
 
   async #forgetting(id: string): Promise<readonly Write[]> {
     const { store } = this.#parts
-    const count = Math.min(MOST_DELIVERIES, await this.#delivered(id, Number.POSITIVE_INFINITY))
+    const count = Math.min(MAX_DELIVERIES, await this.#delivered(id, Number.POSITIVE_INFINITY))
     const deliveries = store.collection(DELIVERIES)
     return [
       store.collection(STATES).deleting(id),

@@ -11,7 +11,7 @@ import {
   RuntimeNodeSchema,
   TaskLogQuerySchema,
   TaskLogSchema,
-} from '../inspection-schema.ts'
+} from '../inspection/inspection-schema.ts'
 import { readShape } from '../read-shape.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { LOG_LEVELS } from '../words.ts'

@@ -1,7 +1,7 @@
 /** Filters and paging of listings, read from a query. */
 import { DEFAULT_HITS, MAX_HITS, type GraphFormat } from '../shared-schema.ts'
-import type { TagFilter, TaskFilter, TaskQuery } from '../task-schema.ts'
-import type { TemplateFilter } from '../template-schema.ts'
+import type { TagFilter, TaskFilter, TaskQuery } from '../tasks/task-schema.ts'
+import type { TemplateFilter } from '../templates/template-schema.ts'
 import { GRAPH_FORMATS, TASK_STATUSES, TASK_TYPES } from '../words.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 

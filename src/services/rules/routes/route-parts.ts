@@ -1,11 +1,11 @@
 /** What all routes of the service share: what a request says, parameters, and how a route is described. */
 import { Type } from 'typebox'
 import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing, Flag, type Asked as AskedOf } from '../../../web/route-parts.ts'
+import { asking, describing, Flag, type RequestContext as AskedOf } from '../../../web/route-parts.ts'
 import type { PostOptions, RulesApi } from '../contract.ts'
 import { ErrorBodySchema } from '../shared-schema.ts'
 
-export type Asked = AskedOf<RulesApi, QueryReader>
+export type RequestContext = AskedOf<RulesApi, QueryReader>
 
 export const handle = asking<RulesApi, QueryReader>((query) => new QueryReader(query))
 export const described = describing('rules', ErrorBodySchema)

@@ -10,7 +10,7 @@ import {
   TaskRunSchema,
   TaskSpecificationSchema,
   type TaskSpecification,
-} from '../task-schema.ts'
+} from '../tasks/task-schema.ts'
 import { readFormat } from './read-filters.ts'
 import { Flag } from '../../../web/route-parts.ts'
 import { CHECKS, described, handle, readChecks, Version } from './route-parts.ts'

@@ -12,12 +12,12 @@ import {
   TemplateVersionSchema,
   UpgradedTemplatesSchema,
   type TemplateUpgrade,
-} from '../template-schema.ts'
-import { TemplateRunSchema } from '../tools-schema.ts'
+} from '../templates/template-schema.ts'
+import { TemplateRunSchema } from '../tools/tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
 import { Flag, Text, Whole } from '../../../web/route-parts.ts'
-import { CHECKS, described, handle, readChecks, Version, type Asked } from './route-parts.ts'
+import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
 
@@ -215,13 +215,13 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   )
 }
 
-function nodeToDebug({ query }: Asked): TemplateRunOptions {
+function nodeToDebug({ query }: RequestContext): TemplateRunOptions {
   const node = query.text('nodeToDebug')
   if (node === undefined) query.missing('nodeToDebug', 'write nodeToDebug=<label of a node>')
   return { nodeToDebug: node ?? '' }
 }
 
-function sendRun({ api, query, body, reply }: Asked, name: string | undefined, more: TemplateRunOptions) {
+function sendRun({ api, query, body, reply }: RequestContext, name: string | undefined, more: TemplateRunOptions) {
   const logLevel = query.oneOf('logLevel', LOG_LEVELS)
   const targetNode = query.text('targetNode')
   const maxTps = query.number('maxTps')

@@ -4,9 +4,9 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
 import { AnyObject } from '../shared-schema.ts'
-import { PlugCallSchema, SimulationSchema } from '../tools-schema.ts'
+import { PlugCallSchema, SimulationSchema } from '../tools/tools-schema.ts'
 import { Whole } from '../../../web/route-parts.ts'
-import { described, handle, type Asked } from './route-parts.ts'
+import { described, handle, type RequestContext } from './route-parts.ts'
 
 const EXPRESSIONS = ['expression', 'cron', 'rrule'] as const
 const KEEP_ONE = 'keep one of expression, cron and rrule'
@@ -114,7 +114,11 @@ function plugRoutes(app: FastifyInstance, service: RulesService, family: PlugFam
   )
 }
 
-async function callPlug({ api, body, param, reply }: Asked, family: PlugFamily, version?: string): Promise<unknown> {
+async function callPlug(
+  { api, body, param, reply }: RequestContext,
+  family: PlugFamily,
+  version?: string,
+): Promise<unknown> {
   const outcome = await api.tools.call(family, param('name'), version, body ?? {})
   return reply.code(outcome.result ? 200 : 400).send(outcome)
 }

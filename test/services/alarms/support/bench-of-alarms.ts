@@ -1,9 +1,9 @@
 /** The alarms service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import type { AlarmForwarding, AlarmsApi, CauseBook } from '../../../../src/services/alarms/contract.ts'
+import type { AlarmForwarding, AlarmsApi, CauseReader } from '../../../../src/services/alarms/contract.ts'
 import { alarmsErrorBody } from '../../../../src/services/alarms/error-body.ts'
 import { alarmsRoutes } from '../../../../src/services/alarms/routes.ts'
-import { createAlarmsService, type TendedAlarms } from '../../../../src/services/alarms/service.ts'
+import { createAlarmsService, type OperatedAlarmsService } from '../../../../src/services/alarms/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { trustingApp } from '../../support/trusting-app.ts'
@@ -12,7 +12,7 @@ import { trustingApp } from '../../support/trusting-app.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: TendedAlarms
+  readonly service: OperatedAlarmsService
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */
@@ -31,7 +31,7 @@ export interface BenchOptions {
   readonly storage?: Storage
   readonly clock?: { now: number }
   readonly engine?: () => AlarmForwarding | undefined
-  readonly causes?: CauseBook
+  readonly causes?: CauseReader
   /** what ids begin with; default `a` */
   readonly ids?: string
 }
@@ -72,7 +72,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
 }
 
 /** An app that believes who the request says it is. */
-export function appOf(service: TendedAlarms): Promise<FastifyInstance> {
+export function appOf(service: OperatedAlarmsService): Promise<FastifyInstance> {
   return trustingApp(alarmsErrorBody, (app) => alarmsRoutes(app, { service }))
 }
 

@@ -4,8 +4,8 @@ import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import { generate, parser as createParser, type Packet } from 'mqtt-packet'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { openMqtt, type MqttDoor } from '../../../../src/services/broker/mqtt/door.ts'
-import type { MqttOptions } from '../../../../src/services/broker/mqtt/surroundings.ts'
+import { openMqtt, type MqttListener } from '../../../../src/services/broker/mqtt/listener.ts'
+import type { MqttOptions } from '../../../../src/services/broker/mqtt/connection-context.ts'
 import { FakeBroker, type TakenPost } from './support/fake-broker.ts'
 
 const open: (() => Promise<unknown>)[] = []
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-async function openDoor(broker: FakeBroker, options: Partial<MqttOptions> = {}): Promise<MqttDoor> {
+async function openDoor(broker: FakeBroker, options: Partial<MqttOptions> = {}): Promise<MqttListener> {
   let ids = 0
   const door = await openMqtt({
     api: (caller) => broker.api(caller),
@@ -28,7 +28,7 @@ async function openDoor(broker: FakeBroker, options: Partial<MqttOptions> = {}):
   return door
 }
 
-async function client(door: MqttDoor, options: IClientOptions = {}): Promise<MqttClient> {
+async function client(door: MqttListener, options: IClientOptions = {}): Promise<MqttClient> {
   const made = await connectAsync(`mqtt://127.0.0.1:${door.port}`, {
     username: 'k',
     password: 'good',
@@ -40,7 +40,7 @@ async function client(door: MqttDoor, options: IClientOptions = {}): Promise<Mqt
 }
 
 /** What a raw connection is told, packet by packet. */
-async function raw(door: MqttDoor, protocolVersion = 4) {
+async function raw(door: MqttListener, protocolVersion = 4) {
   const socket = connectTcp(door.port, '127.0.0.1')
   open.push(async () => socket.destroy())
   const packets: Packet[] = []

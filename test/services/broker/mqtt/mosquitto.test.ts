@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openMqtt, type MqttDoor } from '../../../../src/services/broker/mqtt/door.ts'
+import { openMqtt, type MqttListener } from '../../../../src/services/broker/mqtt/listener.ts'
 import { describeWithMosquitto } from '../../../support/mosquitto.ts'
 import { FakeBroker } from './support/fake-broker.ts'
 
 const run = promisify(execFile)
 
-let door: MqttDoor | undefined
+let door: MqttListener | undefined
 afterEach(() => door?.close())
 
 async function open(broker: FakeBroker): Promise<readonly string[]> {

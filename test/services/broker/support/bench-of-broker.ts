@@ -5,7 +5,7 @@ import type { BrokerApi, BrokerService, ForwardedPost, Forwarding } from '../../
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
 import { brokerRoutes } from '../../../../src/services/broker/routes.ts'
 import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
-import { createBrokerService, type BrokerParts } from '../../../../src/services/broker/service.ts'
+import { createBrokerService, type BrokerDependencies } from '../../../../src/services/broker/service.ts'
 import type { Storage, Write } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { Answer } from '../../support/answer.ts'
@@ -81,7 +81,7 @@ export interface BrokerBench extends AsyncDisposable {
   listen(): Promise<string>
 }
 
-export interface BenchOptions extends Partial<Omit<BrokerParts, 'now' | 'every' | 'report'>> {
+export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | 'every' | 'report'>> {
   readonly clock?: { now: number }
 }
 

@@ -10,7 +10,7 @@ export interface OpenAnswer extends AsyncDisposable {
 }
 
 /** characters */
-const MOST_KEPT = 200_000
+const MAX_KEPT = 200_000
 
 export async function openAnswer(url: string, headers: Record<string, string> = {}): Promise<OpenAnswer> {
   const gone = new AbortController()
@@ -22,7 +22,7 @@ export async function openAnswer(url: string, headers: Record<string, string> = 
     const decoder = new TextDecoder()
     try {
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-        text = (text + decoder.decode(chunk, { stream: true })).slice(-MOST_KEPT)
+        text = (text + decoder.decode(chunk, { stream: true })).slice(-MAX_KEPT)
         wake()
       }
     } catch {

@@ -1,8 +1,8 @@
 /** Bulk operations that a host of the version before jobs left in its store, beside walks, which stay. */
 import { expect, it } from 'vitest'
 import { OPERATIONS } from '../../../../src/services/resources/operations/operation-record.ts'
-import { plannedWalk } from '../../../../src/services/resources/upkeep/type-walks.ts'
-import { workBeside } from '../../../../src/services/resources/upkeep/work-beside.ts'
+import { plannedWalk } from '../../../../src/services/resources/managed-tasks/type-walks.ts'
+import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import type { CollectionSpec, Document } from '../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -46,7 +46,7 @@ it('operations of an older version are shown when they were finished, and go on 
   await before.api.resources.remove('b')
   await before.storage.close()
 
-  const work = workBeside({ later: () => () => undefined })
+  const work = createBackgroundWork({ later: () => () => undefined })
   const after = await bench({ storage: openMemory({ disk }), beside: [work.make] })
   await work.idle()
   const [queueTime, finishedTime] = [new Date(NOON).toISOString(), new Date(NOON + 1).toISOString()]

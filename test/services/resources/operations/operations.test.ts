@@ -3,21 +3,21 @@ import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../
 import { JobRunner } from '../../../../src/jobs/job-runner.ts'
 import { machineTimers } from '../../../../src/machine/timers.ts'
 import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
-import { Library } from '../../../../src/services/resources/books.ts'
+import { Repositories } from '../../../../src/services/resources/repositories.ts'
 import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'
-import { workBeside } from '../../../../src/services/resources/upkeep/work-beside.ts'
+import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
 import { Mortal } from '../commands/support/mortal.ts'
 
 async function working(disk = new MemoryDisk()) {
-  const work = workBeside({ later: () => () => undefined })
+  const work = createBackgroundWork({ later: () => () => undefined })
   const made = await bench({ storage: openMemory({ disk }), beside: [work.make] })
   return { ...made, work, disk }
 }
 
-async function finished(b: Bench & { work: ReturnType<typeof workBeside> }, body: unknown) {
+async function finished(b: Bench & { work: ReturnType<typeof createBackgroundWork> }, body: unknown) {
   const { id } = await b.api.operations.queue(body)
   await b.work.idle()
   return b.api.operations.get(id)
@@ -153,7 +153,7 @@ describe('a bulk operation', () => {
     b.clock.now += 8 * 86_400_000
     await finished(b, remove(['b']))
     await expect(b.api.operations.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    const { store } = new Library(b.storage).of('acme')
+    const { store } = new Repositories(b.storage).of('acme')
     expect([await store.collection(OPERATIONS).count(), await store.collection(OPERATION_PARTS).count()]).toEqual([
       1, 1,
     ])

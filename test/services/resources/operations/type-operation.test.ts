@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { workBeside } from '../../../../src/services/resources/upkeep/work-beside.ts'
+import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
 import { textOf } from '../../support/answer.ts'
 import { KeptTasks } from '../upkeep/support/kept-tasks.ts'
 
-type Working = Bench & { readonly work: ReturnType<typeof workBeside>; readonly tasks: KeptTasks }
+type Working = Bench & { readonly work: ReturnType<typeof createBackgroundWork>; readonly tasks: KeptTasks }
 
 async function working(disk = new MemoryDisk(), tasks = new KeptTasks()): Promise<Working> {
   const timers = (ms: number, work: () => void) => {
@@ -15,7 +15,7 @@ async function working(disk = new MemoryDisk(), tasks = new KeptTasks()): Promis
     const timer = setTimeout(work, 1)
     return () => clearTimeout(timer)
   }
-  const work = workBeside({ later: timers })
+  const work = createBackgroundWork({ later: timers })
   const made = await bench({ storage: openMemory({ disk }), managedTasks: tasks, beside: [work.make] })
   return { ...made, work, tasks }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { notedChange } from '../../../../src/services/resources/upkeep/noted-change.ts'
+import { notedChange } from '../../../../src/services/resources/managed-tasks/noted-change.ts'
 
 const ref = { $ref: '/resources/m1' }
 const resource = (type: string, own: Record<string, Json> = {}, oldValues?: Record<string, Json>): Json => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { wantedTasks } from '../../../../src/services/resources/upkeep/wanted-tasks.ts'
+import { wantedTasks } from '../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
 
 const pump = { id: 'p1', resourceTypeId: 'pump' }
 const typed = (templates: Json) => ({ id: 'pump', templates })

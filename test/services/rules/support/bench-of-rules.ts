@@ -1,10 +1,10 @@
 /** The rules service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
-import type { CalmOptions } from '../../../../src/services/rules/calm-listener.ts'
+import type { AdaptiveListenerOptions } from '../../../../src/services/rules/tasks/adaptive-listener.ts'
 import type { RulesApi, RulesService } from '../../../../src/services/rules/contract.ts'
 import { rulesErrorBody } from '../../../../src/services/rules/error-body.ts'
-import type { ResourceFinder } from '../../../../src/services/rules/resource-filter.ts'
+import type { ResourceFinder } from '../../../../src/services/rules/tasks/resource-filter.ts'
 import { rulesRoutes } from '../../../../src/services/rules/routes.ts'
 import { createRulesService } from '../../../../src/services/rules/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
@@ -36,7 +36,7 @@ export interface BenchOptions {
   readonly ports?: Ports
   readonly clock?: VirtualClock
   readonly resources?: ResourceFinder
-  readonly calm?: CalmOptions
+  readonly calm?: AdaptiveListenerOptions
   /** what newId gives first, second ...; default t1, t2 ... */
   readonly firstId?: number
 }

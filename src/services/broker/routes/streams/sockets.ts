@@ -21,9 +21,9 @@ import type { Streaming } from './streaming.ts'
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
 
 /** posts of one socket that may wait to be durable */
-const MOST_IN_FLIGHT = 256
+const MAX_IN_FLIGHT = 256
 /** bytes that may wait in a socket before its reader counts as slow */
-const MOST_BUFFERED = 262_144
+const MAX_BUFFERED = 262_144
 const POLICY = 1008
 const TRY_LATER = 1013
 
@@ -87,10 +87,10 @@ export class Sockets {
       } catch (error) {
         answer(socket, bodyOf(error, request))
       }
-      if (--inFlight < MOST_IN_FLIGHT / 2 && socket.isPaused) socket.resume()
+      if (--inFlight < MAX_IN_FLIGHT / 2 && socket.isPaused) socket.resume()
     }
     socket.on('message', (data, isBinary) => {
-      if (++inFlight >= MOST_IN_FLIGHT) socket.pause()
+      if (++inFlight >= MAX_IN_FLIGHT) socket.pause()
       void one(data, isBinary)
     })
   }
@@ -138,7 +138,7 @@ class SubscriberSocket implements OpenStream {
   /** Resolves when the next one may be sent: at once, or when a slow reader has read. */
   send(text: Buffer): Promise<void> | undefined {
     this.#isActive = true
-    if (this.#socket.bufferedAmount < MOST_BUFFERED) {
+    if (this.#socket.bufferedAmount < MAX_BUFFERED) {
       this.#socket.send(text, { binary: false })
       return undefined
     }
@@ -154,7 +154,7 @@ class SubscriberSocket implements OpenStream {
 
 function answer(socket: WebSocket, body: BrokerErrorBody): void {
   // who does not read what was wrong is not told for ever
-  if (socket.readyState === socket.OPEN && socket.bufferedAmount < MOST_BUFFERED) socket.send(JSON.stringify(body))
+  if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED) socket.send(JSON.stringify(body))
 }
 
 function bodyOf(error: unknown, request: FastifyRequest): BrokerErrorBody {

@@ -6,7 +6,7 @@ import type { OpenStream, OpenStreams } from './open-streams.ts'
 
 export type Form = 'event' | 'line'
 
-export interface BodyParts {
+export interface BodyDependencies {
   readonly reader: ReturnType<StreamApi['subscribe']>
   readonly form: Form
   readonly frames: Frames
@@ -19,13 +19,13 @@ export interface BodyParts {
 
 /** Reads on only while its own reader does; what the feed drops meanwhile is told. */
 export class StreamBody extends Readable implements OpenStream {
-  readonly #parts: BodyParts
+  readonly #parts: BodyDependencies
   #hasBegun = false
   #isReading = false
   #isActive = false
   #isFull = false
 
-  constructor(parts: BodyParts) {
+  constructor(parts: BodyDependencies) {
     super({ highWaterMark: 65_536 })
     this.#parts = parts
     parts.open.add(this)

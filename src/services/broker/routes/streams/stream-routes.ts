@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../../web/media-types.ts'
 import type { BrokerService, Channel, StreamApi, Subscription } from '../../contract.ts'
 import { Text } from '../../../../web/route-parts.ts'
-import { described, handle, MessageSchema, type Asked } from '../route-parts.ts'
+import { described, handle, MessageSchema, type RequestContext } from '../route-parts.ts'
 import { acceptedForm, notAcceptable } from './accepted.ts'
 import { StreamBody, type Form } from './stream-body.ts'
 import type { SocketHandler } from './sockets.ts'
@@ -65,7 +65,12 @@ export function firehoseRoute(app: FastifyInstance, service: BrokerService, stre
 
 type Subscribe = (options: Subscription) => ReturnType<StreamApi['subscribe']>
 
-function send({ query, request, reply }: Asked, streaming: Streaming, form: Form, subscribe: Subscribe): FastifyReply {
+function send(
+  { query, request, reply }: RequestContext,
+  streaming: Streaming,
+  form: Form,
+  subscribe: Subscribe,
+): FastifyReply {
   const { frames, open } = streaming
   // a browser cannot set the header on its first request
   const id = headerOf(request, 'last-event-id') ?? query.text('lastEventId')

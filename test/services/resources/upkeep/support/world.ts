@@ -1,10 +1,13 @@
 /** Documents, their log and tasks that outlive the upkeep over them. */
 import type { Json } from '../../../../../src/kernel/json.ts'
-import { Library } from '../../../../../src/services/resources/books.ts'
+import { Repositories } from '../../../../../src/services/resources/repositories.ts'
 import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
-import { storedDocuments } from '../../../../../src/services/resources/upkeep/stored-documents.ts'
-import { createUpkeep, type Upkeep } from '../../../../../src/services/resources/upkeep/upkeep.ts'
-import { wantedTasks } from '../../../../../src/services/resources/upkeep/wanted-tasks.ts'
+import { storedDocuments } from '../../../../../src/services/resources/managed-tasks/stored-documents.ts'
+import {
+  createReconciler,
+  type ManagedTaskReconciler,
+} from '../../../../../src/services/resources/managed-tasks/reconciler.ts'
+import { wantedTasks } from '../../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
 import type { Storage } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 import { KeptTasks } from './kept-tasks.ts'
@@ -18,10 +21,10 @@ export class World {
   readonly log: string[] = []
   readonly resources = new Map<string, ResourceEntity>()
   readonly types = new Map<string, ResourceEntity>()
-  readonly #books = new Library(this.storage).of(TENANT)
+  readonly #books = new Repositories(this.storage).of(TENANT)
   readonly #timers = new Set<() => void>()
   life = new Mortal()
-  upkeep: Upkeep = this.#upkeep()
+  upkeep: ManagedTaskReconciler = this.#upkeep()
   #ids = 0
 
   /** Another life after the one before, which is over from now on. */
@@ -78,12 +81,12 @@ export class World {
     return all.map(({ resource, key }) => `${resource} ${key}`).toSorted()
   }
 
-  #upkeep(): Upkeep {
+  #upkeep(): ManagedTaskReconciler {
     const { life } = this
     const storage = life.over(this.storage)
-    return createUpkeep({
+    return createReconciler({
       storage,
-      documents: storedDocuments(new Library(storage)),
+      documents: storedDocuments(new Repositories(storage)),
       tasks: life.over(this.tasks),
       now: () => 0,
       slice: 2,

@@ -1,0 +1,138 @@
+/** API keys and their secrets, stored as salted hashes. */
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { Collection, CollectionSpec } from '../../storage/contract.ts'
+import type { Caller } from './caller.ts'
+import { fitsSecret, hashSecret, type SecretHash } from './secret-hash.ts'
+
+/** An API key, its secret, and whose it is. The only time that a secret is seen is when the pair is made. */
+export interface KeyPair {
+  readonly key: string
+  readonly secret: string
+  readonly tenant: string
+}
+
+/** What is stored of a pair, under the key. */
+export interface KeyRecord extends SecretHash {
+  readonly tenant: string
+  /** ISO 8601 */
+  readonly createTime: string
+}
+
+export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
+  name: 'key_pairs',
+  version: 1,
+  fields: { tenant: { type: 'text', of: (record) => record.tenant } },
+}
+
+/** What this needs of the collection. */
+export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
+
+/** Hashing is made to be slow: this many at once, and no more than this many that wait. */
+const MAX_AT_ONCE = 2
+const MAX_WAITING = 100
+
+/** What anybody may see of a pair. */
+export interface KeyEntry {
+  readonly key: string
+  readonly tenant: string
+  /** ISO 8601 */
+  readonly createTime: string
+}
+
+/** Keys that are read at once. */
+const PORTION = 500
+
+/** The key pairs of all tenants. */
+export class ApiKeys {
+  readonly #records: Records
+  readonly #now: () => number
+  readonly #waiting: (() => void)[] = []
+  readonly #cost: number | undefined
+  #working = 0
+  #decoy: Promise<SecretHash> | undefined
+
+  /** `now`: epoch ms. `cost`: of hashing, scrypt's N; tests take a small one. */
+  constructor(records: Records, now: () => number, cost?: number) {
+    this.#records = records
+    this.#now = now
+    this.#cost = cost
+  }
+
+  /** A key of a tenant; undefined when it has none. */
+  async anyOf(tenant: string): Promise<string | undefined> {
+    const [first] = await this.#records.ids({ where: [{ field: 'tenant', op: 'eq', value: tenant }], limit: 1 })
+    return first
+  }
+
+  /** The tenant of a key; undefined for an unknown one. */
+  async ownerOf(key: string): Promise<string | undefined> {
+    return (await this.#records.get(key))?.value.tenant
+  }
+
+  /** All keys, or those of a tenant, by key. */
+  async list(tenant?: string): Promise<readonly KeyEntry[]> {
+    const where = tenant === undefined ? [] : [{ field: 'tenant', op: 'eq', value: tenant } as const]
+    const found: KeyEntry[] = []
+    for (let afterId: string | undefined; ;) {
+      const keys = await this.#records.ids({ where, limit: PORTION, ...(afterId !== undefined && { afterId }) })
+      for (const key of keys) {
+        const stored = await this.#records.get(key)
+        if (stored !== undefined) found.push({ key, tenant: stored.value.tenant, createTime: stored.value.createTime })
+      }
+      afterId = keys.at(-1)
+      if (keys.length < PORTION || afterId === undefined) return found
+    }
+  }
+
+  /** A new random pair. */
+  async make(tenant: string): Promise<KeyPair> {
+    const pair = {
+      key: randomBytes(8).toString('hex'),
+      secret: randomBytes(24).toString('base64url'),
+      tenant,
+    }
+    await this.add(pair)
+    return pair
+  }
+
+  /** Stores a pair that was chosen elsewhere; one with the same key is replaced. */
+  async add({ key, secret, tenant }: KeyPair): Promise<void> {
+    const createTime = new Date(this.#now()).toISOString()
+    await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
+  }
+
+  /** True when there was one. A check that is still remembered lives out its minute. */
+  remove(key: string): Promise<boolean> {
+    return this.#records.delete(key)
+  }
+
+  /** Undefined when the two do not belong together. `RATE_LIMITED` when too many are being checked already. */
+  async check(key: string, secret: string): Promise<Caller | undefined> {
+    const stored = await this.#records.get(key)
+    // An unknown key must not answer faster than a known one.
+    const fits = await this.#inTurn(async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
+    return fits && stored !== undefined ? { tenant: stored.value.tenant, user: key } : undefined
+  }
+
+  #anyHash(): Promise<SecretHash> {
+    this.#decoy ??= hashSecret(randomBytes(24).toString('base64url'), this.#cost)
+    return this.#decoy
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#working >= MAX_AT_ONCE) {
+      if (this.#waiting.length >= MAX_WAITING) {
+        throw new AppError('RATE_LIMITED', 'Too many credentials are being checked at the moment; try again')
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#working++
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#working--
+      else next()
+    }
+  }
+}

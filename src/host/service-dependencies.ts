@@ -1,0 +1,29 @@
+/** What a service of a host is made of, and how it is made. */
+import type { Logger } from '../kernel/logger.ts'
+import type { Storage } from '../storage/contract.ts'
+import type { CheckPair } from './auth/check-pair.ts'
+import type { Config } from './config.ts'
+import type { Gauges } from './gauges.ts'
+import type { ServiceRegistry } from './service-registry.ts'
+import type { HostedService } from './hosted-service.ts'
+
+/** What a service is made of. */
+export interface ServiceDependencies {
+  readonly storage: Storage
+  readonly gauges: Gauges
+  readonly config: Config
+  /** Who that key pair is, for doors without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+  readonly checkPair: CheckPair
+  /** the host's log */
+  readonly logger: Logger
+  /** epoch ms */
+  readonly now: () => number
+  /** where each service is found by the others; whoever makes one puts it in */
+  readonly peers: ServiceRegistry
+}
+
+/** Makes a service, over storage that is open. Nothing of it works before its `start`. */
+export type MakeService = (parts: ServiceDependencies) => HostedService | Promise<HostedService>
+
+/** The table of services, in the order in which they start; they stop in the opposite one. */
+export type ServiceTable = ReadonlyMap<string, MakeService>

@@ -1,0 +1,21 @@
+/** How the services of one host find each other. */
+import type { AlarmsService } from '../services/alarms/contract.ts'
+import type { BrokerService } from '../services/broker/contract.ts'
+import type { ResourcesService } from '../services/resources/contract.ts'
+import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
+import type { RulesService } from '../services/rules/contract.ts'
+import type { TaskRunner } from '../services/rules/runner.ts'
+
+/**
+ * The services of one host, as far as they are served. Each is put in where it is made; the adapters between them look
+ * here when they are called, not before, so that the order of making does not matter.
+ */
+export interface ServiceRegistry {
+  rules?: RulesService
+  runner?: TaskRunner
+  broker?: BrokerService
+  resources?: ResourcesService
+  alarms?: AlarmsService
+  /** what works beside the resources: commands for the broker, templates that tasks wait for */
+  work?: OperatedBackgroundWork
+}

@@ -1,0 +1,223 @@
+/** Raising, changing and removing alarms: each one commit with its event (ALARM-1 to ALARM-3). */
+import type { EffectOfTask } from '../../effects/effect-order.ts'
+import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
+import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
+import { bornAlarm, changedAlarm, eventOf, hasEffect, repeatedAlarm, snoozeEnd } from './change-alarm.ts'
+import type { AlarmCause, CauseReader } from './contract.ts'
+import { clearedBy, openOf } from './find-alarms.ts'
+import type { KeyDraft } from './key-draft.ts'
+import type { KeyedCommitter, Work } from './keyed-committer.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { TenantAlarms } from './tenant-alarms.ts'
+import { readAlarm } from './read-alarm.ts'
+import type { AlarmChange } from './read-change.ts'
+import { MAX_HOPS, OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
+
+export interface AlarmWriterDependencies {
+  readonly lanes: KeyedCommitter
+  readonly now: () => number
+  readonly newId: () => string
+  readonly causes: CauseReader | undefined
+  readonly logger: Logger | undefined
+}
+
+/** Who changes something, and as what it is remembered: an effect or a part of a batch counts once. */
+export interface Mover {
+  readonly effect?: string
+  /** of a rule, which keeps the order of its task */
+  readonly by?: EffectOfTask
+  readonly hops: number
+}
+
+const CLEARED: AlarmChange = { status: 'CLEARED' }
+
+export class AlarmWriter {
+  readonly #parts: AlarmWriterDependencies
+
+  constructor(parts: AlarmWriterDependencies) {
+    this.#parts = parts
+  }
+
+  async raise(office: TenantAlarms, user: string, body: unknown, cause: AlarmCause | undefined): Promise<AlarmRecord> {
+    const { now, newId } = this.#parts
+    this.requireFewHops(cause)
+    const alarm = readAlarm(body, now())
+    const key = keyOf(alarm.source.id, alarm.type, alarm.dedupKey)
+    const { tenant } = office.books
+    const hops = cause?.hops ?? 0
+    return this.#work(office, key, async (draft) => {
+      const latest = await draft.latest()
+      if (latest && hasEffect(latest, cause?.effect)) return latest
+      const admitted = await draft.effects.admit(thingsOf(alarm), cause)
+      const moment = { now: now(), recordId: newId(), ...(cause && { effect: cause.effect }) }
+      if (latest && latest.status !== 'CLEARED') {
+        const grown = repeatedAlarm(latest, moment)
+        draft.replace(grown)
+        admitted.note()
+        if (snoozeEnd(latest, moment.now) === undefined) {
+          draft.events.push(eventOf(tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, hops }))
+        }
+        return grown.alarm
+      }
+      const explained = cause && (await this.#explained(tenant, cause))
+      const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
+      draft.add(born, explained)
+      admitted.note()
+      draft.events.push(eventOf(tenant, RAISED, born, { now: moment.now, hops }))
+      return born
+    })
+  }
+
+  /** `NOT_FOUND`, `FINAL`. */
+  async change(office: TenantAlarms, id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
+    return this.#change(office, await this.stored(office, id), change, mover, thingsOf)
+  }
+
+  /**
+   * Clears what is open of a source and type. It has the lane of those without a key of their own; those with one are
+   * cleared first, each in its own lane, so that the effect is noted when all of it is done. A raise of the same task
+   * that comes in between makes that note a conflict, and everything is looked at again.
+   */
+  async clear(office: TenantAlarms, source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
+    this.requireFewHops(cause)
+    const { books } = office
+    const { effect, hops } = cause
+    const mover = { effect, by: cause, hops }
+    const key = keyOf(source, type, undefined)
+    const cleared = new Map<string, AlarmRecord>()
+    return this.#parts.lanes.run(books, key, async (draft) => {
+      const admitted = await draft.effects.admit([thingOf(source, type)], cause)
+      if (admitted.isAgain) return clearedBy(books, source, type, effect)
+      for (const alarm of await openOf(books, source, type)) {
+        if (alarm.key === key) continue
+        try {
+          cleared.set(alarm.id, await this.#change(office, alarm, CLEARED, mover, keyThingsOf))
+        } catch (error) {
+          // somebody was faster, or the task itself has raised it again since
+          if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
+        }
+      }
+      const own = await draft.latest()
+      admitted.note()
+      const others = [...cleared.values()]
+      if (own === undefined || own.status === 'CLEARED') return others
+      return [this.#changeIn(draft, books.tenant, own, CLEARED, mover), ...others]
+    })
+  }
+
+  #change(
+    office: TenantAlarms,
+    { id, key }: AlarmRecord,
+    change: AlarmChange,
+    mover: Mover,
+    things: (alarm: AlarmRecord) => readonly string[],
+  ): Promise<AlarmRecord> {
+    return this.#work(office, key, async (draft) => {
+      const alarm = await draft.alarm(id)
+      if (alarm === undefined) throw noAlarm(id)
+      if (hasEffect(alarm, mover.effect)) return alarm
+      const admitted = await draft.effects.admit(things(alarm), mover.by)
+      if (admitted.isAgain) return alarm
+      const changed = this.#changeIn(draft, office.books.tenant, alarm, change, mover)
+      admitted.note()
+      return changed
+    })
+  }
+
+  /** `NOT_FOUND`. */
+  async remove(office: TenantAlarms, id: string): Promise<void> {
+    const { key } = await this.stored(office, id)
+    await this.#parts.lanes.run(office.books, key, async (draft) => {
+      const alarm = await draft.alarm(id)
+      if (alarm === undefined) throw noAlarm(id)
+      draft.remove(alarm)
+    })
+  }
+
+  /** Does what the alarm's time has come for. */
+  async doDue(office: TenantAlarms, { id, key }: AlarmRecord): Promise<void> {
+    const { tenant } = office.books
+    await this.#work(office, key, async (draft) => {
+      const alarm = await draft.alarm(id)
+      if (alarm === undefined) return undefined
+      const now = this.#parts.now()
+      if ((clearTime(alarm) ?? now + 1) <= now) return this.#changeIn(draft, tenant, alarm, { status: 'CLEARED' })
+      const { escalation } = alarm
+      if (escalation === undefined || (escalationTime(alarm) ?? now + 1) > now) return alarm
+      const changed = this.#changeIn(draft, tenant, alarm, { severity: escalation.severity })
+      const over = { ...changed, escalationOver: true }
+      draft.replace({ alarm: over, chunks: new Map() })
+      return over
+    })
+  }
+
+  /** `NOT_FOUND`. */
+  async stored(office: TenantAlarms, id: string): Promise<AlarmRecord> {
+    const stored = await office.books.alarms.get(id)
+    if (stored === undefined) throw noAlarm(id)
+    return stored.value
+  }
+
+  /** `TOO_LARGE` for a rule that too many rules in a row led to. */
+  requireFewHops(cause: AlarmCause | undefined): void {
+    if (cause === undefined || cause.hops <= MAX_HOPS) return
+    const { task, node, hops } = cause
+    const text = `${hops} rules in a row set each other off, the last one at node ${node} of task ${task}; at most ${MAX_HOPS} may`
+    this.#parts.logger?.warn(`an alarm was not touched: ${text}`)
+    throw new AppError('TOO_LARGE', `${text}: break the circle of alarms and rules`)
+  }
+
+  #changeIn(
+    draft: KeyDraft,
+    tenant: string,
+    alarm: AlarmRecord,
+    change: AlarmChange,
+    { effect, hops }: Mover = { hops: 0 },
+  ): AlarmRecord {
+    const { now, newId } = this.#parts
+    const moment = { now: now(), recordId: newId(), ...(effect !== undefined && { effect }) }
+    const changed = changedAlarm(alarm, change, moment)
+    if (changed === undefined) return alarm
+    draft.replace(changed)
+    const { changes } = changed
+    draft.events.push(eventOf(tenant, UPDATED, changed.alarm, { now: moment.now, hops, changes }))
+    return changed.alarm
+  }
+
+  async #work<T extends AlarmRecord | undefined>(office: TenantAlarms, key: string, work: Work<T>): Promise<T> {
+    const alarm = await this.#parts.lanes.run(office.books, key, work)
+    if (alarm !== undefined) office.watch(alarm)
+    return alarm
+  }
+
+  /** What the rules have to say now; later the task may be gone. */
+  async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
+    const { causes, logger } = this.#parts
+    const { unordered: _unordered, ...kept } = cause
+    try {
+      return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
+    } catch (error) {
+      logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
+      return { cause: kept, explanation: null }
+    }
+  }
+}
+
+const OVER: ReadonlySet<ErrorCode> = new Set(['FINAL', 'NOT_FOUND', 'SUPERSEDED'])
+
+/** What rules act on when they raise or change an alarm, by the names that plugs have for it. */
+function thingsOf(alarm: Pick<AlarmRecord, 'source' | 'type' | 'dedupKey'>): readonly string[] {
+  return [thingOf(alarm.source.id, alarm.type), ...keyThingsOf(alarm)]
+}
+
+function keyThingsOf({ dedupKey }: Pick<AlarmRecord, 'dedupKey'>): readonly string[] {
+  return dedupKey === undefined ? [] : [`alarm:${dedupKey}`]
+}
+
+function thingOf(source: string, type: string): string {
+  return `alarm:${source}/${type}`
+}
+
+export function noAlarm(id: string): AppError {
+  return new AppError('NOT_FOUND', `alarm with id '${id.slice(0, 100)}' not found`)
+}

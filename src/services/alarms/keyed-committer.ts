@@ -1,0 +1,106 @@
+/**
+ * Work on the alarms of one key goes one after the other; what waits meanwhile shares the next commit. Work of another
+ * process on the same store shows as a conflict, and is then seen.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../kernel/errors.ts'
+import type { TenantRepositories } from './repositories.ts'
+import type { AlarmEvent } from './contract.ts'
+import { KeyDraft } from './key-draft.ts'
+
+/** Does its part on the draft and gives the answer. It may be done again on another draft; when it throws, it has done nothing. */
+export type Work<T> = (draft: KeyDraft) => Promise<T> | T
+
+interface Waiting {
+  readonly work: Work<unknown>
+  resolve(answer: unknown): void
+  reject(error: unknown): void
+}
+
+/** Works that share a commit. */
+const MAX_AT_ONCE = 100
+/** As often something else may be written meanwhile. */
+const MAX_TRIES = 50
+/** Works that may wait for one key. */
+const MAX_WAITING = 10_000
+
+export class KeyedCommitter {
+  readonly #now: () => number
+  readonly #committed: (books: TenantRepositories, last: number, events: readonly AlarmEvent[]) => void
+  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #running = new Set<Promise<void>>()
+
+  /** `now`: epoch ms. `committed` is told the events of each commit and the position of the last */
+  constructor(
+    now: () => number,
+    committed: (books: TenantRepositories, last: number, events: readonly AlarmEvent[]) => void,
+  ) {
+    this.#now = now
+    this.#committed = committed
+  }
+
+  run<T>(books: TenantRepositories, key: string, work: Work<T>): Promise<T> {
+    const lane = `${books.tenant}\n${key}`
+    return new Promise<T>((resolve, reject) => {
+      const waiting: Waiting = { work, resolve, reject }
+      const list = this.#waiting.get(lane)
+      if (list === undefined) {
+        this.#waiting.set(lane, [waiting])
+        const running = this.#drain(books, key, lane).finally(() => this.#running.delete(running))
+        this.#running.add(running)
+      } else if (list.length < MAX_WAITING) list.push(waiting)
+      else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes wait for this alarm; send less at once`))
+    })
+  }
+
+  /** Resolves when everything that was asked so far is done. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  }
+
+  async #drain(books: TenantRepositories, key: string, lane: string): Promise<void> {
+    const list = this.#waiting.get(lane) ?? []
+    while (list.length > 0) {
+      const works = list.splice(0, MAX_AT_ONCE)
+      try {
+        await this.#together(books, key, works)
+      } catch (error) {
+        for (const { reject } of works) reject(error)
+      }
+    }
+    this.#waiting.delete(lane)
+  }
+
+  async #together(books: TenantRepositories, key: string, works: readonly Waiting[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const draft = await KeyDraft.open(books, key, this.#now())
+      const settled = await settle(draft, works)
+      const writes = draft.writes()
+      try {
+        if (writes.length > 0) {
+          const { results } = await books.commit(writes)
+          if (draft.events.length > 0) this.#committed(books, results.at(-1) ?? 0, draft.events)
+        }
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries >= MAX_TRIES) throw error
+        await setImmediate()
+        continue
+      }
+      for (const tell of settled) tell()
+      return
+    }
+  }
+}
+
+async function settle(draft: KeyDraft, works: readonly Waiting[]): Promise<readonly (() => void)[]> {
+  const settled: (() => void)[] = []
+  for (const { work, resolve, reject } of works) {
+    try {
+      const answer = await work(draft)
+      settled.push(() => resolve(answer))
+    } catch (error) {
+      settled.push(() => reject(error))
+    }
+  }
+  return settled
+}

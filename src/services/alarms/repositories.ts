@@ -1,0 +1,43 @@
+/** The collections and the log of one tenant, opened once. */
+import { EffectLedger } from '../../effects/effect-order.ts'
+import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
+import {
+  ALARMS,
+  CAUSES,
+  CHUNKS,
+  CURSORS,
+  EVENT_LOG,
+  KEYS,
+  type AlarmRecord,
+  type CauseRecord,
+  type CursorRecord,
+  type HistoryChunk,
+  type KeyRecord,
+} from './alarm-record.ts'
+
+export interface TenantRepositories {
+  readonly tenant: string
+  readonly alarms: Collection<AlarmRecord>
+  readonly keys: Collection<KeyRecord>
+  readonly chunks: Collection<HistoryChunk>
+  readonly causes: Collection<CauseRecord>
+  readonly cursors: Collection<CursorRecord>
+  readonly events: Log
+  readonly effects: EffectLedger
+  commit(writes: readonly Write[]): ReturnType<Store['commit']>
+}
+
+export function openRepositories(storage: Storage, tenant: string): TenantRepositories {
+  const store = storage.tenant(tenant)
+  return {
+    tenant,
+    alarms: store.collection(ALARMS),
+    keys: store.collection(KEYS),
+    chunks: store.collection(CHUNKS),
+    causes: store.collection(CAUSES),
+    cursors: store.collection(CURSORS),
+    events: store.log(EVENT_LOG),
+    effects: new EffectLedger(store),
+    commit: (writes) => store.commit(writes),
+  }
+}

@@ -1,0 +1,60 @@
+/** Everything of one tenant: its collections, who is told of its events, and when something happens by itself. */
+import type { Feed } from '../../kernel/feed.ts'
+import type { Storage } from '../../storage/contract.ts'
+import { dueTime, type AlarmRecord } from './alarm-record.ts'
+import { openRepositories, type TenantRepositories } from './repositories.ts'
+import type { AlarmEvent, AlarmForwarding } from './contract.ts'
+import { EventForwarder } from './event-forwarder.ts'
+import { EventTail, type LiveEvent } from './event-tail.ts'
+import type { Logger } from '../../kernel/logger.ts'
+
+export interface TenantAlarmsDependencies {
+  readonly storage: Storage
+  readonly feed: Feed<LiveEvent>
+  readonly engine: () => AlarmForwarding | undefined
+  readonly logger: Logger | undefined
+  readonly failed: (error: unknown) => void
+}
+
+export class TenantAlarms {
+  readonly books: TenantRepositories
+  readonly tail: EventTail
+  readonly forwarder: EventForwarder
+  /** epoch ms of the first thing that happens by itself, as far as it is known here */
+  nextDue = Number.POSITIVE_INFINITY
+
+  private constructor(books: TenantRepositories, tail: EventTail, forwarder: EventForwarder) {
+    this.books = books
+    this.tail = tail
+    this.forwarder = forwarder
+  }
+
+  static async open(
+    tenant: string,
+    { storage, feed, engine, logger, failed }: TenantAlarmsDependencies,
+  ): Promise<TenantAlarms> {
+    const books = openRepositories(storage, tenant)
+    const tail = await EventTail.open(books, feed, failed)
+    return new TenantAlarms(books, tail, new EventForwarder(books, engine, logger))
+  }
+
+  committed(last: number, events: readonly AlarmEvent[]): void {
+    this.tail.committed(last, events)
+    this.forwarder.wake()
+  }
+
+  /** An alarm is so now. */
+  watch(alarm: AlarmRecord): void {
+    this.nextDue = Math.min(this.nextDue, dueTime(alarm) ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** What other processes wrote counts as well. */
+  async readNextDue(): Promise<void> {
+    const [first] = await this.books.alarms.find({
+      where: [{ field: 'due', op: 'exists', value: true }],
+      sort: [{ field: 'due' }],
+      limit: 1,
+    })
+    this.nextDue = (first && dueTime(first.value)) ?? Number.POSITIVE_INFINITY
+  }
+}

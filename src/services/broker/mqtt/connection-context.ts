@@ -1,0 +1,50 @@
+/** What the port is opened with, and what its connections have of it. */
+import type { Caller } from '../../../kernel/caller.ts'
+import type { BrokerApi, BrokerMessage } from '../contract.ts'
+import type { Reason } from './reasons.ts'
+
+export interface MqttOptions {
+  /** the broker as that caller may see it */
+  readonly api: (caller: Caller) => BrokerApi
+  /** Undefined when they are wrong. Rejects with `RATE_LIMITED` after too many attempts from an address. */
+  readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
+  readonly host: string
+  /** 0: the system picks one */
+  readonly port: number
+  readonly newId: () => string
+  /** Does it after ms, unless it is taken back. Default: the machine's timers, which keep no process alive. */
+  readonly after?: (ms: number, work: () => void) => () => void
+  readonly limits?: Partial<MqttLimits>
+}
+
+export interface MqttLimits extends ConnectionLimits {
+  /** connections at once; default 20,000 */
+  readonly connections: number
+}
+
+export interface ConnectionLimits {
+  /** bytes of one packet; default 1 MiB */
+  readonly packetBytes: number
+  /** messages of one client that wait to be durable; default 256 */
+  readonly inFlight: number
+  /** subscriptions of one client; default 100 */
+  readonly subscriptions: number
+  /** messages that wait for one subscription; default 1,000 */
+  readonly waiting: number
+}
+
+/** What a connection needs of the port. */
+export interface ConnectionContext {
+  readonly options: MqttOptions
+  readonly limits: MqttLimits
+  after(ms: number, work: () => void): () => void
+  /** The client that had this name before has to go. */
+  named(tenant: string, clientId: string, connection: Leaving): void
+  left(connection: Leaving, tenant: string | undefined, clientId: string): void
+  /** Each message becomes text once, however many read it. */
+  textOf(message: BrokerMessage): Buffer
+}
+
+export interface Leaving {
+  end(reason: Reason): Promise<void>
+}

@@ -1,0 +1,122 @@
+/**
+ * MQTT 3.1, 3.1.1 and 5 for devices, on a port of its own: the same posting, streams and credentials as over HTTP. User
+ * name and password are API key and secret.
+ *
+ * MQTT-1 a message of QoS 1 or 2 is acknowledged when it is durable, and in the order in which they came
+ * MQTT-2 a message that can never be taken is acknowledged with its reason (version 5), or acknowledged and told on
+ *   the topic `errors` (version 3); when the fault is ours, nothing is acknowledged and the connection ends, so that
+ *   it comes again
+ * MQTT-3 what waits for a slow reader is bounded, and the oldest is lost
+ *
+ * Sessions end with their connection: nothing is kept for a device that is away, and nothing is retained. Streams are
+ * given at QoS 0 or 1.
+ */
+import { createServer, type Socket } from 'node:net'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { BrokerMessage } from '../contract.ts'
+import { Connection } from './connection.ts'
+import { REASONS } from './reasons.ts'
+import type { Leaving, MqttLimits, MqttOptions, ConnectionContext } from './connection-context.ts'
+
+/** An open port. */
+export interface MqttListener {
+  readonly port: number
+  readonly connections: number
+  /** Takes nothing any more, tells every client so, and waits for what is on its way into the log. */
+  close(): Promise<void>
+}
+
+const LIMITS: MqttLimits = {
+  connections: 20_000,
+  packetBytes: 1_048_576,
+  inFlight: 256,
+  subscriptions: 100,
+  waiting: 1000,
+}
+
+/** `LISTEN` when the address cannot be had. */
+export async function openMqtt(options: MqttOptions): Promise<MqttListener> {
+  const door = new MqttServer(options)
+  await door.listen()
+  return door
+}
+
+class MqttServer implements MqttListener, ConnectionContext {
+  readonly options: MqttOptions
+  readonly limits: MqttLimits
+  readonly #server = createServer((socket) => this.#welcome(socket))
+  readonly #open = new Set<Leaving>()
+  /** by tenant and client id */
+  readonly #named = new Map<string, Leaving>()
+  /** each message becomes text once, however many read it */
+  readonly #texts = new WeakMap<BrokerMessage, Buffer>()
+
+  constructor(options: MqttOptions) {
+    this.options = options
+    this.limits = { ...LIMITS, ...options.limits }
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  get connections(): number {
+    return this.#open.size
+  }
+
+  listen(): Promise<void> {
+    const { host, port } = this.options
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (error) => {
+        const text = `MQTT cannot listen on ${host}:${port}: ${messageOf(error)}; choose another port`
+        reject(new AppError('LISTEN', text, { cause: error }))
+      })
+      this.#server.listen(port, host, resolve)
+    })
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await Promise.all([...this.#open].map((one) => one.end(REASONS.shuttingDown)))
+    await closed
+  }
+
+  after(ms: number, work: () => void): () => void {
+    const { after = byTimers } = this.options
+    return after(ms, work)
+  }
+
+  /** The client that had this name before has to go. */
+  named(tenant: string, clientId: string, connection: Leaving): void {
+    const key = `${tenant}\n${clientId}`
+    const before = this.#named.get(key)
+    this.#named.set(key, connection)
+    void before?.end(REASONS.takenOver)
+  }
+
+  left(connection: Leaving, tenant: string | undefined, clientId: string): void {
+    this.#open.delete(connection)
+    const key = `${tenant}\n${clientId}`
+    if (this.#named.get(key) === connection) this.#named.delete(key)
+  }
+
+  textOf(message: BrokerMessage): Buffer {
+    const known = this.#texts.get(message)
+    if (known !== undefined) return known
+    const text = Buffer.from(JSON.stringify(message))
+    this.#texts.set(message, text)
+    return text
+  }
+
+  #welcome(socket: Socket): void {
+    if (this.#open.size >= this.limits.connections) return void socket.destroy()
+    this.#open.add(new Connection(socket, this))
+  }
+}
+
+function byTimers(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,93 @@
+/** Writes down what happened: history and log in the commit of the change, and the feed after it. */
+import type { Caller } from '../../kernel/caller.ts'
+import { Feed } from '../../kernel/feed.ts'
+import { sameJson, type Json } from '../../kernel/json.ts'
+import type { Write } from '../../storage/contract.ts'
+import type { TenantRepositories } from './repositories.ts'
+import type { MetadataEvent, ResourceEntity } from './contract.ts'
+import { notedChange } from './managed-tasks/noted-change.ts'
+import { historyOf, recordId, type HistoryRecord, type Kind } from './history.ts'
+
+export interface Change {
+  readonly kind: Kind
+  readonly id: string
+  readonly before: ResourceEntity | undefined
+  readonly after: ResourceEntity | undefined
+  /** what made the broker discover it */
+  readonly message?: Json
+  readonly cascaded?: readonly string[]
+}
+
+export interface Noted {
+  /** for the commit of the change */
+  readonly writes: readonly Write[]
+  /** after it */
+  tell(): void
+}
+
+export class ChangeRecorder {
+  readonly feed: Feed<MetadataEvent>
+  readonly #now: () => number
+  readonly #newId: () => string
+  readonly #told: (tenant: string) => void
+  #order = 0
+
+  /** `told`: called after each commit that has something in the log */
+  constructor(now: () => number, newId: () => string, told: (tenant: string) => void = () => {}) {
+    this.feed = new Feed({ kept: 1_000, keptTopics: 1_000 })
+    this.#now = now
+    this.#newId = newId
+    this.#told = told
+  }
+
+  /** Rises with every call, and from one life of the process to the next as long as the clock does. */
+  nextOrder(): number {
+    this.#order = Math.max(this.#order + 1, this.#now() * 1000)
+    return this.#order
+  }
+
+  note(books: TenantRepositories, caller: Caller, change: Change): Noted {
+    const { kind, id, before, after } = change
+    const time = this.#now()
+    const record: HistoryRecord = {
+      of: historyOf(kind, id),
+      time,
+      userId: caller.user,
+      change: before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated',
+      ...(after && { entity: after }),
+    }
+    const event = eventOf(change, time)
+    const kept = books.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent')
+    const body = event as unknown as Json
+    // most changes are nothing to those who follow the log, and are not written there
+    const isFollowed = notedChange(body) !== undefined
+    return {
+      writes: isFollowed ? [kept, books.log.appending(0, [body])] : [kept],
+      tell: () => {
+        this.feed.publish(books.tenant, event)
+        if (isFollowed) this.#told(books.tenant)
+      },
+    }
+  }
+}
+
+function eventOf({ kind, before, after, message, cascaded }: Change, timestamp: number): MetadataEvent {
+  const type =
+    before === undefined ? (message === undefined ? 'create' : 'discovered') : after === undefined ? 'delete' : 'update'
+  const entity = after ?? before
+  return {
+    type,
+    objectType: kind,
+    timestamp,
+    ...(entity && (kind === 'resource' ? { resource: entity } : { resourcetype: entity })),
+    ...(before && after && { oldValues: oldValues(before, after) }),
+    ...(message !== undefined && { message }),
+    ...(cascaded !== undefined && cascaded.length > 0 && { cascadeDelete: cascaded }),
+  }
+}
+
+function oldValues(before: ResourceEntity, after: ResourceEntity): Readonly<Record<string, Json>> {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed = [...names].filter((name) => !sameJson(before[name], after[name]))
+  return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]))
+}

@@ -1,0 +1,160 @@
+/** Everything that works beside the documents, as the service takes it: managed tasks, commands and bulk operations. */
+import type { CommandOutbox } from '../../broker/contract.ts'
+import type { BackgroundWork, DocumentServices, MakeBackgroundWork } from '../background-work.ts'
+import type { Repositories } from '../repositories.ts'
+import type { ActuatorCall, ManagedTasks } from '../contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
+import { JobRunner } from '../../../jobs/job-runner.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
+import { commandPage } from '../commands/command-log.ts'
+import { CommandRunner } from '../commands/command-runner.ts'
+import { Outbox } from '../commands/outbox.ts'
+import { adoptOldOperations, operationHandler } from '../operations/operation-jobs.ts'
+import { OPERATIONS } from '../operations/operation-record.ts'
+import { operationApi } from '../operations/operation-service.ts'
+import { storedDocuments } from './stored-documents.ts'
+import type { StartTimer } from './start-timer.ts'
+import { plannedWalk } from './type-walks.ts'
+import { createReconciler, type ManagedTaskReconciler } from './reconciler.ts'
+
+export interface OperatedBackgroundWork {
+  /** for the options of the service, once */
+  readonly make: MakeBackgroundWork
+  /** for the broker; `CLOSED` before the service is made */
+  readonly outbox: CommandOutbox
+  /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
+  templateWritten(tenant: string, template: string): void
+  /** Resolves when all that was asked before is done, as far as it can be. */
+  idle(): Promise<void>
+}
+
+/** `later`: default: the machine's timers, which keep no process alive */
+export function createBackgroundWork({
+  later = machineTimers.later,
+}: { readonly later?: StartTimer } = {}): OperatedBackgroundWork {
+  let work: Work | undefined
+  const made = (): Work => {
+    if (work === undefined) throw new AppError('CLOSED', 'the resources are not served yet; send the command again')
+    return work
+  }
+  return {
+    make: (core) => {
+      work = new Work(core, later)
+      return work
+    },
+    outbox: {
+      planning: (tenant, resource, command, hops) => made().outbox.planning(tenant, resource, command, hops),
+      committed: (tenant, resource) => made().outbox.committed(tenant, resource),
+    },
+    templateWritten: (tenant, template) => work?.upkeep.templateWritten(tenant, template),
+    idle: async () => work?.idle(),
+  }
+}
+
+class Work implements BackgroundWork {
+  readonly upkeep: ManagedTaskReconciler
+  readonly outbox: Outbox
+  readonly #core: DocumentServices
+  readonly #commands: CommandRunner
+  readonly #jobs: JobRunner
+
+  constructor(core: DocumentServices, later: StartTimer) {
+    const { library, service, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = core
+    this.#core = core
+    const storage = { tenant: (id: string) => library.of(id).store, tenants: () => ownTenants(library) }
+    const common = { storage, now, logger }
+    this.upkeep = createReconciler({
+      ...common,
+      newId,
+      later,
+      documents: storedDocuments(library),
+      tasks: managedTasks,
+    })
+    this.#commands = new CommandRunner({
+      ...common,
+      later,
+      actuators,
+      owner: newId(),
+      lookup: (tenant, id) => service.lookup(tenant, id),
+    })
+    this.outbox = new Outbox({
+      store: (tenant) => library.of(tenant).store,
+      now,
+      newId,
+      ready: (tenant, resource) => this.#commands.ready(tenant, resource),
+    })
+    this.#jobs = new JobRunner({
+      ...common,
+      newId,
+      handlers: [operationHandler((caller) => service.as(caller), logger)],
+      timers: { ...machineTimers, later },
+    })
+  }
+
+  async start(): Promise<void> {
+    await this.upkeep.start()
+    await this.#commands.start()
+    const { library } = this.#core
+    for (const tenant of await ownTenants(library)) await adoptOldOperations(library.of(tenant).store)
+    await this.#jobs.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#jobs.stop()
+    await Promise.all([this.upkeep.stop(), this.#commands.stop()])
+  }
+
+  written(tenant: string): void {
+    this.upkeep.wake(tenant)
+  }
+
+  planning: NonNullable<BackgroundWork['planning']> = (books, caller, type, operation) =>
+    books.store
+      .collection(OPERATIONS)
+      .putting(operation, plannedWalk(operation, type, caller.user, this.#core.now(), 0))
+
+  planned(tenant: string): void {
+    this.upkeep.planned(tenant)
+  }
+
+  commands: NonNullable<BackgroundWork['commands']> = (books, id, query) => commandPage(books.store, id, query)
+
+  operations: NonNullable<BackgroundWork['operations']> = (caller) => {
+    const { library, now, newId } = this.#core
+    const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
+    return operationApi({ jobs, now, newId }, library.of(caller.tenant), caller)
+  }
+
+  operationOf(tenant: string, type: string): string | undefined {
+    return this.upkeep.operationOf(tenant, type)
+  }
+
+  openOperations(): number {
+    return this.#jobs.open
+  }
+
+  upkeepWaiting(): number {
+    return this.upkeep.waiting
+  }
+
+  async idle(): Promise<void> {
+    await this.#jobs.idle()
+    await Promise.all([this.upkeep.idle(), this.#commands.idle()])
+  }
+}
+
+/** Without those of the host itself, whose names begin with _. */
+async function ownTenants(library: Repositories): Promise<readonly string[]> {
+  return (await library.tenants()).filter((tenant) => !tenant.startsWith('_'))
+}
+
+const noTasks: ManagedTasks = {
+  of: async () => [],
+  make: () => Promise.reject(new AppError('CLOSED', 'this host makes no tasks')),
+  remove: async () => undefined,
+}
+
+const noActuators: ActuatorCall = {
+  run: () => Promise.reject(new AppError('CLOSED', 'this host runs no actuators; commands wait for one that does')),
+}

@@ -1,0 +1,129 @@
+/** Managed tasks follow resources and types, for all tenants of a host (RESOURCE-3 of the contract). */
+import { machineTimers } from '../../../machine/timers.ts'
+import type { Storage } from '../../../storage/contract.ts'
+import type { ManagedTasks } from '../contract.ts'
+import { Limit } from './limit.ts'
+import type { ReconcilerDocuments } from './reconcile.ts'
+import type { StartTimer } from './start-timer.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import { TenantReconciler } from './tenant-reconciler.ts'
+
+export interface ReconcilerOptions {
+  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
+  readonly documents: ReconcilerDocuments
+  readonly tasks: ManagedTasks
+  /** epoch ms */
+  readonly now: () => number
+  /** ids of operations; never the same twice */
+  readonly newId: () => string
+  /** default: the machine's timers, which do not keep the process alive */
+  readonly later?: StartTimer
+  readonly logger?: Logger | undefined
+  /** resources of a type that are walked at a time; default 200 */
+  readonly slice?: number
+}
+
+export interface ManagedTaskReconciler {
+  /** Goes on with what was under way, for every tenant. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** After a commit that has entries in the log of changes. Never waits. */
+  wake(tenant: string): void
+  /** An operation over a type's resources was committed with the type. Never waits. */
+  planned(tenant: string): void
+  /** A template was made or changed: what could not be made of it is tried again. Never waits. */
+  templateWritten(tenant: string, template: string): void
+  /** The operation that is under way over the resources of a type: `$bulkOperation`. */
+  operationOf(tenant: string, type: string): string | undefined
+  /** resources whose managed tasks are not yet as they should be */
+  readonly waiting: number
+  /** Resolves when all that was written before is done, as far as it can be. */
+  idle(): Promise<void>
+}
+
+export function createReconciler(options: ReconcilerOptions): ManagedTaskReconciler {
+  return new HostReconciler(options)
+}
+
+/** Resources at a time, over all tenants: enough that the store can put their commits together. */
+const AT_ONCE = 64
+
+class HostReconciler implements ManagedTaskReconciler {
+  readonly #options: ReconcilerOptions
+  readonly #limit = new Limit(AT_ONCE)
+  readonly #tenants = new Map<string, TenantReconciler>()
+  readonly #starting = new Map<string, Promise<void>>()
+  #isRunning = false
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options
+  }
+
+  get waiting(): number {
+    let count = 0
+    for (const tenant of this.#tenants.values()) count += tenant.waiting
+    return count
+  }
+
+  async start(): Promise<void> {
+    this.#isRunning = true
+    for (const tenant of await this.#options.storage.tenants()) await this.#started(tenant)
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    await Promise.allSettled(this.#starting.values())
+    await Promise.all([...this.#tenants.values()].map((tenant) => tenant.stop()))
+  }
+
+  wake(tenant: string): void {
+    // before the start there is nothing to lose: the start reads the log
+    if (!this.#isRunning) return
+    const known = this.#tenants.get(tenant)
+    if (known !== undefined) known.wake()
+    else this.#started(tenant).catch((error: unknown) => this.#options.logger?.error(String(error)))
+  }
+
+  planned(tenant: string): void {
+    this.#tenants.get(tenant)?.planned()
+  }
+
+  templateWritten(tenant: string, template: string): void {
+    this.#tenants.get(tenant)?.retry(template)
+  }
+
+  operationOf(tenant: string, type: string): string | undefined {
+    return this.#tenants.get(tenant)?.operationOf(type)
+  }
+
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#starting.values())
+    await Promise.all([...this.#tenants.values()].map((tenant) => tenant.idle()))
+  }
+
+  #started(tenant: string): Promise<void> {
+    const known = this.#starting.get(tenant)
+    if (known !== undefined) return known
+    const starting = this.#start(tenant)
+    this.#starting.set(tenant, starting)
+    // one that could not be read is tried again by the next who asks
+    starting.catch(() => this.#starting.delete(tenant))
+    return starting
+  }
+
+  async #start(tenant: string): Promise<void> {
+    const { storage, later = machineTimers.later, ...parts } = this.#options
+    const upkeep = new TenantReconciler({
+      ...parts,
+      tenant,
+      store: storage.tenant(tenant),
+      later,
+      limit: this.#limit,
+    })
+    await upkeep.start()
+    this.#tenants.set(tenant, upkeep)
+    if (!this.#isRunning) await upkeep.stop()
+    // what was written while it started
+    else upkeep.wake()
+  }
+}

@@ -1,0 +1,359 @@
+/**
+ * Managed tasks of one tenant follow its resources and types.
+ *
+ * MANAGED-1 the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is
+ *   stored
+ * MANAGED-2 every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does
+ *   no harm
+ * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
+ */
+import { setImmediate } from 'node:timers/promises'
+import { messageOf } from '../../../kernel/errors.ts'
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
+import type { Collection, Store, Write } from '../../../storage/contract.ts'
+import type { ManagedTasks } from '../contract.ts'
+import type { Limit } from './limit.ts'
+import { notedChange, type NotedChange } from './noted-change.ts'
+import type { StartTimer } from './start-timer.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import { isClosed, reconcile, type Existing, type Failure, type ReconcilerDocuments } from './reconcile.ts'
+import { tasksInTime } from './in-time.ts'
+import { TypeWalks } from './type-walks.ts'
+import { CURSOR, LACKING, RECONCILER_CURSORS, type LackingResource } from './reconciler-record.ts'
+
+export interface TenantReconcilerDependencies {
+  readonly tenant: string
+  readonly store: Store
+  readonly documents: ReconcilerDocuments
+  readonly tasks: ManagedTasks
+  /** reconcilings at a time, of all tenants */
+  readonly limit: Limit
+  /** epoch ms */
+  readonly now: () => number
+  readonly newId: () => string
+  readonly later: StartTimer
+  readonly logger?: Logger | undefined
+  /** resources of a type that are walked at a time; default 200 */
+  readonly slice?: number | undefined
+}
+
+interface Reconciled {
+  readonly writes: readonly Write[]
+  readonly failures: readonly Failure[]
+}
+
+const LOG = 'resources'
+const PARTITION = 0
+/** resources whose tasks are looked for together */
+const CHUNK = 200
+/** entries of the log that are taken in one step */
+const PORTION = 500
+/** entries that were followed before they are let go together */
+const TRIMMED = 1000
+/** ms after which what failed is tried again */
+const RETRY_MS = 60_000
+/** resources that are tried again at a time */
+const RETRIED = 200
+/** so many of a large number that lacks tasks are tried to see whether the others are worth it */
+const PROBED = 50
+
+export class TenantReconciler {
+  readonly #parts: TenantReconcilerDependencies
+  readonly #cursors: Collection<{ readonly position: number }>
+  readonly #lacking: Collection<LackingResource>
+  /** ids in `#lacking` */
+  readonly #lackingIds = new Set<string>()
+  readonly #lanes = new KeyedMutex()
+  readonly #walks: TypeWalks
+  /** problems that were told already */
+  readonly #told = new Set<string>()
+  #position = 0
+  #trimmed = 0
+  #following: Promise<void> | undefined
+  #retrying: Promise<void> | undefined
+  #adopting: Promise<void> | undefined
+  #isBehind = false
+  #isStopped = false
+  #left = 0
+  /** the last that was probed; the next probe goes on from there */
+  #probed: string | undefined
+  #cancelRetry: (() => void) | undefined
+
+  constructor(parts: TenantReconcilerDependencies) {
+    this.#parts = { ...parts, tasks: tasksInTime(parts.tasks, parts.later, (id) => this.#madeLate(id)) }
+    this.#cursors = parts.store.collection(RECONCILER_CURSORS)
+    this.#lacking = parts.store.collection(LACKING)
+    this.#walks = new TypeWalks({
+      ...parts,
+      reconcile: (ids) => this.#reconcileAll(ids),
+      rebind: (ids) => this.#rebind(ids),
+    })
+  }
+
+  /** resources whose tasks are not yet as they should be, as far as it is known */
+  get waiting(): number {
+    return this.#left + this.#lackingIds.size + this.#walks.left
+  }
+
+  /** The operation that is under way over the resources of a type. */
+  operationOf(type: string): string | undefined {
+    return this.#walks.operationOf(type)
+  }
+
+  /** Goes on where the last life ended. */
+  async start(): Promise<void> {
+    this.#position = (await this.#cursors.get(CURSOR))?.value.position ?? 0
+    for (let afterId: string | undefined; ;) {
+      const ids = await this.#lacking.ids({ limit: 10_000, ...(afterId !== undefined && { afterId }) })
+      for (const id of ids) this.#lackingIds.add(id)
+      afterId = ids.at(-1)
+      if (afterId === undefined || ids.length < 10_000) break
+    }
+    await this.#walks.adopt()
+    if (this.#lackingIds.size > 0) this.retry()
+    this.wake()
+  }
+
+  /** Something was written. Never waits. */
+  wake(): void {
+    if (this.#isStopped) return
+    this.#isBehind = true
+    if (this.#following !== undefined) return
+    this.#following = this.#follow().finally(() => {
+      this.#following = undefined
+      if (this.#isBehind) this.wake()
+    })
+  }
+
+  /** An operation was stored with the change of its type. Never waits. */
+  planned(): void {
+    if (this.#isStopped) return
+    this.#adopting = (this.#adopting ?? Promise.resolve())
+      .then(() => this.#walks.adopt())
+      .catch((error: unknown) => this.#interrupted(error))
+  }
+
+  /** Tries what could not be made; with a template, only what wanted that one. Never waits. */
+  retry(template?: string): void {
+    if (this.#isStopped || this.#lackingIds.size === 0) return
+    const before = this.#retrying ?? Promise.resolve()
+    this.#retrying = before.then(() => this.#retryAll(template === undefined ? [] : [['template', template]]))
+  }
+
+  /** Resolves when everything that was written so far is done, as far as it can be. */
+  async idle(): Promise<void> {
+    for (;;) {
+      const busy = this.#following ?? this.#adopting ?? this.#walks.busy ?? this.#retrying
+      if (busy === undefined) return
+      await busy
+      if (busy === this.#retrying) this.#retrying = undefined
+      if (busy === this.#adopting) this.#adopting = undefined
+    }
+  }
+
+  /** What is under way is finished as far as its step, the rest is left for the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#isBehind = false
+    this.#cancelRetry?.()
+    this.#walks.stop()
+    await this.idle()
+    await this.#lanes.idle()
+  }
+
+  async #follow(): Promise<void> {
+    const log = this.#parts.store.log(LOG)
+    try {
+      while (this.#isBehind && !this.#isStopped) {
+        this.#isBehind = false
+        for (;;) {
+          const entries = await log.read(PARTITION, this.#position, PORTION)
+          const last = entries.at(-1)
+          if (last === undefined || this.#isStopped) break
+          await this.#take(
+            entries.map(({ body }) => notedChange(body)),
+            last.position,
+          )
+          await setImmediate()
+        }
+      }
+    } catch (error) {
+      this.#interrupted(error)
+    }
+  }
+
+  async #take(changes: readonly (NotedChange | undefined)[], position: number): Promise<void> {
+    const [resources, bound, types, retried] = sorted(changes)
+    const writes = resources.size === 0 ? [] : (await this.#reconcileAll([...resources])).writes
+    await this.#rebind([...bound])
+    const walks = await this.#walks.begin(types)
+    // a life that was told to stop has not done all of it
+    if (this.#isStopped) return
+    await this.#parts.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
+    this.#position = position
+    this.#walks.go()
+    // nobody else follows the log
+    if (position - this.#trimmed >= TRIMMED) {
+      await this.#parts.store.log(LOG).trim(PARTITION, position)
+      this.#trimmed = position
+    }
+    for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
+  }
+
+  /** Nodes of tasks that they have follow their metadata. */
+  async #rebind(ids: readonly string[]): Promise<void> {
+    const { tasks, tenant, limit } = this.#parts
+    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(tenant, id))))
+  }
+
+  /** Reconciles them; the writes keep what failed and forget what failed before. */
+  async #reconcileAll(ids: readonly string[]): Promise<Reconciled> {
+    const writes: Write[] = []
+    const failures: Failure[] = []
+    this.#left += ids.length
+    let left = ids.length
+    try {
+      for (let from = 0; from < ids.length && !this.#isStopped; from += CHUNK) {
+        const chunk = ids.slice(from, from + CHUNK)
+        const done = await this.#lanes.run('', () => this.#reconcileSome(chunk))
+        this.#left -= chunk.length
+        left -= chunk.length
+        writes.push(...done.writes)
+        failures.push(...done.failures)
+      }
+      return { writes, failures }
+    } finally {
+      this.#left -= left
+    }
+  }
+
+  /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
+  async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
+    const { documents, tasks, tenant, limit } = this.#parts
+    const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
+    for (const task of await tasks.of(tenant, ids)) existing.get(task.resource)?.push(task)
+    const results = await Promise.allSettled(
+      ids.map((id) =>
+        limit.run(async () =>
+          this.#isStopped ? undefined : reconcile(documents, tasks, tenant, id, existing.get(id) ?? []),
+        ),
+      ),
+    )
+    // nothing is noted of what has to be done again
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+    const writes: Write[] = []
+    const failures: Failure[] = []
+    for (const [i, result] of results.entries()) {
+      if (result.status === 'rejected' || result.value === undefined) continue
+      writes.push(...this.#note(ids[i] ?? '', result.value))
+      failures.push(...result.value)
+    }
+    return { writes, failures }
+  }
+
+  #note(id: string, failures: readonly Failure[]): readonly Write[] {
+    const [first] = failures
+    if (first === undefined) {
+      return this.#lackingIds.delete(id) ? [this.#lacking.deleting(id)] : []
+    }
+    this.#tell(first)
+    this.#lackingIds.add(id)
+    this.#retryLater()
+    const templates = [...new Set(failures.map(({ templateName }) => templateName))]
+    const { type, error } = first
+    return [this.#lacking.putting(id, { type, templates, error, time: this.#parts.now() })]
+  }
+
+  /** Once for all resources of a type. */
+  #tell({ type, templateName, error }: Failure): void {
+    const text = `type ${type} wants tasks of template ${templateName}, and they cannot be made: ${error}`
+    if (this.#told.has(text)) return
+    if (this.#told.size >= MAX_TOLD) this.#told.clear()
+    this.#told.add(text)
+    this.#parts.logger?.warn(`${text}; they are tried again`)
+  }
+
+  /** One that was given up, and whose place another may have taken: one of the two goes. */
+  #madeLate(id: string): void {
+    if (this.#isStopped) return
+    this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#retrySome([id]))
+  }
+
+  async #retrySome(ids: readonly string[]): Promise<void> {
+    try {
+      const { writes } = await this.#reconcileAll(ids)
+      if (writes.length > 0) await this.#parts.store.commit(writes)
+    } catch (error) {
+      this.#interrupted(error)
+    }
+  }
+
+  /** Some of what failed; all the others as soon as one of them does not fail any more. */
+  async #probe(): Promise<void> {
+    const after = this.#probed
+    const ids = await this.#lacking
+      .ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
+      .catch((error: unknown) => this.#interrupted(error))
+    if (ids === undefined || this.#isStopped) return
+    this.#probed = ids.length < PROBED ? undefined : ids.at(-1)
+    const before = this.#lackingIds.size
+    try {
+      const { writes } = await this.#reconcileAll(ids)
+      if (writes.length > 0) await this.#parts.store.commit(writes)
+    } catch (error) {
+      return this.#interrupted(error)
+    }
+    if (this.#lackingIds.size < before) await this.#retryAll([])
+  }
+
+  async #retryAll(where: readonly (readonly [field: string, value: string])[]): Promise<void> {
+    try {
+      for (let afterId: string | undefined; !this.#isStopped;) {
+        const ids = await this.#lacking.ids({
+          where: where.map(([field, value]) => ({ field, op: 'eq', value })),
+          limit: RETRIED,
+          ...(afterId !== undefined && { afterId }),
+        })
+        const { writes } = await this.#reconcileAll(ids)
+        if (writes.length > 0) await this.#parts.store.commit(writes)
+        afterId = ids.at(-1)
+        if (afterId === undefined || ids.length < RETRIED) return
+        await setImmediate()
+      }
+    } catch (error) {
+      this.#interrupted(error)
+    }
+  }
+
+  #retryLater(): void {
+    if (this.#isStopped) return
+    this.#cancelRetry ??= this.#parts.later(RETRY_MS, () => {
+      this.#cancelRetry = undefined
+      this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#probe())
+      this.wake()
+    })
+  }
+
+  /** What asks others at the wrong moment is done again later. */
+  #interrupted(error: unknown): void {
+    if (!isClosed(error)) {
+      this.#parts.logger?.error(`the upkeep of managed tasks was interrupted: ${messageOf(error)}; it goes on later`)
+    }
+    this.#retryLater()
+  }
+}
+
+/** Resources whose tasks may be others, resources whose nodes may be, types by whether nodes may be, types to try again. */
+function sorted(changes: readonly (NotedChange | undefined)[]) {
+  const [resources, bound, retried] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const types = new Map<string, boolean>()
+  for (const change of changes) {
+    if (change?.kind === 'resource' && change.tasks) resources.add(change.id)
+    if (change?.kind === 'resource' && change.nodes) bound.add(change.id)
+    if (change?.kind === 'type') types.set(change.id, change.nodes || types.get(change.id) === true)
+    if (change?.kind === 'retry') retried.add(change.id)
+  }
+  return [resources, bound, types, retried] as const
+}
+
+const MAX_TOLD = 1000

@@ -1,0 +1,231 @@
+/**
+ * Walks along the resources of types whose templates changed: in slices by id, each stored when it is done, so that a
+ * crash costs a slice. A type that changes again meanwhile is walked from the beginning, in the same operation.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { messageOf } from '../../../kernel/errors.ts'
+import type { Collection, Condition, Store, Write } from '../../../storage/contract.ts'
+import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
+import { isClosed, type Failure, type ReconcilerDocuments } from './reconcile.ts'
+import type { StartTimer } from './start-timer.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+
+export interface WalkDependencies {
+  readonly tenant: string
+  readonly store: Store
+  readonly documents: ReconcilerDocuments
+  readonly now: () => number
+  readonly newId: () => string
+  readonly later: StartTimer
+  readonly logger?: Logger | undefined
+  readonly slice?: number | undefined
+  rebind(ids: readonly string[]): Promise<void>
+  reconcile(
+    ids: readonly string[],
+  ): Promise<{ readonly writes: readonly Write[]; readonly failures: readonly Failure[] }>
+}
+
+interface Walk {
+  record: WalkOperation
+  /** counts the beginnings */
+  round: number
+  going: Promise<void> | undefined
+}
+
+/** resources of a slice */
+const SLICE = 200
+const RETRY_MS = 1000
+/** ms between two looks at whether others are done with a type */
+const BUSY_MS = 100
+/** Who asked for what no request asked for. */
+const ENGINE = 'system/engine'
+
+export class TypeWalks {
+  readonly #parts: WalkDependencies
+  readonly #operations: Collection<OperationRecord>
+  /** by type */
+  readonly #walks = new Map<string, Walk>()
+  /** operations whose end is on its way to the store */
+  readonly #ending = new Set<string>()
+  #isStopped = false
+
+  constructor(parts: WalkDependencies) {
+    this.#parts = parts
+    this.#operations = parts.store.collection(OPERATIONS)
+  }
+
+  /** resources that are not yet walked past */
+  get left(): number {
+    let count = 0
+    for (const { record } of this.#walks.values()) count += Math.max(0, record.total - record.done)
+    return count
+  }
+
+  /** Some walk that goes on; undefined when none does. */
+  get busy(): Promise<void> | undefined {
+    for (const { going } of this.#walks.values()) if (going !== undefined) return going
+    return undefined
+  }
+
+  operationOf(type: string): string | undefined {
+    return this.#walks.get(type)?.record.id
+  }
+
+  /** Goes on with what is stored: operations of the last life, and those that came with a change of their type. */
+  async adopt(): Promise<void> {
+    const { documents, tenant } = this.#parts
+    const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
+    for (const { value } of open) {
+      if (value.kind !== 'walk') continue
+      const total = value.after === undefined ? await documents.countOfType(tenant, value.type) : value.total
+      if (this.#walks.has(value.type) || this.#ending.has(value.id)) continue
+      this.#add({ ...value, total })
+    }
+    this.go()
+  }
+
+  /** What to commit so that these types are walked; then `go`. `types`: whether nodes of tasks may be bound anew. */
+  async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
+    const { documents, tenant } = this.#parts
+    const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
+    for (const type of types.keys()) {
+      const total = await documents.countOfType(tenant, type)
+      planned.push({ type, total, stored: this.#walks.has(type) ? undefined : await this.#planned(type) })
+    }
+    // nothing is waited for from here on: walks go on beside us, and theirs must not be overwritten
+    return planned.map(({ type, total, stored }) => {
+      const walk = this.#walks.get(type) ?? this.#add(stored ?? this.#fresh(type, total))
+      const { after: _after, failed: _failed, ...record } = walk.record
+      walk.round++
+      const binds = types.get(type) === true || record.binds === true
+      walk.record = { ...record, done: 0, total, ...(binds && { binds }) }
+      return this.#operations.putting(record.id, walk.record)
+    })
+  }
+
+  go(): void {
+    for (const walk of this.#walks.values()) {
+      if (this.#isStopped) return
+      walk.going ??= this.#walk(walk).finally(() => (walk.going = undefined))
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #add(record: WalkOperation): Walk {
+    const walk = { record, round: 0, going: undefined }
+    this.#walks.set(record.type, walk)
+    return walk
+  }
+
+  /** The operation that was stored with the change of the type. */
+  async #planned(type: string): Promise<WalkOperation | undefined> {
+    const found = await this.#operations.find({ where: openOf(type) })
+    for (const { value } of found) if (value.kind === 'walk' && !this.#ending.has(value.id)) return value
+    return undefined
+  }
+
+  #fresh(type: string, total: number): WalkOperation {
+    return plannedWalk(this.#parts.newId(), type, ENGINE, this.#parts.now(), total)
+  }
+
+  async #walk(walk: Walk): Promise<void> {
+    const { documents, tenant, store, reconcile, rebind, now, later, slice = SLICE } = this.#parts
+    try {
+      while (!this.#isStopped) {
+        const { round } = walk
+        const { id, type, after, binds } = walk.record
+        const ids = await documents.ofType(tenant, type, after, slice)
+        const { writes, failures } = await reconcile(ids)
+        if (binds === true) await rebind(ids)
+        if (this.#isStopped) return
+        if (walk.round !== round) {
+          if (writes.length > 0) await store.commit(writes)
+          continue
+        }
+        const last = ids.at(-1)
+        const done = walk.record.done + ids.length
+        const isLast = last === undefined || ids.length < slice
+        // whoever works on the type too has the same operation, which ends when all of it is done
+        const isBusy = isLast && (await documents.isBusy(tenant, type, id))
+        const isOver = isLast && !isBusy
+        const others = isOver ? await this.#others(walk.record) : []
+        if (walk.round !== round) continue
+        const failed = withFailures(walk.record.failed, failures)
+        walk.record = {
+          ...walk.record,
+          done,
+          total: isLast ? done : Math.max(done, walk.record.total),
+          ...(last !== undefined && { after: last }),
+          ...(failed && { failed }),
+          ...(isOver && { finishedTime: now() }),
+        }
+        if (isOver) this.#leave(walk)
+        const ended = others.map((other) => this.#operations.putting(other, { ...walk.record, id: other }))
+        await store.commit([...writes, ...ended, this.#operations.putting(id, walk.record)])
+        this.#ending.delete(id)
+        if (isOver) return
+        if (isBusy) return void later(BUSY_MS, () => this.go())
+        await setImmediate()
+      }
+    } catch (error) {
+      this.#interrupted(walk, error)
+    }
+  }
+
+  /** Operations of changes of the type that came while this one went on, which has done their work too. */
+  async #others({ id, type }: WalkOperation): Promise<readonly string[]> {
+    const open = await this.#operations.ids({ where: openOf(type) })
+    return open.filter((other) => other !== id)
+  }
+
+  #leave({ record }: Walk): void {
+    this.#ending.add(record.id)
+    this.#walks.delete(record.type)
+  }
+
+  #interrupted(walk: Walk, error: unknown): void {
+    if (this.#isStopped) return
+    const { finishedTime, ...record } = walk.record
+    if (finishedTime !== undefined) {
+      // its end did not reach the store
+      walk.record = record
+      this.#ending.delete(record.id)
+      if (!this.#walks.has(record.type)) this.#walks.set(record.type, walk)
+    }
+    if (!isClosed(error)) {
+      this.#parts.logger?.error(
+        `operation ${record.id} over the resources of type ${record.type} was interrupted: ${messageOf(error)}; it goes on`,
+      )
+    }
+    this.#parts.later(RETRY_MS, () => this.go())
+  }
+}
+
+/** A walk that was not begun. `now` is epoch ms, `total` how many resources there are. */
+export function plannedWalk(id: string, type: string, user: string, now: number, total: number): WalkOperation {
+  const operation = { entity: 'resourcetype', action: 'update', description: `updating resources of type ${type}` }
+  return { kind: 'walk', id, user, operation, queueTime: now, type, done: 0, total }
+}
+
+function openOf(type: string): readonly Condition[] {
+  return [
+    { field: 'state', op: 'eq', value: 'open-walk' },
+    { field: 'type', op: 'eq', value: type },
+  ]
+}
+
+const MAX_FAILED = 100
+
+function withFailures(before: WalkOperation['failed'], failures: readonly Failure[]): WalkOperation['failed'] {
+  if (failures.length === 0) return before
+  const all = new Map(Object.entries(before ?? {}))
+  for (const { templateName, error } of failures) {
+    const known = all.get(templateName)
+    if (known === undefined && all.size >= MAX_FAILED) continue
+    all.set(templateName, { error: known?.error ?? error, count: (known?.count ?? 0) + 1 })
+  }
+  return Object.fromEntries(all)
+}

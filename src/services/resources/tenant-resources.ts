@@ -1,0 +1,87 @@
+/** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
+import type { Stored } from '../../storage/contract.ts'
+import type { TenantRepositories } from './repositories.ts'
+import type { ConstraintRecord } from './constraint-record.ts'
+import { LastSeen } from './last-seen.ts'
+import type { ResourceEntity } from './contract.ts'
+import { denormalize } from './denormalize.ts'
+import type { ResourceRecord } from './resource-record.ts'
+import { ReadThrough } from './read-through.ts'
+import type { TypeRecord } from './type-record.ts'
+
+const MAX_RESOURCES = 100_000
+const MAX_TYPES = 10_000
+const MAX_CONSTRAINTS = 10_000
+
+interface View {
+  /** of the contact that is not written */
+  readonly heard: number | undefined
+  readonly type: TypeRecord | undefined
+  readonly shown: ResourceEntity
+}
+
+export class TenantResources {
+  readonly books: TenantRepositories
+  /** with their versions, so that a writer need not read them first */
+  readonly resources: ReadThrough<Stored<ResourceRecord>>
+  readonly types: ReadThrough<TypeRecord>
+  readonly constraints: ReadThrough<ConstraintRecord>
+  readonly contacts: LastSeen
+  /** ids of resources that were there when the broker heard of them */
+  readonly known = new Set<string>()
+  /** made once for as long as a record and its type stay the same */
+  readonly #views = new WeakMap<ResourceRecord, View>()
+
+  constructor(books: TenantRepositories, mostResources = MAX_RESOURCES) {
+    this.books = books
+    this.resources = new ReadThrough((id) => books.resources.get(id), mostResources)
+    this.types = new ReadThrough(async (id) => (await books.types.get(id))?.value, MAX_TYPES)
+    this.constraints = new ReadThrough(async (id) => (await books.constraints.get(id))?.value, MAX_CONSTRAINTS)
+    this.contacts = new LastSeen(books)
+  }
+
+  lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
+    const kept = this.resources.peek(id)
+    if (kept === undefined) return this.#read(id)
+    const record = kept.value?.value
+    if (record === undefined) return undefined
+    const typeId = typeIdOf(record)
+    if (typeId === undefined) return this.#show(record, undefined)
+    const type = this.types.peek(typeId)
+    return type === undefined ? this.#read(id) : this.#show(record, type.value)
+  }
+
+  /** A resource as it is shown: without a type, its own attributes. */
+  show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
+    return denormalize(this.contacts.current(record.own), type?.own)
+  }
+
+  typeOf(record: ResourceRecord): Promise<TypeRecord | undefined> | undefined {
+    const typeId = typeIdOf(record)
+    return typeId === undefined ? undefined : this.types.get(typeId)
+  }
+
+  /** Those that waited longest. */
+  async writeContacts(most: number): Promise<void> {
+    for (const { own } of await this.contacts.flush(most)) this.resources.forget(own.id)
+  }
+
+  async #read(id: string): Promise<ResourceEntity | undefined> {
+    const record = (await this.resources.get(id))?.value
+    return record && this.#show(record, await this.typeOf(record))
+  }
+
+  #show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
+    const heard = this.contacts.unwritten(record.own.id)
+    const known = this.#views.get(record)
+    if (known !== undefined && known.type === type && known.heard === heard) return known.shown
+    const shown = this.show(record, type)
+    this.#views.set(record, { heard, type, shown })
+    return shown
+  }
+}
+
+export function typeIdOf({ own }: ResourceRecord): string | undefined {
+  const id = own['resourceTypeId']
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,4 +1,0 @@
-/** What the work beside requests is given by whoever makes it. */
-
-/** Does the work after so many ms; gives how to call it off. A host's timers must not keep its process alive. */
-export type Later = (ms: number, work: () => void) => () => void

@@ -1,0 +1,70 @@
+/** Operations on many tasks as jobs, also those that older versions stored. */
+import { adoptOld, type OldHead, type OldPart } from '../../../jobs/adopt-old.ts'
+import type { Job, JobHandler } from '../../../jobs/contract.ts'
+import { itemHandler } from '../../../jobs/item-handler.ts'
+import type { CollectionSpec, Store } from '../../../storage/contract.ts'
+import type { BatchOperation, TaskAction } from './batch-schema.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { act } from './task-action.ts'
+import type { TaskChanges } from '../tasks/task-changes.ts'
+
+export const BATCH_JOB = 'rules.batch'
+
+export interface BatchData {
+  readonly operation: BatchOperation
+  readonly action: TaskAction
+  /** tasks that were asked for and did not exist when it was queued */
+  readonly missing: readonly string[]
+}
+
+const BATCH_SIZE = 200
+/** Tasks between two breaths of the loop. */
+const SLICE = 25
+const ATTEMPTS = 10
+const KEPT_MS = 7 * 86_400_000
+
+/** Its items are ids of tasks. */
+export function batchHandler(
+  changes: (tenant: string) => TaskChanges,
+  books: (tenant: string) => TenantRepositories,
+): JobHandler {
+  return itemHandler<string>({
+    type: BATCH_JOB,
+    isSerial: true,
+    attempts: ATTEMPTS,
+    keepMs: KEPT_MS,
+    batchSize: BATCH_SIZE,
+    slice: SLICE,
+    item: (id, { tenant, job }, isRepeat) =>
+      act(changes(tenant), books(tenant), id, batchData(job).action, job.id, isRepeat),
+  })
+}
+
+/** Of a job of this type. */
+export function batchData({ data }: Job): BatchData {
+  return data as BatchData
+}
+
+type OldBatch = OldHead & BatchData
+
+const OLD_BATCHES: CollectionSpec<OldBatch> = {
+  name: 'batches',
+  version: 1,
+  fields: {
+    state: { type: 'text', of: (batch) => (batch.finishedTime === undefined ? 'open' : 'finished') },
+    queueTime: { type: 'number', of: (batch) => batch.queueTime },
+    finishedTime: { type: 'number', of: (batch) => batch.finishedTime },
+  },
+}
+const OLD_PARTS: CollectionSpec<OldPart> = { name: 'batch_parts', version: 1, fields: {} }
+
+export function adoptOldBatches(store: Store): Promise<void> {
+  return adoptOld(store, {
+    heads: OLD_BATCHES,
+    parts: OLD_PARTS,
+    type: BATCH_JOB,
+    batchSize: BATCH_SIZE,
+    keepMs: KEPT_MS,
+    headOf: ({ operation, action, missing, ...head }) => ({ ...head, data: { operation, action, missing } }),
+  })
+}

@@ -1,0 +1,127 @@
+/** Operations on many tasks: queued and followed, or only looked at. */
+import { setImmediate } from 'node:timers/promises'
+import type { Job } from '../../../jobs/contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
+import { itemResults } from '../../../web/item-results.ts'
+import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
+import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import type { BatchApi } from '../contract.ts'
+import { noBatch, noTaskWithId } from '../error-texts.ts'
+import { describeBatch, readBatch } from './read-batch.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { withResources } from '../tasks/resource-filter.ts'
+import { entryOf, preview } from './task-action.ts'
+import { NEWEST_FIRST, taskConditions } from '../tasks/task-conditions.ts'
+import { taskOf, type TaskDependencies } from '../tasks/task-service.ts'
+import { withLosses } from '../tasks/task-changes.ts'
+import type { TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
+
+const MAX_PREVIEWED = 1000
+const IDS_AT_ONCE = 10_000
+const NAMED_AT_ONCE = 500
+
+export function batchApi(
+  parts: TaskDependencies & { readonly jobs: (tenant: string) => JobQueue },
+  books: TenantRepositories,
+  caller: Caller,
+): BatchApi {
+  const { maker, changes, show, newId, resources } = parts
+  const jobs = parts.jobs(books.tenant)
+  const narrowed = (where: TaskFilter) => withResources(where, books.tenant, resources(), '/query')
+  const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
+    const read = readBatch(request, maker.plugs)
+    const { ids, missing } = await selected(books, await narrowed(read.where))
+    const id = newId()
+    const operation = operationOf(request, read)
+    const data: BatchData = { operation, action: read.action, missing }
+    const { queueTime } = await jobs.add({ type: BATCH_JOB, id, user: caller.user, data, items: ids })
+    const entity = { id, user: caller.user, queueTime: new Date(queueTime).toISOString(), operation }
+    return { statusCode: 202, uri: `/api/batch/${id}`, entity }
+  }
+  const get = async (id: string): Promise<BatchStatus> => {
+    const job = await jobs.get(id)
+    if (job?.type !== BATCH_JOB) throw noBatch(id)
+    return statusOf(job, jobs)
+  }
+  return {
+    queue,
+    run: async (request) => {
+      const { entity } = await queue(request)
+      await jobs.finished(entity.id)
+      return get(entity.id)
+    },
+    get,
+    preview: async (request) => {
+      const read = readBatch(request, maker.plugs)
+      const where = taskConditions(await narrowed(read.where))
+      const [found, total] = await Promise.all([
+        books.tasks.find({ where, sort: NEWEST_FIRST, limit: MAX_PREVIEWED }),
+        books.tasks.count(where),
+      ])
+      const tasks: TaskPreview[] = []
+      for (const { value } of found) {
+        tasks.push(await preview(changes, show, books, value, read.action))
+        if (tasks.length % 20 === 0) await setImmediate()
+      }
+      return { dryRun: true, operation: operationOf(request, read), total, tasks }
+    },
+    previewReload: async (id, options) =>
+      preview(changes, show, books, await taskOf(books, id), { action: 'reload', ...options }),
+    reload: (id, options) =>
+      withLosses(async (told) =>
+        show.whole(books, await changes.reload(books, id, { ...options, told }), { format: 'bn' }),
+      ),
+  }
+}
+
+function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOperation {
+  return { entity: 'task', action: action.action, description: describeBatch(action.action, query) }
+}
+
+/** The tasks as they are when the operation is queued; of ids that are asked for, those that do not exist. */
+async function selected(
+  books: TenantRepositories,
+  where: TaskFilter,
+): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
+  if (where.ids === undefined) return { ids: await allIds(books, where), missing: [] }
+  const { ids: asked, ...others } = where
+  const ids: string[] = []
+  const missing: string[] = []
+  for (let from = 0; from < asked.length; from += NAMED_AT_ONCE) {
+    const some = asked.slice(from, from + NAMED_AT_ONCE)
+    const existing = new Set(await books.tasks.ids({ where: taskConditions({ ids: some }), limit: NAMED_AT_ONCE }))
+    const conditions = taskConditions({ ...others, ids: some })
+    const fitting =
+      conditions.length === 1 ? existing : new Set(await books.tasks.ids({ where: conditions, limit: NAMED_AT_ONCE }))
+    for (const id of some) if (fitting.has(id)) ids.push(id)
+    for (const id of some) if (!existing.has(id)) missing.push(id)
+    await setImmediate()
+  }
+  return { ids, missing }
+}
+
+async function allIds(books: TenantRepositories, where: TaskFilter): Promise<readonly string[]> {
+  const found: string[] = []
+  for (let afterId: string | undefined; ;) {
+    const portion = await books.tasks.ids({
+      where: taskConditions(where),
+      limit: IDS_AT_ONCE,
+      ...(afterId !== undefined && { afterId }),
+    })
+    found.push(...portion)
+    afterId = portion.at(-1)
+    if (portion.length < IDS_AT_ONCE || afterId === undefined) return found
+    await setImmediate()
+  }
+}
+
+async function statusOf(job: Job, jobs: JobQueue): Promise<BatchStatus> {
+  const { id, user = '', queueTime, finishedTime } = job
+  const { operation, missing } = batchData(job)
+  const head = { id, user, operation, queueTime: new Date(queueTime).toISOString() }
+  if (finishedTime === undefined) return head
+  const absent = missing.map((task) => [task, entryOf(noTaskWithId(task))] as const)
+  const results = await itemResults(absent, jobs.outcomes(job))
+  return { ...head, finishedTime: new Date(finishedTime).toISOString(), results }
+}

@@ -1,0 +1,138 @@
+/**
+ * Calls of actuators that do not answer at once: what is under way, and what came of it. It follows from the inputs as
+ * the tasks' states do, so it is stored with them and made up again after a crash; an id keeps its place.
+ */
+import type { LiveTask } from '../../../core/engine/live-task.ts'
+import type { Outcome } from '../../../core/engine/call-plug.ts'
+import type { Execution } from '../../../core/task/state.ts'
+import type { Delivery } from '../runner.ts'
+import type { DeliveryRecord, OpenDelivery } from './records.ts'
+
+type Open = { -readonly [K in keyof OpenDelivery]: OpenDelivery[K] }
+
+interface Page {
+  /** how many came to an end, ever */
+  count: number
+  readonly open: Map<string, Open>
+}
+
+const NOT_WANTED = 'there was no answer in time, or nobody waited for it any more'
+
+export class DeliveryLedger {
+  /** came to an end and are not stored yet, by task */
+  readonly fresh = new Map<string, DeliveryRecord[]>()
+  readonly #pages = new Map<string, Page>()
+
+  begin(task: string, count: number, open: readonly OpenDelivery[] = []): void {
+    if (count === 0 && open.length === 0) return void this.#pages.delete(task)
+    this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])) })
+  }
+
+  /** The task is not here any more; what it delivered stays to be stored. */
+  leave(task: string): void {
+    this.#pages.delete(task)
+  }
+
+  forget(task: string): void {
+    this.#pages.delete(task)
+    this.fresh.delete(task)
+  }
+
+  /** Deliveries that another book has seen the end of. */
+  addFresh(task: string, records: readonly DeliveryRecord[]): void {
+    if (records.length > 0) this.fresh.set(task, [...records, ...(this.fresh.get(task) ?? [])])
+  }
+
+  count(task: string): number {
+    return this.#pages.get(task)?.count ?? 0
+  }
+
+  open(task: string): readonly OpenDelivery[] {
+    return [...(this.#pages.get(task)?.open.values() ?? [])]
+  }
+
+  /** It waits for earlier calls on the same thing. */
+  waits(task: string, effect: string, execution: Execution): void {
+    if (execution.node.kind !== 'actuator') return
+    const fresh = freshOf(effect, execution)
+    this.#page(task).open.set(fresh.id, fresh)
+  }
+
+  /** `effect`: its id. `isAgain`: it was under way already, before a restart that is played again. */
+  called(task: string, effect: string, execution: Execution, now: number, isAgain: boolean): void {
+    if (execution.node.kind !== 'actuator') return
+    const page = this.#page(task)
+    const fresh = freshOf(effect, execution)
+    const delivery = page.open.get(fresh.id) ?? fresh
+    delivery.status = 'pending'
+    delivery.attempts = execution.attempt + 1
+    delete delivery.nextAttemptTime
+    delete delivery.error
+    delete delivery.gave
+    if (!isAgain) delivery.lastAttemptTime = now
+    page.open.set(fresh.id, delivery)
+  }
+
+  has(task: string, execution: Execution): boolean {
+    return this.#of(task, execution) !== undefined
+  }
+
+  /** Before the task takes it. */
+  answered(task: string, execution: Execution, outcome: Outcome): void {
+    const delivery = this.#of(task, execution)
+    if (delivery === undefined) return
+    if (!outcome.ok) delivery.gave = { error: outcome.error }
+    else delivery.gave = outcome.message === undefined ? {} : { message: outcome.message }
+  }
+
+  /** After the task took anything. */
+  touched(task: LiveTask): void {
+    const page = this.#pages.get(task.id)
+    if (page === undefined || page.open.size === 0) return
+    for (const delivery of page.open.values()) {
+      const execution = task.execution(delivery.execution)
+      if (execution === undefined || execution.item !== delivery.item) {
+        page.open.delete(delivery.id)
+        this.#end(task.id, page, delivery)
+      } else if (execution.phase === 'retrying') {
+        delivery.status = 'retrying'
+        delivery.nextAttemptTime = execution.wakeAt
+        delivery.error = delivery.gave?.error ?? delivery.error ?? NOT_WANTED
+      }
+    }
+  }
+
+  #end(task: string, page: Page, open: Open): void {
+    const { execution: _execution, item: _item, nextAttemptTime: _next, error, gave, ...told } = open
+    const { message } = gave ?? {}
+    const result: Partial<Delivery> & Pick<Delivery, 'status'> =
+      gave !== undefined && gave.error === undefined
+        ? { status: 'delivered', ...(message !== undefined && { message }) }
+        : { status: 'dead', error: gave?.error ?? error ?? NOT_WANTED }
+    const record: DeliveryRecord = { ...told, ...result, task, number: page.count++ }
+    const list = this.fresh.get(task)
+    if (list) list.push(record)
+    else this.fresh.set(task, [record])
+  }
+
+  #of(task: string, { id, item }: Execution): Open | undefined {
+    for (const delivery of this.#pages.get(task)?.open.values() ?? []) {
+      if (delivery.execution === id && delivery.item === item) return delivery
+    }
+    return undefined
+  }
+
+  #page(task: string): Page {
+    let page = this.#pages.get(task)
+    if (page === undefined) this.#pages.set(task, (page = { count: 0, open: new Map() }))
+    return page
+  }
+}
+
+/** Of a call that has its place and was not made yet. */
+function freshOf(effect: string, { node, id: execution, item, items, placedAt: createTime }: Execution): Open {
+  const { name, version } = node.call.plug
+  const id = items === null ? effect : `${effect}#${item}`
+  const of = { id, node: node.label, plug: `${name}:${version}` }
+  return { ...of, createTime, execution, item, status: 'pending', attempts: 0 }
+}

@@ -1,0 +1,354 @@
+/**
+ * Tasks of one tenant in an engine whose time is moved by their inputs: between two inputs every timer acts at the very
+ * moment at which it was due, however late the process came to it. The same stage therefore does the same with the same
+ * inputs, live and when a log is played again.
+ *
+ * REPLAY-1 an input is applied at its `at`, after all timers that are due until then
+ * REPLAY-2 the state of a task depends on its inputs and their times, on nothing else: not on wake-ups, not on other tasks
+ * REPLAY-3 an asynchronous plug's answer is applied where the log has it
+ */
+import type { SchedulerLike } from 'rxjs'
+import type { EngineOptions } from '../../../core/engine/api.ts'
+import type { Outcome } from '../../../core/engine/call-plug.ts'
+import type { Reply } from '../../../core/engine/journal.ts'
+import { isRendered } from '../../../core/engine/render-call.ts'
+import { CoreEngine } from '../../../core/engine/engine.ts'
+import type { RareEvent } from '../../../core/engine/events.ts'
+import type { LiveTask } from '../../../core/engine/live-task.ts'
+import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
+import { decodeNumbers } from '../../../core/task/json-numbers.ts'
+import type { Sent } from '../../../core/task/origin.ts'
+import type { SavedState } from '../../../core/task/saved.ts'
+import type { Execution } from '../../../core/task/state.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { RunnableTask } from '../runner.ts'
+import { DeliveryLedger } from './delivery-ledger.ts'
+import type { Input } from './input.ts'
+import { laterKind } from './later-calls.ts'
+import type { StateRecord } from './records.ts'
+import { TimeSlicer } from './time-slicer.ts'
+
+/** What engines of all tenants have in common. */
+export type EngineSettings = Pick<EngineOptions, 'plugs'> &
+  Partial<
+    Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxWaiting' | 'streamValidity'>
+  >
+
+/** What becomes of calls, and who hears of changes. */
+export interface EngineHooks {
+  touched(task: string): void
+  /** absent: all plugs are called */
+  mayCall?(task: string, epoch: number, execution: Execution): boolean
+  /** absent: nobody is told */
+  rare?(event: RareEvent): void
+  /** `kind`: as `laterKind` gives it */
+  opened(kind: string): void
+  answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
+  /** the same for a call that began before its turn */
+  answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
+  /** a task that ended without being told to, or could not go on */
+  ended(run: EndOfRun): void
+}
+
+export interface EndOfRun {
+  readonly task: RunnableTask
+  readonly status: 'stopped' | 'failed'
+  readonly time: number
+  readonly error?: string
+}
+
+/** A task that waits for its `resume`. */
+export interface WaitingTask {
+  readonly task: RunnableTask
+  readonly record: TaskStateRecord
+}
+
+/** What a task needs to go on. */
+export type TaskStateRecord = Pick<StateRecord, 'resources' | 'delivered' | 'underWay'> & {
+  readonly state: SavedState
+}
+
+interface Staged {
+  readonly task: RunnableTask
+  /** it was told to end, or its end was told */
+  isOver: boolean
+}
+
+/** Runs of a rule are told apart by their number; chance needs no other source. */
+const SEED = 1
+
+export class DeterministicEngine {
+  readonly engine: CoreEngine
+  readonly book = new DeliveryLedger()
+  /** by id */
+  readonly waiting = new Map<string, WaitingTask>()
+  /** what a `begin` of that id means */
+  readonly beginning = new Map<string, RunnableTask>()
+  /** what a `change` of that id leads to */
+  readonly changing = new Map<string, RunnableTask>()
+  readonly #clock: VirtualClock
+  readonly #hooks: EngineHooks
+  readonly #staged = new Map<string, Staged>()
+  /** the task that is being restored, which is no change of it */
+  #restoring: string | undefined
+
+  constructor(parts: EngineSettings, hooks: EngineHooks, start: number) {
+    this.#clock = new VirtualClock(start)
+    this.#hooks = hooks
+    const clock: SchedulerLike = this.#clock
+    const { mayCall, rare } = hooks
+    this.engine = new CoreEngine({
+      ...parts,
+      scheduler: clock,
+      seed: SEED,
+      ids: () => '',
+      ...(rare && { onRare: rare }),
+      journal: {
+        touched: ({ id }) => this.#touched(id),
+        ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
+        opened: ({ id }, execution) => this.#opened(id, execution),
+        answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
+        answeredAhead: ({ id }, input, node, outcome) =>
+          hooks.answeredAhead(id, this.epochOf(id), input, node, outcome),
+        waits: ({ id }, execution) => this.book.waits(id, this.#effect(id, execution), execution),
+        gave: ({ id }, execution, outcome) => this.#gave(id, execution, outcome),
+      },
+    })
+  }
+
+  get now(): number {
+    return this.#clock.now()
+  }
+
+  /** When the next timer is due; undefined when nothing waits. */
+  get nextAt(): number | undefined {
+    return this.#clock.nextAt()
+  }
+
+  epochOf(id: string): number {
+    return this.#staged.get(id)?.task.epoch ?? 0
+  }
+
+  task(id: string): RunnableTask | undefined {
+    return this.#staged.get(id)?.task
+  }
+
+  /** `NOT_FOUND`. */
+  require(id: string): LiveTask {
+    const task = this.engine.tasks.get(id)
+    if (task) return task
+    throw new AppError('NOT_FOUND', `Task with id ${id} not found`)
+  }
+
+  advanceTo(time: number): void {
+    this.#clock.advanceTo(time)
+  }
+
+  /** What it gives or throws is for who sent the input; tasks take no harm from either. */
+  apply(input: Input, position: number): unknown {
+    if (input.k === 'jump') return this.#clock.jumpTo(input.at)
+    if (input.k === 'open') return this.#leave(input.until)
+    this.#clock.advanceTo(input.at)
+    if (input.k === 'later') return
+    switch (input.k) {
+      case 'data':
+        return this.#receive(input, position)
+      case 'push':
+        return this.require(input.t).push(input.n, input.v)
+      case 'command':
+        return input.o === 'start' ? this.require(input.t).run(input.n) : this.require(input.t).resume(input.n)
+      case 'answer':
+        return this.#answer(input)
+      case 'ahead':
+        return this.#answerAhead(input)
+      case 'begin':
+        return this.#begin(input)
+      case 'change':
+        return this.#change(input)
+      case 'end':
+        return this.#end(input)
+      case 'forget':
+        return this.#forget(input.t)
+      case 'resume':
+        return this.#resume(input)
+    }
+  }
+
+  /** Messages that have to wait are known by their position in the log. */
+  #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
+    const { kept } = this.engine
+    kept.position = position
+    kept.messages = input.m
+    try {
+      return this.engine.receive(input.m, sentOf(input))
+    } finally {
+      kept.messages = undefined
+    }
+  }
+
+  /** A stored task is here as it was. Throws `SAVED_STATE`, `VALIDATION`. */
+  async restore({ task, record }: WaitingTask, isAgain = true): Promise<void> {
+    this.#staged.set(task.id, { task, isOver: false })
+    this.book.begin(task.id, record.delivered, record.underWay)
+    const { id, createTime, source, settings } = task
+    const { resources, state } = record
+    if (isAgain) this.#restoring = task.id
+    try {
+      const of = { source, settings }
+      await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, of)
+    } catch (error) {
+      this.#staged.delete(id)
+      this.book.leave(id)
+      throw error
+    } finally {
+      this.#restoring = undefined
+    }
+    this.#noteEnd(id)
+  }
+
+  /** A task as it is now. */
+  save(id: string): WaitingTask['record'] | undefined {
+    const task = this.engine.tasks.get(id)
+    if (task === undefined) return undefined
+    const { resources, state } = task.save()
+    const underWay = this.book.open(id)
+    return { resources, state, delivered: this.book.count(id), ...(underWay.length > 0 && { underWay }) }
+  }
+
+  /** All tasks leave, to wait for their `resume`. */
+  async #leave(until: number): Promise<void> {
+    this.#clock.advanceTo(until)
+    for (const [id, { task }] of this.#staged) {
+      const record = this.save(id)
+      this.book.leave(id)
+      await this.#drop(id)
+      if (record !== undefined) this.waiting.set(id, { task, record })
+    }
+  }
+
+  async #resume({ ts, at }: Extract<Input, { k: 'resume' }>): Promise<void> {
+    const turns = new TimeSlicer()
+    for (const id of ts) {
+      await turns.rest()
+      const waiting = this.waiting.get(id)
+      if (waiting === undefined) continue
+      this.waiting.delete(id)
+      try {
+        await this.restore(waiting, false)
+        if (waiting.record.state.executing !== undefined) this.#hooks.touched(id)
+      } catch (error) {
+        this.#failed(waiting.task, error)
+      }
+    }
+    this.#clock.advanceTo(at)
+  }
+
+  async #begin({ t, e, r, d }: Extract<Input, { k: 'begin' }>): Promise<void> {
+    const task = this.beginning.get(t)
+    if (task?.epoch !== e) return
+    await this.#drop(t)
+    this.#staged.set(t, { task, isOver: false })
+    this.book.begin(t, d)
+    const { source, settings, createTime } = task
+    try {
+      await this.engine.begin({ source, settings }, { id: t, run: e, createTime, resources: r })
+    } catch (error) {
+      this.#staged.delete(t)
+      return this.#failed(task, error)
+    }
+    this.#touched(t)
+  }
+
+  /** A run that has come to its end meanwhile stays as it is. */
+  async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
+    const task = this.changing.get(t)
+    const staged = this.#staged.get(t)
+    if (task?.epoch !== e || staged?.task.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
+    await this.engine.changeTo(task, { id: t, resources: r })
+    this.#staged.set(t, { ...staged, task })
+    this.#touched(t)
+  }
+
+  async #end({ t, e }: Extract<Input, { k: 'end' }>): Promise<void> {
+    const staged = this.#staged.get(t)
+    if (staged?.task.epoch !== e) return
+    staged.isOver = true
+    if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
+  }
+
+  async #drop(id: string): Promise<void> {
+    const staged = this.#staged.get(id)
+    if (staged) staged.isOver = true
+    this.waiting.delete(id)
+    if (this.engine.tasks.has(id)) await this.engine.remove(id, { force: true })
+    this.#staged.delete(id)
+    this.book.leave(id)
+  }
+
+  async #forget(id: string): Promise<void> {
+    await this.#drop(id)
+    this.book.forget(id)
+  }
+
+  #answer({ t, e, x, c, o }: Extract<Input, { k: 'answer' }>): void {
+    const task = this.engine.tasks.get(t)
+    if (task === undefined || this.epochOf(t) !== e) return
+    const reply = decodeNumbers(o) as Reply
+    const execution = task.execution(x)
+    if (execution === undefined || !isAsked(execution) || execution.calls !== c) return
+    if (!isRendered(reply)) this.book.answered(t, execution, reply)
+    task.settle(x, c, reply)
+  }
+
+  #answerAhead({ t, e, i, n, o }: Extract<Input, { k: 'ahead' }>): void {
+    const task = this.engine.tasks.get(t)
+    if (task === undefined || this.epochOf(t) !== e) return
+    task.settleAhead(i, n, decodeNumbers(o) as Outcome)
+  }
+
+  #opened(id: string, execution: Execution): void {
+    if (execution.phase === 'called')
+      this.book.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
+    this.#hooks.opened(laterKind(execution))
+  }
+
+  #gave(id: string, execution: Execution, outcome: Outcome): void {
+    if (!this.book.has(id, execution)) return
+    if (execution.phase === 'called')
+      this.book.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
+    this.book.answered(id, execution, outcome)
+  }
+
+  #effect(id: string, { input, place }: Execution): string {
+    return `${id}/${this.epochOf(id)}/${input}/${place}`
+  }
+
+  #touched(id: string): void {
+    const task = this.engine.tasks.get(id)
+    if (this.#restoring === id || task === undefined) return
+    this.book.touched(task)
+    this.#hooks.touched(id)
+    if (task.status !== 'running') this.#noteEnd(id)
+  }
+
+  #noteEnd(id: string): void {
+    const staged = this.#staged.get(id)
+    const task = this.engine.tasks.get(id)
+    if (staged === undefined || task === undefined || task.status === 'running' || staged.isOver) return
+    staged.isOver = true
+    this.#hooks.ended({ task: staged.task, status: 'stopped', time: task.info().finishedTime ?? this.now })
+  }
+
+  #failed(task: RunnableTask, error: unknown): void {
+    this.#hooks.ended({ task, status: 'failed', time: this.now, error: messageOf(error) })
+  }
+}
+
+function isAsked({ phase }: Execution): boolean {
+  return phase === 'called' || phase === 'rendering'
+}
+
+function sentOf({ c, h }: Extract<Input, { k: 'data' }>): Sent | undefined {
+  if (c === undefined && h === undefined) return undefined
+  return { ...(c !== undefined && { channel: c }), ...(h !== undefined && { hops: h }) }
+}

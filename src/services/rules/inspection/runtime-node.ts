@@ -1,0 +1,37 @@
+/** Nodes of the `bn` form with what a run says of them. */
+import type { NodeView } from '../../../core/engine/api.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { RuntimeNode } from './inspection-schema.ts'
+
+type BnNodeLike = Readonly<Record<string, unknown>>
+
+/** The nodes of a graph; a node without a view shows equal shares and no data. */
+export function runtimeNodes(nodes: readonly BnNodeLike[], views: readonly NodeView[]): readonly BnNodeLike[] {
+  const byLabel = new Map(views.map((view) => [view.node, view]))
+  return nodes.map((node) => ({ ...runtimeNode(node, byLabel.get(String(node['name']))) }))
+}
+
+export function runtimeNode(node: BnNodeLike, view: NodeView | undefined): RuntimeNode {
+  const names = Array.isArray(node['states']) ? node['states'].map(String) : []
+  const properties = isPlainObject(node['properties']) ? node['properties'] : {}
+  const plug = isPlainObject(properties['sensor']) ? properties['sensor'] : undefined
+  const name = String(node['name'])
+  return {
+    name,
+    states: view
+      ? Object.entries(view.states).map(([state, share]) => ({ [state]: share }))
+      : names.map((state) => ({ [state]: 1 / names.length })),
+    mostLikelyState: view === undefined ? null : view.mostLikelyState,
+    ...(plug && {
+      sensor: {
+        name: String(plug['name']),
+        ...(typeof plug['version'] === 'string' && { version: plug['version'] }),
+        label: name,
+      },
+    }),
+    properties,
+    ...(view?.rawData !== undefined && { rawData: view.rawData }),
+    ...(view?.collectedTime !== undefined && { collectedTime: view.collectedTime }),
+    ...(view?.error && { error: view.error }),
+  }
+}

@@ -1,0 +1,87 @@
+/** The log of a task: its events as lines for people, newest first. */
+import type { EngineEvent } from '../../../core/engine/events.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
+import { LOG_LEVELS, type LogLevel } from '../words.ts'
+
+const DEFAULT_LIMIT = 100
+
+interface Numbered {
+  readonly number: number
+  readonly event: EngineEvent
+}
+
+/** One page of the events' lines. `pageToken` is the number below which the next page begins. */
+export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskLogPage {
+  const { taskId, logLevel = 'DEBUG', messageContains, from = 0, until = Infinity, pageToken } = query
+  const limit = query.limit ?? DEFAULT_LIMIT
+  const before = pageToken === undefined ? Infinity : numberOf(pageToken)
+  const least = LOG_LEVELS.indexOf(logLevel)
+  const logs: TaskLogLine[] = []
+  let last = 0
+  for (const { number, event } of events.toReversed()) {
+    if (number >= before || event.time < from || event.time >= until) continue
+    const { level, message } = lineOf(event)
+    if (LOG_LEVELS.indexOf(level) < least) continue
+    if (messageContains !== undefined && !message.includes(messageContains)) continue
+    if (logs.length === limit) return { logs, pageToken: String(last) }
+    const { node, at } = event
+    logs.push({
+      time: new Date(event.time).toISOString(),
+      ...(at !== undefined && { at: new Date(at).toISOString() }),
+      level,
+      message,
+      ...(node !== undefined && { node }),
+      taskId,
+    })
+    last = number
+  }
+  return { logs }
+}
+
+function numberOf(pageToken: string): number {
+  if (/^\d{1,16}$/.test(pageToken)) return Number(pageToken)
+  const message = `"${pageToken.slice(0, 100)}" is no page of this log`
+  const suggestion = 'send the pageToken of the page before'
+  throw refuse('the query', [makeIssue('QUERY', '/pageToken', message, suggestion)])
+}
+
+/** What an event says, for people. */
+export function lineOf(event: EngineEvent): { readonly level: LogLevel; readonly message: string } {
+  switch (event.type) {
+    case 'started':
+      return { level: 'INFO', message: `task started, run ${event.run}` }
+    case 'tick':
+      return {
+        level: 'DEBUG',
+        message: event.node === undefined ? 'tick of the task' : `tick of the node ${event.node}`,
+      }
+    case 'data':
+      return { level: 'DEBUG', message: `data of ${event.resource}: ${Object.keys(event.values).join(', ')}` }
+    case 'state':
+    case 'gate':
+      return {
+        level: 'DEBUG',
+        message: `${event.node} went from ${event.from ?? 'unknown'} to ${event.to ?? 'unknown'}`,
+      }
+    case 'fired':
+      return { level: 'INFO', message: `${event.source} fired ${event.node}` }
+    case 'held':
+      return {
+        level: 'INFO',
+        message: `${event.node} was held back${event.source === undefined ? '' : ` from ${event.source}`}: ${event.reason}`,
+      }
+    case 'result':
+      return event.ok
+        ? { level: 'DEBUG', message: `${event.node} gave ${event.state ?? event.message ?? 'no state'}` }
+        : { level: 'ERROR', message: `${event.node} failed: ${event.error ?? 'no reason given'}` }
+    case 'evicted':
+      return { level: 'DEBUG', message: `${event.node} forgot its state ${event.from}` }
+    case 'log':
+      return { level: event.level, message: event.message }
+    case 'stopped':
+      return { level: 'INFO', message: `task stopped: ${event.reason}` }
+    case 'failed':
+      return { level: 'ERROR', message: `task failed: ${event.error}` }
+  }
+}

@@ -1,0 +1,37 @@
+/** A rule's graph in the form asked for, made once for all tasks that share it (`format`). */
+import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import { toBn } from '../../../core/rule/bn/to-bn.ts'
+import { applyOverrides } from '../../../core/rule/overrides.ts'
+import type { NodeOverride, RuleGraph } from '../../../core/rule/rule.ts'
+import { Report } from '../../../core/rule/check/report.ts'
+import type { GraphFormat } from '../shared-schema.ts'
+
+export type WireGraph = Readonly<Record<string, unknown>>
+
+export class GraphForms {
+  readonly #plugs: PlugRegistry
+  readonly #made = new WeakMap<RuleGraph, Partial<Record<GraphFormat, WireGraph>>>()
+
+  constructor(plugs: PlugRegistry) {
+    this.#plugs = plugs
+  }
+
+  /** The graph as it runs, with the overrides in it. One without a `bn` form (a plug of it is gone) stays simplified. */
+  of(graph: RuleGraph, overrides: readonly NodeOverride[], format: GraphFormat): WireGraph {
+    if (overrides.length > 0) return this.#make(applyOverrides(graph, overrides, '/nodes', new Report()), format)
+    let forms = this.#made.get(graph)
+    if (forms === undefined) {
+      forms = {}
+      this.#made.set(graph, forms)
+    }
+    return (forms[format] ??= this.#make(graph, format))
+  }
+
+  #make(graph: RuleGraph, format: GraphFormat): WireGraph {
+    const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = graph
+    const simplified = { sensors, actuators, relations, triggers, notes }
+    if (format === 'simplified') return simplified
+    const { bn } = toBn(simplified, this.#plugs)
+    return bn ? { ...bn } : simplified
+  }
+}

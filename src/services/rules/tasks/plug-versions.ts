@@ -1,0 +1,92 @@
+/** Versions of plugs in a rule: written out when a task is made, raised by `updatePlugins`. */
+import type { PlugKind, PlugRegistry } from '../../../core/plug/plug.ts'
+import type { PlugNode, RuleGraph } from '../../../core/rule/rule.ts'
+import type { Issue } from '../../../kernel/errors.ts'
+import { makeIssue } from '../../../kernel/issues.ts'
+import type { PluginUpdate } from '../batches/batch-schema.ts'
+
+/**
+ * The rule with an exact version for every plug that there is, so that a newer plug does not change a task that
+ * exists. A version that the user wrote stays, also one that another stands for. The same object when nothing had to
+ * be written.
+ */
+export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegistry): G {
+  return mapPlugs(graph, (node, kind) => {
+    if (node.version !== undefined && node.version !== 'latest') return node.version
+    return plugs.find(kind, node.name)?.version ?? node.version
+  })
+}
+
+/** `sensor:name:version` of each node, each once: the version that is written, and the one that runs in its place. */
+export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[] {
+  const found = new Set<string>()
+  const add = (kind: PlugKind, { name, version }: PlugNode): void => {
+    found.add(`${kind}:${name}:${version ?? 'latest'}`)
+    if (version === undefined || version === 'latest') return
+    const plug = plugs.find(kind, name, version)
+    if (plug !== undefined) found.add(`${kind}:${name}:${plug.version}`)
+  }
+  for (const node of graph.sensors ?? []) add('sensor', node)
+  for (const node of graph.actuators ?? []) add('actuator', node)
+  return [...found]
+}
+
+/**
+ * The rule with the updates applied: per node the first that names its plug and its version counts, exact versions
+ * before `any`. The same object when none fits.
+ */
+export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonly PluginUpdate[]): G {
+  const ordered = updates.toSorted((a, b) => Number(a.fromVersion === 'any') - Number(b.fromVersion === 'any'))
+  return mapPlugs(graph, (node) => {
+    const update = ordered.find(
+      ({ name, fromVersion }) => name === node.name && (fromVersion === 'any' || fromVersion === node.version),
+    )
+    return update === undefined ? node.version : update.toVersion
+  })
+}
+
+/**
+ * Versions that are to be used, and neither exist nor have a plug that stands for them, or that are not exact: `latest`
+ * would mean another version tomorrow. `place`: where the updates stand in the request.
+ */
+export function missingVersions(
+  updates: readonly PluginUpdate[],
+  plugs: PlugRegistry,
+  place: string,
+): readonly Issue[] {
+  return updates.flatMap(({ name, toVersion }, i): Issue[] => {
+    const newest = (plugs.find('sensor', name) ?? plugs.find('actuator', name))?.version
+    const isLatest = toVersion === 'latest'
+    const found = [plugs.resolve('sensor', name, toVersion), plugs.resolve('actuator', name, toVersion)]
+    if (!isLatest && found.some((one) => one !== undefined && one.by !== 'major')) return []
+    return [
+      makeIssue(
+        'TYPE',
+        `${place}/${i}/toVersion`,
+        isLatest && newest !== undefined ? 'latest is no exact version' : `${name}:${toVersion} does not exist`,
+        newest === undefined ? undefined : `write "toVersion": "${newest}", the newest of ${name}`,
+      ),
+    ]
+  })
+}
+
+function mapPlugs<G extends RuleGraph>(graph: G, versionOf: (node: PlugNode, kind: PlugKind) => string | undefined): G {
+  const sensors = mapNodes(graph.sensors, (node) => versionOf(node, 'sensor'))
+  const actuators = mapNodes(graph.actuators, (node) => versionOf(node, 'actuator'))
+  if (sensors === graph.sensors && actuators === graph.actuators) return graph
+  return { ...graph, ...(sensors && { sensors }), ...(actuators && { actuators }) }
+}
+
+function mapNodes<N extends PlugNode>(
+  nodes: readonly N[] | undefined,
+  versionOf: (node: N) => string | undefined,
+): readonly N[] | undefined {
+  let changed = false
+  const mapped = nodes?.map((node) => {
+    const version = versionOf(node)
+    if (version === undefined || version === node.version) return node
+    changed = true
+    return { ...node, version }
+  })
+  return changed ? mapped : nodes
+}

@@ -1,0 +1,88 @@
+/** The body that makes a task, in any of its four forms, read to one. */
+import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
+import type { CheckOptions } from '../../../core/rule/check/report.ts'
+import type { Rule, TaskFromTemplate, TaskSettings } from '../../../core/rule/rule.ts'
+import { TaskSettingsSchema } from '../../../core/rule/rule-schema.ts'
+import { validateRule, validateTaskRequest } from '../../../core/rule/validate.ts'
+import { validationError, type Issue } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { makeIssue } from '../../../kernel/issues.ts'
+import type { TaskForm } from './task-record.ts'
+
+export type ReadSpecification =
+  | { readonly form: 'template'; readonly request: TaskFromTemplate; readonly warnings: readonly Issue[] }
+  | { readonly form: Exclude<TaskForm, 'template'>; readonly rule: Rule; readonly warnings: readonly Issue[] }
+
+/** Throws `VALIDATION` with every problem; paths point into what was given. */
+export function readSpecification(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ReadSpecification {
+  if (isPlainObject(input) && Object.hasOwn(input, 'template')) return readRequest(input)
+  if (isPlainObject(input) && Object.hasOwn(input, 'network')) return readNetwork(input, plugs, options)
+  const isBn = isPlainObject(input) && isBnDocument(input)
+  const document = isBn ? withNameOfGraph(input) : input
+  const { rule, issues } = validateRule(document, plugs, options)
+  const all = [...issues, ...nameIssues(isPlainObject(document) ? document['task'] : {}, '/task/name')]
+  refuseErrors('the rule', all)
+  return { form: isBn ? 'bn' : 'simplified', rule: rule ?? {}, warnings: all }
+}
+
+function readRequest(input: Readonly<Record<string, unknown>>): ReadSpecification {
+  const { request, issues } = validateTaskRequest(input)
+  const all = [...issues, ...nameIssues(input, '/name')]
+  refuseErrors('the task', all)
+  if (request === undefined) throw validationError('the task', all)
+  return { form: 'template', request, warnings: all }
+}
+
+/** The old form is the settings with the graph inside; here the graph gets the settings inside. */
+function readNetwork(
+  input: Readonly<Record<string, unknown>>,
+  plugs: PlugRegistry,
+  options: CheckOptions,
+): ReadSpecification {
+  const { network, ...settings } = input
+  if (!isPlainObject(network)) {
+    const message = 'network must be an object with nodes and posterior'
+    throw validationError('the task', [makeIssue('TYPE', '/network', message)])
+  }
+  const { name, ...graph } = network
+  const task = settings['name'] === undefined && name !== undefined ? { ...settings, name } : settings
+  const { rule, issues } = validateRule({ ...graph, task }, plugs, options)
+  const own = issues.map((issue) => ({
+    ...issue,
+    path: issue.path.startsWith('/task') ? issue.path.slice('/task'.length) : `/network${issue.path}`,
+  }))
+  const all = [...own, ...nameIssues(task, '/name')]
+  refuseErrors('the task', all)
+  return { form: 'network', rule: rule ?? {}, warnings: all }
+}
+
+/** The settings among the fields of a request; what else stands there has been warned of. */
+export function settingsOf(request: TaskFromTemplate): TaskSettings {
+  const known = new Set(Object.keys(TaskSettingsSchema.properties))
+  return Object.fromEntries(Object.entries(request).filter(([key]) => known.has(key)))
+}
+
+/** A graph in bn form may carry the name that the task has not. */
+function withNameOfGraph(document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { name, task = {} } = document
+  if (typeof name !== 'string' || !isPlainObject(task) || task['name'] !== undefined) return document
+  return { ...document, task: { ...task, name } }
+}
+
+/** characters; storage searches texts of up to 2,000 bytes */
+const LONGEST_NAME = 500
+
+function nameIssues(settings: unknown, path: string): readonly Issue[] {
+  const name = isPlainObject(settings) ? settings['name'] : undefined
+  if (typeof name === 'string' && name.length > LONGEST_NAME) {
+    const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
+    return [makeIssue('TOO_LARGE', path, message, 'choose a shorter name')]
+  }
+  if (name !== undefined && name !== null && name !== '') return []
+  return [makeIssue('TASK', path, 'the task has no name', 'write "name": "my task"')]
+}
+
+function refuseErrors(subject: string, issues: readonly Issue[]): void {
+  if (issues.some(({ severity }) => severity === 'ERROR')) throw validationError(subject, issues)
+}

@@ -1,0 +1,61 @@
+/** Running tasks whose nodes are bound through metadata follow the metadata. */
+import { resolveResources } from '../../../core/engine/model.ts'
+import type { Ports } from '../../../core/ports.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import type { TaskChanges } from './task-changes.ts'
+import type { TaskMaker } from './task-maker.ts'
+import type { TaskRecord } from './task-record.ts'
+
+const PAGE = 200
+
+export interface Rebinding {
+  readonly maker: TaskMaker
+  readonly changes: TaskChanges
+  readonly ports: Ports
+}
+
+/**
+ * Starts those tasks of a resource anew whose nodes would be bound to other resources now; gives how many. A task that
+ * could not be bound at all now keeps what it has: it is better late than gone.
+ */
+export async function rebind(parts: Rebinding, books: TenantRepositories, resource: string): Promise<number> {
+  let count = 0
+  for (let afterId: string | undefined; ;) {
+    const found = await books.tasks.find({
+      where: [
+        { field: 'resource', op: 'eq', value: resource },
+        { field: 'status', op: 'eq', value: 'running' },
+      ],
+      limit: PAGE,
+      ...(afterId !== undefined && { afterId }),
+    })
+    for (const { id, value } of found) {
+      if (value.effective.resource !== resource || !(await isBoundElsewhere(parts, books, value))) continue
+      try {
+        await parts.changes.restart(books, id)
+        count++
+      } catch (error) {
+        if (!(error instanceof AppError) || error.status >= 500) throw error
+      }
+    }
+    afterId = found.at(-1)?.id
+    if (found.length < PAGE || afterId === undefined) return count
+  }
+}
+
+async function isBoundElsewhere(
+  { maker, ports }: Rebinding,
+  books: TenantRepositories,
+  task: TaskRecord,
+): Promise<boolean> {
+  try {
+    const prepared = maker.prepare(await maker.parts(books, task))
+    if (!prepared.graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')) return false
+    const resolved = new Set(await resolveResources(task.id, prepared, ports))
+    return resolved.size !== task.resourceIds.length || task.resourceIds.some((id) => !resolved.has(id))
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return false
+    throw error
+  }
+}

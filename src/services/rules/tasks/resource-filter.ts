@@ -1,0 +1,57 @@
+/** Tasks selected by what their resources are: the two filters that only a keeper of resources can answer. */
+import { AppError, type Issue } from '../../../kernel/errors.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import type { TaskFilter } from './task-schema.ts'
+
+/** What the filters ask of whoever keeps resources. */
+export interface ResourceFinder {
+  /**
+   * Ids of resources of a tenant that fit all that is given, at most `limit` of them. `VALIDATION` for an expression that
+   * cannot be read.
+   */
+  find(tenant: string, wanted: WantedResources, limit: number): Promise<readonly string[]>
+}
+
+export interface WantedResources {
+  /** id of the resource type */
+  readonly type?: string
+  /** over the metadata, in the language of the finder */
+  readonly expression?: string
+}
+
+/** Resources that one question may mean. */
+export const MAX_RESOURCES = 10_000
+
+const NAMES = ['resourceType', 'resourceMetadataExpression'] as const
+
+/**
+ * The filter with the resources themselves in place of what describes them. Throws `VALIDATION` when nobody keeps
+ * resources here, `TOO_LARGE` when there are too many. `place`: where the filter stands in the request.
+ */
+export async function withResources(
+  where: TaskFilter,
+  tenant: string,
+  finder: ResourceFinder | undefined,
+  place: string,
+): Promise<TaskFilter> {
+  const { resourceType: type, resourceMetadataExpression: expression, ...others } = where
+  if (type === undefined && expression === undefined) return where
+  if (finder === undefined)
+    throw refuse(
+      'the query',
+      NAMES.flatMap((name) => nobodyKnows(where, name, place)),
+    )
+  const wanted = { ...(type !== undefined && { type }), ...(expression !== undefined && { expression }) }
+  const resources = await finder.find(tenant, wanted, MAX_RESOURCES + 1)
+  if (resources.length > MAX_RESOURCES) {
+    throw new AppError('TOO_LARGE', `More than ${MAX_RESOURCES} resources fit; narrow the filters of resources`)
+  }
+  return { ...others, resources }
+}
+
+function nobodyKnows(where: TaskFilter, name: (typeof NAMES)[number], place: string): readonly Issue[] {
+  if (where[name] === undefined) return []
+  const message = 'this host does not serve resources, so it cannot select tasks by what they are'
+  const suggestion = 'name the resource with resource=<id>'
+  return [makeIssue('QUERY', `${place}/${name}`, message, suggestion)]
+}

@@ -1,0 +1,113 @@
+/**
+ * Templates as tasks run them: plug versions written out, stored once under the hash of their text, shared by all
+ * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
+ */
+import { createHash } from 'node:crypto'
+import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import type { Template } from '../../../core/rule/rule.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { LruCache } from '../../../kernel/lru-cache.ts'
+import type { Stored, Write } from '../../../storage/contract.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
+import { withExactVersions } from './plug-versions.ts'
+import type { TemplateRecord } from '../templates/template-record.ts'
+import { oldVersion, versionOf } from '../templates/template-versions.ts'
+
+export interface Source {
+  readonly id: string
+  readonly document: Template
+}
+
+/** A source with the number of the template's version that it is. */
+export interface VersionedSource {
+  readonly source: Source
+  readonly version: number
+}
+
+const MAX_KEPT = 2000
+const TOUCH_MS = 3_600_000
+const UNUSED_MS = 86_400_000
+
+export class SourceRepository {
+  readonly #plugs: PlugRegistry
+  readonly #now: () => number
+  /** by tenant, template and version of its document */
+  readonly #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
+  /** by tenant and id */
+  readonly #byId = new LruCache<string, Source>(MAX_KEPT)
+  /** when it was stored or renewed last, by tenant and id; epoch ms */
+  readonly #touched = new LruCache<string, number>(MAX_KEPT)
+
+  constructor(plugs: PlugRegistry, now: () => number) {
+    this.#plugs = plugs
+    this.#now = now
+  }
+
+  /** The source that a task made of a template now would have: of its newest version, or of the one that is named. Throws `VALIDATION`. */
+  async ofTemplate(books: TenantRepositories, name: string, number?: number): Promise<VersionedSource> {
+    const stored = await books.templates.get(name)
+    if (stored === undefined) throw unknownTemplate(name)
+    const newest = versionOf(stored.value).number
+    if (number === undefined || number === newest) return { source: this.#ofNewest(books, stored), version: newest }
+    const old = await oldVersion(books, name, number)
+    if (old === undefined) throw unknownTemplateVersion(name, number, newest)
+    return { source: this.of(books, withExactVersions(old.document, this.#plugs)), version: number }
+  }
+
+  #ofNewest(books: TenantRepositories, { id, version, value }: Stored<TemplateRecord>): Source {
+    const key = `${books.tenant}\n${version}\n${id}`
+    const known = this.#ofTemplate.get(key)
+    if (known) return known
+    const source = this.of(books, withExactVersions(value.document, this.#plugs))
+    this.#ofTemplate.set(key, source)
+    return source
+  }
+
+  /** The source of a document; equal documents give one object. */
+  of(books: TenantRepositories, document: Template): Source {
+    const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
+    const key = `${books.tenant}\n${id}`
+    const known = this.#byId.get(key)
+    if (known) return known
+    const source = { id, document }
+    this.#byId.set(key, source)
+    return source
+  }
+
+  async load(books: TenantRepositories, id: string): Promise<Source> {
+    const known = this.#byId.get(`${books.tenant}\n${id}`)
+    if (known) return known
+    const stored = await books.sources.get(id)
+    if (stored === undefined) throw new AppError('INTERNAL', `the source ${id} of a task is not stored`)
+    return this.of(books, stored.value.document)
+  }
+
+  /** What has to be committed with a task that uses the source. */
+  writes(books: TenantRepositories, { id, document }: Source): readonly Write[] {
+    const touched = this.#touched.get(`${books.tenant}\n${id}`)
+    const now = this.#now()
+    if (touched !== undefined && now - touched < TOUCH_MS) return []
+    return [books.sources.putting(id, { document, touched: now })]
+  }
+
+  /** After that commit. */
+  written(books: TenantRepositories, { id }: Source): void {
+    const key = `${books.tenant}\n${id}`
+    const touched = this.#touched.get(key)
+    if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(key, this.#now())
+  }
+
+  /** At start: removes what no task has used for a day. */
+  async tidy(books: TenantRepositories): Promise<void> {
+    const used = await books.tasks.countBy('source')
+    for (let afterId: string | undefined; ;) {
+      const portion = await books.sources.find({ limit: 100, ...(afterId !== undefined && { afterId }) })
+      for (const { id, version, value } of portion) {
+        if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await books.sources.delete(id, version)
+      }
+      afterId = portion.at(-1)?.id
+      if (portion.length < 100 || afterId === undefined) return
+    }
+  }
+}

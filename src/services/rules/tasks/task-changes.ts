@@ -1,0 +1,363 @@
+/**
+ * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
+ * engine told afterwards. Single requests and batches go through here alike.
+ */
+import type { Lost } from '../../../core/task/lost.ts'
+import type { Prepared } from '../../../core/engine/prepared.ts'
+import { resolveResources } from '../../../core/engine/model.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { Stored, Write } from '../../../storage/contract.ts'
+import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
+import { effectOnRun, type RunEffect } from './run-effect.ts'
+import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from '../runner.ts'
+import type { SourceRepository } from './source-repository.ts'
+import { TaskDrafts } from './task-drafts.ts'
+import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
+import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
+import type { TaskRecord } from './task-record.ts'
+
+export interface ChangeOptions {
+  /** the batch operation that asks */
+  readonly batch?: string
+  /** hears what nodes of a running task lost by the change, once it is made */
+  readonly told?: (lost: readonly Lost[]) => void
+}
+
+/** What a change leaves behind; `undefined`: nothing, the task is gone. */
+interface Decision {
+  readonly next: TaskRecord | undefined
+  readonly changes: readonly TaskChange[]
+  /** parts of the next record, when a run of it begins or they are new */
+  readonly parts?: RunnableSource
+  /** what nodes of a run that goes on lose */
+  readonly lost?: readonly Lost[]
+  /** a stopped task that cannot begin has failed; without this the change is refused and nothing else */
+  readonly failsTask?: boolean
+}
+
+const MAX_TRIES = 3
+
+export class TaskChanges {
+  /** what tasks would become */
+  readonly drafts: TaskDrafts
+  readonly #maker: TaskMaker
+  readonly #shelf: SourceRepository
+  readonly #runner: TaskRunner
+  readonly #now: () => number
+  readonly #removed: (task: TaskRef) => void
+  readonly #lanes = new KeyedMutex()
+
+  /** `removed` is told of every task that is gone. */
+  constructor(
+    maker: TaskMaker,
+    shelf: SourceRepository,
+    runner: TaskRunner,
+    now: () => number,
+    removed: (task: TaskRef) => void,
+  ) {
+    this.drafts = new TaskDrafts(maker, shelf)
+    this.#maker = maker
+    this.#shelf = shelf
+    this.#runner = runner
+    this.#now = now
+    this.#removed = removed
+  }
+
+  create(books: TenantRepositories, id: string, user: string, draft: Draft): Promise<TaskRecord> {
+    return this.#lanes.run(laneOf(books, id), async () => {
+      const now = this.#now()
+      const record = newRecord(id, user, now, draft)
+      const parts = { source: draft.source, rule: draft.fields.rule, settings: draft.fields.settings }
+      if (draft.start === false) {
+        const next = { ...record, resourceIds: await this.#resources(id, draft) }
+        await this.#commit(books, 'absent', { next, changes: [], parts }, [])
+        return next
+      }
+      const task = runnable({ tenant: books.tenant, id }, 1, now, parts)
+      const change: TaskChange = { kind: 'begin', task }
+      const plan = await this.#runner.plan(change)
+      const next = begun(record, now, plan.resourceIds)
+      await this.#commit(books, 'absent', { next, changes: [change], parts }, [plan])
+      return next
+    })
+  }
+
+  start(books: TenantRepositories, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) => {
+      if (task.status === 'running') throw notPossible('start', task.status)
+      return { ...this.#beginning(books, task, await this.#maker.parts(books, task)), failsTask: true }
+    })
+  }
+
+  stop(books: TenantRepositories, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, (task) => {
+      if (task.status !== 'running') throw notPossible('stop', task.status)
+      return Promise.resolve({ next: this.#stopped(books, task), changes: [ending(books, task)] })
+    })
+  }
+
+  restart(books: TenantRepositories, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) => ({
+      ...this.#beginning(books, this.#stopped(books, task), await this.#maker.parts(books, task)),
+      failsTask: task.status !== 'running',
+    }))
+  }
+
+  async remove(
+    books: TenantRepositories,
+    id: string,
+    options: ChangeOptions & { readonly force?: boolean } = {},
+  ): Promise<void> {
+    await this.#change(books, id, options, (task) => {
+      if (task.status === 'running' && options.force !== true) throw removeRefused(task.status)
+      return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: refOf(books, id) }] })
+    })
+    this.#removed(refOf(books, id))
+  }
+
+  /**
+   * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
+   * which nothing changes goes on, here and in the updates below.
+   */
+  replace(books: TenantRepositories, id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(books, id, options, (task) => this.#remade(books, task, draft, draft.start))
+  }
+
+  /** `templateVersion`: the version of its template to run; default: the newest. */
+  reload(
+    books: TenantRepositories,
+    id: string,
+    options: ChangeOptions & { readonly templateVersion?: number | undefined } = {},
+  ): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#remade(books, task, await this.drafts.reloaded(books, task, options.templateVersion), undefined),
+    )
+  }
+
+  updatePlugs(
+    books: TenantRepositories,
+    id: string,
+    updates: readonly PluginUpdate[],
+    options: ChangeOptions = {},
+  ): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#remade(books, task, await this.drafts.withUpdates(books, task, updates), undefined),
+    )
+  }
+
+  updateProperties(
+    books: TenantRepositories,
+    id: string,
+    update: PropertiesUpdate,
+    options: ChangeOptions = {},
+  ): Promise<TaskRecord> {
+    return this.#change(books, id, options, async (task) =>
+      this.#remade(books, task, await this.drafts.withProperties(books, task, update), undefined),
+    )
+  }
+
+  /** A run that ended by itself; told twice it counts once. */
+  async noteEnd(books: TenantRepositories, run: EndedRun): Promise<void> {
+    try {
+      await this.#change(books, run.task.id, {}, (task) => {
+        const stands = task.epoch === run.epoch && task.status === 'running'
+        if (!stands) return Promise.resolve({ next: task, changes: [] })
+        return Promise.resolve({ next: ended(task, run, this.#runner.nodes.info(run.task)), changes: [] })
+      })
+    } catch (error) {
+      // a task that is gone needs no end
+      if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+    }
+  }
+
+  /** Resolves when all changes asked so far are done. */
+  idle(): Promise<void> {
+    return this.#lanes.idle()
+  }
+
+  #change(
+    books: TenantRepositories,
+    id: string,
+    { batch, told }: ChangeOptions,
+    decide: (task: TaskRecord) => Promise<Decision>,
+  ): Promise<TaskRecord> {
+    return this.#lanes.run(laneOf(books, id), async () => {
+      for (let tries = 1; ; tries++) {
+        const stored = await books.tasks.get(id)
+        if (stored === undefined) throw taskNotFound(id)
+        const decision = await decide(stored.value)
+        if (decision.next === stored.value) return stored.value
+        try {
+          const made = await this.#carryOut(books, stored, decision, batch)
+          if (decision.lost !== undefined) told?.(decision.lost)
+          return made
+        } catch (error) {
+          if (!isConflict(error) || tries === MAX_TRIES) throw error
+        }
+      }
+    })
+  }
+
+  async #carryOut(
+    books: TenantRepositories,
+    stored: Stored<TaskRecord>,
+    decision: Decision,
+    batch: string | undefined,
+  ): Promise<TaskRecord> {
+    const { changes, parts } = decision
+    let plans: readonly PlannedChange[]
+    try {
+      plans = await Promise.all(changes.map((change) => this.#runner.plan(change)))
+    } catch (error) {
+      if (decision.failsTask === true) await this.#noteFailure(books, stored, error)
+      throw error
+    }
+    const begins = changes.findIndex(({ kind }) => kind === 'begin' || kind === 'change')
+    const resourceIds = plans[begins]?.resourceIds
+    const next = decision.next && {
+      ...decision.next,
+      ...(resourceIds && { resourceIds }),
+      ...(batch !== undefined && { batch }),
+    }
+    await this.#commit(books, stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
+    return next ?? stored.value
+  }
+
+  async #noteFailure(books: TenantRepositories, stored: Stored<TaskRecord>, error: unknown): Promise<void> {
+    const task = stored.value
+    if (!(error instanceof AppError) || error.status >= 500) return
+    await books.tasks.put(task.id, failedToStart(task, this.#now(), messageOf(error)), stored.version)
+  }
+
+  async #commit(
+    books: TenantRepositories,
+    expect: number | 'absent',
+    { next, parts }: Decision,
+    plans: readonly PlannedChange[],
+    id = next?.id ?? '',
+  ): Promise<void> {
+    const own: Write[] = [
+      next === undefined ? books.tasks.deleting(id, expect) : books.tasks.putting(id, next, expect),
+      ...(parts?.source ? this.#shelf.writes(books, parts.source) : []),
+    ]
+    const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
+    if (carryOut !== undefined) await carryOut(own)
+    else await books.commit([...own, ...plans.flatMap((plan) => plan.writes)])
+    if (parts?.source) this.#shelf.written(books, parts.source)
+    if (carryOut === undefined) for (const plan of plans) await plan.apply()
+  }
+
+  #beginning(books: TenantRepositories, task: TaskRecord, parts: RunnableSource): Decision {
+    const next = begun(task, this.#now(), task.resourceIds)
+    const change: TaskChange = {
+      kind: 'begin',
+      task: runnable(refOf(books, task.id), next.epoch, task.createTime, parts),
+    }
+    return { next, changes: [change], parts }
+  }
+
+  /** The run goes on under another rule. */
+  async #changing(books: TenantRepositories, task: TaskRecord, draft: Draft, parts: RunnableSource): Promise<Decision> {
+    const { id, epoch, createTime } = task
+    const made = (of: RunnableSource) => runnable(refOf(books, id), epoch, createTime, of)
+    const before = made(await this.#maker.parts(books, task))
+    const change: TaskChange = { kind: 'change', task: made(parts), before }
+    return { next: withDraft(task, draft, this.#now()), changes: [change], parts }
+  }
+
+  #stopped(books: TenantRepositories, task: TaskRecord): TaskRecord {
+    if (task.status !== 'running') return task
+    const info = this.#runner.nodes.info(refOf(books, task.id))
+    return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
+  }
+
+  /** What an update means for the run of a task; undefined for a task that does not run. */
+  async effect(books: TenantRepositories, task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
+    if (task.status !== 'running') return undefined
+    const next = runnable(refOf(books, task.id), task.epoch, task.createTime, partsOf(draft))
+    return effectOnRun(await this.#prepared(books, task), draft.prepared, () => this.#runner.losses(next))
+  }
+
+  async #remade(
+    books: TenantRepositories,
+    task: TaskRecord,
+    draft: Draft,
+    start: boolean | undefined,
+  ): Promise<Decision> {
+    if (start === undefined && isSame(task, draft)) return { next: task, changes: [] }
+    const parts = partsOf(draft)
+    const ran = task.status === 'running'
+    const goesOn = start ?? ran
+    const effect = goesOn ? await this.effect(books, task, draft) : undefined
+    // a run is not interrupted for nothing
+    if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
+    if (effect?.kind === 'change') return { ...(await this.#changing(books, task, draft, parts)), lost: effect.lost }
+    const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
+    if (goesOn) return this.#beginning(books, stopped, parts)
+    return { next: stopped, changes: ran ? [ending(books, task)] : [], parts }
+  }
+
+  /** What a stored task runs as; undefined when that cannot be made any more. */
+  async #prepared(books: TenantRepositories, task: TaskRecord): Promise<Prepared | undefined> {
+    try {
+      return this.#maker.prepare(await this.#maker.parts(books, task))
+    } catch (error) {
+      if (error instanceof AppError && error.status < 500) return undefined
+      throw error
+    }
+  }
+
+  /** What a task that is not started is bound to, as far as it can be known. */
+  async #resources(id: string, { prepared }: Draft): Promise<readonly string[]> {
+    try {
+      return [...new Set(await resolveResources(id, prepared, {}))]
+    } catch (error) {
+      // resolved when it is started
+      if (error instanceof AppError) return []
+      throw error
+    }
+  }
+}
+
+function partsOf({ source, fields }: Draft): RunnableSource {
+  return { source, rule: fields.rule, settings: fields.settings }
+}
+
+function laneOf(books: TenantRepositories, id: string): string {
+  return `${books.tenant}\n${id}`
+}
+
+function refOf(books: TenantRepositories, id: string): TaskRef {
+  return { tenant: books.tenant, id }
+}
+
+function ending(books: TenantRepositories, { id, epoch }: TaskRecord): TaskChange {
+  return { kind: 'end', task: refOf(books, id), epoch }
+}
+
+/** Whether a task is made of these parts already, and was posted like that. */
+function isSame(task: TaskRecord, { fields }: Draft): boolean {
+  const { conf, source, templateVersion, rule, settings, effective } = task
+  return (
+    conf === fields.conf &&
+    source === fields.source &&
+    templateVersion === fields.templateVersion &&
+    JSON.stringify([rule, settings, effective]) === JSON.stringify([fields.rule, fields.settings, fields.effective])
+  )
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'CONFLICT'
+}
+
+/** Does a change, and gives its answer with what the change of a running task lost. */
+export async function withLosses<T extends object>(
+  change: (told: NonNullable<ChangeOptions['told']>) => Promise<T>,
+): Promise<T & { readonly lost?: readonly Lost[] }> {
+  let lost: readonly Lost[] = []
+  const answer = await change((told) => (lost = told))
+  return lost.length === 0 ? answer : { ...answer, lost }
+}

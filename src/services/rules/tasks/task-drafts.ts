@@ -1,0 +1,56 @@
+/** What a stored task would become by a reload or an update; nothing is changed. */
+import { Report } from '../../../core/rule/check/report.ts'
+import { applyOverrides } from '../../../core/rule/overrides.ts'
+import { validationError } from '../../../kernel/errors.ts'
+import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { reloadRefused } from '../error-texts.ts'
+import { withUpdatedPlugs } from './plug-versions.ts'
+import type { SourceRepository } from './source-repository.ts'
+import type { Draft, RunnableSource, TaskMaker } from './task-maker.ts'
+import type { TaskRecord } from './task-record.ts'
+import { withPinnedVersions, withProperties } from './task-settings-update.ts'
+
+export class TaskDrafts {
+  readonly #maker: TaskMaker
+  readonly #shelf: SourceRepository
+
+  constructor(maker: TaskMaker, shelf: SourceRepository) {
+    this.#maker = maker
+    this.#shelf = shelf
+  }
+
+  /**
+   * What a task would be after a reload: of its template's newest version, or of the one that is named. Throws
+   * `WRONG_STATUS` for a task without a template.
+   */
+  async reloaded(books: TenantRepositories, task: TaskRecord, templateVersion?: number): Promise<Draft> {
+    if (task.template === undefined) throw reloadRefused(task.id)
+    return this.#maker.reload(task, await this.#shelf.ofTemplate(books, task.template, templateVersion))
+  }
+
+  async withUpdates(books: TenantRepositories, task: TaskRecord, updates: readonly PluginUpdate[]): Promise<Draft> {
+    const { source, rule, settings } = await this.#maker.parts(books, task)
+    const parts = {
+      source: source && this.#shelf.of(books, withUpdatedPlugs(source.document, updates)),
+      rule: rule && withUpdatedPlugs(rule, updates),
+      settings: withPinnedVersions(settings, updates),
+    }
+    return this.#maker.remake(task, parts, {})
+  }
+
+  async withProperties(books: TenantRepositories, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
+    const parts = await this.#maker.parts(books, task)
+    requireNodes(parts, update)
+    const settings = withProperties(parts.settings, task.effective.tags, update)
+    const { tags: _tags, ...sent } = update
+    return this.#maker.remake(task, { ...parts, settings }, sent)
+  }
+}
+
+/** Overrides that fit no node are told by their places in the update, before they are merged with earlier ones. */
+function requireNodes({ source, rule = {} }: RunnableSource, { nodes = [] }: PropertiesUpdate): void {
+  const report = new Report()
+  applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
+  if (report.hasErrors) throw validationError('the update', report.issues)
+}

@@ -1,0 +1,281 @@
+/**
+ * What happened lately in each task, for its log and its stream of events. Kept in memory and bounded: the events
+ * tell about what is durable elsewhere, and are not themselves what has to survive.
+ *
+ * While events are many, only rare things are known of most tasks (starts, ends, failures, lines of the log): a task whose
+ * every step is told costs a multiple. A task is watched in any case while somebody reads its stream, and for a while
+ * after, for who comes back.
+ *
+ * EVENTS-1 events of a task have rising numbers; a reader that comes back with the last number it saw misses none of
+ *   those that are still kept, and is told when some are not, or were never known because nobody watched
+ * EVENTS-2 a slow reader is let go, never waited for
+ */
+import type { Subscription } from 'rxjs'
+import type { EngineEvent } from '../../../core/engine/events.ts'
+import { AdaptiveListener, type AdaptiveListenerOptions } from './adaptive-listener.ts'
+import type { EventStreamOptions, GapEvent, StreamEvent } from '../inspection/inspection-schema.ts'
+import type { RunReports, TaskRef, TenantEvent } from '../runner.ts'
+
+const KEPT_PER_TASK = 200
+const KEPT_IN_ALL = 50_000
+/** events that may wait for one reader */
+const MAX_WAITING = 1000
+/** ms that a task is watched when its last reader has left */
+const WATCHED_AFTER = 60_000
+
+interface Kept {
+  readonly number: number
+  readonly event: EngineEvent
+}
+
+interface Trail {
+  /** what is told of every task */
+  readonly rare: Kept[]
+  /** everything else, of the times at which the task was watched */
+  readonly watched: Kept[]
+  /** number of the newest event that is not kept; 0: none was lost */
+  lost: number
+}
+
+interface Reader {
+  take(kept: Kept): void
+  end(): void
+}
+
+/** A task whose every step is told. */
+interface Watch {
+  readonly subscription: Subscription
+  readonly readers: Set<Reader>
+  /** when its last reader left, epoch ms; Infinity while there is one */
+  leftAt: number
+}
+
+export class TaskEventHistory {
+  /** by tenant and id; the task that was quiet for longest comes first */
+  readonly #trails = new Map<string, Trail>()
+  readonly #watches = new Map<string, Watch>()
+  readonly #reports: RunReports
+  readonly #life: string
+  readonly #now: () => number
+  readonly #subscription: Subscription
+  readonly #all: AdaptiveListener
+  #ended = false
+  #number = 0
+  #kept = 0
+  /** number of the newest event of all trails that were forgotten whole */
+  #lost = 0
+
+  /** `life`: tells the numbers of this process from those of others. `now`: epoch ms. */
+  constructor(reports: RunReports, life: string, now: () => number, calm: AdaptiveListenerOptions = {}) {
+    this.#reports = reports
+    this.#life = life
+    this.#now = now
+    this.#all = new AdaptiveListener(
+      reports.events$,
+      (told) => this.#noteUnwatched(told),
+      () => this.#loseSight(),
+      calm,
+    )
+    this.#subscription = reports.rare$.subscribe((told) => {
+      if (!this.#all.isListening) this.#noteUnwatched(told)
+    })
+  }
+
+  /** how many streams are open */
+  get readers(): number {
+    let count = 0
+    for (const { readers } of this.#watches.values()) count += readers.size
+    return count
+  }
+
+  /** A watched task tells it itself. */
+  #noteUnwatched({ tenant, event }: TenantEvent): void {
+    const key = keyOf({ tenant, id: event.task })
+    if (!this.#watches.has(key)) this.#note(key, event)
+  }
+
+  #noteWatched(key: string, watch: Watch, event: EngineEvent): void {
+    const kept = this.#note(key, event)
+    for (const reader of watch.readers) reader.take(kept)
+    if ((event.at ?? event.time) - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
+  }
+
+  #note(key: string, event: EngineEvent): Kept {
+    const kept = { number: ++this.#number, event }
+    const trail = this.#trails.get(key) ?? { rare: [], watched: [], lost: this.#lost }
+    this.#trails.delete(key)
+    this.#trails.set(key, trail)
+    const list = isRare(event) ? trail.rare : trail.watched
+    list.push(kept)
+    this.#kept++
+    if (list.length > KEPT_PER_TASK) {
+      const gone = list.splice(0, KEPT_PER_TASK / 2)
+      trail.lost = Math.max(trail.lost, gone.at(-1)?.number ?? 0)
+      this.#kept -= gone.length
+    }
+    if (this.#kept > KEPT_IN_ALL) this.#forgetQuietest()
+    return kept
+  }
+
+  /** Oldest first. */
+  events(task: TaskRef): readonly Kept[] {
+    const trail = this.#trails.get(keyOf(task))
+    if (trail === undefined) return []
+    return [...trail.rare, ...trail.watched].sort((a, b) => a.number - b.number)
+  }
+
+  /** The task is gone: its readers are done. */
+  forget(task: TaskRef): void {
+    const key = keyOf(task)
+    const trail = this.#trails.get(key)
+    if (trail) this.#kept -= sizeOf(trail)
+    this.#trails.delete(key)
+    const watch = this.#watches.get(key)
+    if (watch === undefined) return
+    for (const reader of watch.readers) reader.end()
+    this.#unwatch(key, watch)
+  }
+
+  async *stream(task: TaskRef, now: number, { lastEventId, signal }: EventStreamOptions): AsyncGenerator<StreamEvent> {
+    const waiting: Kept[] = []
+    let wake: () => void = () => undefined
+    let ended = signal.aborted || this.#ended
+    const end = (): void => {
+      ended = true
+      wake()
+    }
+    const take = (kept: Kept): void => {
+      if (waiting.length >= MAX_WAITING) return end()
+      waiting.push(kept)
+      wake()
+    }
+    const leave = this.#join(task, { take, end })
+    // Whoever asked may be gone without taking another event.
+    const abort = (): void => {
+      end()
+      leave()
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const { missed, kept } = this.#since(task, lastEventId)
+      if (missed) yield { id: this.#id((kept[0]?.number ?? this.#number + 1) - 1), event: gap(task.id, now) }
+      for (const each of kept) yield { id: this.#id(each.number), event: each.event }
+      for (;;) {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+          yield { id: this.#id(next.number), event: next.event }
+        }
+        if (ended) return
+        await new Promise<void>((resolve) => (wake = resolve))
+      }
+    } finally {
+      leave()
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Every stream ends, those that are opened later at once. */
+  endStreams(): void {
+    this.#ended = true
+    for (const { readers } of this.#watches.values()) for (const reader of readers) reader.end()
+  }
+
+  close(): void {
+    this.#subscription.unsubscribe()
+    this.#all.close()
+    for (const { subscription } of this.#watches.values()) subscription.unsubscribe()
+    this.endStreams()
+  }
+
+  /** Without a last id there is nothing to catch up with. */
+  #since(task: TaskRef, lastEventId: string | undefined): { missed: boolean; kept: readonly Kept[] } {
+    if (lastEventId === undefined) return { missed: false, kept: [] }
+    const kept = this.events(task)
+    const [life, text = ''] = lastEventId.split('.')
+    if (life !== this.#life || !/^\d{1,15}$/.test(text)) return { missed: true, kept }
+    const last = Number(text)
+    const lost = this.#trails.get(keyOf(task))?.lost ?? this.#lost
+    return { missed: last < lost, kept: kept.filter(({ number }) => number > last) }
+  }
+
+  #id(number: number): string {
+    return `${this.#life}.${number}`
+  }
+
+  #join(task: TaskRef, reader: Reader): () => void {
+    this.#unwatchLeft()
+    const key = keyOf(task)
+    const watch = this.#watches.get(key) ?? this.#watch(key, task)
+    watch.readers.add(reader)
+    watch.leftAt = Number.POSITIVE_INFINITY
+    return () => {
+      if (watch.readers.delete(reader) && watch.readers.size === 0) watch.leftAt = this.#now()
+    }
+  }
+
+  #watch(key: string, task: TaskRef): Watch {
+    const readers = new Set<Reader>()
+    const subscription = this.#reports.watch(task).subscribe((event) => this.#noteWatched(key, watch, event))
+    const watch: Watch = { subscription, readers, leftAt: Number.POSITIVE_INFINITY }
+    this.#watches.set(key, watch)
+    return watch
+  }
+
+  #unwatch(key: string, watch: Watch): void {
+    watch.subscription.unsubscribe()
+    if (this.#watches.get(key) !== watch) return
+    this.#watches.delete(key)
+    if (this.#all.isListening) return
+    // From here on something may happen in the task that nobody is told of.
+    const trail = this.#trails.get(key)
+    if (trail) trail.lost = ++this.#number
+    else this.#lost = ++this.#number
+  }
+
+  /** As for one task, for all that are not watched. */
+  #loseSight(): void {
+    this.#lost = ++this.#number
+    for (const [key, trail] of this.#trails) if (!this.#watches.has(key)) trail.lost = this.#lost
+  }
+
+  /** A task in which nothing happens costs nothing; here it is only a matter of order. */
+  #unwatchLeft(): void {
+    const now = this.#now()
+    for (const [key, watch] of this.#watches) if (now - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
+  }
+
+  #forgetQuietest(): void {
+    const oldest = this.#trails.entries().next().value
+    if (oldest === undefined) return
+    const [key, trail] = oldest
+    this.#trails.delete(key)
+    this.#kept -= sizeOf(trail)
+    const newest = Math.max(trail.rare.at(-1)?.number ?? 0, trail.watched.at(-1)?.number ?? 0)
+    this.#lost = Math.max(this.#lost, newest, trail.lost)
+  }
+}
+
+function sizeOf({ rare, watched }: Trail): number {
+  return rare.length + watched.length
+}
+
+function isRare(event: EngineEvent): boolean {
+  switch (event.type) {
+    case 'result':
+      return !event.ok
+    case 'started':
+    case 'stopped':
+    case 'failed':
+    case 'log':
+      return true
+    default:
+      return false
+  }
+}
+
+function gap(task: string, time: number): GapEvent {
+  return { type: 'gap', task, time }
+}
+
+function keyOf({ tenant, id }: TaskRef): string {
+  return `${tenant}\n${id}`
+}

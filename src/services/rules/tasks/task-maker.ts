@@ -1,0 +1,178 @@
+/** From a specification to what is stored of a task: read, checked, plug versions written out. Stores nothing. */
+import { Preparer } from '../../../core/engine/prepare.ts'
+import type { Prepared } from '../../../core/engine/prepared.ts'
+import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import type { CheckOptions } from '../../../core/rule/check/report.ts'
+import type { Rule, TaskSettings } from '../../../core/rule/rule.ts'
+import { validateTemplate } from '../../../core/rule/validate.ts'
+import { AppError, describeIssue, validationError, type Issue } from '../../../kernel/errors.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { plugsOf, withExactVersions } from './plug-versions.ts'
+import { readSpecification, settingsOf } from './read-specification.ts'
+import type { RunnableTask, TaskRef } from '../runner.ts'
+import { inRequest, type SentRequest } from './request-issues.ts'
+import type { Source, SourceRepository, VersionedSource } from './source-repository.ts'
+import type { TaskRecord } from './task-record.ts'
+
+/** What a specification decides about a task. */
+export interface Draft {
+  readonly fields: Pick<
+    TaskRecord,
+    'name' | 'form' | 'conf' | 'template' | 'templateVersion' | 'source' | 'rule' | 'settings' | 'effective' | 'plugs'
+  >
+  /** of a task made of a template */
+  readonly source: Source | undefined
+  readonly prepared: Prepared
+  /** notes among them */
+  readonly warnings: readonly Issue[]
+  /** as the specification or the template's defaults say */
+  readonly start: boolean | undefined
+}
+
+/** What a task is made of, apart from what was posted. */
+export interface RunnableSource {
+  readonly source: Source | undefined
+  readonly rule: Rule | undefined
+  readonly settings: TaskSettings
+}
+
+/** What was posted of a task, and the version of its template that this means. */
+interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
+  readonly templateVersion?: number | undefined
+}
+
+export class TaskMaker {
+  readonly plugs: PlugRegistry
+  readonly #shelf: SourceRepository
+  readonly #preparer: Preparer
+
+  constructor(plugs: PlugRegistry, shelf: SourceRepository) {
+    this.plugs = plugs
+    this.#shelf = shelf
+    this.#preparer = new Preparer(plugs)
+  }
+
+  /** Throws `VALIDATION` with every problem. */
+  async make(books: TenantRepositories, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+    const read = readSpecification(specification, this.plugs, options)
+    const conf = specification as TaskRecord['conf']
+    if (read.form !== 'template') {
+      const { task = {}, ...graph } = read.rule
+      const { start, ...settings } = task
+      const rule = withExactVersions(graph, this.plugs)
+      return this.#draft(
+        { source: undefined, rule, settings },
+        { form: read.form, conf },
+        start,
+        read.warnings,
+        options,
+      )
+    }
+    const { template, templateVersion } = read.request
+    const { start, ...settings } = settingsOf(read.request)
+    const { source, version } = await this.#shelf.ofTemplate(books, template, templateVersion)
+    const posted = { form: 'template', conf, template, templateVersion: version } as const
+    return this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options)
+  }
+
+  /** The same task of another version of its template; what was posted stays. */
+  reload(task: TaskRecord, { source, version }: VersionedSource): Draft {
+    const parts = { source, rule: undefined, settings: task.settings }
+    return this.#draft(parts, { ...task, templateVersion: version }, undefined, [])
+  }
+
+  /** The same task of other parts; what was posted stays. `sent`: what of its settings is new. */
+  remake(task: TaskRecord, parts: RunnableSource, sent: TaskSettings): Draft {
+    const request = { settings: sent, place: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
+    return this.#draft(parts, task, undefined, [], {}, request)
+  }
+
+  /** The parts of a stored task. */
+  async parts(books: TenantRepositories, task: TaskRecord): Promise<RunnableSource> {
+    const source = task.source === undefined ? undefined : await this.#shelf.load(books, task.source)
+    return { source, rule: task.rule, settings: task.settings }
+  }
+
+  /** What a stored task runs as; checked and compiled once for all that share it. Throws `VALIDATION`. */
+  prepare({ source, rule, settings }: RunnableSource, options: CheckOptions = {}): Prepared {
+    return this.#preparer.prepare(source?.document ?? rule ?? {}, settings, options)
+  }
+
+  #draft(
+    parts: RunnableSource,
+    posted: Posted,
+    start: boolean | undefined,
+    found: readonly Issue[],
+    options: CheckOptions = {},
+    request = requestOf(parts, posted),
+  ): Draft {
+    const prepared = this.#prepareFor(parts, request, options)
+    const { source, rule, settings } = parts
+    const { form, conf, template, templateVersion } = posted
+    const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}
+    return {
+      fields: {
+        name: prepared.settings.name,
+        form,
+        conf,
+        ...(template !== undefined && { template }),
+        ...(templateVersion !== undefined && { templateVersion }),
+        ...(source !== undefined && { source: source.id }),
+        ...(rule !== undefined && { rule }),
+        settings,
+        effective: { ...merged, type: prepared.settings.type },
+        plugs: plugsOf(prepared.rule, this.plugs),
+      },
+      source,
+      prepared,
+      warnings: distinct([...found, ...inBody(prepared.warnings, parts, request)]),
+      start: start ?? wanted,
+    }
+  }
+
+  /** As `prepare`, problems told by the paths of the request that they come from. */
+  #prepareFor(parts: RunnableSource, request: RequestOf | undefined, options: CheckOptions): Prepared {
+    try {
+      return this.prepare(parts, options)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION' || request === undefined) throw error
+      const { source } = parts
+      const isStoredWrong = source !== undefined && validateTemplate(source.document, this.plugs).template === undefined
+      throw validationError('the task', inBody(error.issues, parts, request, isStoredWrong))
+    }
+  }
+}
+
+type RequestOf = Omit<SentRequest, 'stored'>
+
+/** Undefined for a rule that came with the request: all of its paths are those of the request. */
+function requestOf({ source, settings }: RunnableSource, { templateVersion }: Posted): RequestOf | undefined {
+  if (source === undefined) return undefined
+  const version = templateVersion === undefined ? '' : ` (version ${templateVersion})`
+  const owner = `template ${JSON.stringify(source.document.name)}${version}`
+  return { settings, place: '', owner, ownerPath: '/template' }
+}
+
+function inBody(
+  issues: readonly Issue[],
+  { source, rule = {} }: RunnableSource,
+  request: RequestOf | undefined,
+  isStoredWrong = false,
+): readonly Issue[] {
+  if (request === undefined) return issues
+  const whole = { ...request, stored: source?.document ?? rule }
+  return issues.map((issue) => inRequest(issue, whole, isStoredWrong))
+}
+
+/** What the runner gets of a task. */
+export function runnable(ref: TaskRef, epoch: number, createTime: number, parts: RunnableSource): RunnableTask {
+  const { source, rule, settings } = parts
+  return { tenant: ref.tenant, id: ref.id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
+}
+
+/** The warnings and notes among them, each once. */
+function distinct(issues: readonly Issue[]): readonly Issue[] {
+  const warnings = issues.filter(({ severity }) => severity !== 'ERROR')
+  const byText = new Map(warnings.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))
+  return [...byText.values()]
+}

@@ -1,0 +1,95 @@
+/** Tasks one by one, and lists of them. */
+import type { TaskApi } from '../contract.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { taskNotFound } from '../error-texts.ts'
+import type { GraphForms } from './graph-forms.ts'
+import { readSpecification } from './read-specification.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import type { GraphFormat } from '../shared-schema.ts'
+import { withLosses, type TaskChanges } from './task-changes.ts'
+import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
+import { withResources, type ResourceFinder } from './resource-filter.ts'
+import { toldOf } from '../templates/post-checks.ts'
+import type { TaskMaker } from './task-maker.ts'
+import type { TaskRecord } from './task-record.ts'
+import type { TaskFilter, TaskSpecification } from './task-schema.ts'
+import type { TaskShow } from './task-show.ts'
+
+/** What the parts of the service share. */
+export interface TaskDependencies {
+  readonly maker: TaskMaker
+  readonly changes: TaskChanges
+  readonly show: TaskShow
+  readonly forms: GraphForms
+  readonly newId: () => string
+  readonly resources: () => ResourceFinder | undefined
+}
+
+const BN = { format: 'bn' } as const
+
+export function taskApi(parts: TaskDependencies, books: TenantRepositories, caller: Caller): TaskApi {
+  const { maker, changes, show, forms, newId, resources } = parts
+  const conditionsOf = async (where: TaskFilter) =>
+    taskConditions(await withResources(where, books.tenant, resources(), ''))
+  return {
+    create: async (specification, options = {}) => {
+      const draft = await maker.make(books, specification, options)
+      const told = toldOf('the task', draft.warnings, options)
+      const { id } = await changes.create(books, newId(), caller.user, draft)
+      return { ID: id, ...told }
+    },
+    replace: async (id, specification, options = {}) => {
+      await taskOf(books, id)
+      const draft = await maker.make(books, specification, options)
+      const warned = toldOf('the task', draft.warnings, options)
+      return withLosses(async (told) => ({
+        ...(await show.whole(books, await changes.replace(books, id, draft, { told }), BN)),
+        ...warned,
+      }))
+    },
+    remove: async (id, options = {}) => {
+      await changes.remove(books, id, { force: options.forceStop === true })
+    },
+    start: async (id) => show.whole(books, await changes.start(books, id), BN),
+    stop: async (id) => show.whole(books, await changes.stop(books, id), BN),
+    restart: async (id) => show.whole(books, await changes.restart(books, id), BN),
+    get: async (id, options = BN) => show.whole(books, await taskOf(books, id), options),
+    conf: async (id, format) => confOf(await taskOf(books, id), format, maker, forms),
+    list: async ({ where, hits, startIndex }, options = BN) => {
+      const conditions = await conditionsOf(where)
+      const [found, total] = await Promise.all([
+        hits === 0 ? [] : books.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
+        books.tasks.count(conditions),
+      ])
+      const values = found.map(async ({ value }) =>
+        options.withoutGraph === true ? show.withoutGraph(books, value, options) : show.listed(books, value, options),
+      )
+      return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
+    },
+    count: async (where) => books.tasks.count(await conditionsOf(where)),
+    runs: async (id) => (await taskOf(books, id)).runs,
+  }
+}
+
+/** Throws `NOT_FOUND`. */
+export async function taskOf(books: TenantRepositories, id: string): Promise<TaskRecord> {
+  const stored = await books.tasks.get(id)
+  if (stored === undefined) throw taskNotFound(id)
+  return stored.value
+}
+
+/** The body that was posted; a rule in the other form is converted, a request of a template never. */
+function confOf(
+  task: TaskRecord,
+  format: GraphFormat | undefined,
+  maker: TaskMaker,
+  forms: GraphForms,
+): TaskSpecification {
+  const posted = task.conf as TaskSpecification
+  const isBn = task.form === 'bn' || task.form === 'network'
+  if (format === undefined || task.form === 'template' || isBn === (format === 'bn')) return posted
+  const read = readSpecification(task.conf, maker.plugs)
+  if (read.form === 'template') return posted
+  const { task: settings, ...graph } = read.rule
+  return { ...forms.of(graph, [], format), ...(settings && { task: settings }) }
+}

@@ -1,0 +1,102 @@
+/** A stored task as it is shown, with what its run says of itself. */
+import type { TaskInfo } from '../../../core/engine/api.ts'
+import type { RuleGraph } from '../../../core/rule/rule.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import type { GraphForms, WireGraph } from './graph-forms.ts'
+import type { NodeControl } from '../runner.ts'
+import { runtimeNodes } from '../inspection/runtime-node.ts'
+import type { ShowOptions, TaskEntity } from './task-schema.ts'
+import type { SourceRepository } from './source-repository.ts'
+import { templateVersionOf, type TaskRecord } from './task-record.ts'
+
+export class TaskShow {
+  readonly #shelf: SourceRepository
+  readonly #forms: GraphForms
+  readonly #nodes: NodeControl
+
+  constructor(shelf: SourceRepository, forms: GraphForms, nodes: NodeControl) {
+    this.#shelf = shelf
+    this.#forms = forms
+    this.#nodes = nodes
+  }
+
+  /** With the graph and, in `bn` form, the nodes with their states of now. */
+  async whole(books: TenantRepositories, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
+    const network = await this.#network(books, task, options.format)
+    const entity = this.withoutGraph(books, task, options)
+    if (options.format !== 'bn' || !Array.isArray(network['nodes'])) return { ...entity, network }
+    const views = this.#nodes.view({ tenant: books.tenant, id: task.id })
+    const nodes = runtimeNodes(network['nodes'] as readonly Readonly<Record<string, unknown>>[], views)
+    return { ...entity, network, nodes }
+  }
+
+  /** As listings show it: the graph, but no states. */
+  async listed(books: TenantRepositories, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
+    const entity = this.withoutGraph(books, task, options)
+    return { ...entity, network: await this.#network(books, task, options.format) }
+  }
+
+  withoutGraph(books: TenantRepositories, task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
+    const info = task.status === 'running' ? this.#nodes.info({ tenant: books.tenant, id: task.id }) : undefined
+    const { type, frequency, pollingInterval, cron, rrule, timeZone, misfire, overlap } = task.effective
+    const { resource, variables, tags = {} } = task.effective
+    const ms = frequency ?? (pollingInterval === undefined ? undefined : pollingInterval * 1000)
+    return {
+      ID: task.id,
+      name: task.name,
+      status: info === undefined || info.status === 'running' ? task.status : info.status,
+      user: task.user,
+      createTime: task.createTime,
+      ...present('lastUpdateTime', task.lastUpdateTime),
+      ...present('template', task.template),
+      ...present('templateVersion', templateVersionOf(task)),
+      ...present('resource', resource),
+      resourceIds: task.resourceIds,
+      type,
+      ...(type === 'periodic' && present('frequency', ms)),
+      ...(type === 'scheduled' && { ...present('cron', cron), ...present('rrule', rrule) }),
+      ...present('timeZone', timeZone),
+      ...present('misfire', misfire),
+      ...present('overlap', overlap),
+      resetObservations: task.effective.resetObservations ?? true,
+      parallel: task.effective.parallel ?? true,
+      gatesNeedFullObservation: task.effective.gatesNeedFullObservation ?? false,
+      tags,
+      ...present('variables', variables),
+      ...present('startTime', task.startTime),
+      ...present('lastExecutionTime', info?.lastExecutionTime ?? task.lastExecutionTime),
+      ...present('finishedTime', task.finishedTime),
+      ...present('nextTick', info?.nextTick),
+      invocationCount: task.invocationCount + (info?.invocationCount ?? 0),
+      ...present('error', task.error),
+      ...(includeHealth === true && { health: healthOf(info) }),
+    }
+  }
+
+  /** The rule of a stored task as it runs, in simplified form. */
+  rule(books: TenantRepositories, task: TaskRecord): Promise<WireGraph> {
+    return this.#network(books, task, 'simplified')
+  }
+
+  /** The rule of a stored task, overrides not yet in it. */
+  async graph(books: TenantRepositories, task: TaskRecord): Promise<RuleGraph> {
+    if (task.rule !== undefined) return task.rule
+    if (task.source === undefined) throw new AppError('INTERNAL', `task ${task.id} has no rule`)
+    return (await this.#shelf.load(books, task.source)).document
+  }
+
+  async #network(books: TenantRepositories, task: TaskRecord, format: ShowOptions['format']): Promise<WireGraph> {
+    return this.#forms.of(await this.graph(books, task), task.settings.nodes ?? [], format)
+  }
+}
+
+function healthOf(info: TaskInfo | undefined): NonNullable<TaskEntity['health']> {
+  const { errorsCount, errorsRate, dropped } = info?.health ?? { errorsCount: 0, errorsRate: 0, dropped: 0 }
+  const { waiting } = info ?? {}
+  return { errorsCount, errorsRate, dropped, ...(waiting && { waiting }) }
+}
+
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V })
+}

@@ -1,0 +1,65 @@
+/** A template as it is stored, its older versions, and by what they are found. */
+import type { Template } from '../../../core/rule/rule.ts'
+import type { CollectionSpec } from '../../../storage/contract.ts'
+import { plugKeys, searched, tagKeys } from '../tasks/task-record.ts'
+
+/** Its id is its name. Times are epoch ms. */
+export interface TemplateRecord {
+  readonly document: Template
+  readonly user: string
+  readonly createTime: number
+  readonly lastUpdateTime: number
+  readonly protected?: boolean
+  readonly discoveryTemplate?: boolean
+  /** `sensor:name:version` of each plug, as far as written */
+  readonly plugs: readonly string[]
+  /** of `document`; absent in records older than versions: the first */
+  readonly version?: VersionMark
+}
+
+/** Which version a document is. */
+export interface VersionMark {
+  /** counts the changes of what tasks run: the graph, the variables, the defaults; from 1 */
+  readonly number: number
+  /** who made it */
+  readonly user: string
+  /** epoch ms */
+  readonly createTime: number
+}
+
+export const TEMPLATES: CollectionSpec<TemplateRecord> = {
+  name: 'templates',
+  version: 1,
+  fields: {
+    name: { type: 'text', of: (template) => template.document.name },
+    plug: { type: 'texts', of: (template) => plugKeys(template.plugs) },
+    tag: { type: 'texts', of: (template) => tagKeys(template.document.tags) },
+    discovery: { type: 'text', of: (template) => (template.discoveryTemplate === true ? 'true' : undefined) },
+    createTime: { type: 'number', of: (template) => template.createTime },
+    words: {
+      type: 'text',
+      of: ({ document, user }) => {
+        const tags = Object.entries(document.tags ?? {})
+          .flat()
+          .map(String)
+        return searched([document.name, document.description ?? '', user, ...tags])
+      },
+    },
+  },
+}
+
+/** A version that was replaced by a newer one. Its id is a hash of the template's name, and its number. */
+export interface OldVersionRecord {
+  readonly document: Template
+  readonly version: VersionMark
+}
+
+export const OLD_VERSIONS: CollectionSpec<OldVersionRecord> = {
+  name: 'template_versions',
+  version: 1,
+  fields: {
+    template: { type: 'text', of: ({ document }) => document.name },
+    number: { type: 'number', of: ({ version }) => version.number },
+  },
+  together: [['template', 'number']],
+}

@@ -1,0 +1,303 @@
+/** Templates: kept by name, never bound to a resource. Their tasks change only by `reload`. */
+import type { Template } from '../../../core/rule/rule.ts'
+import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
+import { validateTemplate } from '../../../core/rule/validate.ts'
+import { AppError, validationError } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { Condition, Stored } from '../../../storage/contract.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import type { TemplateApi } from '../contract.ts'
+import { refusalText } from '../error-body.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import {
+  duplicateTemplate,
+  nameMismatch,
+  noDiscoveryTemplate,
+  templateInUse,
+  templateNotFound,
+} from '../error-texts.ts'
+import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
+import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
+import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
+import { toldOf, type PostOptions } from './post-checks.ts'
+import { readShape } from '../read-shape.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import type { GraphFormat } from '../shared-schema.ts'
+import { nameCondition, tagCondition, wordConditions } from '../tasks/task-conditions.ts'
+import type { TaskMaker } from '../tasks/task-maker.ts'
+import type { templateRunner } from '../tools/tool-service.ts'
+import type { TemplateRecord } from './template-record.ts'
+import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
+import {
+  TemplateUpgradeSchema,
+  type TemplateEntity,
+  type TemplateFilter,
+  type TemplateUpgrade,
+  type UpgradedTemplates,
+} from './template-schema.ts'
+
+export interface TemplateDependencies {
+  readonly maker: TaskMaker
+  readonly forms: GraphForms
+  readonly now: () => number
+  /** one change of a template at a time */
+  readonly lanes: KeyedMutex
+  readonly run: ReturnType<typeof templateRunner>
+  /** reloads every task of a template */
+  readonly reloadTasks: (books: TenantRepositories, template: string) => Promise<void>
+  /** told after every change of a template */
+  readonly templateWritten?: ((tenant: string, template: string) => void) | undefined
+}
+
+const MAX_UPGRADED = 1000
+/** characters, of three bytes each at most */
+const LONGEST_NAME = 170
+
+/** What a body says of a template. */
+interface ReadTemplate {
+  readonly document: Template
+  readonly plugs: readonly string[]
+  readonly isProtected: boolean | undefined
+  readonly told: Pick<TemplateEntity, 'warnings'>
+}
+
+export function templateApi(parts: TemplateDependencies, books: TenantRepositories, caller: Caller): TemplateApi {
+  const { maker, forms, now, lanes } = parts
+  const show = (record: TemplateRecord, format: GraphFormat | undefined): TemplateEntity => ({
+    ...metadata(record),
+    ...(format && graphOf(record.document, format, forms)),
+  })
+  const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const result = await lanes.run(`${books.tenant}\n${name}`, work)
+    parts.templateWritten?.(books.tenant, name)
+    return result
+  }
+  const read = (specification: unknown, options: PostOptions = {}): ReadTemplate => {
+    const { template, issues } = validateTemplate(specification, maker.plugs, options)
+    if (template === undefined) throw validationError('the template', issues)
+    checkName(template.name)
+    const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
+    return {
+      document,
+      plugs: plugsOf(document, maker.plugs),
+      isProtected: typeof isProtected === 'boolean' ? isProtected : undefined,
+      told: toldOf('the template', issues, options),
+    }
+  }
+  /** Stores the record of a template that changed, with the version that it replaces. */
+  const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<void> => {
+    const name = next.document.name
+    await books.commit([books.templates.putting(name, next, version), ...(await keepingOld(books, value, next))])
+  }
+
+  return {
+    create: async (specification, options) => {
+      const { document, plugs, isProtected, told } = read(specification, options)
+      const { name } = document
+      const record: TemplateRecord = {
+        document,
+        ...firstVersion(caller, now()),
+        ...(isProtected !== undefined && { protected: isProtected }),
+        plugs,
+      }
+      await change(name, async () => {
+        if ((await books.templates.get(name)) !== undefined) throw duplicateTemplate(name)
+        await putNew(books, name, record)
+      })
+      const isBn = isPlainObject(specification) && isBnDocument(specification)
+      const entity = show(record, isBn ? 'bn' : 'simplified')
+      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...told }
+    },
+    replace: (name, specification, options) =>
+      change(name, async () => {
+        const stored = await templateOf(books, name)
+        const { document, plugs, isProtected, told } = read(specification, options)
+        if (document.name !== name) throw nameMismatch()
+        const next: TemplateRecord = {
+          ...changed(stored.value, document, caller, now()),
+          ...(isProtected !== undefined && { protected: isProtected }),
+          plugs,
+        }
+        await put(stored, next)
+        return { ...show(next, 'simplified'), ...told }
+      }),
+    remove: (name) =>
+      change(name, async () => {
+        const { version } = await templateOf(books, name)
+        const tasks = await books.tasks.count([{ field: 'template', op: 'eq', value: name }])
+        if (tasks > 0) throw templateInUse(name, tasks)
+        await books.commit([books.templates.deleting(name, version), ...(await forgettingOld(books, name))])
+      }),
+    copy: async (name, newName) => {
+      checkName(newName)
+      const { value } = await templateOf(books, name)
+      const { discoveryTemplate: _mark, ...kept } = value
+      const record: TemplateRecord = {
+        ...kept,
+        document: { ...value.document, name: newName },
+        ...firstVersion(caller, now()),
+      }
+      await change(newName, async () => {
+        if ((await books.templates.get(newName)) !== undefined) throw duplicateTemplate(newName)
+        await putNew(books, newName, record)
+      })
+      return show(record, 'simplified')
+    },
+    get: async (name, format = 'bn', version) =>
+      show(await inVersion(books, (await templateOf(books, name)).value, version), format),
+    versions: async (name, page) => listVersions(books, (await templateOf(books, name)).value, page),
+    list: async ({ where, hits, startIndex, format, includeGraph }) => {
+      const conditions = templateConditions(where)
+      const [found, total] = await Promise.all([
+        hits === 0 ? [] : books.templates.find({ where: conditions, offset: startIndex, limit: hits }),
+        books.templates.count(conditions),
+      ])
+      const values = found.map(({ value }) => show(value, includeGraph ? format : undefined))
+      return { values, skip: startIndex, limit: hits, total }
+    },
+    upgrade: async (where, upgrade) => {
+      const { updates, reloadTasks } = readShape(TemplateUpgradeSchema, upgrade, 'the upgrade') as TemplateUpgrade
+      const wrong = missingVersions(updates, maker.plugs, '/updates')
+      if (wrong.length > 0) throw validationError('the upgrade', wrong)
+      const found = await books.templates.find({ where: templateConditions(where), limit: MAX_UPGRADED })
+      const outcome = await upgradeAll(
+        found.map(({ value }) => value.document.name),
+        (name) =>
+          change(name, async () => {
+            const stored = await templateOf(books, name)
+            const updated = withUpdatedPlugs(stored.value.document, updates)
+            if (updated === stored.value.document) return
+            const { document, plugs } = read(updated)
+            await put(stored, { ...changed(stored.value, document, caller, now()), plugs })
+          }),
+      )
+      if (reloadTasks === true) for (const name of outcome.successful) await parts.reloadTasks(books, name)
+      return outcome
+    },
+    discovery: async (format = 'bn') => {
+      const marked = await discoveryTemplates(books)
+      const [first] = marked
+      if (first === undefined) throw noDiscoveryTemplate()
+      return show(first.value, format)
+    },
+    setDiscovery: (name) =>
+      change(name, async () => {
+        const stored = await templateOf(books, name)
+        const others = (await discoveryTemplates(books)).filter(({ id }) => id !== name)
+        const unmarked = others.map(({ id, version, value: { discoveryTemplate: _mark, ...kept } }) =>
+          books.templates.putting(id, kept, version),
+        )
+        const marked = books.templates.putting(name, { ...stored.value, discoveryTemplate: true }, stored.version)
+        await books.commit([...unmarked, marked])
+      }),
+    run: (name, run, options) => runLater(books, parts, name, run, options),
+  }
+}
+
+function firstVersion(
+  { user }: Caller,
+  now: number,
+): Pick<TemplateRecord, 'user' | 'createTime' | 'lastUpdateTime' | 'version'> {
+  return { user, createTime: now, lastUpdateTime: now, version: { number: 1, user, createTime: now } }
+}
+
+/** The record with another document. */
+function changed(record: TemplateRecord, document: Template, { user }: Caller, now: number): TemplateRecord {
+  const version = nextVersion(record, document, user, now)
+  return { ...record, document, lastUpdateTime: now, version }
+}
+
+/** Throws `NOT_FOUND`. */
+export async function templateOf(books: TenantRepositories, name: string): Promise<Stored<TemplateRecord>> {
+  const stored = await books.templates.get(name)
+  if (stored === undefined) throw templateNotFound(name)
+  return stored
+}
+
+async function* runLater(
+  books: TenantRepositories,
+  parts: TemplateDependencies,
+  ...[name, run, options]: Parameters<TemplateApi['run']>
+): ReturnType<TemplateApi['run']> {
+  const { version, ...others } = options ?? {}
+  if (name === undefined) {
+    yield* parts.run(undefined, run, others)
+    return
+  }
+  const record = await inVersion(books, (await templateOf(books, name)).value, version)
+  const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
+  yield* parts.run({ document: record.document, owner }, run, others)
+}
+
+/** Its name is its id in storage. */
+function checkName(name: string): void {
+  if (name.length <= LONGEST_NAME) return
+  const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
+  throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
+}
+
+/** Another host may have been faster. */
+async function putNew(books: TenantRepositories, name: string, record: TemplateRecord): Promise<void> {
+  try {
+    await books.templates.put(name, record, 'absent')
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFLICT') throw duplicateTemplate(name)
+    throw error
+  }
+}
+
+async function upgradeAll(
+  names: readonly string[],
+  upgrade: (name: string) => Promise<void>,
+): Promise<UpgradedTemplates> {
+  const successful: string[] = []
+  const failed: { templateName: string; error: string }[] = []
+  for (const name of names) {
+    try {
+      await upgrade(name)
+      successful.push(name)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error
+      failed.push({ templateName: name, error: refusalText(error) })
+    }
+  }
+  return failed.length === 0 ? { successful } : { successful, failed }
+}
+
+function discoveryTemplates(books: TenantRepositories): Promise<readonly Stored<TemplateRecord>[]> {
+  return books.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
+}
+
+export function templateConditions(where: TemplateFilter): readonly Condition[] {
+  const conditions: Condition[] = []
+  if (where.ids !== undefined) conditions.push({ field: 'id', op: 'in', values: where.ids })
+  if (where.name !== undefined) conditions.push(nameCondition(where.name))
+  if (where.plugin !== undefined) {
+    conditions.push({ field: 'plug', op: 'eq', value: where.plugin.replace('@', ':') })
+  }
+  if (where.tags !== undefined) conditions.push(tagCondition(where.tags))
+  return [...conditions, ...wordConditions(where.filter)]
+}
+
+function metadata(record: TemplateRecord): TemplateEntity {
+  const { name, description, iconURL, tags = {}, variables, taskDefaults } = record.document
+  return {
+    name,
+    version: versionOf(record).number,
+    ...(description !== undefined && { description }),
+    ...(iconURL !== undefined && { iconURL }),
+    tags,
+    ...(variables && { variables }),
+    ...(taskDefaults && { taskDefaults: { ...taskDefaults } }),
+    ...(record.protected !== undefined && { protected: record.protected }),
+    discoveryTemplate: record.discoveryTemplate === true,
+    user: record.user,
+    createTime: record.createTime,
+    lastUpdateTime: record.lastUpdateTime,
+  }
+}
+
+function graphOf(document: Template, format: GraphFormat, forms: GraphForms): WireGraph {
+  const { name: _name, ...graph } = forms.of(document, [], format)
+  return graph
+}

@@ -1,0 +1,141 @@
+/**
+ * The numbered versions of a template. The newest is the template itself; what it replaces is kept beside it: the
+ * newest 100 of a template, and those of which there are tasks. Tasks never need them: they run their sources.
+ */
+import { createHash } from 'node:crypto'
+import type { Template } from '../../../core/rule/rule.ts'
+import type { Page } from '../../../kernel/page.ts'
+import type { Condition, Write } from '../../../storage/contract.ts'
+import type { TenantRepositories } from '../repositories.ts'
+import { documentChanges } from '../document-changes.ts'
+import { templateVersionNotFound } from '../error-texts.ts'
+import type { OldVersionRecord, TemplateRecord, VersionMark } from './template-record.ts'
+import type { TemplateVersion } from './template-schema.ts'
+
+/** Versions kept of a template, its newest among them; more while there are tasks of older ones. */
+export const MAX_VERSIONS = 100
+/** old versions looked at in one go */
+const PORTION = 1000
+
+/** Which version a template is now. */
+export function versionOf({ version, user, lastUpdateTime }: TemplateRecord): VersionMark {
+  return version ?? { number: 1, user, createTime: lastUpdateTime }
+}
+
+/** The mark of a template after a change of its document: a new one when tasks would run something else. */
+export function nextVersion(before: TemplateRecord, document: Template, user: string, now: number): VersionMark {
+  const version = versionOf(before)
+  if (documentChanges(whatRuns(before.document), whatRuns(document)).length === 0) return version
+  return { number: version.number + 1, user, createTime: now }
+}
+
+function whatRuns(document: Template): object {
+  const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = document
+  const { variables = [], taskDefaults = {} } = document
+  return { sensors, actuators, relations, triggers, notes, variables, taskDefaults }
+}
+
+/** What has to be committed with a template that changes: the version it replaces is kept, others may be let go. */
+export async function keepingOld(
+  books: TenantRepositories,
+  before: TemplateRecord,
+  next: TemplateRecord,
+): Promise<readonly Write[]> {
+  const { document } = before
+  const version = versionOf(before)
+  if (versionOf(next).number === version.number) return []
+  const kept = books.oldVersions.putting(idOf(document.name, version.number), { document, version })
+  return [kept, ...(await lettingGo(books, document.name, versionOf(next).number - MAX_VERSIONS))]
+}
+
+/** Versions up to a number of which there are no tasks. */
+async function lettingGo(books: TenantRepositories, name: string, upTo: number): Promise<readonly Write[]> {
+  if (upTo < 1) return []
+  const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
+  const ids = await books.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
+  if (ids.length === 0) return []
+  const used = await tasksByVersion(books, name)
+  return ids.filter((id) => !used.has(numberIn(id))).map((id) => books.oldVersions.deleting(id))
+}
+
+/** What has to be committed with the removal of a template. */
+export async function forgettingOld(books: TenantRepositories, name: string): Promise<readonly Write[]> {
+  for (;;) {
+    const ids = await books.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
+    const writes = ids.map((id) => books.oldVersions.deleting(id))
+    if (ids.length < PORTION) return writes
+    await books.commit(writes)
+  }
+}
+
+/** The template as it was in that version; as it is when none is named. Throws `NOT_FOUND`. */
+export async function inVersion(
+  books: TenantRepositories,
+  record: TemplateRecord,
+  number?: number,
+): Promise<TemplateRecord> {
+  if (number === undefined || number === versionOf(record).number) return record
+  const old = await oldVersion(books, record.document.name, number)
+  if (old === undefined) throw templateVersionNotFound(record.document.name, number, versionOf(record).number)
+  const { document, version } = old
+  return { ...record, document, version, lastUpdateTime: version.createTime }
+}
+
+/** A version that was replaced; undefined when it is not kept or never was. */
+export async function oldVersion(
+  books: TenantRepositories,
+  name: string,
+  number: number,
+): Promise<OldVersionRecord | undefined> {
+  return (await books.oldVersions.get(idOf(name, number)))?.value
+}
+
+/** The versions that are kept, newest first. */
+export async function listVersions(
+  books: TenantRepositories,
+  record: TemplateRecord,
+  { hits, startIndex }: { readonly hits: number; readonly startIndex: number },
+): Promise<Page<TemplateVersion>> {
+  const { name } = record.document
+  const where = ofTemplate(name)
+  const showsNewest = startIndex === 0 && hits > 0
+  const limit = showsNewest ? hits - 1 : hits
+  const [old, count, tasks] = await Promise.all([
+    limit === 0
+      ? []
+      : books.oldVersions.find({
+          where,
+          sort: [{ field: 'number', descending: true }],
+          offset: Math.max(0, startIndex - 1),
+          limit,
+        }),
+    books.oldVersions.count(where),
+    tasksByVersion(books, name),
+  ])
+  const marks = [...(showsNewest ? [versionOf(record)] : []), ...old.map(({ value }) => value.version)]
+  const values = marks.map(({ number, user, createTime }) => ({
+    version: number,
+    user,
+    createTime,
+    tasks: tasks.get(String(number)) ?? 0,
+  }))
+  return { values, skip: startIndex, limit: hits, total: count + 1 }
+}
+
+/** How many tasks there are of each version of a template. */
+function tasksByVersion(books: TenantRepositories, name: string): Promise<ReadonlyMap<string, number>> {
+  return books.tasks.countBy('templateVersion', [{ field: 'template', op: 'eq', value: name }])
+}
+
+function ofTemplate(name: string): readonly Condition[] {
+  return [{ field: 'template', op: 'eq', value: name }]
+}
+
+/** A template's name alone may be as long as an id. */
+function idOf(name: string, number: number): string {
+  return `${createHash('sha256').update(name).digest('hex').slice(0, 32)}/${number}`
+}
+
+function numberIn(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,41 @@
+/** What makes, changes and shows the tasks of one tenant, with the plugs that this tenant has. */
+import type { Plug } from '../../core/plug/plug.ts'
+import { createRegistry } from '../../core/plug/registry.ts'
+import type { Ports } from '../../core/ports.ts'
+import { GraphForms } from './tasks/graph-forms.ts'
+import type { TaskRef, TaskRunner } from './runner.ts'
+import { SourceRepository } from './tasks/source-repository.ts'
+import { TaskChanges } from './tasks/task-changes.ts'
+import { TaskMaker } from './tasks/task-maker.ts'
+import { TaskShow } from './tasks/task-show.ts'
+import type { RunDependencies } from './tools/template-run.ts'
+
+export interface TenantRulesDependencies {
+  readonly plugs: readonly Plug[]
+  readonly ports: Ports
+  readonly runner: TaskRunner
+  /** epoch ms */
+  readonly now: () => number
+  /** told of every task that is gone */
+  readonly removed: (task: TaskRef) => void
+}
+
+export class TenantRules {
+  readonly shelf: SourceRepository
+  readonly maker: TaskMaker
+  readonly changes: TaskChanges
+  readonly forms: GraphForms
+  readonly show: TaskShow
+  readonly around: RunDependencies
+
+  /** Throws `PLUG` when two of the plugs have one name and version. */
+  constructor({ plugs, ports, runner, now, removed }: TenantRulesDependencies) {
+    const registry = createRegistry(plugs)
+    this.shelf = new SourceRepository(registry, now)
+    this.maker = new TaskMaker(registry, this.shelf)
+    this.changes = new TaskChanges(this.maker, this.shelf, runner, now, removed)
+    this.forms = new GraphForms(registry)
+    this.show = new TaskShow(this.shelf, this.forms, runner.nodes)
+    this.around = { plugs, registry, ports, now }
+  }
+}

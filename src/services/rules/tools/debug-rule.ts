@@ -1,0 +1,60 @@
+/** A rule in which one node runs and all others stand still: what they gave is still there for it to read. */
+import type { RuleGraph, Sensor } from '../../../core/rule/rule.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { GO } from './go-plug.ts'
+
+export interface DebugRule {
+  readonly graph: RuleGraph
+  /** labels of the sensors that start the node; they are not the rule's */
+  readonly starters: ReadonlySet<string>
+}
+
+/**
+ * `resources`: of the messages that come; none: the node runs on the tick. A sensor with a resource that no trigger runs
+ * is started by messages of that resource, as in a task; every other node by any message. Throws `NOT_FOUND` for a label
+ * that is no sensor or actuator.
+ */
+export function debugRule(graph: RuleGraph, label: string, resources: readonly string[]): DebugRule {
+  const { sensors = [], actuators = [], relations = [], triggers = [] } = graph
+  const sensor = sensors.find((one) => one.label === label)
+  const node = sensor ?? actuators.find((one) => one.label === label)
+  if (node === undefined) throw notRunnable(label, relations)
+  const isTriggered = sensor === undefined || triggers.some(({ destinationLabel }) => destinationLabel === label)
+  const own = isTriggered ? undefined : sensor.resource
+  const bound = resources.length === 0 ? [undefined] : own === undefined ? resources : [own]
+  const starters = startersOf(bound, new Set([...sensors, ...actuators, ...relations].map((one) => one.label)))
+  return {
+    graph: {
+      sensors: [...starters, ...sensors.map(standingStill)],
+      actuators,
+      relations,
+      triggers: starters.map((starter) => ({
+        sourceLabel: starter.label,
+        destinationLabel: label,
+        statesTrigger: [...GO.states],
+      })),
+    },
+    starters: new Set(starters.map((starter) => starter.label)),
+  }
+}
+
+function startersOf(bound: readonly (string | undefined)[], taken: ReadonlySet<string>): readonly Sensor[] {
+  let number = 0
+  return bound.map((resource) => {
+    let label: string
+    do label = `go_${++number}`
+    while (taken.has(label))
+    const { name, version } = GO
+    return { label, name, version, ...(resource !== undefined && { resource, tickTrigger: false }) }
+  })
+}
+
+function standingStill({ pollingPeriod: _period, schedule: _schedule, ...sensor }: Sensor): Sensor {
+  return { ...sensor, dataTrigger: false, tickTrigger: false }
+}
+
+function notRunnable(label: string, relations: NonNullable<RuleGraph['relations']>): AppError {
+  const isRelation = relations.some((one) => one.label === label)
+  const why = isRelation ? 'is a relation, which never runs by itself' : 'is not in the rule'
+  return new AppError('NOT_FOUND', `Node ${label} ${why}; name a sensor or an actuator as nodeToDebug`)
+}

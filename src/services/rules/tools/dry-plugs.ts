@@ -1,0 +1,27 @@
+/** Plugs for runs that change nothing outside. */
+import { actsWith } from '../../../core/plug/acts-with.ts'
+import type { Plug, PlugAnswer, PlugContext } from '../../../core/plug/plug.ts'
+
+const SUCCESS = 'Success'
+
+/**
+ * The same plugs, whose calls that would act are left out. Every node that is spared puts its label into `spared`. An
+ * actuator then answers nothing. A sensor takes the state `Success` when it has one, so that what follows can be
+ * tried, else it gives no state; it has no raw data, and its log says so.
+ */
+export function dryPlugs(plugs: readonly Plug[], spared: Set<string>): readonly Plug[] {
+  return plugs.map((plug) => {
+    if (plug.acts === false) return plug
+    const execute: Plug['execute'] = (context) =>
+      actsWith(plug, context.properties) ? spare(plug, context, spared) : plug.execute(context)
+    return { ...plug, steps: undefined, execute }
+  })
+}
+
+function spare({ name, kind, states }: Plug, { task, log }: PlugContext, spared: Set<string>): PlugAnswer {
+  spared.add(task.NODE_NAME)
+  if (kind === 'actuator') return undefined
+  const state = states.includes(SUCCESS) ? SUCCESS : undefined
+  log.info(`${name} would act and was not called; ${state === undefined ? 'it has no state' : `taken as ${state}`}`)
+  return state
+}

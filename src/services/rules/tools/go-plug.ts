@@ -1,0 +1,10 @@
+/** The plug that starts one node alone: a sensor that is always in the state `GO`. */
+import { definePlug } from '../../../core/plug/define.ts'
+
+export const GO = definePlug({
+  name: 'GoOnce',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['GO'],
+  execute: () => 'GO',
+})

@@ -1,0 +1,86 @@
+/** One plug run once, as the node of a task that is not stored. */
+import type { EngineEvent } from '../../../core/engine/events.ts'
+import type { Plug } from '../../../core/plug/plug.ts'
+import type { Ports } from '../../../core/ports.ts'
+import type { Rule, Sensor } from '../../../core/rule/rule.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { refusalText } from '../error-body.ts'
+import { GO } from './go-plug.ts'
+import { logLines } from './run-report.ts'
+import type { PlugCall, PlugCause, PlugOutcome } from './tools-schema.ts'
+import { VirtualRun } from './virtual-run.ts'
+
+const GO_LABEL = 'go'
+const STREAM = 'stream'
+/** ms of virtual time that a plug may hold its result back */
+const LONGEST_DELAY = 86_400_000
+
+/** The outcome of one call. That the plug fails, or is given wrong properties, is an ordinary outcome. */
+export async function callOnce(
+  plug: Plug,
+  call: PlugCall,
+  ports: Ports,
+  now: number,
+  { id, hops = 0 }: PlugCause = {},
+): Promise<PlugOutcome> {
+  const events: EngineEvent[] = []
+  const run = new VirtualRun({
+    plugs: [plug, GO],
+    ports,
+    from: now,
+    ...(id !== undefined && { id }),
+    onEvent: (event) => events.push(event),
+  })
+  // only messages bring how many rules led to them
+  const streamData = call.streamData ?? (hops > 0 ? {} : undefined)
+  const label = plug.name === GO_LABEL ? `${plug.name}_1` : plug.name
+  const isResult = (event: EngineEvent): boolean => event.type === 'result' && event.node === label
+  try {
+    const resource = call.resource ?? (streamData === undefined ? undefined : STREAM)
+    await run.start(ruleOf(plug, label, call, resource), {
+      name: label,
+      type: streamData === undefined ? 'onetime' : 'reactive',
+      ...(resource !== undefined && { resource }),
+    })
+    if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, { hops })
+    await run.advanceTo(now)
+    for (let at = run.nextAt(); !events.some(isResult) && at !== undefined && at <= now + LONGEST_DELAY;) {
+      await run.advanceTo(at)
+      at = run.nextAt()
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return { result: false, error: refusalText(error), log: logLines(events) }
+  } finally {
+    await run.close()
+  }
+  return outcomeOf(events, label)
+}
+
+function ruleOf(plug: Plug, label: string, { properties = {} }: PlugCall, resource: string | undefined): Rule {
+  const bound = resource === undefined ? {} : { resource: '$' }
+  const node = { label, name: plug.name, version: plug.version, properties, ...bound }
+  if (plug.kind === 'sensor') return { sensors: [{ ...node, dataTrigger: true }] }
+  const go: Sensor = { label: GO_LABEL, name: GO.name, version: GO.version, dataTrigger: true, ...bound }
+  return {
+    sensors: [go],
+    actuators: [node],
+    triggers: [{ sourceLabel: GO_LABEL, destinationLabel: label, statesTrigger: ['GO'] }],
+  }
+}
+
+function outcomeOf(events: readonly EngineEvent[], label: string): PlugOutcome {
+  const log = logLines(events)
+  for (const event of events) {
+    if (event.type !== 'result' || event.node !== label) continue
+    if (!event.ok) return { result: false, error: event.error ?? 'the plug failed', log }
+    return {
+      result: true,
+      ...(event.state !== undefined && { state: event.state }),
+      ...(event.rawData !== undefined && { rawData: event.rawData }),
+      ...(event.message !== undefined && { message: event.message }),
+      log,
+    }
+  }
+  return { result: false, error: 'the plug gave no result in time', log }
+}

@@ -1,0 +1,74 @@
+/** Messages of a request over a rule, in virtual time: the events come back, nothing is stored. */
+import { randomUUID } from 'node:crypto'
+import type { EngineEvent } from '../../../core/engine/events.ts'
+import type { Rule, Template } from '../../../core/rule/rule.ts'
+import { instantOf } from '../../../core/simulate/instant.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { dryPlugs } from './dry-plugs.ts'
+import type { RunDependencies } from './template-run.ts'
+import type { Simulation, SimulationResult } from './tools-schema.ts'
+import { VirtualRun } from './virtual-run.ts'
+
+const MAX_EVENTS = 10_000
+
+export async function simulateRequest(
+  around: RunDependencies,
+  rule: Rule | Template,
+  request: Simulation,
+): Promise<SimulationResult> {
+  const { messages = [], resource, variables, settings, metadata, seed } = request
+  const times = messages.map((message, i) => instantOf(message, i + 1))
+  const from = instant(request.from, 'from') ?? times[0] ?? around.now()
+  const until = instant(request.until, 'until') ?? times.at(-1) ?? from
+  if (until < from) {
+    throw new AppError('VALIDATION', `/until <- until is before from (${new Date(from).toISOString()}); swap them`)
+  }
+  const events: EngineEvent[] = []
+  let left = 0
+  const spared = new Set<string>()
+  const run = new VirtualRun({
+    plugs: request.executeActuators === true ? around.plugs : dryPlugs(around.plugs, spared),
+    ports: around.ports,
+    from,
+    ...(metadata && { metadata }),
+    ...(seed !== undefined && { seed }),
+    onEvent: (event) => {
+      if (events.length < MAX_EVENTS) events.push(event)
+      else left++
+    },
+  })
+  try {
+    const task = await run.start(rule, {
+      ...settings,
+      // what really happens has an id of its own, since services do the work of an id once
+      id: request.executeActuators === true ? randomUUID() : 'task',
+      ...(resource !== undefined && { resource }),
+      ...(variables && { variables: { ...settings?.variables, ...variables } }),
+    })
+    let late = 0
+    for (const [i, message] of messages.entries()) {
+      const time = times[i] ?? run.now
+      if (time < run.now) late++
+      await run.advanceTo(time)
+      run.receive(message)
+    }
+    await run.advanceTo(until)
+    return {
+      messages: messages.length,
+      late,
+      from: new Date(from).toISOString(),
+      until: new Date(run.now).toISOString(),
+      events,
+      left,
+      simulated: [...spared].toSorted(),
+      ...(request.explain !== undefined && { explanation: task.explain(request.explain) }),
+    }
+  } finally {
+    await run.close()
+  }
+}
+
+function instant(given: number | string | undefined, name: string): number | undefined {
+  if (given === undefined) return undefined
+  return instantOf({ resource: '', timestamp: given }, name)
+}

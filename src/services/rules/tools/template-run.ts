@@ -1,0 +1,254 @@
+/** A template run once, over data given in the request, or one node of it: nothing is stored. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Preparer } from '../../../core/engine/prepare.ts'
+import type { Prepared } from '../../../core/engine/prepared.ts'
+import type { EngineEvent } from '../../../core/engine/events.ts'
+import type { Plug } from '../../../core/plug/plug.ts'
+import type { Ports } from '../../../core/ports.ts'
+import type { Rule, RuleGraph, TaskSettings, Template } from '../../../core/rule/rule.ts'
+import { validateRule, validateTemplate } from '../../../core/rule/validate.ts'
+import type { Message } from '../../../core/task/origin.ts'
+import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import { isoInstant } from '../../../kernel/instant.ts'
+import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import { debugRule, type DebugRule } from './debug-rule.ts'
+import { dryPlugs } from './dry-plugs.ts'
+import { GO } from './go-plug.ts'
+import { inRequest } from '../tasks/request-issues.ts'
+import { invocationReport, nodesBehind } from './run-report.ts'
+import type { InvocationReport, TemplateRun, TemplateRunOptions } from './tools-schema.ts'
+import { VirtualRun } from './virtual-run.ts'
+
+export interface RunDependencies {
+  readonly plugs: readonly Plug[]
+  readonly registry: PlugRegistry
+  readonly ports: Ports
+  readonly now: () => number
+}
+
+/** ms of virtual time after the last message in which cascades may come to an end */
+const AFTER_MS = 60_000
+const SECOND_MS = 1000
+
+/** A template that is run: of the store, or as it came in the body. */
+export interface RunSource {
+  readonly document: Template | Rule
+  /** of a stored one: how it is called */
+  readonly owner?: string
+}
+
+/** One report per invocation. Throws `VALIDATION` for a rule that cannot run, before the first report. */
+export async function* runTemplate(
+  around: RunDependencies,
+  source: RunSource,
+  run: TemplateRun,
+  options: TemplateRunOptions,
+): AsyncGenerator<InvocationReport> {
+  const { conf = {}, data, nodesRawData = {} } = run
+  requireMessages(data ?? [])
+  const from = timeOf(data?.[0]?.[0]) ?? around.now()
+  const settings = settingsOf(run, options, from)
+  const { rule, resource } = prepare(around, source, settings)
+  const debugged =
+    options.nodeToDebug === undefined ? undefined : debugRule(rule, options.nodeToDebug, resourcesOf(data ?? []))
+  const events: EngineEvent[] = []
+  const spared = new Set<string>()
+  const plugs = conf.executeActuators === true ? around.plugs : dryPlugs(around.plugs, spared)
+  const virtual = new VirtualRun({
+    plugs: debugged ? [...plugs, GO] : plugs,
+    ports: around.ports,
+    metadata: metadataOf(run, resource),
+    from: settings.type === 'scheduled' ? from - SECOND_MS : from,
+    onEvent: (event) => {
+      if (!isOf(event, debugged?.starters)) events.push(event)
+    },
+    ...(options.signal && { signal: options.signal }),
+  })
+  try {
+    const task = await virtual.start(...whatStarts(source.document, settings, debugged))
+    const { targetNode } = options
+    if (targetNode !== undefined) task.node(targetNode)
+    for (const [label, rawData] of Object.entries(nodesRawData)) task.push(label, { rawData })
+    const labels = labelsTold(rule, options)
+    const report = (invocation: number): InvocationReport => {
+      const told = events.splice(0)
+      const simulated = new Set(spared)
+      spared.clear()
+      return invocationReport(rule, told, { invocation, labels, logLevel: options.logLevel ?? 'INFO', simulated })
+    }
+    if (debugged && data === undefined) for (const starter of debugged.starters) task.run(starter)
+    await virtual.advanceTo(from)
+    if (data === undefined) {
+      await cascade(virtual)
+      yield report(1)
+      return
+    }
+    for (const [i, messages] of data.entries()) {
+      if (options.signal?.aborted === true) return
+      await virtual.advanceTo(timeOf(messages[0]) ?? virtual.now)
+      virtual.receive(messages)
+      await virtual.advanceTo(virtual.now)
+      if (i === data.length - 1) await cascade(virtual)
+      yield report(i + 1)
+      if (options.maxTps !== undefined && i < data.length - 1) await pause(1000 / options.maxTps, options.signal)
+    }
+  } finally {
+    await virtual.close()
+  }
+}
+
+/** What the body says of the task that runs; `from`: when its work begins. */
+function settingsOf(run: TemplateRun, options: TemplateRunOptions, from: number): TaskSettings {
+  const { conf = {}, variables, nodes } = run
+  const { resource, resetObservations, gatesNeedFullObservation } = conf
+  return {
+    name: 'run',
+    ...clockOf(run, options, from),
+    ...(resource !== undefined && { resource }),
+    ...(resetObservations !== undefined && { resetObservations }),
+    ...(gatesNeedFullObservation !== undefined && { gatesNeedFullObservation }),
+    ...(variables && { variables }),
+    ...(nodes && { nodes }),
+  }
+}
+
+/** A onetime task ticks before raw data can be given to its nodes: then the tick is one of the schedule, a moment later. */
+function clockOf(
+  { data, nodesRawData = {} }: TemplateRun,
+  { nodeToDebug }: TemplateRunOptions,
+  from: number,
+): TaskSettings {
+  if (data !== undefined || nodeToDebug !== undefined) return { type: 'reactive' }
+  if (Object.keys(nodesRawData).length === 0) return { type: 'onetime' }
+  const start = `${new Date(from).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
+  return { type: 'scheduled', rrule: `DTSTART:${start}\nRRULE:FREQ=DAILY;COUNT=1` }
+}
+
+/** The rule as it will run; problems are told by their paths in the body. */
+function prepare({ registry }: RunDependencies, { document, owner }: RunSource, settings: TaskSettings): Prepared {
+  try {
+    return new Preparer(registry).prepare(document, settings)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
+    const ownerPath = owner === undefined ? '/graph' : ''
+    const request = { settings, place: '', stored: document, owner, ownerPath }
+    throw validationError(
+      'the run',
+      error.issues.map((issue) => inRequest(issue, request)),
+    )
+  }
+}
+
+/** The overrides are in the rule of one node, and would fit its triggers no more. */
+function whatStarts(
+  document: Template | Rule,
+  settings: TaskSettings,
+  debugged: DebugRule | undefined,
+): [Template | Rule, TaskSettings] {
+  if (debugged === undefined) return [document, settings]
+  const { task, taskDefaults }: Partial<Rule & Template> = document
+  const { nodes: _nodes, ...others } = settings
+  return [
+    {
+      ...document,
+      ...debugged.graph,
+      ...(task && { task: withoutNodes(task) }),
+      ...(taskDefaults && { taskDefaults: withoutNodes(taskDefaults) }),
+    },
+    others,
+  ]
+}
+
+function withoutNodes({ nodes: _nodes, ...settings }: TaskSettings): TaskSettings {
+  return settings
+}
+
+/** Whether an event is about a node that is not the rule's. */
+function isOf(event: EngineEvent, starters: ReadonlySet<string> | undefined): boolean {
+  if (starters === undefined) return false
+  const source = 'source' in event ? event.source : undefined
+  return starters.has(event.node ?? '') || starters.has(source ?? '')
+}
+
+function requireMessages(data: NonNullable<TemplateRun['data']>): void {
+  const issues = data.flatMap((messages, i) =>
+    messages.flatMap(({ resource, timestamp }: Partial<Message>, j): Issue[] => {
+      const place = `/data/${i}/${j}`
+      const wrong = (field: string, message: string, suggestion: string): Issue[] => [
+        makeIssue('TYPE', `${place}/${field}`, message, suggestion),
+      ]
+      return [
+        ...(typeof resource === 'string' && resource !== ''
+          ? []
+          : wrong('resource', 'the message has no resource', 'write "resource": "boiler-1"')),
+        ...(timestamp === undefined || timeOf({ timestamp }) !== undefined
+          ? []
+          : wrong('timestamp', 'the timestamp is no time', 'write epoch milliseconds or ISO 8601')),
+      ]
+    }),
+  )
+  if (issues.length > 0) throw refuse('the run', issues)
+}
+
+const MAX_RESOURCES = 1000
+
+function resourcesOf(data: NonNullable<TemplateRun['data']>): readonly string[] {
+  const resources = new Set(data.flatMap((messages) => messages.map(({ resource }) => resource)))
+  if (resources.size <= MAX_RESOURCES) return [...resources]
+  const text = `/data <- it has messages of ${resources.size} resources; debug a node with at most ${MAX_RESOURCES}`
+  throw new AppError('TOO_LARGE', text)
+}
+
+/** Delays and retries that follow within a while. */
+async function cascade(virtual: VirtualRun): Promise<void> {
+  const end = virtual.now + AFTER_MS
+  for (let at = virtual.nextAt(); at !== undefined && at <= end; at = virtual.nextAt()) await virtual.advanceTo(at)
+}
+
+function labelsTold(graph: RuleGraph, { nodeToDebug, targetNode }: TemplateRunOptions): ReadonlySet<string> {
+  if (nodeToDebug !== undefined) return new Set([nodeToDebug])
+  if (targetNode !== undefined) return nodesBehind(graph, targetNode)
+  return new Set([...(graph.sensors ?? []), ...(graph.actuators ?? [])].map(({ label }) => label))
+}
+
+/** `resourceMetaData` is of the run's resource, unless it names resources itself. */
+function metadataOf(
+  { resourceMetaData = {} }: TemplateRun,
+  resource: string | undefined,
+): Readonly<Record<string, unknown>> {
+  if (resource === undefined) return resourceMetaData
+  return isPlainObject(resourceMetaData[resource])
+    ? resourceMetaData
+    : Object.fromEntries([[resource, resourceMetaData]])
+}
+
+function timeOf(message: { readonly timestamp?: unknown } | undefined): number | undefined {
+  const timestamp = message?.timestamp
+  const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
+  return typeof time === 'number' && Number.isFinite(time) ? time : undefined
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(ms, undefined, signal && { signal })
+  } catch {
+    // the reader has gone; the loop sees it
+  }
+}
+
+/** The rule that a body brings: a template, which needs no name here, or a rule with its settings. */
+export function graphOf({ graph }: TemplateRun, plugs: PlugRegistry): Template | Rule {
+  if (!isPlainObject(graph)) {
+    throw new AppError('VALIDATION', '/graph <- there is no graph; send the rule as "graph", or run a stored template')
+  }
+  const isRule = Object.hasOwn(graph, 'task')
+  const read = isRule ? validateRule(graph, plugs) : validateTemplate({ name: 'run', ...graph }, plugs)
+  const document = 'rule' in read ? read.rule : read.template
+  if (document !== undefined) return document
+  throw validationError(
+    'the graph',
+    read.issues.map((issue) => ({ ...issue, path: `/graph${issue.path}` })),
+  )
+}

@@ -1,0 +1,130 @@
+/**
+ * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It
+ * leaves the loop free between slices, and gives up when it has worked for longer than a request may.
+ */
+import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { StartSettings, Task } from '../../../core/engine/api.ts'
+import { CoreEngine } from '../../../core/engine/engine.ts'
+import type { EngineEvent } from '../../../core/engine/events.ts'
+import type { Plug } from '../../../core/plug/plug.ts'
+import type { Ports } from '../../../core/ports.ts'
+import type { Rule, Template } from '../../../core/rule/rule.ts'
+import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
+import type { Message, Sent } from '../../../core/task/origin.ts'
+import { AppError } from '../../../kernel/errors.ts'
+
+export interface VirtualRunOptions {
+  readonly plugs: readonly Plug[]
+  readonly ports: Ports
+  /** metadata by resource, before that of the ports */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** epoch ms at which the clock stands first */
+  readonly from: number
+  readonly seed?: number
+  /** of the task; part of the ids of its effects. Default: one of its own, since services do the work of an id once */
+  readonly id?: string
+  readonly onEvent: (event: EngineEvent) => void
+  readonly signal?: AbortSignal
+}
+
+/** ms of real time that a run may work, and wait for plugs. */
+const MAX_WORK_MS = 20_000
+const PATIENCE_MS = 10_000
+/** ms of work between two breaths of the loop */
+const SLICE_MS = 10
+
+export class VirtualRun {
+  readonly #clock: VirtualClock
+  readonly #engine: CoreEngine
+  readonly #signal: AbortSignal | undefined
+  #sliceEnd = performance.now() + SLICE_MS
+  #worked = 0
+
+  constructor({ plugs, ports, metadata = {}, from, seed = 1, id = randomUUID(), onEvent, signal }: VirtualRunOptions) {
+    this.#clock = new VirtualClock(from)
+    this.#signal = signal
+    this.#engine = new CoreEngine({
+      plugs,
+      scheduler: this.#clock,
+      ids: () => id,
+      seed,
+      ports: {
+        ...ports,
+        metadata: (resource) => {
+          const own: unknown = Object.hasOwn(metadata, resource) ? metadata[resource] : undefined
+          return own === undefined ? ports.metadata?.(resource) : (own as Readonly<Record<string, unknown>>)
+        },
+      },
+    })
+    this.#engine.events$.subscribe(onEvent)
+  }
+
+  /** epoch ms */
+  get now(): number {
+    return this.#clock.now()
+  }
+
+  /** As `engine.start`. What is due at once has not happened yet. */
+  start(rule: Rule | Template, settings: StartSettings): Promise<Task> {
+    return this.#engine.start(rule, { ...settings, start: true })
+  }
+
+  receive(messages: Message | readonly Message[], sent?: Sent): boolean {
+    return this.#engine.receive(messages, sent)
+  }
+
+  /** Whatever is due until then happens, and plugs that take their time are waited for. Never goes back. */
+  async advanceTo(time: number): Promise<void> {
+    await this.settled()
+    for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
+      this.#clock.advanceTo(at)
+      if (this.#engine.openCalls > 0) await this.settled()
+      await this.#breathe()
+    }
+    if (time > this.now) this.#clock.advanceTo(time)
+  }
+
+  /** Epoch ms at which something happens next; undefined when nothing will. */
+  nextAt(): number | undefined {
+    return this.#clock.nextAt()
+  }
+
+  /** Waits for the plugs that are at work, and no longer than a while. */
+  async settled(): Promise<void> {
+    if (this.#engine.openCalls === 0) return
+    let giveUp: () => void = () => undefined
+    const patience = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PATIENCE_MS)
+      giveUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#signal?.addEventListener('abort', giveUp, { once: true })
+    await Promise.race([this.#engine.settled(), patience])
+    giveUp()
+    this.#signal?.removeEventListener('abort', giveUp)
+    this.#engine.giveUp()
+    this.#sliceEnd = performance.now() + SLICE_MS
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close()
+  }
+
+  async #breathe(): Promise<void> {
+    const now = performance.now()
+    if (now < this.#sliceEnd) return
+    this.#worked += now - this.#sliceEnd + SLICE_MS
+    if (this.#worked > MAX_WORK_MS) {
+      throw new AppError(
+        'TOO_LARGE',
+        `the run worked for ${MAX_WORK_MS / 1000} s and came to ${new Date(this.now).toISOString()}; ask for less time, fewer messages or a slower clock`,
+      )
+    }
+    await setImmediate()
+    if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'nobody waits for the answer any more')
+    this.#sliceEnd = performance.now() + SLICE_MS
+  }
+}
