@@ -13,12 +13,13 @@ const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '2026
 /** ms: it ends what hangs. Nothing that works comes near it, not on a machine with ten times as much to do as it can. */
 const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
-/** Functions of what they are given: their files share a process. All others have one each. */
-const PURE = [
-  'test/kernel/**',
-  'test/plugins/**',
-  'test/core/{expression,graph,logic,placeholders,plug,rule,schedule}/**',
-].map((folder) => `${folder}/*.test.ts`)
+/**
+ * Files that leave nothing behind in their process share one with others, which saves to start it and to load what they
+ * test. All others have one each: hosts and media, what looks at the whole process, and properties, which are long.
+ */
+const SHARED = ['kernel', 'plugins', 'core', 'services', 'adapters', 'effects', 'jobs', 'web', 'testing'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
 const isPlain = EXECUTOR === 'plain'
@@ -54,10 +55,18 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE, ...(isPlain ? OF_COLUMNAR : [])],
+          exclude: [...configDefaults.exclude, ...SHARED, ...(isPlain ? OF_COLUMNAR : [])],
         },
       },
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: SHARED,
+          exclude: [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])],
+          isolate: false,
+        },
+      },
     ],
   },
 })

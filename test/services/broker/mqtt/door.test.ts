@@ -162,6 +162,7 @@ describe('an acknowledgement', () => {
     await expect.poll(() => releases.size).toBe(2)
     releases.get(2)?.()
     await expect.poll(() => broker.posts).toHaveLength(1)
+    await expect.poll(() => packets).toHaveLength(1)
     expect(packets.map(({ cmd }) => cmd)).toEqual(['connack'])
     releases.get(1)?.()
     await expect.poll(() => packets).toHaveLength(3)

@@ -173,6 +173,7 @@ describe('over a restart', () => {
     await before.close()
     const after = ground.open({ plugs: [] })
     await after.runner.resume([watch(CALLS)])
+    await after.rest()
     expect(after.ended).toMatchObject([{ task: ref('a'), epoch: 1, status: 'failed' }])
     expect(after.ended[0]?.error).toContain('level')
   })
