@@ -14,16 +14,25 @@ const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '2026
 const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
 /**
- * Files that leave nothing behind in their process share one with others, which saves to start it and to load what they
- * test. All others have one each: hosts and media, what looks at the whole process, and properties, which are long.
+ * Files that have a process each: properties, which are long, what compares the CPU time of works, and what reads or
+ * builds the whole checkout. All others leave nothing behind and share processes: to start one and to load what is
+ * tested costs more than most files.
  */
-const SHARED = ['kernel', 'plugins', 'core', 'services', 'adapters', 'effects', 'jobs', 'web', 'testing'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-)
+const ALONE = [
+  'test/*.test.ts',
+  'test/properties/**/*.test.ts',
+  'test/core/expression/attacks.test.ts',
+  'test/core/placeholders/value.test.ts',
+  'test/core/rule/validate.test.ts',
+  'test/core/rule/check/check-reach.test.ts',
+  'test/core/script/fence.test.ts',
+  'test/host/cli/recording/csv-records.test.ts',
+]
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
 const isPlain = EXECUTOR === 'plain'
 const OF_COLUMNAR = ['test/core/columnar/**', 'test/properties/{columnar,vectorized}.test.ts']
+const EXCLUDED = [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])]
 
 export default defineConfig({
   ...(isPlain && {
@@ -50,22 +59,10 @@ export default defineConfig({
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'plugins/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [
+      { extends: true, test: { name: 'alone', include: ALONE, exclude: EXCLUDED } },
       {
         extends: true,
-        test: {
-          name: 'system',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SHARED, ...(isPlain ? OF_COLUMNAR : [])],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: SHARED,
-          exclude: [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])],
-          isolate: false,
-        },
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, ...ALONE], isolate: false },
       },
     ],
   },

@@ -55,7 +55,7 @@ describe('a change that touches nothing', () => {
           expect(withoutIdle(one)).toEqual(withoutIdle(measure))
         },
       ),
-      runs(150),
+      runs(70),
     ))
 })
 
@@ -98,6 +98,6 @@ describe('a change that touches one node', () => {
         expect(shown(one, without)).toEqual(shown(await slowly(given), without))
         expect(one.broken).toEqual([])
       }),
-      runs(150),
+      runs(70),
     ))
 })

@@ -359,7 +359,7 @@ describe('listening changes nothing', () => {
         expect(calls).toEqual(await play(new Run(true, generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
-      runs(250),
+      runs(120),
     )
   })
 

@@ -261,9 +261,10 @@ describe('many tasks of one form that hear one resource', () => {
       fc.asyncProperty(cases, async (given) => {
         expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
       }),
-      runs(200),
+      runs(100),
     )
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
+    take.mockRestore()
   })
 
   it('see their earlier firing when they first fire in a vectorized', async () => {

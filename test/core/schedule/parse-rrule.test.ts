@@ -301,7 +301,7 @@ describe('a rule agrees with rrule, where that answers', () => {
           expect(ours).toEqual(theirs)
         },
       ),
-      runs(250),
+      runs(100),
     )
   })
 })
