@@ -14,13 +14,14 @@ const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '2026
 const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
 /**
- * Files that have a process each: properties, which are long, what compares the CPU time of works, and what reads or
- * builds the whole checkout. All others leave nothing behind and share processes: to start one and to load what is
- * tested costs more than most files.
+ * Files that have a process each: properties, which are long, hosts under faults, what compares the CPU time of works,
+ * and what reads or builds the whole checkout. All others leave nothing behind and share processes: to start one and to
+ * load what is tested costs more than most files.
  */
 const ALONE = [
   'test/*.test.ts',
   'test/properties/**/*.test.ts',
+  'test/faults/**/*.test.ts',
   'test/core/expression/attacks.test.ts',
   'test/core/placeholders/value.test.ts',
   'test/core/rule/validate.test.ts',

@@ -128,11 +128,11 @@ interface Equipped {
 }
 
 function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped {
-  const fence = new Sandbox(clock)
+  const sandbox = new Sandbox(clock)
   const [condition, functionSensor, transformer] = [
-    createCondition(fence),
-    createFunction(fence),
-    createTransformer(fence),
+    createCondition(sandbox),
+    createFunction(sandbox),
+    createTransformer(sandbox),
   ]
   return {
     condition,
@@ -141,7 +141,7 @@ function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped 
     composite: createComposite([...simple, condition, functionSensor, transformer]),
     callURL: createCallUrl(outbound),
     callURLActuator: createCallUrlActuator(outbound),
-    script: createScript(fence),
+    script: createScript(sandbox),
     asking: askingPlugs(services),
   }
 }

@@ -53,13 +53,6 @@ describe('comments', () => {
   })
 })
 
-/** Files of which somebody else is at work; they get their sentence when that is done. */
-const LATER = [
-  /^src\/services\/[^/]+\/batch/,
-  /^src\/services\/broker\/posting\//,
-  /^src\/services\/resources\/operations\//,
-]
-
 /** The first sentence of the comment that a source opens with; undefined when it opens with something else. */
 function opening(source: string): string | undefined {
   const comment = /^(?:#!.*\n)?\/\*\*([\s\S]*?)\*\//.exec(source)?.[1]
@@ -77,12 +70,10 @@ function isPlain(sentence: string, path: string): boolean {
 
 describe('a source file', () => {
   it('opens with a plain sentence about what it is for', () => {
-    const found = filesUnder(['src', 'plugins'], '.ts')
-      .filter((path) => !LATER.some((folder) => folder.test(path)))
-      .filter((path) => {
-        const sentence = opening(readText(path))
-        return sentence === undefined || !isPlain(sentence, path)
-      })
+    const found = filesUnder(['src', 'plugins'], '.ts').filter((path) => {
+      const sentence = opening(readText(path))
+      return sentence === undefined || !isPlain(sentence, path)
+    })
     expect(found).toEqual([])
   })
 

@@ -88,7 +88,7 @@ async function framed(): Promise<FastifyInstance> {
   }
   return createApp({
     services: [service],
-    doors: { keyPairs, tokens: new Tokens(randomKey(), now), now },
+    authentication: { keyPairs, tokens: new Tokens(randomKey(), now), now },
     metrics: new Metrics(),
     limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 1_000_000 },
     probe: async () => [],

@@ -2,8 +2,8 @@
 import { compileConditionCode, definePlug, type Plug, problemsOfCode, readerOf, type Sandbox } from '../../src/plug.ts'
 
 /** `True` or `False` by code or a JSON Logic condition over the message, other nodes and variables. */
-export function createCondition(fence: Sandbox): Plug {
-  const compile = (given: unknown) => compileConditionCode(given, fence)
+export function createCondition(sandbox: Sandbox): Plug {
+  const compile = (given: unknown) => compileConditionCode(given, sandbox)
   return definePlug({
     name: 'condition',
     version: '1.2.0',
@@ -20,7 +20,7 @@ export function createCondition(fence: Sandbox): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements that end in the value or return it. x in list finds an item; there are between(x, low, high), contains(textOrList, part), now, and hour(now), weekday(now, "Europe/Brussels") and the like. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds',
+          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements that end in the value or return it. x in list finds an item; there are between(x, low, high), contains(textOrList, part), now, and hour(now), weekday(now, "Europe/Brussels") and the like. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
         example: 'temperature > 25',
       },
     },

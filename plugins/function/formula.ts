@@ -60,14 +60,14 @@ const LAG = /\s*\[\s*-\s*(\d{1,6})\s*\]/y
  * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}`
  * placeholders, `dt` and `distance(node1, node2)`. One without operands may also be JavaScript. Throws `VALIDATION`.
  */
-export function compileFormula(text: string, fence: Sandbox): Formula {
+export function compileFormula(text: string, sandbox: Sandbox): Formula {
   const reader = new FormulaReader(text)
   let term: Term
   try {
     term = reader.read()
   } catch (error) {
     if (text.includes('<')) throw error
-    return asCode(text, error, fence)
+    return asCode(text, error, sandbox)
   }
   const { operands } = reader
   const names = [...reader.names]
@@ -96,9 +96,9 @@ export function compileFormula(text: string, fence: Sandbox): Formula {
   }
 }
 
-function asCode(text: string, otherwise: unknown, fence: Sandbox): Formula {
+function asCode(text: string, otherwise: unknown, sandbox: Sandbox): Formula {
   try {
-    const { evaluate, uses } = compileNumberCode(text, fence)
+    const { evaluate, uses } = compileNumberCode(text, sandbox)
     return {
       names: messageNames(uses),
       newMemory: () => ({ formula: text, last: null, operands: [] }),

@@ -3,8 +3,8 @@ import { AppError, definePlug, latenessOf, type Plug, problemsOfCode, type Sandb
 import { compileFormula, type Memory } from './formula.ts'
 
 /** A number by a formula over raw data and its history, compared with a threshold. */
-export function createFunction(fence: Sandbox): Plug {
-  const compile = (text: string) => compileFormula(text, fence)
+export function createFunction(sandbox: Sandbox): Plug {
+  const compile = (text: string) => compileFormula(text, sandbox)
   const namesOf = (formula: string) => {
     try {
       return compile(formula).names

@@ -14,8 +14,8 @@ import {
   writeLine,
 } from '../../src/plug.ts'
 
-/** Raw data made by a script that runs behind `fence`; the fence belongs to the plug, so that it is loaded once. */
-export function createScript(fence: Sandbox): Plug {
+/** Raw data made by a script that runs in `sandbox`; the sandbox belongs to the plug, so that it is loaded once. */
+export function createScript(sandbox: Sandbox): Plug {
   return definePlug({
     name: 'script',
     version: '1.1.0',
@@ -47,7 +47,7 @@ export function createScript(fence: Sandbox): Plug {
       try {
         const values = valuesOf(prepared.uses, readerOf(context))
         const input = { streamData, rawData, internalState, task, node, requiredProperties: {}, now, seed, values }
-        const result = fence.runCode(prepared.code, input, (line) => writeLine(log, line))
+        const result = sandbox.runCode(prepared.code, input, (line) => writeLine(log, line))
         return result instanceof Promise ? result.then(answerOf, failed) : answerOf(result)
       } catch (error) {
         return failed(error)

@@ -11,8 +11,8 @@ import {
 } from '../../src/plug.ts'
 
 /** Raw data made by code. */
-export function createTransformer(fence: Sandbox): Plug {
-  const compile = (text: string) => compileCode(text, fence)
+export function createTransformer(sandbox: Sandbox): Plug {
+  const compile = (text: string) => compileCode(text, sandbox)
   return definePlug({
     name: 'transformer',
     version: '1.1.0',
@@ -29,7 +29,7 @@ export function createTransformer(fence: Sandbox): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that end in one or return it; an object at the end stands in brackets: ({ ... }). What only reads and calculates takes about a microsecond; statements, functions and regular expressions run in the fence of script, which takes some milliseconds',
+          'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that end in one or return it; an object at the end stands in brackets: ({ ... }). What only reads and calculates takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
         example: '{ fahrenheit: temperature * 1.8 + 32 }',
       },
     },

@@ -73,7 +73,7 @@ export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
 }
 
 /** What the rules say of a node now; `rules` is asked at each call, null while there are none. */
-export function causeBook(rules: () => RulesService | undefined): CauseReader {
+export function causeReader(rules: () => RulesService | undefined): CauseReader {
   return {
     explain: async (tenant, { task, node }) => {
       const inspection = rules()?.as({ tenant, user: ENGINE }).inspection

@@ -6,6 +6,7 @@ import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, tokenKey } from './data-folder.ts'
+import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
@@ -26,7 +27,7 @@ export interface Composed extends Omit<Mounting, 'alone'> {
 /** What compose() takes from elsewhere; tests give their own. */
 export interface Making {
   readonly services?: ServiceTable
-  /** epoch ms */
+  /** epoch ms; default: a clock that never goes back */
   readonly now?: () => number
   readonly openStorage?: (config: Config) => Promise<Storage>
   /** how hard secrets are hashed, scrypt's N */
@@ -37,9 +38,12 @@ export interface Making {
 
 /** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
-  const { services = SERVICES, now = Date.now, openStorage = openMedium } = making
+  const { services = SERVICES, openStorage = openMedium } = making
   const lasting = config.store.medium !== 'memory'
   if (lasting) openDataFolder(config.data)
+  const serviceLog = new HostLog()
+  const clock = new HostClock(serviceLog)
+  const { now = clock.now } = making
   const storage = await openStorage(config)
   try {
     const isNew = (await storage.tenants()).length === 0
@@ -47,7 +51,6 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const keyPairs = new ApiKeys(records, now, making.hashCost)
     const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
     const metrics = new Metrics()
-    const serviceLog = new HostLog()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
     const made = await makeServices(services, {
@@ -56,7 +59,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       logger: serviceLog,
       config,
       now,
-      peers: {},
+      atLeast: clock.atLeast,
+      serviceRegistry: {},
       checkPair: checkPairs(keyPairs, now),
     })
     return {
@@ -64,7 +68,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       keyPairs,
       isNew,
       serviceLog,
-      doors: { keyPairs, tokens, now },
+      authentication: { keyPairs, tokens, now },
       metrics,
       limits: config.limits,
       ...(making.timers && { timers: making.timers }),

@@ -5,9 +5,9 @@ import type { Ports } from '../core/ports.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
 /** What the engine of a tenant asks of the services of this host. */
-export function enginePorts(tenant: string, peers: ServiceRegistry): Ports {
+export function enginePorts(tenant: string, serviceRegistry: ServiceRegistry): Ports {
   return {
-    latestValue: latestValue(tenant, () => peers.broker),
-    metadata: metadataOf(tenant, () => peers.resources),
+    latestValue: latestValue(tenant, () => serviceRegistry.broker),
+    metadata: metadataOf(tenant, () => serviceRegistry.resources),
   }
 }

@@ -14,7 +14,7 @@ const SECRET_QUERY = /([?&](?:apikey|apisecret|token|access_token|signature|x-am
 /** wherever one of these is logged */
 const SECRET_FIELDS = ['authorization', 'cookie', 'secret', 'apiSecret', 'password', 'token']
 
-/** Structured lines (one JSON object each) to a stream, without anything that opens a door. */
+/** Structured lines (one JSON object each) to a stream, without any credentials. */
 export function logOptions(level: LogLevel, stream: LogStream): NonNullable<FastifyServerOptions['logger']> {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`])
   return {

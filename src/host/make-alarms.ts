@@ -1,23 +1,23 @@
 /** Makes the alarms service of a host. */
 import { randomUUID } from 'node:crypto'
-import { alarmForwarding, causeBook } from '../adapters/alarms.ts'
+import { alarmForwarding, causeReader } from '../adapters/alarms.ts'
 import { alarmsErrorBody } from '../services/alarms/error-body.ts'
 import { alarmsRoutes } from '../services/alarms/routes.ts'
 import { createAlarmsService } from '../services/alarms/service.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
-export const makeAlarms: MakeService = ({ storage, gauges, logger, now, peers }) => {
+export const makeAlarms: MakeService = ({ storage, gauges, logger, now, serviceRegistry }) => {
   const service = createAlarmsService({
     storage,
     now,
     newId: () => randomUUID(),
-    engine: () => peers.runner && alarmForwarding(peers.runner.intake),
-    causes: causeBook(() => peers.rules),
+    engine: () => serviceRegistry.runner && alarmForwarding(serviceRegistry.runner.intake),
+    causes: causeReader(() => serviceRegistry.rules),
     every,
     logger,
   })
-  peers.alarms = service
+  serviceRegistry.alarms = service
   gauges.watchQueue('alarm-batches', () => service.gauges().openBatches)
   gauges.watchQueue('alarm-streams', () => service.gauges().eventStreams)
   return {

@@ -16,18 +16,18 @@ import type { MakeService } from './service-dependencies.ts'
 const OWN_REST_MS = 30_000
 
 /** The broker over storage; tasks and resources as far as they are served too. */
-export const makeBroker: MakeService = ({ storage, gauges, config, now, peers, checkPair, logger }) => {
+export const makeBroker: MakeService = ({ storage, gauges, config, now, serviceRegistry, checkPair, logger }) => {
   const service = createBrokerService({
     storage,
     now,
     makeSeries: createSeries,
-    engine: () => peers.runner && engineIntake(peers.runner.intake),
-    resources: () => peers.resources,
-    commands: () => peers.work?.outbox,
+    engine: () => serviceRegistry.runner && engineIntake(serviceRegistry.runner.intake),
+    resources: () => serviceRegistry.resources,
+    commands: () => serviceRegistry.work?.outbox,
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
     report: (what) => logger.warn(what),
   })
-  peers.broker = service
+  serviceRegistry.broker = service
   gauges.watchQueue('broker', () => service.gauges().queued)
   gauges.watchQueue('broker-streams', () => service.gauges().subscribers)
   gauges.watchTotal('broker-accepted', () => service.gauges().accepted)

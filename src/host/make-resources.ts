@@ -10,24 +10,24 @@ import { createBackgroundWork } from '../services/resources/managed-tasks/create
 import type { MakeService } from './service-dependencies.ts'
 
 /** Resources, their types and constraints. */
-export const makeResources: MakeService = ({ storage, gauges, now, peers, logger }) => {
+export const makeResources: MakeService = ({ storage, gauges, now, serviceRegistry, logger }) => {
   const work = createBackgroundWork()
   const service = createResourcesService({
     storage,
     now,
     newId: () => randomUUID(),
     logger,
-    managedTasks: managedTasks(() => peers.rules),
-    actuators: actuatorCall(() => peers.rules),
+    managedTasks: managedTasks(() => serviceRegistry.rules),
+    actuators: actuatorCall(() => serviceRegistry.rules),
     cascades: resourceCascades({
-      alarms: () => peers.alarms,
-      broker: () => peers.broker,
-      rules: () => peers.rules,
+      alarms: () => serviceRegistry.alarms,
+      broker: () => serviceRegistry.broker,
+      rules: () => serviceRegistry.rules,
     }),
-    beside: [work.make],
+    background: [work.make],
   })
-  peers.resources = service
-  peers.work = work
+  serviceRegistry.resources = service
+  serviceRegistry.work = work
   gauges.watchQueue('resource-operations', () => service.gauges().openOperations)
   gauges.watchQueue('resource-upkeep', () => service.gauges().upkeepWaiting)
   gauges.watchQueue('resource-event-streams', () => service.gauges().eventStreams)

@@ -27,22 +27,23 @@ export function makeRulesWith(
   parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, peers, logger } = parts
+  const { storage, gauges, now, atLeast, serviceRegistry, logger } = parts
   const plugs = perTenant((tenant) => [
     ...createBuiltins({
       clock: () => performance.now(),
       outbound: { transport: nodeTransport() },
-      services: plugServices(tenant, peers),
+      services: plugServices(tenant, serviceRegistry),
     }),
     ...more,
   ])
-  const ports = perTenant((tenant) => enginePorts(tenant, peers))
+  const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
   const generate = generatorHere()
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
     plugs: perTenant((tenant) => plugs(tenant).map(unchecked)),
     ports,
     scheduler: new HostScheduler(now),
+    reached: atLeast,
     restMs: REST_MS,
     checkpoints,
     timed: () => {
@@ -63,12 +64,17 @@ export function makeRulesWith(
     now,
     newId: () => timeOrderedId(now()),
     logger,
-    resources: () => peers.resources && resourceFinder(peers.resources),
-    templateWritten: (tenant, template) => peers.work?.templateWritten(tenant, template),
+    resources: () => serviceRegistry.resources && resourceFinder(serviceRegistry.resources),
+    templateWritten: (tenant, template) => serviceRegistry.work?.templateWritten(tenant, template),
   })
-  peers.rules = service
-  peers.runner = runner
-  return hostedRules(service, runner, gauges, () => peers.resources && resourceBatches(peers.resources))
+  serviceRegistry.rules = service
+  serviceRegistry.runner = runner
+  return hostedRules(
+    service,
+    runner,
+    gauges,
+    () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
+  )
 }
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */

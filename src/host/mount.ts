@@ -35,7 +35,7 @@ export interface Limits {
 
 export interface Mounting {
   readonly services: readonly HostedService[]
-  readonly doors: AuthenticationDependencies
+  readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
   readonly limits: Limits
   /** default: the machine's */
@@ -49,7 +49,7 @@ export interface Mounting {
 }
 
 export async function mount(app: FastifyInstance, mounting: Mounting): Promise<void> {
-  const { services, doors, metrics, limits } = mounting
+  const { services, authentication, metrics, limits } = mounting
   mounting.serviceLog?.goTo(app.log)
   const known = new KnownRoutes()
   const closing = new AbortController()
@@ -64,8 +64,8 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
-  app.addHook('onRequest', authenticate(doors))
-  app.addHook('onRequest', limitRate(limits.ratePerKey, doors.now))
+  app.addHook('onRequest', authenticate(authentication))
+  app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)

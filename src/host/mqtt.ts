@@ -5,7 +5,7 @@ import { openMqtt, type MqttListener } from '../services/broker/mqtt/listener.ts
 import type { HostedService } from './hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
-/** The broker as the host serves it, with its door for MQTT when the host is to have one. */
+/** The broker as the host serves it, with its listener for MQTT when the host is to have one. */
 export function withMqtt(
   hosted: HostedService,
   broker: BrokerService,
@@ -13,13 +13,13 @@ export function withMqtt(
 ): HostedService {
   const { mqtt, host, limits } = config
   if (mqtt === undefined) return hosted
-  let door: MqttListener | undefined
+  let listener: MqttListener | undefined
   return {
     ...hosted,
-    address: () => door && `mqtt://${host.includes(':') ? `[${host}]` : host}:${door.port}`,
+    address: () => listener && `mqtt://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
     async start(closing) {
       await hosted.start(closing)
-      door = await openMqtt({
+      listener = await openMqtt({
         api: (caller) => broker.as(caller),
         authenticate: checkPair,
         host,
@@ -29,7 +29,7 @@ export function withMqtt(
       })
     },
     async stop() {
-      await door?.close()
+      await listener?.close()
       await hosted.stop()
     },
   }

@@ -15,7 +15,7 @@ export async function openMedium({ store, data }: Pick<Config, 'store' | 'data'>
   try {
     if (store.medium === 'postgres') {
       const { openPostgres } = await import('../storage/postgres/open.ts')
-      return await openPostgres({ url: store.url, blobs })
+      return await openPostgres({ url: store.url, blobs, exclusive: true })
     }
     const { openSqlite } = await import('../storage/sqlite/open-sqlite.ts')
     return await openSqlite({ folder: data, blobs })

@@ -6,10 +6,10 @@ import type { PlugServices } from '../core/plug/services.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
 /** What the plugs of a tenant may ask of the services of this host; each says so when it is not served. */
-export function plugServices(tenant: string, peers: ServiceRegistry): PlugServices {
+export function plugServices(tenant: string, serviceRegistry: ServiceRegistry): PlugServices {
   return {
-    alarms: alarmPort(tenant, () => peers.alarms),
-    data: dataPort(tenant, () => peers.broker),
-    resources: resourcePort(tenant, () => peers.resources),
+    alarms: alarmPort(tenant, () => serviceRegistry.alarms),
+    data: dataPort(tenant, () => serviceRegistry.broker),
+    resources: resourcePort(tenant, () => serviceRegistry.resources),
   }
 }

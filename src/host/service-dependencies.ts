@@ -12,14 +12,16 @@ export interface ServiceDependencies {
   readonly storage: Storage
   readonly gauges: Gauges
   readonly config: Config
-  /** Who that key pair is, for doors without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+  /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
   /** the host's log */
   readonly logger: Logger
-  /** epoch ms */
+  /** epoch ms; never goes back */
   readonly now: () => number
+  /** Something stored was done at this time, epoch ms: `now` is not earlier. */
+  readonly atLeast: (time: number) => void
   /** where each service is found by the others; whoever makes one puts it in */
-  readonly peers: ServiceRegistry
+  readonly serviceRegistry: ServiceRegistry
 }
 
 /** Makes a service, over storage that is open. Nothing of it works before its `start`. */

@@ -28,16 +28,16 @@ const LONGEST_REASON = 2_000
 
 export class Execution {
   readonly #held: HeldJob
-  readonly #parts: ExecutionDependencies
+  readonly #dependencies: ExecutionDependencies
 
-  constructor(held: HeldJob, parts: ExecutionDependencies) {
+  constructor(held: HeldJob, dependencies: ExecutionDependencies) {
     this.#held = held
-    this.#parts = parts
+    this.#dependencies = dependencies
   }
 
   /** Never rejects. */
   async run(): Promise<void> {
-    await this.#parts.timers.breathe()
+    await this.#dependencies.timers.breathe()
     const outcome = await this.#outcome()
     try {
       await this.#settle(outcome).catch((error: unknown) => {
@@ -52,8 +52,8 @@ export class Execution {
   }
 
   async #outcome(): Promise<JobOutcome | FailedAttempt> {
-    if (this.#parts.isStopped()) return { kind: 'released' }
-    const { handler, queue, tenant, timers } = this.#parts
+    if (this.#dependencies.isStopped()) return { kind: 'released' }
+    const { handler, queue, tenant, timers } = this.#dependencies
     const { documents } = queue
     const { job, signal } = this.#held
     const context: JobContext = {
@@ -69,13 +69,15 @@ export class Execution {
     try {
       return await handler.run(context)
     } catch (error) {
-      return isClosed(error) || this.#parts.isStopped() ? { kind: 'released' } : { kind: 'attempt-failed', error }
+      return isClosed(error) || this.#dependencies.isStopped()
+        ? { kind: 'released' }
+        : { kind: 'attempt-failed', error }
     }
   }
 
   async #settle(outcome: JobOutcome | FailedAttempt): Promise<void> {
     if (this.#held.isLost) return
-    const { documents } = this.#parts.queue
+    const { documents } = this.#dependencies.queue
     const ending = documents.ending(this.#held.job)
     switch (outcome.kind) {
       case 'completed': {
@@ -94,13 +96,13 @@ export class Execution {
   }
 
   async #release(): Promise<void> {
-    if (this.#parts.isStopped()) return this.#held.change({ kind: 'release' })
-    const { ms } = await this.#parts.queue.documents.store.now()
+    if (this.#dependencies.isStopped()) return this.#held.change({ kind: 'release' })
+    const { ms } = await this.#dependencies.queue.documents.store.now()
     return this.#held.change({ kind: 'postpone', dueTime: ms + AGAIN_MS })
   }
 
   async #attemptFailed(error: unknown): Promise<void> {
-    const { handler, queue, timers } = this.#parts
+    const { handler, queue, timers } = this.#dependencies
     const { documents } = queue
     const { attempts = 1, backoff = BACKOFF } = handler
     const { attemptsMade } = this.#held.job
@@ -118,7 +120,7 @@ export class Execution {
   }
 
   async #addChildren(children: readonly NewJob[]): Promise<void> {
-    const { queue } = this.#parts
+    const { queue } = this.#dependencies
     const { id, ancestors } = this.#held.job
     const below = [...ancestors, id]
     const added: AddedJobs[] = []
@@ -135,6 +137,6 @@ export class Execution {
 
   #say(level: keyof Logger, what: string): void {
     const { type, id } = this.#held.job
-    this.#parts.logger?.[level](`${type} job ${id} of tenant ${this.#parts.tenant}: ${what}`)
+    this.#dependencies.logger?.[level](`${type} job ${id} of tenant ${this.#dependencies.tenant}: ${what}`)
   }
 }

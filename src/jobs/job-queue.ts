@@ -58,16 +58,16 @@ const KEPT_MS = 7 * 86_400_000
 
 export class JobQueue {
   readonly #documents: JobDocuments
-  readonly #parts: QueueDependencies
+  readonly #dependencies: QueueDependencies
   readonly #woken = new Set<() => void>()
 
-  constructor(store: Store, parts: QueueDependencies) {
-    this.#parts = parts
+  constructor(store: Store, dependencies: QueueDependencies) {
+    this.#dependencies = dependencies
     this.#documents = new JobDocuments(store, {
-      now: parts.now,
-      keepMs: (type) => parts.handlers.get(type)?.keepMs ?? KEPT_MS,
+      now: dependencies.now,
+      keepMs: (type) => dependencies.handlers.get(type)?.keepMs ?? KEPT_MS,
       committed: (jobs) => {
-        parts.committed(jobs)
+        dependencies.committed(jobs)
         this.wake()
       },
     })
@@ -92,7 +92,7 @@ export class JobQueue {
    * at once, so that no commit is too large.
    */
   async adding(job: NewJob, ancestors: readonly string[] = []): Promise<AddedJobs> {
-    const { handlers, newId, now, nextOrder, isStopped } = this.#parts
+    const { handlers, newId, now, nextOrder, isStopped } = this.#dependencies
     if (isStopped()) throw new AppError('CLOSED', 'the host is shutting down; ask again when it is back')
     const { ms: storeTime } = await this.#documents.store.now()
     const planned = plannedTree(job, ancestors, { handlers, newId, now: now(), storeTime, nextOrder })
@@ -133,7 +133,7 @@ export class JobQueue {
           yield [typeof item === 'string' ? item : JSON.stringify(item), value.outcomes?.[i]]
         }
       }
-      await this.#parts.timers.breathe()
+      await this.#dependencies.timers.breathe()
     }
   }
 
@@ -147,7 +147,7 @@ export class JobQueue {
     for (;;) {
       const woken = this.#wake()
       const job = await this.get(id)
-      if (job === undefined || isOver(job.state) || this.#parts.isStopped()) return woken.cancel()
+      if (job === undefined || isOver(job.state) || this.#dependencies.isStopped()) return woken.cancel()
       await woken.promise
     }
   }
@@ -165,7 +165,7 @@ export class JobQueue {
       const woken = this.#wake(signal)
       const entries = await log.read(PARTITION, seen, EVENTS_AT_ONCE)
       if (entries.length === 0) {
-        if (this.#parts.isStopped()) return woken.cancel()
+        if (this.#dependencies.isStopped()) return woken.cancel()
         await woken.promise
         continue
       }
@@ -182,7 +182,7 @@ export class JobQueue {
   /** Lets go of trees that have been over for long enough. */
   async removeOld(): Promise<void> {
     const { jobs, store } = this.#documents
-    const where = [{ field: 'removeTime', op: 'lte', value: this.#parts.now() }] as const
+    const where = [{ field: 'removeTime', op: 'lte', value: this.#dependencies.now() }] as const
     const old = await jobs.find({ where, limit: REMOVED_AT_ONCE })
     for (const { id, value, version } of old) {
       const below = await jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: 10_000 })
@@ -213,7 +213,7 @@ export class JobQueue {
   #wake(signal?: AbortSignal): { readonly promise: Promise<void>; readonly cancel: () => void } {
     let done = (): void => undefined
     const promise = new Promise<void>((resolve) => (done = resolve))
-    const cancelTimer = this.#parts.timers.later(LOOK_MS, () => end())
+    const cancelTimer = this.#dependencies.timers.later(LOOK_MS, () => end())
     const end = (): void => {
       cancelTimer()
       this.#woken.delete(end)

@@ -45,7 +45,7 @@ export class Places {
 }
 
 export class TypeRunner {
-  readonly #parts: TypeRunnerDependencies
+  readonly #dependencies: TypeRunnerDependencies
   readonly #running = new Map<string, { readonly held: HeldJob; readonly ended: Promise<void> }>()
   #isAsked = false
   #isStopped = false
@@ -54,8 +54,8 @@ export class TypeRunner {
   #open = 0
   readonly #wake = (): void => this.wake()
 
-  constructor(parts: TypeRunnerDependencies) {
-    this.#parts = parts
+  constructor(dependencies: TypeRunnerDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** jobs that were not over at the last look */
@@ -95,7 +95,7 @@ export class TypeRunner {
 
   async #lookOn(): Promise<void> {
     // the answer to the request comes first
-    await this.#parts.timers.breathe()
+    await this.#dependencies.timers.breathe()
     try {
       while (this.#isAsked && !this.#isStopped) {
         this.#isAsked = false
@@ -103,7 +103,7 @@ export class TypeRunner {
       }
     } catch (error) {
       if (isClosed(error)) return
-      const { tenant, handler, logger } = this.#parts
+      const { tenant, handler, logger } = this.#dependencies
       logger?.error(`jobs of type ${handler.type} of tenant ${tenant} wait: ${messageOf(error)}; they go on later`)
       this.#wakeIn(AGAIN_MS)
     } finally {
@@ -113,7 +113,7 @@ export class TypeRunner {
   }
 
   async #look(): Promise<void> {
-    const { handler, queue } = this.#parts
+    const { handler, queue } = this.#dependencies
     const { documents } = queue
     const time = await documents.store.now()
     for (;;) {
@@ -127,7 +127,7 @@ export class TypeRunner {
   }
 
   async #takeReady({ ms, session }: StoreTime): Promise<void> {
-    const { handler, queue, places } = this.#parts
+    const { handler, queue, places } = this.#dependencies
     const { documents } = queue
     const { type, isSerial = false } = handler
     while (!this.#isStopped) {
@@ -143,14 +143,14 @@ export class TypeRunner {
         })
         if (taken === 'taken-by-another') places.give()
         else if (taken === 'not-its-turn') return places.give()
-        else this.#begin(new HeldJob(documents, taken, this.#parts.timers))
+        else this.#begin(new HeldJob(documents, taken, this.#dependencies.timers))
       }
     }
   }
 
   /** `next`: when to look again, by the clock of the store. */
   async #lookAtTimed(time: StoreTime): Promise<{ readonly isChanged: boolean; readonly next: number | undefined }> {
-    const { handler, queue } = this.#parts
+    const { handler, queue } = this.#dependencies
     const { documents } = queue
     let isChanged = false
     let next: number | undefined
@@ -174,10 +174,10 @@ export class TypeRunner {
 
   #begin(held: HeldJob): void {
     const { id } = held.job
-    const ended = new Execution(held, { ...this.#parts, isStopped: () => this.#isStopped }).run().finally(() => {
+    const ended = new Execution(held, { ...this.#dependencies, isStopped: () => this.#isStopped }).run().finally(() => {
       held.letGo()
       this.#running.delete(id)
-      this.#parts.places.give()
+      this.#dependencies.places.give()
       this.wake()
     })
     this.#running.set(id, { held, ended })
@@ -185,6 +185,6 @@ export class TypeRunner {
 
   #wakeIn(ms: number): void {
     this.#cancelTimer()
-    if (!this.#isStopped) this.#cancelTimer = this.#parts.timers.later(ms, this.#wake)
+    if (!this.#isStopped) this.#cancelTimer = this.#dependencies.timers.later(ms, this.#wake)
   }
 }

@@ -34,7 +34,7 @@ export const ERRORS = {
     status: 500,
     meaning: 'the data folder or database cannot be used: rights, space, or a newer version wrote it',
   },
-  UNAUTHORIZED: { status: 401, meaning: 'the request has no credentials, or they are wrong or worn out' },
+  UNAUTHORIZED: { status: 401, meaning: 'the request has no credentials, or they are wrong or expired' },
   FORBIDDEN: { status: 403, meaning: 'the credentials are good, but not for this tenant or this action' },
   METHOD: { status: 405, meaning: 'the path exists, but not with this method; the header `Allow` lists those it has' },
   BODY_TOO_LARGE: { status: 413, meaning: 'the body of a request is above the limit in bytes' },
@@ -45,7 +45,7 @@ export const ERRORS = {
   },
   TIMED_OUT: { status: 503, meaning: 'a request took longer than the host allows' },
   LISTEN: { status: 500, meaning: 'the host cannot listen on its address: the port is in use, or not for this user' },
-  INTERNAL: { status: 500, meaning: 'a mistake of the host; the answer has an id that its log has too' },
+  INTERNAL: { status: 500, meaning: 'an internal error; the answer has an id that the log has too' },
   PROPERTY: {
     status: 400,
     meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',

@@ -1,11 +1,11 @@
-/** What became of the things that an operation is about, as status answers show it. */
+/** What became of the resources that an operation is about, as status answers show it. */
 
 export interface ItemResult {
   readonly statusCode: number
   readonly error?: string
 }
 
-/** By the ids of the things. */
+/** By the ids of the resources. */
 export interface ItemResults {
   readonly success: Readonly<Record<string, ItemResult>>
   readonly failure: Readonly<Record<string, ItemResult>>

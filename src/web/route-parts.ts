@@ -17,7 +17,7 @@ export interface RequestContext<Api, Query> {
   param(name: string): string
 }
 
-export type Handler<Api, Query> = (asked: RequestContext<Api, Query>) => unknown
+export type Handler<Api, Query> = (context: RequestContext<Api, Query>) => unknown
 
 /** Makes handlers of a service's routes. `queryOf`: how it takes the query of a request. */
 export function asking<Api, Query>(queryOf: (query: unknown) => Query) {

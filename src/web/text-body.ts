@@ -1,12 +1,12 @@
 /** The body of an answer that goes on: texts as they come, made once for all who read them. */
 import { Readable } from 'node:stream'
-import type { WritingTurns } from './writing-turns.ts'
+import type { WriteTimeSlicer } from './write-time-slicer.ts'
 
-export interface TextBodyParts<T> {
+export interface TextBodyOptions<T> {
   readonly values: AsyncIterable<T>
   textOf(value: T): string
   /** shared by all bodies of what many read at once */
-  readonly turns: WritingTurns
+  readonly turns: WriteTimeSlicer
   /** sent at once */
   readonly first?: string | undefined
   /** sent when nothing came for a while */
@@ -19,13 +19,13 @@ export interface TextBodyParts<T> {
 
 /** Asks for the next value only while its own reader takes what there is. */
 export class TextBody<T> extends Readable {
-  readonly #parts: TextBodyParts<T>
+  readonly #parts: TextBodyOptions<T>
   readonly #values: AsyncIterator<T>
   readonly #quiet: ReturnType<typeof setTimeout>
   #hasBegun = false
   #isReading = false
 
-  constructor(parts: TextBodyParts<T>) {
+  constructor(parts: TextBodyOptions<T>) {
     super({ highWaterMark: 65_536 })
     this.#parts = parts
     this.#values = parts.values[Symbol.asyncIterator]()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { alarmForwarding, alarmPort, causeBook } from '../../src/adapters/alarms.ts'
+import { alarmForwarding, alarmPort, causeReader } from '../../src/adapters/alarms.ts'
 import type { AlarmPort } from '../../src/plug.ts'
 import type { RulesService } from '../../src/services/rules/contract.ts'
 import { alarmOf, bench, type Bench } from '../services/alarms/support/bench-of-alarms.ts'
@@ -99,7 +99,7 @@ describe('the book of causes', () => {
   it('is what the rules explain of the node', async () => {
     const explain = async (...asked: unknown[]) => ({ asked })
     const rules = { as: (caller: object) => ({ caller, inspection: { explain } }) } as unknown as RulesService
-    expect(await causeBook(() => rules).explain('acme', cause)).toEqual({ asked: ['t', 'n'] })
-    expect(await causeBook(() => undefined).explain('acme', cause)).toBeNull()
+    expect(await causeReader(() => rules).explain('acme', cause)).toEqual({ asked: ['t', 'n'] })
+    expect(await causeReader(() => undefined).explain('acme', cause)).toBeNull()
   })
 })

@@ -50,7 +50,7 @@ export async function sampleHost(given: Given = {}, level: LogLevel = 'debug'): 
     app,
     service,
     keyPairs: composed.keyPairs,
-    tokens: composed.doors.tokens,
+    tokens: composed.authentication.tokens,
     log,
     clock,
     timers,

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { TextBody, type TextBodyParts } from '../../src/web/text-body.ts'
-import { WritingTurns } from '../../src/web/writing-turns.ts'
+import { TextBody, type TextBodyOptions } from '../../src/web/text-body.ts'
+import { WriteTimeSlicer } from '../../src/web/write-time-slicer.ts'
 
 const NEVER = 1_000_000
 
-function bodyOf<T>(values: AsyncIterable<T>, more: Partial<TextBodyParts<T>> = {}): TextBody<T> {
+function bodyOf<T>(values: AsyncIterable<T>, more: Partial<TextBodyOptions<T>> = {}): TextBody<T> {
   const parts = {
     values,
     textOf: String,
-    turns: new WritingTurns(),
+    turns: new WriteTimeSlicer(),
     quiet: '.',
     quietMs: NEVER,
     begun: () => undefined,
@@ -84,7 +84,7 @@ describe('a body of texts', () => {
   })
 
   it('takes turns with others: each has its own values whole', async () => {
-    const turns = new WritingTurns()
+    const turns = new WriteTimeSlicer()
     const texts = await Promise.all(Array.from({ length: 50 }, () => whole(bodyOf(counting(20), { turns }))))
     expect(new Set(texts).size).toBe(1)
   })

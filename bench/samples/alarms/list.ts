@@ -1,6 +1,6 @@
 /** Pages of the open alarms of one source among a million alarms, with the total. */
 import { performance } from 'node:perf_hooks'
-import { openRepositories } from '../../../src/services/alarms/repositories.ts'
+import { openCollections } from '../../../src/services/alarms/repositories.ts'
 import { openService, recordOf, TENANT } from './service.ts'
 import { sampleOf, type AlarmsSample } from './subject.ts'
 
@@ -13,7 +13,7 @@ const OPEN = 10
 
 export async function listSample(folder: string): Promise<AlarmsSample> {
   const { service, storage } = await openService(folder)
-  const books = openRepositories(storage, TENANT)
+  const books = openCollections(storage, TENANT)
   for (let from = 0; from < ALARMS; from += AT_ONCE) {
     const alarms = Array.from({ length: AT_ONCE }, (_, i) => {
       const n = from + i

@@ -1,7 +1,7 @@
 /** Raising alarms on 10,000 sources, and raising them again, 64 at a time; and the same commits without the service. */
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { openRepositories, type TenantRepositories } from '../../../src/services/alarms/repositories.ts'
+import { openCollections, type TenantCollections } from '../../../src/services/alarms/repositories.ts'
 import { eventOf } from '../../../src/services/alarms/change-alarm.ts'
 import { withRepeat } from '../../../src/services/alarms/history.ts'
 import { PARTITION, type AlarmRecord } from '../../../src/services/alarms/alarm-record.ts'
@@ -21,7 +21,7 @@ export async function writesSample(
 ): Promise<AlarmsSample> {
   const { service, storage } = await openService(folder)
   const api = service.as({ tenant: TENANT, user: 'bench' })
-  const books = openRepositories(storage, TENANT)
+  const books = openCollections(storage, TENANT)
   const raise = (n: number): Promise<unknown> => api.raise(bodyOf(sourceOf(n)), { history: 'newest' })
   let sample: AlarmsSample
   if (subject === 'raise') sample = await drive(raise)
@@ -54,7 +54,7 @@ async function drive(work: (n: number) => Promise<unknown>): Promise<AlarmsSampl
   return sampleOf(times, performance.now() - start)
 }
 
-async function writeNew(books: TenantRepositories, n: number): Promise<AlarmRecord> {
+async function writeNew(books: TenantCollections, n: number): Promise<AlarmRecord> {
   const alarm = recordOf(n, sourceOf(n))
   const event = eventOf(TENANT, RAISED, alarm, { now: alarm.createTime, hops: 0 })
   await books.commit([
@@ -65,7 +65,7 @@ async function writeNew(books: TenantRepositories, n: number): Promise<AlarmReco
   return alarm
 }
 
-async function writeAgain(books: TenantRepositories, records: AlarmRecord[], n: number): Promise<void> {
+async function writeAgain(books: TenantCollections, records: AlarmRecord[], n: number): Promise<void> {
   const before = records[n]
   if (before === undefined) throw new Error(`no alarm ${n}`)
   const { alarm } = withRepeat(before, randomUUID(), before.createTime + 1)

@@ -1,5 +1,5 @@
 /**
- * The one safe door to expressions: the part of JavaScript that reads data and gives a value. An expression is parsed
+ * The one safe way to expressions: the part of JavaScript that reads data and gives a value. An expression is parsed
  * and checked once and runs as closures, with these promises:
  *
  * EXPRESSION-1 What is read stands in the text: the values of the message by their bare names, and the roots of

@@ -16,7 +16,7 @@ export interface Run {
   seed?: number
 }
 
-/** The next number in [0, 1): all of one evaluation follow from one draw, so that code behind the fence makes the same. */
+/** The next number in [0, 1): all of one evaluation follow from one draw, so that code in the sandbox makes the same. */
 export function nextChance(run: Run, label: string): number {
   if (run.chance === undefined) throw unfit(label, 'has no chance here')
   run.seed = nextSeed(run.seed ?? drawSeed(run.chance))

@@ -1,5 +1,5 @@
 /**
- * The one safe door to JSON Logic (jsonlogic.com), the language of declarative conditions. json-logic-js evaluates it
+ * The one safe way to JSON Logic (jsonlogic.com), the language of declarative conditions. json-logic-js evaluates it
  * over a guarded view of the data; comparisons, sums and what joins them are compiled, and give the same answers.
  * Around the library:
  *

@@ -18,7 +18,7 @@ export interface PlugNode {
   position?: Position
   /** what the plug is told; texts may have placeholders */
   properties?: Record<string, unknown>
-  /** the thing it is about: a plain id, `$` (the task's), `$taskId`, `$<variable>`, `META.$.<key>` or text with `${...}` */
+  /** the resource it is about: a plain id, `$` (the task's), `$taskId`, `$<variable>`, `META.$.<key>` or text with `${...}` */
   resource?: string
   /** time limit of a call, ISO 8601; default PT50S */
   timeout?: string
@@ -142,7 +142,7 @@ export interface TaskSettings {
   start?: boolean
   /** what begins its invocations; default: what the clock that is given says, and `reactive` without one */
   type?: TaskType
-  /** the thing that `$` stands for */
+  /** the resource that `$` stands for */
   resource?: string
   /** values of variables, by name */
   variables?: Record<string, unknown>

@@ -1,7 +1,7 @@
 /**
  * Code of a rule in the lane that fits it. What closures can do runs as closures, in well under a microsecond; any other
- * JavaScript runs in the fence, in some milliseconds. Both read the same names, draw the same chance and give the same
- * values, and in both a missing value is an error and not false. Both answer at once, but the fence when it must be loaded.
+ * JavaScript runs in the sandbox, in some milliseconds. Both read the same names, draw the same chance and give the same
+ * values, and in both a missing value is an error and not false. Both answer at once, but the sandbox when it must be loaded.
  */
 import { AppError, validationError } from '../../kernel/errors.ts'
 import { compileCondition } from '../expression/condition.ts'
@@ -24,7 +24,7 @@ export interface CodeContext {
   readonly log: PlugLog
 }
 
-/** A value now, or later while the fence is loaded. */
+/** A value now, or later while the sandbox is loaded. */
 export interface CompiledCode<T> {
   readonly uses: readonly LogicPath[]
   /** Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for an error of the code. */
@@ -36,34 +36,34 @@ type Lookup = (path: LogicPath) => unknown
 const WITH_CHANCE = { chance: true } as const
 
 /** Code that gives JSON or undefined. Throws `VALIDATION` when it can run in neither lane, with columns. */
-export function compileCode(text: string, fence: Sandbox): CompiledCode<unknown> {
+export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknown> {
   return eitherLane(
     text,
     () => compileExpression(text, WITH_CHANCE),
-    (script) => inFence(script, fence, (value) => value),
+    (script) => inSandbox(script, sandbox, (value) => value),
     'value',
   )
 }
 
 /** A condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
-export function compileConditionCode(given: unknown, fence: Sandbox): CompiledCode<boolean> {
+export function compileConditionCode(given: unknown, sandbox: Sandbox): CompiledCode<boolean> {
   const closures = () => {
     const { uses, holds } = compileCondition(given, WITH_CHANCE)
     return { uses, evaluate: holds }
   }
-  return eitherLane(given, closures, (script) => inFence(script, fence, Boolean), 'truth')
+  return eitherLane(given, closures, (script) => inSandbox(script, sandbox, Boolean), 'truth')
 }
 
 /** Code that gives a number, which may be NaN. Throws `VALIDATION`. */
-export function compileNumberCode(text: string, fence: Sandbox): CompiledCode<number> {
+export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<number> {
   const closures = (): CompiledCode<number> => {
     const { uses, evaluate } = compileExpression(text, WITH_CHANCE)
     return { uses, evaluate: (lookup, now, around) => Number(evaluate(lookup, now, around)) }
   }
-  return eitherLane(text, closures, (script) => inFence(script, fence, Number), 'number')
+  return eitherLane(text, closures, (script) => inSandbox(script, sandbox, Number), 'number')
 }
 
-/** What code that runs in the fence reads; undefined when it cannot run there. */
+/** What code that runs in the sandbox reads; undefined when it cannot run there. */
 export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
   if (text.length > MAX_EXPRESSION) return undefined
   const compiled = compileScriptExpression(text, 'value')
@@ -73,7 +73,7 @@ export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
 function eitherLane<T>(
   given: unknown,
   closures: () => CompiledCode<T>,
-  fenced: (script: ScriptExpression) => CompiledCode<T>,
+  sandboxed: (script: ScriptExpression) => CompiledCode<T>,
   wanted: Wanted,
 ): CompiledCode<T> {
   try {
@@ -82,7 +82,7 @@ function eitherLane<T>(
     if (typeof given !== 'string' || given.trim() === '' || given.length > MAX_EXPRESSION) throw error
     if (!(error instanceof AppError)) throw error
     const script = compileScriptExpression(given, wanted)
-    if (!('problems' in script)) return fenced(script)
+    if (!('problems' in script)) return sandboxed(script)
     throw further(given, error, script.problems)
   }
 }
@@ -108,7 +108,7 @@ function further(text: string, closures: AppError, problems: readonly Problem[])
   return validationError('the expression', issues)
 }
 
-function inFence<T>(script: ScriptExpression, fence: Sandbox, read: (value: unknown) => T): CompiledCode<T> {
+function inSandbox<T>(script: ScriptExpression, sandbox: Sandbox, read: (value: unknown) => T): CompiledCode<T> {
   const { code, uses, hasChance } = script
   const offsets = script.zones.map((zone) => [zone, zoneOffsets(zone)] as const)
   const valueOf = ({ value }: ScriptResult): T => {
@@ -125,13 +125,13 @@ function inFence<T>(script: ScriptExpression, fence: Sandbox, read: (value: unkn
         values: valuesOf(uses, lookup),
         zones: Object.fromEntries(offsets.map(([zone, spanAt]) => [zone, spanAt(now)])),
       }
-      const result = fence.runCode(code, input, (line) => writeLine(around.log, line))
+      const result = sandbox.runCode(code, input, (line) => writeLine(around.log, line))
       return result instanceof Promise ? result.then(valueOf) : valueOf(result)
     },
   }
 }
 
-/** Writes a line of code behind the fence to the log of its call. */
+/** Writes a line of code in the sandbox to the log of its call. */
 export function writeLine(log: PlugLog, { level, message }: ScriptLine): void {
   if (level === 'DEBUG') log.debug(message)
   else if (level === 'WARN') log.warn(message)

@@ -1,4 +1,4 @@
-/** How values of a rule come into the fence: as JSON beside the code, and never as a part of it. */
+/** How values of a rule come into the sandbox: as JSON beside the code, and never as a part of it. */
 import type { LogicPath } from '../logic/run.ts'
 
 /** A value as it is handed in: JSON has neither undefined nor NaN, so there it is an empty list or a text. */
@@ -12,7 +12,7 @@ export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) =
   })
 }
 
-/** A function for what stands in a quoted text, as code of the fence; it wants a `lack` for what is missing. */
+/** A function for what stands in a quoted text, as code of the sandbox; it wants a `lack` for what is missing. */
 export function textCode(suffix: string): string {
   return `const text${suffix} = (value, name, optional) => {
     if (value === undefined) return optional ? '' : lack${suffix}(name)

@@ -1,4 +1,4 @@
-/** What code in the fence may name that is neither its own nor data. */
+/** What code in the sandbox may name that is neither its own nor data. */
 
 const LIBRARIES: ReadonlyMap<string, object> = new Map<string, object>([
   ['Math', Math],

@@ -1,5 +1,5 @@
 /**
- * What runs inside of the fence before a script: everything that belongs to the machine or its clock is taken away or
+ * What runs inside of the sandbox before a script: everything that belongs to the machine or its clock is taken away or
  * replaced, and what the machine does in one step although it is long is counted. The counter of the interpreter sees
  * only loops and calls, so that a search in a long text would cost it nothing. Built-in functions are wrapped here;
  * operators are sent by way of `use`, `made`, `cell` and so on by metered-source.ts. Who catches the error for too much
@@ -15,10 +15,10 @@ const MAX_TEXT = 2_000_000
 /** Lines that one run may log, and characters that are kept of each. */
 const MAX_LINES = 100
 const MAX_LINE = 1000
-/** JSON that nests deeper is refused: the parser inside of the fence would overflow its stack. */
+/** JSON that nests deeper is refused: the parser inside of the sandbox would overflow its stack. */
 const DEPTH = 200
 
-/** JavaScript for the fence; its value is a function of (run, input) that gives the JSON of an envelope. */
+/** JavaScript for the sandbox; its value is a function of (run, input) that gives the JSON of an envelope. */
 export const PRELUDE = `(() => {
 'use strict'
 const { apply, ownKeys, construct } = Reflect

@@ -1,5 +1,5 @@
 /**
- * Scripts behind a fence: a JavaScript interpreter of its own (QuickJS as WebAssembly, so it also runs in a browser),
+ * Scripts in a sandbox: a JavaScript interpreter of its own (QuickJS as WebAssembly, so it also runs in a browser),
  * made anew for each run, into which JSON goes and out of which JSON comes.
  *
  * SANDBOX-1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.

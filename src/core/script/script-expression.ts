@@ -1,6 +1,6 @@
 /**
  * Expressions that are more than the closures of expression/ can do: any JavaScript that gives a value, as an expression
- * or as statements that return one or end in one. It runs in the fence, where each run begins anew:
+ * or as statements that return one or end in one. It runs in the sandbox, where each run begins anew:
  *
  * SCRIPT-1 What is read stands in the text, as there, and is handed in before the run; nothing else of the rule is
  *   inside.
@@ -24,7 +24,7 @@ import { wordCode } from './word-code.ts'
 
 export interface ScriptExpression {
   /**
-   * code for the fence: takes `{ values, now, zones }`, a value for each of `uses` and the span of each of `zones`, and
+   * code for the sandbox: takes `{ values, now, zones }`, a value for each of `uses` and the span of each of `zones`, and
    * gives what SHAPES say
    */
   readonly code: string
@@ -35,7 +35,7 @@ export interface ScriptExpression {
   readonly hasChance: boolean
 }
 
-/** What is made of the value inside of the fence, where it is still all that JavaScript knows. */
+/** What is made of the value inside of the sandbox, where it is still all that JavaScript knows. */
 export type Wanted = 'value' | 'truth' | 'number'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preserveParens: true }
@@ -48,7 +48,7 @@ const SHAPES: Readonly<Record<Wanted, string>> = {
   number: '{ value: toText(toNumber(value)) }',
 }
 
-/** Compiles the text for the fence, or gives what is wrong with it. */
+/** Compiles the text for the sandbox, or gives what is wrong with it. */
 export function compileScriptExpression(
   text: string,
   wanted: Wanted,

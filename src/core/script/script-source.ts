@@ -1,5 +1,5 @@
 /**
- * A script as code for the fence, whose work is counted: a function of (options, send) in the source, or the body of one.
+ * A script as code for the sandbox, whose work is counted: a function of (options, send) in the source, or the body of one.
  * Placeholders in it stand for data, wherever they stand; their values come in beside the code.
  */
 import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'

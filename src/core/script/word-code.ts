@@ -1,4 +1,4 @@
-/** The functions of expressions as code for the fence: the same values as those of word-functions.ts. */
+/** The functions of expressions as code for the sandbox: the same values as those of word-functions.ts. */
 import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
 
 const PARTS: Readonly<Record<CalendarPart, string>> = {

@@ -18,75 +18,75 @@ const MAX_IN_TIMELINE = 10_000
 const SLICE = 500
 
 export interface AlarmApiDependencies {
-  readonly desk: AlarmWriter
+  readonly writer: AlarmWriter
   readonly jobs: (tenant: string) => JobQueue
   readonly now: () => number
   readonly newId: () => string
-  readonly office: () => Promise<TenantAlarms>
+  readonly tenantAlarms: () => Promise<TenantAlarms>
   /** counts the streams that are open */
   readonly streaming: (by: 1 | -1) => void
 }
 
-export function alarmApi(parts: AlarmApiDependencies, caller: Caller): AlarmsApi {
-  const { desk, now, office } = parts
+export function alarmApi(dependencies: AlarmApiDependencies, caller: Caller): AlarmsApi {
+  const { writer, now, tenantAlarms } = dependencies
   const shown = async (alarm: AlarmRecord, { history }: ChangeOptions): Promise<Alarm> =>
-    history === 'newest' ? showNewest(alarm, now()) : showWhole((await office()).books, alarm, now())
+    history === 'newest' ? showNewest(alarm, now()) : showWhole((await tenantAlarms()).collections, alarm, now())
   return {
     raise: async (body, options = {}) =>
-      shown(await desk.raise(await office(), caller.user, body, options.cause), options),
+      shown(await writer.raise(await tenantAlarms(), caller.user, body, options.cause), options),
     get: async (id) => {
-      const opened = await office()
-      return showWhole(opened.books, await desk.stored(opened, id), now())
+      const opened = await tenantAlarms()
+      return showWhole(opened.collections, await writer.stored(opened, id), now())
     },
     update: async (id, body, options = {}) => {
       const { cause } = options
-      desk.requireFewHops(cause)
+      writer.requireFewHops(cause)
       const change = readChange(body)
       const mover = { hops: cause?.hops ?? 0, ...(cause && { effect: cause.effect, by: cause }) }
-      return shown(await desk.change(await office(), id, change, mover), options)
+      return shown(await writer.change(await tenantAlarms(), id, change, mover), options)
     },
-    remove: async (id) => desk.remove(await office(), id),
+    remove: async (id) => writer.remove(await tenantAlarms(), id),
     list: async (query) => {
       const { where, sort, page, size, withHistory } = readQuery(query)
-      const { books } = await office()
+      const { collections } = await tenantAlarms()
       const [found, total] = await Promise.all([
-        books.alarms.find({ where, sort, offset: (page - 1) * size, limit: size }),
-        books.alarms.count(where),
+        collections.alarms.find({ where, sort, offset: (page - 1) * size, limit: size }),
+        collections.alarms.count(where),
       ])
       const records = found.map(({ value }) => value)
       const alarms = withHistory
-        ? await showAll(books, records, now())
+        ? await showAll(collections, records, now())
         : records.map((record) => ({ ...showNewest(record, now()), history: [] }))
       return { total, page, size, alarms }
     },
-    timeline: async (query) => timeline(await office(), query, now()),
+    timeline: async (query) => timeline(await tenantAlarms(), query, now()),
     why: async (id) => {
-      const opened = await office()
-      const { user } = await desk.stored(opened, id)
-      const kept = (await opened.books.causes.get(id))?.value
+      const opened = await tenantAlarms()
+      const { user } = await writer.stored(opened, id)
+      const kept = (await opened.collections.causes.get(id))?.value
       return { alarm: id, raisedBy: user, cause: kept?.cause ?? null, explanation: kept?.explanation ?? null }
     },
-    events: (options) => streamed(parts, options),
-    batches: batchApi(parts, caller),
+    events: (options) => streamed(dependencies, options),
+    batches: batchApi(dependencies, caller),
   }
 }
 
 async function timeline(
-  { books }: TenantAlarms,
+  { collections }: TenantAlarms,
   query: Parameters<AlarmsApi['timeline']>[0],
   now: number,
 ): Promise<readonly TimelineItem[]> {
   const { where, from, to } = readTimeline(query)
-  const total = await books.alarms.count(where)
+  const total = await collections.alarms.count(where)
   if (total > MAX_IN_TIMELINE) {
     throw new AppError(
       'TOO_LARGE',
       `${total} alarms are too many for one timeline; narrow it down to ${MAX_IN_TIMELINE}`,
     )
   }
-  const found = await books.alarms.find({ where, sort: [{ field: 'createTime' }], limit: MAX_IN_TIMELINE })
+  const found = await collections.alarms.find({ where, sort: [{ field: 'createTime' }], limit: MAX_IN_TIMELINE })
   const alarms = await showAll(
-    books,
+    collections,
     found.map(({ value }) => value),
     now,
   )
@@ -99,12 +99,12 @@ async function timeline(
 }
 
 async function* streamed(
-  { office, streaming }: AlarmApiDependencies,
+  { tenantAlarms, streaming }: AlarmApiDependencies,
   options: Parameters<AlarmsApi['events']>[0],
 ): ReturnType<TenantAlarms['tail']['read']> {
   streaming(1)
   try {
-    yield* (await office()).tail.read(options)
+    yield* (await tenantAlarms()).tail.read(options)
   } finally {
     streaming(-1)
   }

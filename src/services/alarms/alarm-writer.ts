@@ -14,7 +14,7 @@ import type { AlarmChange } from './read-change.ts'
 import { MAX_HOPS, OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
 
 export interface AlarmWriterDependencies {
-  readonly lanes: KeyedCommitter
+  readonly committer: KeyedCommitter
   readonly now: () => number
   readonly newId: () => string
   readonly causes: CauseReader | undefined
@@ -32,20 +32,25 @@ export interface Mover {
 const CLEARED: AlarmChange = { status: 'CLEARED' }
 
 export class AlarmWriter {
-  readonly #parts: AlarmWriterDependencies
+  readonly #dependencies: AlarmWriterDependencies
 
-  constructor(parts: AlarmWriterDependencies) {
-    this.#parts = parts
+  constructor(dependencies: AlarmWriterDependencies) {
+    this.#dependencies = dependencies
   }
 
-  async raise(office: TenantAlarms, user: string, body: unknown, cause: AlarmCause | undefined): Promise<AlarmRecord> {
-    const { now, newId } = this.#parts
+  async raise(
+    tenantAlarms: TenantAlarms,
+    user: string,
+    body: unknown,
+    cause: AlarmCause | undefined,
+  ): Promise<AlarmRecord> {
+    const { now, newId } = this.#dependencies
     this.requireFewHops(cause)
     const alarm = readAlarm(body, now())
     const key = keyOf(alarm.source.id, alarm.type, alarm.dedupKey)
-    const { tenant } = office.books
+    const { tenant } = tenantAlarms.collections
     const hops = cause?.hops ?? 0
-    return this.#work(office, key, async (draft) => {
+    return this.#work(tenantAlarms, key, async (draft) => {
       const latest = await draft.latest()
       if (latest && hasEffect(latest, cause?.effect)) return latest
       const admitted = await draft.effects.admit(thingsOf(alarm), cause)
@@ -69,8 +74,8 @@ export class AlarmWriter {
   }
 
   /** `NOT_FOUND`, `FINAL`. */
-  async change(office: TenantAlarms, id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
-    return this.#change(office, await this.stored(office, id), change, mover, thingsOf)
+  async change(tenantAlarms: TenantAlarms, id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
+    return this.#change(tenantAlarms, await this.stored(tenantAlarms, id), change, mover, thingsOf)
   }
 
   /**
@@ -78,20 +83,25 @@ export class AlarmWriter {
    * cleared first, each in its own lane, so that the effect is noted when all of it is done. A raise of the same task
    * that comes in between makes that note a conflict, and everything is looked at again.
    */
-  async clear(office: TenantAlarms, source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
+  async clear(
+    tenantAlarms: TenantAlarms,
+    source: string,
+    type: string,
+    cause: AlarmCause,
+  ): Promise<readonly AlarmRecord[]> {
     this.requireFewHops(cause)
-    const { books } = office
+    const { collections } = tenantAlarms
     const { effect, hops } = cause
     const mover = { effect, by: cause, hops }
     const key = keyOf(source, type, undefined)
     const cleared = new Map<string, AlarmRecord>()
-    return this.#parts.lanes.run(books, key, async (draft) => {
+    return this.#dependencies.committer.run(collections, key, async (draft) => {
       const admitted = await draft.effects.admit([thingOf(source, type)], cause)
-      if (admitted.isAgain) return clearedBy(books, source, type, effect)
-      for (const alarm of await openOf(books, source, type)) {
+      if (admitted.isAgain) return clearedBy(collections, source, type, effect)
+      for (const alarm of await openOf(collections, source, type)) {
         if (alarm.key === key) continue
         try {
-          cleared.set(alarm.id, await this.#change(office, alarm, CLEARED, mover, keyThingsOf))
+          cleared.set(alarm.id, await this.#change(tenantAlarms, alarm, CLEARED, mover, keyThingsOf))
         } catch (error) {
           // somebody was faster, or the task itself has raised it again since
           if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
@@ -101,33 +111,33 @@ export class AlarmWriter {
       admitted.note()
       const others = [...cleared.values()]
       if (own === undefined || own.status === 'CLEARED') return others
-      return [this.#changeIn(draft, books.tenant, own, CLEARED, mover), ...others]
+      return [this.#changeIn(draft, collections.tenant, own, CLEARED, mover), ...others]
     })
   }
 
   #change(
-    office: TenantAlarms,
+    tenantAlarms: TenantAlarms,
     { id, key }: AlarmRecord,
     change: AlarmChange,
     mover: Mover,
     things: (alarm: AlarmRecord) => readonly string[],
   ): Promise<AlarmRecord> {
-    return this.#work(office, key, async (draft) => {
+    return this.#work(tenantAlarms, key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
       if (hasEffect(alarm, mover.effect)) return alarm
       const admitted = await draft.effects.admit(things(alarm), mover.by)
       if (admitted.isAgain) return alarm
-      const changed = this.#changeIn(draft, office.books.tenant, alarm, change, mover)
+      const changed = this.#changeIn(draft, tenantAlarms.collections.tenant, alarm, change, mover)
       admitted.note()
       return changed
     })
   }
 
   /** `NOT_FOUND`. */
-  async remove(office: TenantAlarms, id: string): Promise<void> {
-    const { key } = await this.stored(office, id)
-    await this.#parts.lanes.run(office.books, key, async (draft) => {
+  async remove(tenantAlarms: TenantAlarms, id: string): Promise<void> {
+    const { key } = await this.stored(tenantAlarms, id)
+    await this.#dependencies.committer.run(tenantAlarms.collections, key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
       draft.remove(alarm)
@@ -135,12 +145,12 @@ export class AlarmWriter {
   }
 
   /** Does what the alarm's time has come for. */
-  async doDue(office: TenantAlarms, { id, key }: AlarmRecord): Promise<void> {
-    const { tenant } = office.books
-    await this.#work(office, key, async (draft) => {
+  async doDue(tenantAlarms: TenantAlarms, { id, key }: AlarmRecord): Promise<void> {
+    const { tenant } = tenantAlarms.collections
+    await this.#work(tenantAlarms, key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) return undefined
-      const now = this.#parts.now()
+      const now = this.#dependencies.now()
       if ((clearTime(alarm) ?? now + 1) <= now) return this.#changeIn(draft, tenant, alarm, { status: 'CLEARED' })
       const { escalation } = alarm
       if (escalation === undefined || (escalationTime(alarm) ?? now + 1) > now) return alarm
@@ -152,8 +162,8 @@ export class AlarmWriter {
   }
 
   /** `NOT_FOUND`. */
-  async stored(office: TenantAlarms, id: string): Promise<AlarmRecord> {
-    const stored = await office.books.alarms.get(id)
+  async stored(tenantAlarms: TenantAlarms, id: string): Promise<AlarmRecord> {
+    const stored = await tenantAlarms.collections.alarms.get(id)
     if (stored === undefined) throw noAlarm(id)
     return stored.value
   }
@@ -163,7 +173,7 @@ export class AlarmWriter {
     if (cause === undefined || cause.hops <= MAX_HOPS) return
     const { task, node, hops } = cause
     const text = `${hops} rules in a row set each other off, the last one at node ${node} of task ${task}; at most ${MAX_HOPS} may`
-    this.#parts.logger?.warn(`an alarm was not touched: ${text}`)
+    this.#dependencies.logger?.warn(`an alarm was not touched: ${text}`)
     throw new AppError('TOO_LARGE', `${text}: break the circle of alarms and rules`)
   }
 
@@ -174,7 +184,7 @@ export class AlarmWriter {
     change: AlarmChange,
     { effect, hops }: Mover = { hops: 0 },
   ): AlarmRecord {
-    const { now, newId } = this.#parts
+    const { now, newId } = this.#dependencies
     const moment = { now: now(), recordId: newId(), ...(effect !== undefined && { effect }) }
     const changed = changedAlarm(alarm, change, moment)
     if (changed === undefined) return alarm
@@ -184,15 +194,15 @@ export class AlarmWriter {
     return changed.alarm
   }
 
-  async #work<T extends AlarmRecord | undefined>(office: TenantAlarms, key: string, work: Work<T>): Promise<T> {
-    const alarm = await this.#parts.lanes.run(office.books, key, work)
-    if (alarm !== undefined) office.watch(alarm)
+  async #work<T extends AlarmRecord | undefined>(tenantAlarms: TenantAlarms, key: string, work: Work<T>): Promise<T> {
+    const alarm = await this.#dependencies.committer.run(tenantAlarms.collections, key, work)
+    if (alarm !== undefined) tenantAlarms.watch(alarm)
     return alarm
   }
 
   /** What the rules have to say now; later the task may be gone. */
   async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
-    const { causes, logger } = this.#parts
+    const { causes, logger } = this.#dependencies
     const { unordered: _unordered, ...kept } = cause
     try {
       return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }

@@ -28,7 +28,7 @@ const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
 /** Its items are ids of alarms. */
-export function batchHandler(desk: AlarmWriter, office: (tenant: string) => Promise<TenantAlarms>): JobHandler {
+export function batchHandler(writer: AlarmWriter, tenantAlarms: (tenant: string) => Promise<TenantAlarms>): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
     isSerial: true,
@@ -36,7 +36,7 @@ export function batchHandler(desk: AlarmWriter, office: (tenant: string) => Prom
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: async (id, { tenant, job }, isRepeat) => act(desk, await office(tenant), job, id, isRepeat),
+    item: async (id, { tenant, job }, isRepeat) => act(writer, await tenantAlarms(tenant), job, id, isRepeat),
   })
 }
 
@@ -46,8 +46,8 @@ export function batchData({ data }: Job): BatchData {
 }
 
 async function act(
-  desk: AlarmWriter,
-  office: TenantAlarms,
+  writer: AlarmWriter,
+  tenantAlarms: TenantAlarms,
   job: Job,
   id: string,
   isRepeat: boolean,
@@ -55,10 +55,10 @@ async function act(
   const { action } = batchData(job)
   try {
     if (action.kind === 'update') {
-      await desk.change(office, id, action.change, { effect: `batch/${job.id}`, hops: 0 })
+      await writer.change(tenantAlarms, id, action.change, { effect: `batch/${job.id}`, hops: 0 })
       return { statusCode: 200 }
     }
-    await desk.remove(office, id)
+    await writer.remove(tenantAlarms, id)
     return { statusCode: 204 }
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'CLOSED') throw error

@@ -7,7 +7,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { noAlarm } from './alarm-writer.ts'
 import { itemResults } from '../../web/item-results.ts'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { readBatch, type ReadBatch } from './read-batch.ts'
@@ -18,16 +18,16 @@ const NAMED_AT_ONCE = 500
 export interface BatchDependencies {
   readonly jobs: (tenant: string) => JobQueue
   readonly newId: () => string
-  readonly office: () => Promise<TenantAlarms>
+  readonly tenantAlarms: () => Promise<TenantAlarms>
 }
 
-export function batchApi({ jobs, newId, office }: BatchDependencies, caller: Caller): AlarmsApi['batches'] {
+export function batchApi({ jobs, newId, tenantAlarms }: BatchDependencies, caller: Caller): AlarmsApi['batches'] {
   const queue = jobs(caller.tenant)
   return {
     queue: async (body) => {
       const read = readBatch(body)
-      const { books } = await office()
-      const { ids, missing } = await selected(books, read.select)
+      const { collections } = await tenantAlarms()
+      const { ids, missing } = await selected(collections, read.select)
       const description = `${DOING[read.action.kind]} ${ids.length + missing.length} alarms`
       const data: BatchData = { action: read.action, description, missing }
       return headOf(await queue.add({ type: BATCH_JOB, id: newId(), user: caller.user, data, items: ids }))
@@ -50,15 +50,15 @@ function headOf(job: Job): QueuedAlarmBatch {
 
 /** The alarms as they are when the operation is queued; of ids that are asked for, those that do not exist. */
 async function selected(
-  books: TenantRepositories,
+  collections: TenantCollections,
   select: ReadBatch['select'],
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
-  if ('where' in select) return { ids: await allIds(books, select.where), missing: [] }
+  if ('where' in select) return { ids: await allIds(collections, select.where), missing: [] }
   const ids: string[] = []
   const missing: string[] = []
   for (let from = 0; from < select.ids.length; from += NAMED_AT_ONCE) {
     const some = select.ids.slice(from, from + NAMED_AT_ONCE)
-    const there = await books.alarms.ids({
+    const there = await collections.alarms.ids({
       where: [{ field: 'id', op: 'in', values: some }],
       limit: NAMED_AT_ONCE,
     })
@@ -70,12 +70,16 @@ async function selected(
 }
 
 async function allIds(
-  books: TenantRepositories,
+  collections: TenantCollections,
   where: Extract<ReadBatch['select'], { where: unknown }>['where'],
 ): Promise<readonly string[]> {
   const found: string[] = []
   for (let afterId: string | undefined; ;) {
-    const portion = await books.alarms.ids({ where, limit: IDS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
+    const portion = await collections.alarms.ids({
+      where,
+      limit: IDS_AT_ONCE,
+      ...(afterId !== undefined && { afterId }),
+    })
     for (const id of portion) found.push(id)
     afterId = portion.at(-1)
     if (portion.length < IDS_AT_ONCE || afterId === undefined) return found

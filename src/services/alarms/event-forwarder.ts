@@ -4,7 +4,7 @@
  * that none passes one that was refused.
  */
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -21,7 +21,7 @@ interface Place {
 }
 
 export class EventForwarder {
-  readonly #books: TenantRepositories
+  readonly #collections: TenantCollections
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
   #place: Place | undefined
@@ -30,8 +30,8 @@ export class EventForwarder {
   #isStopped = false
   #hasFailed = false
 
-  constructor(books: TenantRepositories, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
-    this.#books = books
+  constructor(collections: TenantCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
+    this.#collections = collections
     this.#engine = engine
     this.#logger = logger
   }
@@ -83,7 +83,7 @@ export class EventForwarder {
     if (engine === undefined) return
     for (let refusals = 0; ;) {
       const { position, version }: Place = (this.#place ??= await this.#stored())
-      const window = await readEvents(this.#books, position, refusals === 0 ? WINDOW : 1)
+      const window = await readEvents(this.#collections, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
       if (last === undefined || this.#isStopped) return
       // one that too many rules led to is passed without a word
@@ -113,14 +113,14 @@ export class EventForwarder {
   }
 
   async #stored(): Promise<Place> {
-    const stored = await this.#books.cursors.get(CURSOR)
+    const stored = await this.#collections.cursors.get(CURSOR)
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }
 
   /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
   #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
     const { tenant, eventtype, eventtime, alarm, changes, hops } = event
-    const cursor = this.#books.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
+    const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
     return engine.receive(tenant, message, { writes: [cursor], hops })
   }

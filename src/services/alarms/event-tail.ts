@@ -6,7 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Feed } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import { PARTITION } from './alarm-record.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
 /** An event with its place in the log. Its text is made once, when somebody wants it. */
@@ -36,15 +36,15 @@ const PORTION = 1000
 const MAX_WAITING = 10_000
 
 export class EventTail {
-  readonly #books: TenantRepositories
+  readonly #collections: TenantCollections
   readonly #feed: Feed<LiveEvent>
   readonly #failed: (error: unknown) => void
   #last: number
   #catching: Promise<void> | undefined
   #isBehind = false
 
-  constructor(books: TenantRepositories, feed: Feed<LiveEvent>, last: number, failed: (error: unknown) => void) {
-    this.#books = books
+  constructor(collections: TenantCollections, feed: Feed<LiveEvent>, last: number, failed: (error: unknown) => void) {
+    this.#collections = collections
     this.#feed = feed
     this.#last = last
     this.#failed = failed
@@ -52,12 +52,12 @@ export class EventTail {
 
   /** Begins after what is in the log now. */
   static async open(
-    books: TenantRepositories,
+    collections: TenantCollections,
     feed: Feed<LiveEvent>,
     failed: (error: unknown) => void,
   ): Promise<EventTail> {
-    const { last } = await books.events.bounds(PARTITION)
-    return new EventTail(books, feed, last, failed)
+    const { last } = await collections.events.bounds(PARTITION)
+    return new EventTail(collections, feed, last, failed)
   }
 
   /** A commit of this process is durable; `last` is the position of the last of its events. */
@@ -79,12 +79,12 @@ export class EventTail {
   }
 
   async *read({ after, signal }: AlarmStreamOptions): AsyncGenerator<LiveEvent> {
-    const topic = this.#books.tenant
+    const topic = this.#collections.tenant
     const reader = this.#feed.read({ topic, signal, most: MAX_WAITING, overflow: 'end' })
     let seen = after === undefined ? this.#last : positionOf(after)
     try {
       for (const end = this.#last; seen < end && !signal.aborted;) {
-        const portion = await readEvents(this.#books, seen)
+        const portion = await readEvents(this.#collections, seen)
         if (portion.length === 0) break
         for (const told of portion) {
           if (told.position > end) break
@@ -101,14 +101,17 @@ export class EventTail {
 
   #tell(position: number, event: AlarmEvent): void {
     this.#last = position
-    this.#feed.publish(this.#books.tenant, new LiveEvent(position, event))
+    this.#feed.publish(this.#collections.tenant, new LiveEvent(position, event))
   }
 
   async #catchUp(): Promise<void> {
     try {
       while (this.#isBehind) {
         this.#isBehind = false
-        for (let portion: readonly LiveEvent[]; (portion = await readEvents(this.#books, this.#last)).length > 0;) {
+        for (
+          let portion: readonly LiveEvent[];
+          (portion = await readEvents(this.#collections, this.#last)).length > 0;
+        ) {
           for (const { position, event } of portion) this.#tell(position, event)
         }
       }
@@ -120,12 +123,12 @@ export class EventTail {
 
 /** Events after a position, oldest first, a portion of them. */
 export async function readEvents(
-  books: TenantRepositories,
+  collections: TenantCollections,
   after: number,
   most = PORTION,
 ): Promise<readonly LiveEvent[]> {
-  const entries = await books.events.read(PARTITION, after, most)
-  return entries.map(({ position, body }) => new LiveEvent(position, eventIn(books.tenant, body)))
+  const entries = await collections.events.read(PARTITION, after, most)
+  return entries.map(({ position, body }) => new LiveEvent(position, eventIn(collections.tenant, body)))
 }
 
 /** What `KeyDraft` wrote. */

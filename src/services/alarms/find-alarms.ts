@@ -1,29 +1,33 @@
 /** Alarms of a source and type, for those who clear them. */
 import type { AlarmRecord } from './alarm-record.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000
 
 /** Those that are active or acknowledged. */
-export async function openOf(books: TenantRepositories, source: string, type: string): Promise<readonly AlarmRecord[]> {
-  return find(books, source, type, ['ACTIVE', 'ACKNOWLEDGED'])
+export async function openOf(
+  collections: TenantCollections,
+  source: string,
+  type: string,
+): Promise<readonly AlarmRecord[]> {
+  return find(collections, source, type, ['ACTIVE', 'ACKNOWLEDGED'])
 }
 
 /** Those that an effect has cleared. */
 export async function clearedBy(
-  books: TenantRepositories,
+  collections: TenantCollections,
   source: string,
   type: string,
   effect: string,
 ): Promise<readonly AlarmRecord[]> {
-  const cleared = await find(books, source, type, ['CLEARED'], PORTION)
+  const cleared = await find(collections, source, type, ['CLEARED'], PORTION)
   return cleared.filter((alarm) => hasEffect(alarm, effect))
 }
 
 /** Changed last first. */
 async function find(
-  books: TenantRepositories,
+  collections: TenantCollections,
   source: string,
   type: string,
   status: readonly AlarmRecord['status'][],
@@ -31,7 +35,7 @@ async function find(
 ): Promise<readonly AlarmRecord[]> {
   const found: AlarmRecord[] = []
   while (found.length < most) {
-    const some = await books.alarms.find({
+    const some = await collections.alarms.find({
       where: [
         { field: 'source', op: 'eq', value: source },
         { field: 'type', op: 'eq', value: type },

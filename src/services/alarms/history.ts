@@ -3,7 +3,7 @@
  * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { AuditRecord } from './contract.ts'
 import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
 
@@ -62,11 +62,11 @@ export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
 
 /** Histories of several alarms, oldest record first, in their order. */
 export async function wholeHistories(
-  books: TenantRepositories,
+  collections: TenantCollections,
   alarms: readonly AlarmRecord[],
 ): Promise<readonly (readonly AuditRecord[])[]> {
   const asked = alarms.map((alarm) => chunkIds(alarm))
-  const stored = await readChunks(books, asked.flat())
+  const stored = await readChunks(collections, asked.flat())
   return alarms.map((alarm, i) => {
     const repeats: HistoryRecord[] = []
     const updates: HistoryRecord[] = []
@@ -81,12 +81,12 @@ export async function wholeHistories(
 }
 
 async function readChunks(
-  books: TenantRepositories,
+  collections: TenantCollections,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly HistoryRecord[]>> {
   const found = new Map<string, readonly HistoryRecord[]>()
   for (let from = 0; from < ids.length; from += CHUNKS_AT_ONCE) {
-    const some = await books.chunks.getMany(ids.slice(from, from + CHUNKS_AT_ONCE))
+    const some = await collections.chunks.getMany(ids.slice(from, from + CHUNKS_AT_ONCE))
     for (const { id, value } of some) found.set(id, value.records)
   }
   return found

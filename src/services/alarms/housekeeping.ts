@@ -11,37 +11,37 @@ const PORTION = 200
 const KEPT_EVENTS = 10_000
 
 /** Clears and escalates what is due. */
-export async function doDue(office: TenantAlarms, desk: AlarmWriter, now: number): Promise<void> {
-  if (now < office.nextDue) return
+export async function doDue(tenantAlarms: TenantAlarms, writer: AlarmWriter, now: number): Promise<void> {
+  if (now < tenantAlarms.nextDue) return
   for (;;) {
-    const due = await office.books.alarms.find({
+    const due = await tenantAlarms.collections.alarms.find({
       where: [{ field: 'due', op: 'lte', value: now }],
       sort: [{ field: 'due' }],
       limit: PORTION,
     })
-    await Promise.all(due.map(({ value }) => desk.doDue(office, value)))
+    await Promise.all(due.map(({ value }) => writer.doDue(tenantAlarms, value)))
     if (due.length < PORTION) break
   }
-  await office.readNextDue()
+  await tenantAlarms.readNextDue()
 }
 
 /** Deletes what is a year old, without a word to anybody. */
-export async function letGo(office: TenantAlarms, desk: AlarmWriter, now: number): Promise<void> {
+export async function letGo(tenantAlarms: TenantAlarms, writer: AlarmWriter, now: number): Promise<void> {
   for (;;) {
-    const old = await office.books.alarms.ids({
+    const old = await tenantAlarms.collections.alarms.ids({
       where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],
       limit: PORTION,
     })
-    await Promise.all(old.map((id) => desk.remove(office, id).catch(unlessGone)))
+    await Promise.all(old.map((id) => writer.remove(tenantAlarms, id).catch(unlessGone)))
     if (old.length < PORTION) return
   }
 }
 
 /** Events that everybody has had. */
-export async function trimEvents({ books, forwarder }: TenantAlarms): Promise<void> {
-  const { first, last } = await books.events.bounds(PARTITION)
+export async function trimEvents({ collections, forwarder }: TenantAlarms): Promise<void> {
+  const { first, last } = await collections.events.bounds(PARTITION)
   const upTo = Math.min(last - KEPT_EVENTS, forwarder.position ?? last)
-  if (upTo >= first) await books.events.trim(PARTITION, upTo)
+  if (upTo >= first) await collections.events.trim(PARTITION, upTo)
 }
 
 /** Somebody else deleted it meanwhile. */

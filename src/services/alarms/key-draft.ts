@@ -6,7 +6,7 @@ import type { EffectDraft } from '../../effects/effect-order.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Expectation, Stored, Write } from '../../storage/contract.ts'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
 
@@ -20,7 +20,7 @@ interface Drafted {
 export class KeyDraft {
   readonly events: AlarmEvent[] = []
   readonly effects: EffectDraft
-  readonly #books: TenantRepositories
+  readonly #collections: TenantCollections
   readonly #key: string
   readonly #drafted = new Map<string, Drafted>()
   readonly #chunks = new Map<string, readonly HistoryRecord[] | undefined>()
@@ -29,17 +29,17 @@ export class KeyDraft {
   /** the alarm that was raised last */
   #latest: string | undefined
 
-  private constructor(books: TenantRepositories, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
-    this.#books = books
-    this.effects = books.effects.draft(now)
+  private constructor(collections: TenantCollections, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
+    this.#collections = collections
+    this.effects = collections.effects.draft(now)
     this.#key = key
     this.#stored = stored
     this.#latest = stored?.value.alarm
   }
 
   /** `now`: epoch ms */
-  static async open(books: TenantRepositories, key: string, now: number): Promise<KeyDraft> {
-    return new KeyDraft(books, key, now, await books.keys.get(key))
+  static async open(collections: TenantCollections, key: string, now: number): Promise<KeyDraft> {
+    return new KeyDraft(collections, key, now, await collections.keys.get(key))
   }
 
   /** The alarm that was raised last under the key, when there still is one. */
@@ -50,7 +50,7 @@ export class KeyDraft {
   async alarm(id: string): Promise<AlarmRecord | undefined> {
     const known = this.#drafted.get(id)
     if (known) return known.alarm
-    const stored = await this.#books.alarms.get(id)
+    const stored = await this.#collections.alarms.get(id)
     this.#drafted.set(id, { alarm: stored?.value, expect: stored?.version ?? 'absent', isTouched: false })
     return stored?.value
   }
@@ -75,7 +75,7 @@ export class KeyDraft {
 
   /** The events, when there are any, are the last of them. */
   writes(): readonly Write[] {
-    const { alarms, keys, chunks, causes, events } = this.#books
+    const { alarms, keys, chunks, causes, events } = this.#collections
     const writes: Write[] = []
     for (const [id, { alarm, expect, isTouched }] of this.#drafted) {
       if (!isTouched) continue

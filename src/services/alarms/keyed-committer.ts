@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
 
@@ -26,27 +26,27 @@ const MAX_WAITING = 10_000
 
 export class KeyedCommitter {
   readonly #now: () => number
-  readonly #committed: (books: TenantRepositories, last: number, events: readonly AlarmEvent[]) => void
+  readonly #committed: (collections: TenantCollections, last: number, events: readonly AlarmEvent[]) => void
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Set<Promise<void>>()
 
   /** `now`: epoch ms. `committed` is told the events of each commit and the position of the last */
   constructor(
     now: () => number,
-    committed: (books: TenantRepositories, last: number, events: readonly AlarmEvent[]) => void,
+    committed: (collections: TenantCollections, last: number, events: readonly AlarmEvent[]) => void,
   ) {
     this.#now = now
     this.#committed = committed
   }
 
-  run<T>(books: TenantRepositories, key: string, work: Work<T>): Promise<T> {
-    const lane = `${books.tenant}\n${key}`
+  run<T>(collections: TenantCollections, key: string, work: Work<T>): Promise<T> {
+    const lane = `${collections.tenant}\n${key}`
     return new Promise<T>((resolve, reject) => {
       const waiting: Waiting = { work, resolve, reject }
       const list = this.#waiting.get(lane)
       if (list === undefined) {
         this.#waiting.set(lane, [waiting])
-        const running = this.#drain(books, key, lane).finally(() => this.#running.delete(running))
+        const running = this.#drain(collections, key, lane).finally(() => this.#running.delete(running))
         this.#running.add(running)
       } else if (list.length < MAX_WAITING) list.push(waiting)
       else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes wait for this alarm; send less at once`))
@@ -58,12 +58,12 @@ export class KeyedCommitter {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
 
-  async #drain(books: TenantRepositories, key: string, lane: string): Promise<void> {
+  async #drain(collections: TenantCollections, key: string, lane: string): Promise<void> {
     const list = this.#waiting.get(lane) ?? []
     while (list.length > 0) {
       const works = list.splice(0, MAX_AT_ONCE)
       try {
-        await this.#together(books, key, works)
+        await this.#together(collections, key, works)
       } catch (error) {
         for (const { reject } of works) reject(error)
       }
@@ -71,15 +71,15 @@ export class KeyedCommitter {
     this.#waiting.delete(lane)
   }
 
-  async #together(books: TenantRepositories, key: string, works: readonly Waiting[]): Promise<void> {
+  async #together(collections: TenantCollections, key: string, works: readonly Waiting[]): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const draft = await KeyDraft.open(books, key, this.#now())
+      const draft = await KeyDraft.open(collections, key, this.#now())
       const settled = await settle(draft, works)
       const writes = draft.writes()
       try {
         if (writes.length > 0) {
-          const { results } = await books.commit(writes)
-          if (draft.events.length > 0) this.#committed(books, results.at(-1) ?? 0, draft.events)
+          const { results } = await collections.commit(writes)
+          if (draft.events.length > 0) this.#committed(collections, results.at(-1) ?? 0, draft.events)
         }
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries >= MAX_TRIES) throw error

@@ -15,7 +15,7 @@ import {
   type KeyRecord,
 } from './alarm-record.ts'
 
-export interface TenantRepositories {
+export interface TenantCollections {
   readonly tenant: string
   readonly alarms: Collection<AlarmRecord>
   readonly keys: Collection<KeyRecord>
@@ -27,7 +27,7 @@ export interface TenantRepositories {
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export function openRepositories(storage: Storage, tenant: string): TenantRepositories {
+export function openCollections(storage: Storage, tenant: string): TenantCollections {
   const store = storage.tenant(tenant)
   return {
     tenant,

@@ -63,8 +63,8 @@ class Alarms implements OperatedAlarmsService {
   readonly #offices = new Map<string, Promise<TenantAlarms>>()
   readonly #opened = new Map<string, TenantAlarms>()
   readonly #feed = new Feed<LiveEvent>()
-  readonly #lanes: KeyedCommitter
-  readonly #desk: AlarmWriter
+  readonly #committer: KeyedCommitter
+  readonly #writer: AlarmWriter
   readonly #jobs: JobRunner
   #streams = 0
   #looks = 0
@@ -75,24 +75,24 @@ class Alarms implements OperatedAlarmsService {
   constructor(options: AlarmsOptions) {
     const { storage, now, newId, causes, logger } = options
     this.#options = options
-    this.#lanes = new KeyedCommitter(now, ({ tenant }, last, events) =>
+    this.#committer = new KeyedCommitter(now, ({ tenant }, last, events) =>
       this.#opened.get(tenant)?.committed(last, events),
     )
-    this.#desk = new AlarmWriter({ lanes: this.#lanes, now, newId, causes, logger })
-    const handler = batchHandler(this.#desk, (tenant) => this.#office(tenant))
+    this.#writer = new AlarmWriter({ committer: this.#committer, now, newId, causes, logger })
+    const handler = batchHandler(this.#writer, (tenant) => this.#tenantAlarms(tenant))
     this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
   }
 
   as(caller: Caller): AlarmsApi {
     const { now, newId } = this.#options
-    const office = (): Promise<TenantAlarms> => this.#office(caller.tenant)
+    const tenantAlarms = (): Promise<TenantAlarms> => this.#tenantAlarms(caller.tenant)
     const streaming = (by: 1 | -1): void => void (this.#streams += by)
     const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
-    return alarmApi({ desk: this.#desk, jobs, now, newId, office, streaming }, caller)
+    return alarmApi({ writer: this.#writer, jobs, now, newId, tenantAlarms, streaming }, caller)
   }
 
   async clear(caller: Caller, source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]> {
-    const cleared = await this.#desk.clear(await this.#office(caller.tenant), source, type, cause)
+    const cleared = await this.#writer.clear(await this.#tenantAlarms(caller.tenant), source, type, cause)
     const now = this.#options.now()
     return cleared.map((alarm) => showNewest(alarm, now))
   }
@@ -106,10 +106,10 @@ class Alarms implements OperatedAlarmsService {
     this.#isRunning = true
     const { storage } = this.#options
     for (const tenant of await storage.tenants()) {
-      const office = await this.#office(tenant)
-      await office.readNextDue()
+      const tenantAlarms = await this.#tenantAlarms(tenant)
+      await tenantAlarms.readNextDue()
       await adoptOldBatches(storage.tenant(tenant))
-      office.forwarder.wake()
+      tenantAlarms.forwarder.wake()
     }
     await this.#jobs.start()
     this.#endLooks = this.#options.every?.(LOOK_MS, () => this.#look())
@@ -122,7 +122,7 @@ class Alarms implements OperatedAlarmsService {
     this.#feed.end()
     await this.#jobs.stop()
     await this.#house
-    await this.#lanes.idle()
+    await this.#committer.idle()
     await Promise.all([...this.#opened.values()].map(({ forwarder }) => forwarder.stop()))
     await Promise.all([...this.#opened.values()].map(({ tail }) => tail.idle()))
   }
@@ -143,14 +143,14 @@ class Alarms implements OperatedAlarmsService {
 
   async idle(): Promise<void> {
     await this.#jobs.idle()
-    await this.#lanes.idle()
+    await this.#committer.idle()
     for (const { tail, forwarder } of this.#opened.values()) {
       await tail.idle()
       await forwarder.idle()
     }
   }
 
-  #office(tenant: string): Promise<TenantAlarms> {
+  #tenantAlarms(tenant: string): Promise<TenantAlarms> {
     const known = this.#offices.get(tenant)
     if (known) return known
     const { storage, engine, logger } = this.#options
@@ -163,7 +163,7 @@ class Alarms implements OperatedAlarmsService {
     })
     this.#offices.set(tenant, opening)
     opening.then(
-      (office) => this.#opened.set(tenant, office),
+      (tenantAlarms) => this.#opened.set(tenant, tenantAlarms),
       // the next one who asks tries again
       () => this.#offices.delete(tenant),
     )
@@ -188,14 +188,14 @@ class Alarms implements OperatedAlarmsService {
 
   async #sweepAll(isThorough: boolean): Promise<void> {
     const now = this.#options.now()
-    for (const office of this.#opened.values()) {
-      if (isThorough || this.#looks % LOOKS_PER_READING === 0) await office.readNextDue()
-      await doDue(office, this.#desk, now)
+    for (const tenantAlarms of this.#opened.values()) {
+      if (isThorough || this.#looks % LOOKS_PER_READING === 0) await tenantAlarms.readNextDue()
+      await doDue(tenantAlarms, this.#writer, now)
       if (!isThorough) continue
-      await letGo(office, this.#desk, now)
-      await this.#jobs.queue(office.books.tenant).removeOld()
-      await trimEvents(office)
-      await office.books.effects.sweep(now)
+      await letGo(tenantAlarms, this.#writer, now)
+      await this.#jobs.queue(tenantAlarms.collections.tenant).removeOld()
+      await trimEvents(tenantAlarms)
+      await tenantAlarms.collections.effects.sweep(now)
     }
   }
 

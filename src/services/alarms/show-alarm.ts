@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
 import type { AlarmRecord } from './alarm-record.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import { snoozeEnd } from './change-alarm.ts'
 import type { Alarm, AuditRecord } from './contract.ts'
 import { historyLength, newestHistory, wholeHistories } from './history.ts'
@@ -12,8 +12,8 @@ const SLICE = 50
 /** History records of one answer. */
 const MAX_RECORDS = 200_000
 
-export async function showWhole(books: TenantRepositories, alarm: AlarmRecord, now: number): Promise<Alarm> {
-  const [history = []] = await wholeHistories(books, [alarm])
+export async function showWhole(collections: TenantCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
+  const [history = []] = await wholeHistories(collections, [alarm])
   return shown(alarm, history, now)
 }
 
@@ -23,7 +23,7 @@ export function showNewest(alarm: AlarmRecord, now: number): Alarm {
 
 /** `TOO_LARGE` when their histories are more than an answer holds. */
 export async function showAll(
-  books: TenantRepositories,
+  collections: TenantCollections,
   alarms: readonly AlarmRecord[],
   now: number,
 ): Promise<readonly Alarm[]> {
@@ -35,7 +35,7 @@ export async function showAll(
   for (let from = 0; from < alarms.length; from += SLICE) {
     if (from > 0) await setImmediate()
     const slice = alarms.slice(from, from + SLICE)
-    const histories = await wholeHistories(books, slice)
+    const histories = await wholeHistories(collections, slice)
     for (const [i, alarm] of slice.entries()) all.push(shown(alarm, histories[i] ?? [], now))
   }
   return all

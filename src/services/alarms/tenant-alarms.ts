@@ -2,7 +2,7 @@
 import type { Feed } from '../../kernel/feed.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { dueTime, type AlarmRecord } from './alarm-record.ts'
-import { openRepositories, type TenantRepositories } from './repositories.ts'
+import { openCollections, type TenantCollections } from './repositories.ts'
 import type { AlarmEvent, AlarmForwarding } from './contract.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import { EventTail, type LiveEvent } from './event-tail.ts'
@@ -17,14 +17,14 @@ export interface TenantAlarmsDependencies {
 }
 
 export class TenantAlarms {
-  readonly books: TenantRepositories
+  readonly collections: TenantCollections
   readonly tail: EventTail
   readonly forwarder: EventForwarder
   /** epoch ms of the first thing that happens by itself, as far as it is known here */
   nextDue = Number.POSITIVE_INFINITY
 
-  private constructor(books: TenantRepositories, tail: EventTail, forwarder: EventForwarder) {
-    this.books = books
+  private constructor(collections: TenantCollections, tail: EventTail, forwarder: EventForwarder) {
+    this.collections = collections
     this.tail = tail
     this.forwarder = forwarder
   }
@@ -33,9 +33,9 @@ export class TenantAlarms {
     tenant: string,
     { storage, feed, engine, logger, failed }: TenantAlarmsDependencies,
   ): Promise<TenantAlarms> {
-    const books = openRepositories(storage, tenant)
-    const tail = await EventTail.open(books, feed, failed)
-    return new TenantAlarms(books, tail, new EventForwarder(books, engine, logger))
+    const collections = openCollections(storage, tenant)
+    const tail = await EventTail.open(collections, feed, failed)
+    return new TenantAlarms(collections, tail, new EventForwarder(collections, engine, logger))
   }
 
   committed(last: number, events: readonly AlarmEvent[]): void {
@@ -50,7 +50,7 @@ export class TenantAlarms {
 
   /** What other processes wrote counts as well. */
   async readNextDue(): Promise<void> {
-    const [first] = await this.books.alarms.find({
+    const [first] = await this.collections.alarms.find({
       where: [{ field: 'due', op: 'exists', value: true }],
       sort: [{ field: 'due' }],
       limit: 1,

@@ -14,4 +14,4 @@ export interface SeriesDependencies {
   readonly now: () => number
 }
 
-export type MakeSeries = (parts: SeriesDependencies) => TenantSeries
+export type MakeSeries = (dependencies: SeriesDependencies) => TenantSeries

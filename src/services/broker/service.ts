@@ -34,18 +34,18 @@ const AT_ONCE = 8
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: LineLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
-export function createBrokerService(parts: BrokerDependencies): BrokerService {
-  return new Service(parts)
+export function createBrokerService(dependencies: BrokerDependencies): BrokerService {
+  return new Service(dependencies)
 }
 
 class Service implements BrokerService {
-  readonly #parts: BrokerDependencies
+  readonly #dependencies: BrokerDependencies
   readonly #tenants = new Map<string, TenantBroker>()
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
 
-  constructor(parts: BrokerDependencies) {
-    this.#parts = parts
+  constructor(dependencies: BrokerDependencies) {
+    this.#dependencies = dependencies
   }
 
   as({ tenant }: Parameters<BrokerService['as']>[0]): ReturnType<BrokerService['as']> {
@@ -57,12 +57,12 @@ class Service implements BrokerService {
   }
 
   check(channel: Channel, body: unknown): readonly Issue[] {
-    const now = this.#parts.now()
+    const now = this.#dependencies.now()
     return refusedBy(() => (channel === 'events' ? readPost : readCommand)('any', body, {}, now))
   }
 
   async start(closing?: AbortSignal): Promise<void> {
-    const tenants = [...(await this.#parts.storage.tenants())]
+    const tenants = [...(await this.#dependencies.storage.tenants())]
     const open = async (): Promise<void> => {
       // names of tenants of the host itself begin with _
       for (let name = tenants.pop(); name !== undefined; name = tenants.pop()) {
@@ -71,7 +71,7 @@ class Service implements BrokerService {
     }
     await Promise.all(Array.from({ length: AT_ONCE }, open))
     closing?.addEventListener('abort', () => this.#endStreams(), { once: true })
-    this.#stopSweeps = (this.#parts.every ?? everyUnheld)(SWEEP_MS, () => {
+    this.#stopSweeps = (this.#dependencies.every ?? everyUnheld)(SWEEP_MS, () => {
       this.#sweeping ??= this.#sweep()
     })
   }
@@ -96,7 +96,7 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag } = this.#parts
+    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag } = this.#dependencies
     const none = (): undefined => undefined
     const made = new TenantBroker({
       tenant: name,
@@ -123,7 +123,7 @@ class Service implements BrokerService {
       try {
         await tenant.sweep()
       } catch (error) {
-        this.#parts.report?.(`tenant ${name}: the sweep goes on later: ${messageOf(error)}`)
+        this.#dependencies.report?.(`tenant ${name}: the sweep goes on later: ${messageOf(error)}`)
       }
     }
     this.#sweeping = undefined

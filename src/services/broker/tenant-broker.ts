@@ -34,7 +34,7 @@ export interface TenantBrokerDependencies {
 export class TenantBroker {
   readonly api: BrokerApi
   readonly streams = new Streams()
-  readonly #parts: TenantBrokerDependencies
+  readonly #dependencies: TenantBrokerDependencies
   readonly #line: PostLine
   readonly #projection: Projection
   readonly #follower: Follower
@@ -46,9 +46,9 @@ export class TenantBroker {
   /** something was stored for a while only */
   #expiring = true
 
-  constructor(parts: TenantBrokerDependencies) {
-    this.#parts = parts
-    const { tenant, store, now, engine, commands, limits, lag, report, makeSeries } = parts
+  constructor(dependencies: TenantBrokerDependencies) {
+    this.#dependencies = dependencies
+    const { tenant, store, now, engine, commands, limits, lag, report, makeSeries } = dependencies
     const log = store.log(LOG)
     this.#projection = new Projection({
       log,
@@ -121,7 +121,7 @@ export class TenantBroker {
 
   /** Lets go of what is kept no longer: log, keys and what expired. */
   async sweep(): Promise<void> {
-    const now = this.#parts.now()
+    const now = this.#dependencies.now()
     await this.#follower.idle()
     await this.#recent.sweep()
     await this.#trim.sweep(this.#projection.applied)
@@ -129,7 +129,7 @@ export class TenantBroker {
     await this.#effects.sweep(now)
     if (!this.#expiring) return
     this.#expiring = false
-    if ((await this.#parts.store.series.expire(now)) > 0) this.#expiring = true
+    if ((await this.#dependencies.store.series.expire(now)) > 0) this.#expiring = true
   }
 
   /** Finishes what is under way. */
@@ -150,9 +150,10 @@ export class TenantBroker {
 
   #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> | undefined {
     // the next message of a resource finds it again
-    const failed = (error: unknown): void => this.#parts.report(`resources were not discovered: ${textOf(error)}`)
+    const failed = (error: unknown): void =>
+      this.#dependencies.report(`resources were not discovered: ${textOf(error)}`)
     try {
-      return this.#parts.resources()?.discover(this.#parts.tenant, seen)?.catch(failed)
+      return this.#dependencies.resources()?.discover(this.#dependencies.tenant, seen)?.catch(failed)
     } catch (error) {
       failed(error)
       return undefined
@@ -160,7 +161,7 @@ export class TenantBroker {
   }
 
   #arrived(posts: readonly Post[]): Promise<void> | undefined {
-    if (this.#parts.resources() === undefined) return undefined
+    if (this.#dependencies.resources() === undefined) return undefined
     const seen: Parameters<Discovery['discover']>[1][number][] = []
     for (const { store, channel, arrivals, bulk } of posts) {
       if (!store || channel !== 'events') continue
@@ -174,7 +175,7 @@ export class TenantBroker {
 
   #recovered({ samples, messages }: Projected): Promise<void> | undefined {
     for (const { resource, stream } of messages) {
-      if (stream === 'commands') this.#parts.commands()?.committed(this.#parts.tenant, resource)
+      if (stream === 'commands') this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
     }
     const first = new Map(samples.map(({ resource, time }) => [resource, time]))
     for (const { resource, stream, time } of messages) if (stream === 'events') first.set(resource, time)
@@ -190,7 +191,7 @@ export class TenantBroker {
     if (expires !== undefined) this.#expiring = true
     this.#recent.stored(post)
     if (channel === 'commands') {
-      for (const { resource } of arrivals) this.#parts.commands()?.committed(this.#parts.tenant, resource)
+      for (const { resource } of arrivals) this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
     }
     this.streams.tell(post)
   }

@@ -2,14 +2,14 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page } from '../../kernel/page.ts'
-import type { TenantRepositories, Repositories } from './repositories.ts'
+import type { TenantCollections, CollectionsByTenant } from './repositories.ts'
 import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
 
 /** What is given to it. */
 export interface DocumentServices {
-  readonly library: Repositories
+  readonly collectionsByTenant: CollectionsByTenant
   readonly service: Pick<ResourcesService, 'as' | 'lookup' | 'changes'>
   readonly now: () => number
   readonly newId: () => string
@@ -25,10 +25,10 @@ export interface BackgroundWork {
   /** The log has something new of that tenant. It must not wait. */
   written?(tenant: string): void
   /** the log of commands of a resource, newest first */
-  commands?(books: TenantRepositories, id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
+  commands?(collections: TenantCollections, id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
   operations?(caller: Caller): OperationApi
   /** For the commit of a type that names a new operation: so that the operation can be asked for. Then `planned`. */
-  planning?(books: TenantRepositories, caller: Caller, type: string, operation: string): Write
+  planning?(collections: TenantCollections, caller: Caller, type: string, operation: string): Write
   /** After that commit. It must not wait. */
   planned?(tenant: string): void
   /** id of an operation that is under way for a type, to be shown as its `$bulkOperation` */

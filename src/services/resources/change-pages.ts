@@ -10,7 +10,7 @@ const MAX_CHANGES = 1_000
 
 /** Newest first; `skip`, and `limit` of 10 unless said otherwise. */
 export async function changesOf(
-  room: TenantResources,
+  tenantResources: TenantResources,
   kind: Kind,
   id: string,
   query: ListQuery,
@@ -20,7 +20,7 @@ export async function changesOf(
   const limit = reader.integer('limit', { most: MAX_CHANGES }) ?? DEFAULT_CHANGES
   reader.done()
   const where = [{ field: 'of', op: 'eq', value: historyOf(kind, id) }] as const
-  const { history } = room.books
+  const { history } = tenantResources.collections
   const [found, total] = await Promise.all([
     history.find({ where, sort: [{ field: 'id', descending: true }], offset: skip, limit }),
     history.count(where),

@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { Feed } from '../../kernel/feed.ts'
 import { sameJson, type Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { MetadataEvent, ResourceEntity } from './contract.ts'
 import { notedChange } from './managed-tasks/noted-change.ts'
 import { historyOf, recordId, type HistoryRecord, type Kind } from './history.ts'
@@ -46,7 +46,7 @@ export class ChangeRecorder {
     return this.#order
   }
 
-  note(books: TenantRepositories, caller: Caller, change: Change): Noted {
+  note(collections: TenantCollections, caller: Caller, change: Change): Noted {
     const { kind, id, before, after } = change
     const time = this.#now()
     const record: HistoryRecord = {
@@ -57,15 +57,15 @@ export class ChangeRecorder {
       ...(after && { entity: after }),
     }
     const event = eventOf(change, time)
-    const kept = books.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent')
+    const kept = collections.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent')
     const body = event as unknown as Json
     // most changes are nothing to those who follow the log, and are not written there
     const isFollowed = notedChange(body) !== undefined
     return {
-      writes: isFollowed ? [kept, books.log.appending(0, [body])] : [kept],
+      writes: isFollowed ? [kept, collections.log.appending(0, [body])] : [kept],
       tell: () => {
-        this.feed.publish(books.tenant, event)
-        if (isFollowed) this.#told(books.tenant)
+        this.feed.publish(collections.tenant, event)
+        if (isFollowed) this.#told(collections.tenant)
       },
     }
   }

@@ -18,10 +18,10 @@ export interface ConstraintDependencies {
 
 export function constraintApi(
   { lanes, newId }: ConstraintDependencies,
-  room: TenantResources,
+  tenantResources: TenantResources,
   { tenant }: Caller,
 ): ConstraintApi {
-  const { constraints, types, resources } = room.books
+  const { constraints, types, resources } = tenantResources.collections
   const alone = <T>(work: () => Promise<T>): Promise<T> =>
     lanes.run(`${tenant}\n${TYPES_LANE}`, () => untilWritten(work))
   const stored = async (id: string) => {
@@ -35,7 +35,7 @@ export function constraintApi(
     create: async (body) => {
       const record = readConstraint(body, newId())
       await constraints.put(record.id, record, 'absent')
-      room.constraints.put(record.id, record)
+      tenantResources.constraints.put(record.id, record)
       return entityOf(record)
     },
     replace: (id, body) =>
@@ -47,7 +47,7 @@ export function constraintApi(
           if (users > 0) throw constraintInUse(id)
         }
         await constraints.put(id, record, version)
-        room.constraints.put(id, record)
+        tenantResources.constraints.put(id, record)
         return entityOf(record)
       }),
     remove: (id) =>
@@ -55,11 +55,11 @@ export function constraintApi(
         const { version } = await stored(id)
         if ((await typesOf(id)).length > 0) throw constraintInUse(id)
         await constraints.delete(id, version)
-        room.constraints.put(id, undefined)
+        tenantResources.constraints.put(id, undefined)
       }),
     get: async (id) => entityOf((await stored(id)).value),
     schema: async (id) => schemaOf((await stored(id)).value.attributes),
-    list: (query) => listConstraints(room, query, entityOf),
+    list: (query) => listConstraints(tenantResources, query, entityOf),
   }
 }
 

@@ -21,7 +21,7 @@ import type { Page } from '../../kernel/page.ts'
 /** The service of one host. */
 export interface ResourcesService {
   as(caller: Caller): ResourcesApi
-  /** Goes on with bulk operations and with the upkeep of managed tasks. */
+  /** Goes on with bulk operations and with the managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): ResourcesGauges

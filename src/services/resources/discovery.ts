@@ -14,21 +14,21 @@ const MAX_KNOWN = 1_000_000
 const PORTION = 200
 
 export class Discovery {
-  readonly #book: ChangeRecorder
-  readonly #room: TenantResources
+  readonly #recorder: ChangeRecorder
+  readonly #tenantResources: TenantResources
   readonly #finding = new Map<string, Promise<void>>()
 
-  constructor(book: ChangeRecorder, room: TenantResources) {
-    this.#book = book
-    this.#room = room
+  constructor(recorder: ChangeRecorder, tenantResources: TenantResources) {
+    this.#recorder = recorder
+    this.#tenantResources = tenantResources
   }
 
   discover(seen: readonly SeenResource[]): Promise<void> | undefined {
     let strangers: Map<string, SeenResource> | undefined
     for (const each of seen) {
       const { resource, time } = each
-      this.#room.contacts.heard(resource, time)
-      if (this.#room.known.has(resource)) continue
+      this.#tenantResources.lastSeen.heard(resource, time)
+      if (this.#tenantResources.known.has(resource)) continue
       strangers ??= new Map()
       // what it was seen in first
       if (!strangers.has(resource)) strangers.set(resource, each)
@@ -56,7 +56,7 @@ export class Discovery {
   }
 
   async #find(portion: readonly SeenResource[]): Promise<void> {
-    const { resources } = this.#room.books
+    const { resources } = this.#tenantResources.collections
     const there = new Set((await resources.getMany(portion.map(({ resource }) => resource))).map(({ id }) => id))
     const missing = portion.filter(({ resource }) => !there.has(resource))
     try {
@@ -66,8 +66,8 @@ export class Discovery {
       // somebody made one of them meanwhile: each for itself
       for (const each of missing) await this.#makeOne(each)
     }
-    if (this.#room.known.size + portion.length > MAX_KNOWN) this.#room.known.clear()
-    for (const { resource } of portion) this.#room.known.add(resource)
+    if (this.#tenantResources.known.size + portion.length > MAX_KNOWN) this.#tenantResources.known.clear()
+    for (const { resource } of portion) this.#tenantResources.known.add(resource)
   }
 
   async #makeOne(seen: SeenResource): Promise<void> {
@@ -79,14 +79,17 @@ export class Discovery {
   }
 
   async #make(missing: readonly SeenResource[]): Promise<void> {
-    const { books, resources, contacts } = this.#room
-    const caller: Caller = { tenant: books.tenant, user: FINDER }
+    const { collections, resources, lastSeen } = this.#tenantResources
+    const caller: Caller = { tenant: collections.tenant, user: FINDER }
     const made = missing.map(({ resource, time, message }) => {
       const record: ResourceRecord = { own: { id: resource, lastMessageTimestamp: time } }
       return { record, time, noted: this.#note(caller, record, message) }
     })
-    const { results } = await books.commit(
-      made.flatMap(({ record, noted }) => [books.resources.putting(record.own.id, record, 'absent'), ...noted.writes]),
+    const { results } = await collections.commit(
+      made.flatMap(({ record, noted }) => [
+        collections.resources.putting(record.own.id, record, 'absent'),
+        ...noted.writes,
+      ]),
     )
     let place = 0
     for (const { record, time, noted } of made) {
@@ -95,13 +98,13 @@ export class Discovery {
       place += 1 + noted.writes.length
       if (version === undefined) resources.forget(id)
       else resources.put(id, { id, version, value: record })
-      contacts.written(record.own.id, time)
+      lastSeen.written(record.own.id, time)
       noted.tell()
     }
   }
 
   #note(caller: Caller, { own }: ResourceRecord, message: Json): Noted {
-    return this.#book.note(this.#room.books, caller, {
+    return this.#recorder.note(this.#tenantResources.collections, caller, {
       kind: 'resource',
       id: own.id,
       before: undefined,

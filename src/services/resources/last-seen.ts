@@ -3,7 +3,7 @@
  * the time does not cost a write for each message. What was not written when the process dies is lost.
  */
 import { AppError } from '../../kernel/errors.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
 
@@ -11,12 +11,12 @@ import type { ResourceRecord } from './resource-record.ts'
 const PORTION = 50
 
 export class LastSeen {
-  readonly #books: TenantRepositories
+  readonly #collections: TenantCollections
   /** the order is that of the first contact that is not written */
   readonly #unwritten = new Map<string, number>()
 
-  constructor(books: TenantRepositories) {
-    this.#books = books
+  constructor(collections: TenantCollections) {
+    this.#collections = collections
   }
 
   get size(): number {
@@ -61,7 +61,7 @@ export class LastSeen {
   }
 
   async #write(due: readonly (readonly [string, number])[]): Promise<readonly ResourceRecord[]> {
-    const { resources } = this.#books
+    const { resources } = this.#collections
     const stored = new Map((await resources.getMany(due.map(([id]) => id))).map((each) => [each.id, each]))
     const next: { readonly record: ResourceRecord; readonly time: number; readonly version: number }[] = []
     for (const [id, time] of due) {
@@ -75,7 +75,9 @@ export class LastSeen {
       next.push({ record: { ...value, own, beats: (value.beats ?? 0) + 1 }, time, version })
     }
     try {
-      await this.#books.commit(next.map(({ record, version }) => resources.putting(record.own.id, record, version)))
+      await this.#collections.commit(
+        next.map(({ record, version }) => resources.putting(record.own.id, record, version)),
+      )
     } catch (error) {
       // whoever wrote meanwhile was faster; the next flush has another go
       if (error instanceof AppError && error.code === 'CONFLICT') return []

@@ -15,12 +15,12 @@ export class Parents {
    * Does `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` that names the circle. Of two writers that
    * close one together, at least one is refused.
    */
-  async linking<T>(room: TenantResources, id: string, parent: string, work: () => Promise<T>): Promise<T> {
-    const key = `${room.books.tenant}\n${id}`
+  async linking<T>(tenantResources: TenantResources, id: string, parent: string, work: () => Promise<T>): Promise<T> {
+    const key = `${tenantResources.collections.tenant}\n${id}`
     const links = this.#underWay.get(key) ?? new Map<string, number>()
     this.#underWay.set(key, links.set(parent, (links.get(parent) ?? 0) + 1))
     try {
-      await this.#check(room, id, parent)
+      await this.#check(tenantResources, id, parent)
       return await work()
     } finally {
       const left = (links.get(parent) ?? 1) - 1
@@ -30,13 +30,13 @@ export class Parents {
     }
   }
 
-  async #check(room: TenantResources, id: string, parent: string): Promise<void> {
+  async #check(tenantResources: TenantResources, id: string, parent: string): Promise<void> {
     /** each ancestor with the one it was found over */
     const over = new Map<string, string>([[parent, id]])
     const open = [parent]
     for (let next = open.pop(); next !== undefined && over.size <= MAX_ANCESTORS; next = open.pop()) {
       if (next === id) throw circle(id, over)
-      for (const above of await this.#parentsOf(room, next)) {
+      for (const above of await this.#parentsOf(tenantResources, next)) {
         if (above === id) throw circle(id, new Map([...over, [id, next]]))
         if (over.has(above)) continue
         over.set(above, next)
@@ -45,10 +45,10 @@ export class Parents {
     }
   }
 
-  async #parentsOf(room: TenantResources, id: string): Promise<readonly string[]> {
-    const record = (await room.resources.get(id))?.value
+  async #parentsOf(tenantResources: TenantResources, id: string): Promise<readonly string[]> {
+    const record = (await tenantResources.resources.get(id))?.value
     const stored = record && textAt(record.own, 'parentId')
-    const others = this.#underWay.get(`${room.books.tenant}\n${id}`)
+    const others = this.#underWay.get(`${tenantResources.collections.tenant}\n${id}`)
     return [...(stored === undefined ? [] : [stored]), ...(others?.keys() ?? [])]
   }
 }

@@ -12,7 +12,7 @@ import { TYPES, type TypeRecord } from './type-record.ts'
  */
 export const CHANGE_LOG = 'resources'
 
-export interface TenantRepositories {
+export interface TenantCollections {
   readonly tenant: string
   /** for collections of whoever works beside the documents */
   readonly store: Store
@@ -25,19 +25,19 @@ export interface TenantRepositories {
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export class Repositories {
+export class CollectionsByTenant {
   readonly #storage: Storage
-  readonly #books = new Map<string, TenantRepositories>()
+  readonly #collections = new Map<string, TenantCollections>()
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
-  of(tenant: string): TenantRepositories {
-    const known = this.#books.get(tenant)
+  of(tenant: string): TenantCollections {
+    const known = this.#collections.get(tenant)
     if (known) return known
     const store = this.#storage.tenant(tenant)
-    const books: TenantRepositories = {
+    const collections: TenantCollections = {
       tenant,
       store,
       resources: store.collection(RESOURCES),
@@ -48,8 +48,8 @@ export class Repositories {
       effects: new EffectLedger(store),
       commit: (writes) => store.commit(writes),
     }
-    this.#books.set(tenant, books)
-    return books
+    this.#collections.set(tenant, collections)
+    return collections
   }
 
   tenants(): Promise<readonly string[]> {

@@ -23,33 +23,36 @@ import type { TenantResources } from './tenant-resources.ts'
 export interface ResourceDependencies {
   readonly writer: ResourceWriter
   readonly cascades?: Cascades | undefined
-  readonly beside: BackgroundWork
+  readonly background: BackgroundWork
 }
 
 const CASCADES = ['alarms', 'measurements', 'tasks'] as const
 const SUBJECT = 'the resource'
 
 export function resourceApi(
-  { writer, cascades = {}, beside }: ResourceDependencies,
-  room: TenantResources,
+  { writer, cascades = {}, background }: ResourceDependencies,
+  tenantResources: TenantResources,
   caller: Caller,
 ): ResourceApi {
-  const { books } = room
+  const { collections } = tenantResources
   const { tenant } = caller
   const write = async (...[written]: Parameters<typeof writeOf>) => {
-    const result = await writer.write(room, writeOf(written))
+    const result = await writer.write(tenantResources, writeOf(written))
     if (result === undefined) throw resourceNotFound(written.id)
     return result
   }
   const writeOf = (written: Omit<Parameters<ResourceWriter['write']>[1], 'caller'>) => ({ ...written, caller })
   const stored = async (id: string) => {
-    const found = await books.resources.get(id)
+    const found = await collections.resources.get(id)
     if (found === undefined) throw resourceNotFound(id)
     return found
   }
   const shown = async (id: string): Promise<Versioned<ResourceEntity>> => {
     const found = await stored(id)
-    return { value: room.show(found.value, await room.typeOf(found.value)), version: versionOf(found) }
+    return {
+      value: tenantResources.show(found.value, await tenantResources.typeOf(found.value)),
+      version: versionOf(found),
+    }
   }
 
   return {
@@ -94,14 +97,14 @@ export function resourceApi(
         )
         throw refuse('the query', issues)
       }
-      await writer.write(room, {
+      await writer.write(tenantResources, {
         caller,
         id,
         options,
         cascaded: cascade,
         step: async (before) => {
           if (before === undefined) throw resourceNotFound(id)
-          const users = await usersOf(room, id)
+          const users = await usersOf(tenantResources, id)
           if (users > 0) throw resourceInUse(users)
           for (const name of CASCADES) if (cascade.includes(name)) await cascades[name]?.(tenant, id)
           return undefined
@@ -111,32 +114,32 @@ export function resourceApi(
     get: async (id, { denormalized = true } = {}) => {
       if (denormalized) return shown(id)
       const found = await stored(id)
-      return { value: room.contacts.current(found.value.own), version: versionOf(found) }
+      return { value: tenantResources.lastSeen.current(found.value.own), version: versionOf(found) }
     },
-    list: (query) => listResources(room, query),
+    list: (query) => listResources(tenantResources, query),
     children: async (id, query) => {
       await stored(id)
-      return listResources(room, query, [{ field: 'parentId', op: 'eq', value: id }])
+      return listResources(tenantResources, query, [{ field: 'parentId', op: 'eq', value: id }])
     },
     referrers: async (id, query) => {
       await stored(id)
-      return listResources(room, query, [{ field: 'references', op: 'eq', value: id }])
+      return listResources(tenantResources, query, [{ field: 'references', op: 'eq', value: id }])
     },
     changes: async (id, query) => {
-      const page = await changesOf(room, 'resource', id, query)
+      const page = await changesOf(tenantResources, 'resource', id, query)
       if (page.total === 0) throw resourceNotFound(id)
       return page
     },
     commands: async (id, query) => {
-      const page = (await beside.commands?.(books, id, query)) ?? emptyPage(query)
+      const page = (await background.commands?.(collections, id, query)) ?? emptyPage(query)
       // commands to a resource that is not there are written down too
       if (page.total === 0) await stored(id)
       return page
     },
     explain: async (id) => {
       const { value } = await stored(id)
-      const type = await room.typeOf(value)
-      const own = room.contacts.current(value.own)
+      const type = await tenantResources.typeOf(value)
+      const own = tenantResources.lastSeen.current(value.own)
       return originsOf(own, type && { id: type.own.id, attributes: type.own })
     },
   }
@@ -171,7 +174,7 @@ export function commandFailures(entity: Attributes): ReturnType<typeof checkAttr
 }
 
 /** How many others have it as parent or refer to it. */
-async function usersOf({ books: { resources } }: TenantResources, id: string): Promise<number> {
+async function usersOf({ collections: { resources } }: TenantResources, id: string): Promise<number> {
   const child = { field: 'parentId', op: 'eq', value: id } as const
   const referrer = { field: 'references', op: 'eq', value: id } as const
   const other = { field: 'id', op: 'ne', value: id } as const

@@ -23,7 +23,7 @@ import type { TypeWork } from './type-work.ts'
 
 export interface WriterDependencies {
   readonly lanes: KeyedMutex
-  readonly book: ChangeRecorder
+  readonly recorder: ChangeRecorder
   readonly parents: Parents
   readonly enforcement: Enforcement
   readonly typeWork: TypeWork
@@ -49,66 +49,70 @@ export interface Written {
 }
 
 export class ResourceWriter {
-  readonly #parts: WriterDependencies
+  readonly #dependencies: WriterDependencies
   /** what resources of a type are found by, read off it once */
   readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
-  constructor(parts: WriterDependencies) {
-    this.#parts = parts
+  constructor(dependencies: WriterDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Undefined after a deletion. */
-  write(room: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
-    const key = `${room.books.tenant}\n${written.id}`
-    return this.#parts.lanes.run(key, () => this.#write(room, written))
+  write(tenantResources: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+    const key = `${tenantResources.collections.tenant}\n${written.id}`
+    return this.#dependencies.lanes.run(key, () => this.#write(tenantResources, written))
   }
 
-  async #write(room: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
-    const kept = room.resources.peek(written.id)
+  async #write(tenantResources: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+    const kept = tenantResources.resources.peek(written.id)
     if (kept !== undefined) {
       try {
-        return await this.#try(room, written, kept.value)
+        return await this.#try(tenantResources, written, kept.value)
       } catch {
         // somebody else may have written it since: what is stored decides
       }
     }
     return untilWritten(async () => {
-      const stored = await room.books.resources.get(written.id)
-      return this.#try(room, written, stored)
+      const stored = await tenantResources.collections.resources.get(written.id)
+      return this.#try(tenantResources, written, stored)
     })
   }
 
   async #try(
-    room: TenantResources,
+    tenantResources: TenantResources,
     written: Written,
     stored: Stored<ResourceRecord> | undefined,
   ): Promise<Versioned<ResourceEntity> | undefined> {
     const { id, options, step, cause } = written
     checkVersion(`Resource ${id}`, stored && versionOf(stored), options)
-    const before = stored && room.contacts.current(stored.value.own)
-    const effects = cause && (await this.#admitted(room, id, cause))
+    const before = stored && tenantResources.lastSeen.current(stored.value.own)
+    const effects = cause && (await this.#admitted(tenantResources, id, cause))
     if (effects === 'again') return stored && before && { value: before, version: versionOf(stored) }
     const given = step(before)
     const after = given instanceof Promise ? await given : given
     if (after === undefined) {
-      if (stored !== undefined) await this.#commit(room, written, stored, before, undefined, effects)
+      if (stored !== undefined) await this.#commit(tenantResources, written, stored, before, undefined, effects)
       return undefined
     }
     checkSize(after, 'the resource')
-    const made = this.#recordOf(room, after)
+    const made = this.#recordOf(tenantResources, after)
     const record = made instanceof Promise ? await made : made
     const parent = textAt(after, 'parentId')
-    const commit = () => this.#commit(room, written, stored, before, record, effects)
+    const commit = () => this.#commit(tenantResources, written, stored, before, record, effects)
     const version =
       parent === undefined || (before !== undefined && textAt(before, 'parentId') === parent)
         ? await commit()
-        : await this.#parts.parents.linking(room, id, parent, commit)
+        : await this.#dependencies.parents.linking(tenantResources, id, parent, commit)
     return { value: after, version }
   }
 
   /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
-  async #admitted({ books }: TenantResources, id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
-    const draft = books.effects.draft(this.#parts.now())
+  async #admitted(
+    { collections }: TenantResources,
+    id: string,
+    cause: EffectOfTask,
+  ): Promise<'again' | readonly Write[]> {
+    const draft = collections.effects.draft(this.#dependencies.now())
     const { isAgain, note } = await draft.admit([`resource:${id}`], cause)
     if (isAgain) return 'again'
     note()
@@ -116,19 +120,19 @@ export class ResourceWriter {
   }
 
   /** Throws `VALIDATION` when the constraints of its type do not hold. */
-  #recordOf(room: TenantResources, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
+  #recordOf(tenantResources: TenantResources, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
     if (typeId === undefined) return { own }
-    const kept = room.types.peek(typeId)
+    const kept = tenantResources.types.peek(typeId)
     if (kept === undefined || (kept.value !== undefined && kept.value.constraints.length > 0)) {
-      return this.#checked(room, own, typeId)
+      return this.#checked(tenantResources, own, typeId)
     }
     return this.#recordFor(own, kept.value)
   }
 
-  async #checked(room: TenantResources, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
-    const type = await room.types.get(typeId)
-    if (type !== undefined) await this.#parts.enforcement.check(room, own, type)
+  async #checked(tenantResources: TenantResources, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
+    const type = await tenantResources.types.get(typeId)
+    if (type !== undefined) await this.#dependencies.enforcement.check(tenantResources, own, type)
     return this.#recordFor(own, type)
   }
 
@@ -141,15 +145,15 @@ export class ResourceWriter {
   }
 
   async #commit(
-    room: TenantResources,
+    tenantResources: TenantResources,
     { caller, id, message, cascaded }: Written,
     stored: Stored<ResourceRecord> | undefined,
     before: ResourceEntity | undefined,
     record: ResourceRecord | undefined,
     effects: readonly Write[] = [],
   ): Promise<number> {
-    const { books } = room
-    const noted = this.#parts.book.note(books, caller, {
+    const { collections } = tenantResources
+    const noted = this.#dependencies.recorder.note(collections, caller, {
       kind: 'resource',
       id,
       before,
@@ -159,16 +163,18 @@ export class ResourceWriter {
     })
     const expect = stored?.version ?? 'absent'
     const write =
-      record === undefined ? books.resources.deleting(id, expect) : books.resources.putting(id, record, expect)
-    const { results } = await books.commit([write, ...noted.writes, ...effects])
+      record === undefined
+        ? collections.resources.deleting(id, expect)
+        : collections.resources.putting(id, record, expect)
+    const { results } = await collections.commit([write, ...noted.writes, ...effects])
     const version = results[0]
-    if (version === undefined) room.resources.forget(id)
-    else room.resources.put(id, record && { id, version, value: record })
-    if (record === undefined) room.known.delete(id)
+    if (version === undefined) tenantResources.resources.forget(id)
+    else tenantResources.resources.put(id, record && { id, version, value: record })
+    if (record === undefined) tenantResources.known.delete(id)
     const heard = record?.own['lastMessageTimestamp']
-    room.contacts.written(id, record === undefined || typeof heard !== 'number' ? Infinity : heard)
+    tenantResources.lastSeen.written(id, record === undefined || typeof heard !== 'number' ? Infinity : heard)
     noted.tell()
-    if (record !== undefined) this.#parts.typeWork.followUp(room, record)
+    if (record !== undefined) this.#dependencies.typeWork.followUp(tenantResources, record)
     return version ?? 0
   }
 }

@@ -9,7 +9,7 @@ import type { Storage } from '../../storage/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { BackgroundWork, MakeBackgroundWork } from './background-work.ts'
-import { Repositories } from './repositories.ts'
+import { CollectionsByTenant } from './repositories.ts'
 import { ChangeRecorder } from './change-recorder.ts'
 import { constraintApi } from './constraint-service.ts'
 import { Enforcement } from './constraints/enforcement.ts'
@@ -43,8 +43,8 @@ export interface ResourcesOptions {
   readonly managedTasks?: ManagedTasks
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
-  /** what works beside the documents: upkeep of managed tasks, commands, bulk operations */
-  readonly beside?: readonly MakeBackgroundWork[]
+  /** what works beside the documents: the reconciler of managed tasks, commands, bulk operations */
+  readonly background?: readonly MakeBackgroundWork[]
   /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
   readonly sweep?: (work: () => void) => () => void
 }
@@ -53,7 +53,7 @@ export interface ResourcesOptions {
 const SWEEP_MS = 5_000
 /** sweeps after which effects of tasks that are a day old go */
 const SWEEPS_PER_EFFECTS = 720
-/** contacts that one sweep writes: ingestion comes first */
+/** times of contact that one sweep writes: ingestion comes first */
 const MAX_CONTACTS = 2_000
 
 export function createResourcesService(options: ResourcesOptions): ResourcesService {
@@ -62,38 +62,41 @@ export function createResourcesService(options: ResourcesOptions): ResourcesServ
 
 class Resources implements ResourcesService {
   readonly #options: ResourcesOptions
-  readonly #library: Repositories
-  readonly #rooms = new Map<string, { readonly room: TenantResources; readonly discovery: Discovery }>()
-  readonly #book: ChangeRecorder
+  readonly #collectionsByTenant: CollectionsByTenant
+  readonly #tenantResourcesByName = new Map<
+    string,
+    { readonly tenantResources: TenantResources; readonly discovery: Discovery }
+  >()
+  readonly #recorder: ChangeRecorder
   readonly #lanes = new KeyedMutex()
   readonly #enforcement = new Enforcement()
   readonly #typeWork: TypeWork
   readonly #writer: ResourceWriter
-  readonly #besides: readonly BackgroundWork[]
+  readonly #backgrounds: readonly BackgroundWork[]
   /** the first of each member counts */
-  readonly #beside: BackgroundWork
+  readonly #background: BackgroundWork
   #endSweep: () => void = () => {}
   #sweeping: Promise<void> = Promise.resolve()
   #sweeps = 0
 
   constructor(options: ResourcesOptions) {
-    const { storage, now, newId, logger, managedTasks, actuators, beside = [] } = options
+    const { storage, now, newId, logger, managedTasks, actuators, background = [] } = options
     this.#options = options
-    this.#library = new Repositories(storage)
-    this.#book = new ChangeRecorder(now, newId, (tenant) => {
-      for (const beside of this.#besides) beside.written?.(tenant)
+    this.#collectionsByTenant = new CollectionsByTenant(storage)
+    this.#recorder = new ChangeRecorder(now, newId, (tenant) => {
+      for (const background of this.#backgrounds) background.written?.(tenant)
     })
     this.#typeWork = new TypeWork({ enforcement: this.#enforcement, logger })
     this.#writer = new ResourceWriter({
       lanes: this.#lanes,
-      book: this.#book,
+      recorder: this.#recorder,
       parents: new Parents(),
       enforcement: this.#enforcement,
       typeWork: this.#typeWork,
       now,
     })
     const core = {
-      library: this.#library,
+      collectionsByTenant: this.#collectionsByTenant,
       service: this,
       now,
       newId,
@@ -101,26 +104,32 @@ class Resources implements ResourcesService {
       ...(managedTasks && { managedTasks }),
       ...(actuators && { actuators }),
     }
-    this.#besides = beside.map((make) => make(core))
-    this.#beside = Object.assign({}, ...this.#besides.toReversed().map(bound)) as BackgroundWork
+    this.#backgrounds = background.map((make) => make(core))
+    this.#background = Object.assign({}, ...this.#backgrounds.toReversed().map(bound)) as BackgroundWork
   }
 
   as(caller: Caller): ResourcesApi {
     const { newId, cascades } = this.#options
-    const { room } = this.#roomOf(caller.tenant)
-    const shared = { lanes: this.#lanes, book: this.#book, typeWork: this.#typeWork, newId, beside: this.#beside }
-    const operations = (): OperationApi => this.#beside.operations?.(caller) ?? noOperations()
+    const { tenantResources } = this.#tenantResourcesOf(caller.tenant)
+    const shared = {
+      lanes: this.#lanes,
+      recorder: this.#recorder,
+      typeWork: this.#typeWork,
+      newId,
+      background: this.#background,
+    }
+    const operations = (): OperationApi => this.#background.operations?.(caller) ?? noOperations()
     const writer = this.#writer
     // made when they are asked for: most requests need one of them
     return {
       get resources() {
-        return resourceApi({ writer, cascades, beside: shared.beside }, room, caller)
+        return resourceApi({ writer, cascades, background: shared.background }, tenantResources, caller)
       },
       get types() {
-        return typeApi(shared, room, caller)
+        return typeApi(shared, tenantResources, caller)
       },
       get constraints() {
-        return constraintApi(shared, room, caller)
+        return constraintApi(shared, tenantResources, caller)
       },
       get operations() {
         return operations()
@@ -129,37 +138,38 @@ class Resources implements ResourcesService {
   }
 
   async start(closing?: AbortSignal): Promise<void> {
-    closing?.addEventListener('abort', () => this.#book.feed.end(), { once: true })
+    closing?.addEventListener('abort', () => this.#recorder.feed.end(), { once: true })
     const { sweep = everySweep } = this.#options
     this.#endSweep = sweep(() => {
       this.#sweeping = this.#sweeping.then(() => this.#sweep())
     })
-    for (const tenant of await this.#library.tenants()) await this.#typeWork.resume(this.#roomOf(tenant).room)
-    for (const beside of this.#besides) await beside.start?.(closing)
+    for (const tenant of await this.#collectionsByTenant.tenants())
+      await this.#typeWork.resume(this.#tenantResourcesOf(tenant).tenantResources)
+    for (const background of this.#backgrounds) await background.start?.(closing)
   }
 
   async stop(): Promise<void> {
-    this.#book.feed.end()
+    this.#recorder.feed.end()
     this.#endSweep()
-    for (const beside of this.#besides.toReversed()) await beside.stop?.()
+    for (const background of this.#backgrounds.toReversed()) await background.stop?.()
     await this.#typeWork.stop()
     await this.#lanes.idle()
     await this.#sweeping
-    await this.#writeContacts(Infinity)
+    await this.#writeLastSeen(Infinity)
   }
 
   gauges(): ResourcesGauges {
-    const sum = (read: (beside: BackgroundWork) => number): number =>
-      this.#besides.reduce((total, one) => total + read(one), 0)
+    const sum = (read: (background: BackgroundWork) => number): number =>
+      this.#backgrounds.reduce((total, one) => total + read(one), 0)
     return {
       openOperations: this.#typeWork.open + sum((one) => one.openOperations?.() ?? 0),
       upkeepWaiting: sum((one) => one.upkeepWaiting?.() ?? 0),
-      eventStreams: this.#book.feed.readers,
+      eventStreams: this.#recorder.feed.readers,
     }
   }
 
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
-    return this.#roomOf(tenant).room.lookup(id)
+    return this.#tenantResourcesOf(tenant).tenantResources.lookup(id)
   }
 
   checkPatch(body: unknown): readonly Issue[] {
@@ -167,39 +177,39 @@ class Resources implements ResourcesService {
   }
 
   changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeRecorder['feed']['read']> {
-    return this.#book.feed.read({ ...options, topic: tenant })
+    return this.#recorder.feed.read({ ...options, topic: tenant })
   }
 
   discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined {
-    return this.#roomOf(tenant).discovery.discover(seen)
+    return this.#tenantResourcesOf(tenant).discovery.discover(seen)
   }
 
-  #roomOf(tenant: string): { readonly room: TenantResources; readonly discovery: Discovery } {
-    const known = this.#rooms.get(tenant)
+  #tenantResourcesOf(tenant: string): { readonly tenantResources: TenantResources; readonly discovery: Discovery } {
+    const known = this.#tenantResourcesByName.get(tenant)
     if (known !== undefined) return known
-    const room = new TenantResources(this.#library.of(tenant))
-    const made = { room, discovery: new Discovery(this.#book, room) }
-    this.#rooms.set(tenant, made)
+    const tenantResources = new TenantResources(this.#collectionsByTenant.of(tenant))
+    const made = { tenantResources, discovery: new Discovery(this.#recorder, tenantResources) }
+    this.#tenantResourcesByName.set(tenant, made)
     return made
   }
 
   async #sweep(): Promise<void> {
-    await this.#writeContacts(MAX_CONTACTS)
+    await this.#writeLastSeen(MAX_CONTACTS)
     this.#sweeps++
     if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
-    for (const { room } of this.#rooms.values()) {
+    for (const { tenantResources } of this.#tenantResourcesByName.values()) {
       try {
-        await room.books.effects.sweep(this.#options.now())
+        await tenantResources.collections.effects.sweep(this.#options.now())
       } catch (error) {
         this.#options.logger?.warn('Effects of tasks that are a day old stay', { error: messageOf(error) })
       }
     }
   }
 
-  async #writeContacts(most: number): Promise<void> {
-    for (const { room } of this.#rooms.values()) {
+  async #writeLastSeen(most: number): Promise<void> {
+    for (const { tenantResources } of this.#tenantResourcesByName.values()) {
       try {
-        await room.writeContacts(most)
+        await tenantResources.writeLastSeen(most)
       } catch (error) {
         this.#options.logger?.warn('When resources were heard last could not be written', { error: messageOf(error) })
       }
@@ -213,13 +223,13 @@ function everySweep(work: () => void): () => void {
 }
 
 /** Its members as functions of their own, so that several can be taken together. */
-function bound(beside: BackgroundWork): BackgroundWork {
-  const { commands, operations, operationOf, planning, planned } = beside
+function bound(background: BackgroundWork): BackgroundWork {
+  const { commands, operations, operationOf, planning, planned } = background
   return {
-    ...(commands && { commands: commands.bind(beside) }),
-    ...(operations && { operations: operations.bind(beside) }),
-    ...(planning && { planning: planning.bind(beside) }),
-    ...(planned && { planned: planned.bind(beside) }),
-    ...(operationOf && { operationOf: operationOf.bind(beside) }),
+    ...(commands && { commands: commands.bind(background) }),
+    ...(operations && { operations: operations.bind(background) }),
+    ...(planning && { planning: planning.bind(background) }),
+    ...(planned && { planned: planned.bind(background) }),
+    ...(operationOf && { operationOf: operationOf.bind(background) }),
   }
 }

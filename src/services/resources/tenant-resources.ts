@@ -1,6 +1,6 @@
 /** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
 import type { Stored } from '../../storage/contract.ts'
-import type { TenantRepositories } from './repositories.ts'
+import type { TenantCollections } from './repositories.ts'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { LastSeen } from './last-seen.ts'
 import type { ResourceEntity } from './contract.ts'
@@ -21,23 +21,23 @@ interface View {
 }
 
 export class TenantResources {
-  readonly books: TenantRepositories
+  readonly collections: TenantCollections
   /** with their versions, so that a writer need not read them first */
   readonly resources: ReadThrough<Stored<ResourceRecord>>
   readonly types: ReadThrough<TypeRecord>
   readonly constraints: ReadThrough<ConstraintRecord>
-  readonly contacts: LastSeen
+  readonly lastSeen: LastSeen
   /** ids of resources that were there when the broker heard of them */
   readonly known = new Set<string>()
   /** made once for as long as a record and its type stay the same */
   readonly #views = new WeakMap<ResourceRecord, View>()
 
-  constructor(books: TenantRepositories, mostResources = MAX_RESOURCES) {
-    this.books = books
-    this.resources = new ReadThrough((id) => books.resources.get(id), mostResources)
-    this.types = new ReadThrough(async (id) => (await books.types.get(id))?.value, MAX_TYPES)
-    this.constraints = new ReadThrough(async (id) => (await books.constraints.get(id))?.value, MAX_CONSTRAINTS)
-    this.contacts = new LastSeen(books)
+  constructor(collections: TenantCollections, mostResources = MAX_RESOURCES) {
+    this.collections = collections
+    this.resources = new ReadThrough((id) => collections.resources.get(id), mostResources)
+    this.types = new ReadThrough(async (id) => (await collections.types.get(id))?.value, MAX_TYPES)
+    this.constraints = new ReadThrough(async (id) => (await collections.constraints.get(id))?.value, MAX_CONSTRAINTS)
+    this.lastSeen = new LastSeen(collections)
   }
 
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
@@ -53,7 +53,7 @@ export class TenantResources {
 
   /** A resource as it is shown: without a type, its own attributes. */
   show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
-    return denormalize(this.contacts.current(record.own), type?.own)
+    return denormalize(this.lastSeen.current(record.own), type?.own)
   }
 
   typeOf(record: ResourceRecord): Promise<TypeRecord | undefined> | undefined {
@@ -62,8 +62,8 @@ export class TenantResources {
   }
 
   /** Those that waited longest. */
-  async writeContacts(most: number): Promise<void> {
-    for (const { own } of await this.contacts.flush(most)) this.resources.forget(own.id)
+  async writeLastSeen(most: number): Promise<void> {
+    for (const { own } of await this.lastSeen.flush(most)) this.resources.forget(own.id)
   }
 
   async #read(id: string): Promise<ResourceEntity | undefined> {
@@ -72,7 +72,7 @@ export class TenantResources {
   }
 
   #show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
-    const heard = this.contacts.unwritten(record.own.id)
+    const heard = this.lastSeen.unwritten(record.own.id)
     const known = this.#views.get(record)
     if (known !== undefined && known.type === type && known.heard === heard) return known.shown
     const shown = this.show(record, type)

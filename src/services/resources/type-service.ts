@@ -28,10 +28,10 @@ import type { TypeWork } from './type-work.ts'
 
 export interface TypeDependencies {
   readonly lanes: KeyedMutex
-  readonly book: ChangeRecorder
+  readonly recorder: ChangeRecorder
   readonly typeWork: TypeWork
   readonly newId: () => string
-  readonly beside: BackgroundWork
+  readonly background: BackgroundWork
 }
 
 /** What a writer wants: attributes without bookkeeping, and the ids of constraints; undefined deletes. */
@@ -46,11 +46,11 @@ const SUBJECT = 'the resource type'
 const CONSTRAINTS = '$constraints'
 const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation'])
 
-export function typeApi(parts: TypeDependencies, room: TenantResources, caller: Caller): TypeApi {
-  const { lanes, newId, beside, typeWork } = parts
-  const { types } = room.books
+export function typeApi(dependencies: TypeDependencies, tenantResources: TenantResources, caller: Caller): TypeApi {
+  const { lanes, newId, background, typeWork } = dependencies
+  const { types } = tenantResources.collections
   const show = (record: TypeRecord): ResourceEntity =>
-    typeEntity(record, beside.operationOf?.(caller.tenant, record.own.id))
+    typeEntity(record, background.operationOf?.(caller.tenant, record.own.id))
   const stored = async (id: string) => {
     const found = await types.get(id)
     if (found === undefined) throw typeNotFound(id)
@@ -64,9 +64,9 @@ export function typeApi(parts: TypeDependencies, room: TenantResources, caller: 
       const before = await types.get(id)
       checkVersion(`Resource type ${id}`, before && versionOf(before), options)
       const wanted = await step(before)
-      const record = wanted && (await nextRecord(parts, room, id, before?.value, wanted))
+      const record = wanted && (await nextRecord(dependencies, tenantResources, id, before?.value, wanted))
       if (before === undefined && record === undefined) return undefined
-      const version = await commit(parts, room, caller, id, before, record)
+      const version = await commit(dependencies, tenantResources, caller, id, before, record)
       return record && { value: show(record), version }
     })
   const written = async (id: string, options: WriteOptions | undefined, step: Step) => {
@@ -108,7 +108,7 @@ export function typeApi(parts: TypeDependencies, room: TenantResources, caller: 
     remove: async (id, options) => {
       await write(id, options, async (before) => {
         if (before === undefined) throw typeNotFound(id)
-        const users = await usersOf(room, id)
+        const users = await usersOf(tenantResources, id)
         if (users > 0) throw typeInUse(users)
         return undefined
       })
@@ -117,13 +117,14 @@ export function typeApi(parts: TypeDependencies, room: TenantResources, caller: 
       const found = await stored(id)
       return { value: show(found.value), version: versionOf(found) }
     },
-    list: (query) => listTypes(room, query, show),
+    list: (query) => listTypes(tenantResources, query, show),
     changes: async (id, query) => {
-      const page = await changesOf(room, 'resourcetype', id, query)
+      const page = await changesOf(tenantResources, 'resourcetype', id, query)
       if (page.total === 0) throw typeNotFound(id)
       return page
     },
-    constraints: async (id, form, query = {}) => constraintForms(room, (await stored(id)).value, form, query),
+    constraints: async (id, form, query = {}) =>
+      constraintForms(tenantResources, (await stored(id)).value, form, query),
     revalidate: (id) =>
       alone(async () => {
         const { value, version } = await stored(id)
@@ -131,11 +132,11 @@ export function typeApi(parts: TypeDependencies, room: TenantResources, caller: 
         const constraints = value.constraints.map(({ constraintId }) => applying(constraintId))
         const beats = (value.beats ?? 0) + 1
         const record: TypeRecord = { ...value, constraints, operation: newId(), beats }
-        const planned = planning(parts, room, caller, id, value, record)
-        const { results } = await room.books.commit([types.putting(id, record, version), ...planned])
-        room.types.put(id, record)
-        typeWork.begin(room, id)
-        if (planned.length > 0) parts.beside.planned?.(caller.tenant)
+        const planned = planning(dependencies, tenantResources, caller, id, value, record)
+        const { results } = await tenantResources.collections.commit([types.putting(id, record, version), ...planned])
+        tenantResources.types.put(id, record)
+        typeWork.begin(tenantResources, id)
+        if (planned.length > 0) dependencies.background.planned?.(caller.tenant)
         return { value: show(record), version: (results[0] ?? 0) - beats }
       }),
   }
@@ -186,34 +187,34 @@ function applying(constraintId: string): AppliedConstraint {
 }
 
 async function nextRecord(
-  { book, newId }: TypeDependencies,
-  room: TenantResources,
+  { recorder, newId }: TypeDependencies,
+  tenantResources: TenantResources,
   id: string,
   before: TypeRecord | undefined,
   { own, constraints: ids }: Wanted,
 ): Promise<TypeRecord> {
   const isSame = before !== undefined && isSearchedAlike(before.own, own)
-  const users = await usersOf(room, id)
-  const constraints = await appliedConstraints(room, ids, before, own, users)
+  const users = await usersOf(tenantResources, id)
+  const constraints = await appliedConstraints(tenantResources, ids, before, own, users)
   const hasSameTasks = sameJson(before?.own['templates'], own['templates'])
   const isBusy = users > 0 && (!isSame || !hasSameTasks || constraints.some(({ status }) => status === 'applying'))
   const operation = isBusy ? newId() : before?.operation
   return {
     own,
     constraints,
-    mark: isSame ? before.mark : book.nextOrder(),
+    mark: isSame ? before.mark : recorder.nextOrder(),
     ...(operation !== undefined && { operation }),
   }
 }
 
-function usersOf(room: TenantResources, id: string): Promise<number> {
-  return room.books.resources.count([{ field: 'resourceTypeId', op: 'eq', value: id }])
+function usersOf(tenantResources: TenantResources, id: string): Promise<number> {
+  return tenantResources.collections.resources.count([{ field: 'resourceTypeId', op: 'eq', value: id }])
 }
 
 /** So that an operation that a type names for the first time can be asked for. */
 function planning(
-  { beside }: TypeDependencies,
-  { books }: TenantResources,
+  { background }: TypeDependencies,
+  { collections }: TenantResources,
   caller: Caller,
   id: string,
   before: TypeRecord | undefined,
@@ -221,36 +222,37 @@ function planning(
 ): readonly Write[] {
   const { operation } = record ?? {}
   if (operation === undefined || operation === before?.operation) return []
-  const write = beside.planning?.(books, caller, id, operation)
+  const write = background.planning?.(collections, caller, id, operation)
   return write === undefined ? [] : [write]
 }
 
 async function commit(
-  parts: TypeDependencies,
-  room: TenantResources,
+  dependencies: TypeDependencies,
+  tenantResources: TenantResources,
   caller: Caller,
   id: string,
   before: Stored<TypeRecord> | undefined,
   record: TypeRecord | undefined,
 ): Promise<number> {
-  const { book, typeWork, beside } = parts
-  const { books } = room
-  const noted = book.note(books, caller, {
+  const { recorder, typeWork, background } = dependencies
+  const { collections } = tenantResources
+  const noted = recorder.note(collections, caller, {
     kind: 'resourcetype',
     id,
     before: before && typeEntity(withoutOperation(before.value)),
     after: record && typeEntity(withoutOperation(record)),
   })
   const expect = before?.version ?? 'absent'
-  const write = record === undefined ? books.types.deleting(id, expect) : books.types.putting(id, record, expect)
-  const planned = planning(parts, room, caller, id, before?.value, record)
-  const { results } = await books.commit([write, ...noted.writes, ...planned])
-  room.types.put(id, record)
+  const write =
+    record === undefined ? collections.types.deleting(id, expect) : collections.types.putting(id, record, expect)
+  const planned = planning(dependencies, tenantResources, caller, id, before?.value, record)
+  const { results } = await collections.commit([write, ...noted.writes, ...planned])
+  tenantResources.types.put(id, record)
   noted.tell()
-  if (planned.length > 0) beside.planned?.(caller.tenant)
+  if (planned.length > 0) background.planned?.(caller.tenant)
   // Also without an operation: a resource may have been linked while nobody seemed to use the type.
   const isOther = record !== undefined && record.mark !== before?.value.mark
-  if (isOther || record?.operation !== undefined) typeWork.begin(room, id)
+  if (isOther || record?.operation !== undefined) typeWork.begin(tenantResources, id)
   return results[0] ?? 0
 }
 

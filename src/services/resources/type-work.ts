@@ -25,13 +25,13 @@ const MAX_FAILING = 1_000
 const MAX_ERRORS = 100
 
 export class TypeWork {
-  readonly #parts: TypeWorkDependencies
+  readonly #dependencies: TypeWorkDependencies
   readonly #lanes = new KeyedMutex()
   #open = 0
   #stopped = false
 
-  constructor(parts: TypeWorkDependencies) {
-    this.#parts = parts
+  constructor(dependencies: TypeWorkDependencies) {
+    this.#dependencies = dependencies
   }
 
   get open(): number {
@@ -39,24 +39,26 @@ export class TypeWork {
   }
 
   /** Goes on with what was under way. */
-  async resume(room: TenantResources): Promise<void> {
-    const ids = await room.books.types.ids({
+  async resume(tenantResources: TenantResources): Promise<void> {
+    const ids = await tenantResources.collections.types.ids({
       where: [{ field: 'operation', op: 'exists', value: true }],
       limit: 10_000,
     })
-    for (const id of ids) this.begin(room, id)
+    for (const id of ids) this.begin(tenantResources, id)
   }
 
   /** Works off the operation that the type names. */
-  begin(room: TenantResources, typeId: string): void {
+  begin(tenantResources: TenantResources, typeId: string): void {
     if (this.#stopped) return
     this.#open += 1
-    const work = this.#lanes.run(`${room.books.tenant}\n${typeId}`, () => this.#run(room, typeId))
+    const work = this.#lanes.run(`${tenantResources.collections.tenant}\n${typeId}`, () =>
+      this.#run(tenantResources, typeId),
+    )
     work
       .catch((error: unknown) => {
         if (this.#stopped) return
-        this.#parts.logger?.error('An operation on a resource type stopped; it goes on after the next start', {
-          tenant: room.books.tenant,
+        this.#dependencies.logger?.error('An operation on a resource type stopped; it goes on after the next start', {
+          tenant: tenantResources.collections.tenant,
           type: typeId,
           error: messageOf(error),
         })
@@ -66,12 +68,12 @@ export class TypeWork {
   }
 
   /** A resource that was written by what its type was before: nobody else would find it. */
-  followUp(room: TenantResources, record: ResourceRecord): void {
+  followUp(tenantResources: TenantResources, record: ResourceRecord): void {
     const id = typeIdOf(record)
     if (id === undefined) return
-    const known = room.types.peek(id)
-    if (known === undefined) this.begin(room, id)
-    else if (known.value !== undefined && known.value.mark !== record.typeMark) this.begin(room, id)
+    const known = tenantResources.types.peek(id)
+    if (known === undefined) this.begin(tenantResources, id)
+    else if (known.value !== undefined && known.value.mark !== record.typeMark) this.begin(tenantResources, id)
   }
 
   /** Resolves when everything that was begun is done. */
@@ -84,19 +86,20 @@ export class TypeWork {
     await this.#lanes.idle()
   }
 
-  async #run(room: TenantResources, typeId: string): Promise<void> {
-    const stored = await room.books.types.get(typeId)
+  async #run(tenantResources: TenantResources, typeId: string): Promise<void> {
+    const stored = await tenantResources.collections.types.get(typeId)
     if (stored === undefined) return
     const type = stored.value
-    await this.#rewrite(room, typeId, type)
+    await this.#rewrite(tenantResources, typeId, type)
     const constraints = type.constraints.some(({ status }) => status === 'applying')
-      ? await this.#hold(room, typeId, type)
+      ? await this.#hold(tenantResources, typeId, type)
       : type.constraints
-    if (!this.#stopped && type.operation !== undefined) await this.#end(room, typeId, type.operation, constraints)
+    if (!this.#stopped && type.operation !== undefined)
+      await this.#end(tenantResources, typeId, type.operation, constraints)
   }
 
   /** Gives resources the inherited values by which they are found. */
-  async #rewrite(room: TenantResources, typeId: string, type: TypeRecord): Promise<void> {
+  async #rewrite(tenantResources: TenantResources, typeId: string, type: TypeRecord): Promise<void> {
     const where: readonly Condition[] = [
       { field: 'resourceTypeId', op: 'eq', value: typeId },
       { field: 'typeMark', op: 'ne', value: type.mark },
@@ -105,30 +108,34 @@ export class TypeWork {
     // those that somebody else wrote meanwhile come again in the next walk
     for (let again = true; again && !this.#stopped;) {
       again = false
-      for await (const slice of walk(room, where)) {
-        if (this.#stopped || (await this.#isOutdated(room, typeId, type))) return
+      for await (const slice of walk(tenantResources, where)) {
+        if (this.#stopped || (await this.#isOutdated(tenantResources, typeId, type))) return
         again = true
         for (let at = 0; at < slice.length; at += PORTION) {
-          await rewritten(room, slice.slice(at, at + PORTION), inherited, type.mark)
+          await rewritten(tenantResources, slice.slice(at, at + PORTION), inherited, type.mark)
         }
       }
     }
   }
 
-  async #isOutdated(room: TenantResources, typeId: string, { mark }: TypeRecord): Promise<boolean> {
-    return (await room.types.get(typeId))?.mark !== mark
+  async #isOutdated(tenantResources: TenantResources, typeId: string, { mark }: TypeRecord): Promise<boolean> {
+    return (await tenantResources.types.get(typeId))?.mark !== mark
   }
 
-  async #hold(room: TenantResources, typeId: string, type: TypeRecord): Promise<readonly AppliedConstraint[]> {
-    const { enforcement } = this.#parts
-    const constraints = await enforcement.constraintsOf(room, type)
+  async #hold(
+    tenantResources: TenantResources,
+    typeId: string,
+    type: TypeRecord,
+  ): Promise<readonly AppliedConstraint[]> {
+    const { enforcement } = this.#dependencies
+    const constraints = await enforcement.constraintsOf(tenantResources, type)
     const failed = new Map(constraints.map(({ id }) => [id, new Map<string, Failing>()]))
-    for await (const slice of walk(room, [{ field: 'resourceTypeId', op: 'eq', value: typeId }])) {
+    for await (const slice of walk(tenantResources, [{ field: 'resourceTypeId', op: 'eq', value: typeId }])) {
       if (this.#stopped) return type.constraints
       for (const { value } of slice) {
-        const shown = room.show(value, type)
+        const shown = tenantResources.show(value, type)
         for (const { id, attributes } of constraints) {
-          for (const { message, path } of await enforcement.failures(room, attributes, shown)) {
+          for (const { message, path } of await enforcement.failures(tenantResources, attributes, shown)) {
             addFailing(failed.get(id), message, path, value.own.id)
           }
         }
@@ -141,18 +148,18 @@ export class TypeWork {
   }
 
   #end(
-    room: TenantResources,
+    tenantResources: TenantResources,
     typeId: string,
     operation: string,
     constraints: readonly AppliedConstraint[],
   ): Promise<void> {
-    const { types } = room.books
+    const { types } = tenantResources.collections
     return untilWritten(async () => {
       const stored = await types.get(typeId)
       if (stored?.value.operation !== operation) return
       const { operation: _done, ...record } = stored.value
       await types.put(typeId, { ...record, constraints, beats: (record.beats ?? 0) + 1 }, stored.version)
-      room.types.forget(typeId)
+      tenantResources.types.forget(typeId)
     })
   }
 }
@@ -161,32 +168,36 @@ export class TypeWork {
 const PORTION = 50
 
 async function rewritten(
-  room: TenantResources,
+  tenantResources: TenantResources,
   slice: readonly Stored<ResourceRecord>[],
   inherited: ResourceRecord['inherited'],
   typeMark: number,
 ): Promise<void> {
-  const { books } = room
+  const { collections } = tenantResources
   const writes = slice.map(({ id, value, version }) => {
     const { inherited: _before, ...record } = value
     const next = { ...record, ...(inherited && { inherited }), typeMark, beats: (value.beats ?? 0) + 1 }
-    return books.resources.putting(id, next, version)
+    return collections.resources.putting(id, next, version)
   })
   try {
-    await books.commit(writes)
+    await collections.commit(writes)
   } catch (error) {
     if (!isConflict(error)) throw error
   }
-  for (const { id } of slice) room.resources.forget(id)
+  for (const { id } of slice) tenantResources.resources.forget(id)
 }
 
 async function* walk(
-  room: TenantResources,
+  tenantResources: TenantResources,
   where: readonly Condition[],
 ): AsyncGenerator<readonly Stored<ResourceRecord>[]> {
   let afterId: string | undefined
   for (;;) {
-    const slice = await room.books.resources.find({ where, limit: SLICE, ...(afterId !== undefined && { afterId }) })
+    const slice = await tenantResources.collections.resources.find({
+      where,
+      limit: SLICE,
+      ...(afterId !== undefined && { afterId }),
+    })
     if (slice.length > 0) yield slice
     if (slice.length < SLICE) return
     afterId = slice.at(-1)?.id

@@ -3,7 +3,7 @@ import type { Collection, Storage, Store, Write } from '../../storage/contract.t
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './tasks/task-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './templates/template-record.ts'
 
-export interface TenantRepositories {
+export interface TenantCollections {
   readonly tenant: string
   readonly tasks: Collection<TaskRecord>
   readonly templates: Collection<TemplateRecord>
@@ -15,19 +15,19 @@ export interface TenantRepositories {
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export class Repositories {
+export class CollectionsByTenant {
   readonly #storage: Storage
-  readonly #books = new Map<string, TenantRepositories>()
+  readonly #collections = new Map<string, TenantCollections>()
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
-  of(tenant: string): TenantRepositories {
-    const known = this.#books.get(tenant)
+  of(tenant: string): TenantCollections {
+    const known = this.#collections.get(tenant)
     if (known) return known
     const store = this.#storage.tenant(tenant)
-    const books: TenantRepositories = {
+    const collections: TenantCollections = {
       tenant,
       tasks: store.collection(TASKS),
       templates: store.collection(TEMPLATES),
@@ -36,8 +36,8 @@ export class Repositories {
       store,
       commit: (writes) => store.commit(writes),
     }
-    this.#books.set(tenant, books)
-    return books
+    this.#collections.set(tenant, collections)
+    return collections
   }
 
   tenants(): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { adoptOldBatches, batchHandler } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
-import { Repositories, type TenantRepositories } from './repositories.ts'
+import { CollectionsByTenant, type TenantCollections } from './repositories.ts'
 import type { RulesApi, RulesService } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
@@ -43,7 +43,7 @@ export interface RulesOptions {
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
   /** when events are too many to be told of every task */
-  readonly calm?: AdaptiveListenerOptions
+  readonly listening?: AdaptiveListenerOptions
   /** told of every template that was made, changed or removed; must not wait */
   readonly templateWritten?: (tenant: string, template: string) => void
 }
@@ -59,22 +59,22 @@ export function createRulesService(options: RulesOptions): RulesService {
 
 class Rules implements RulesService {
   readonly #options: RulesOptions
-  readonly #library: Repositories
-  readonly #workshops = new Map<string, TenantRules>()
-  readonly #trail: TaskEventHistory
+  readonly #collectionsByTenant: CollectionsByTenant
+  readonly #tenantRulesByName = new Map<string, TenantRules>()
+  readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
   readonly #templateLanes = new KeyedMutex()
   readonly #ends: Subscription
   readonly #noting = new Set<Promise<void>>()
 
   constructor(options: RulesOptions) {
-    const { storage, runner, now, newId, logger, calm } = options
+    const { storage, runner, now, newId, logger, listening } = options
     this.#options = options
-    this.#library = new Repositories(storage)
-    this.#trail = new TaskEventHistory(runner.reports, newId().slice(-8), now, calm)
+    this.#collectionsByTenant = new CollectionsByTenant(storage)
+    this.#history = new TaskEventHistory(runner.reports, newId().slice(-8), now, listening)
     const handler = batchHandler(
-      (tenant) => this.#workshop(tenant).changes,
-      (tenant) => this.#library.of(tenant),
+      (tenant) => this.#tenantRules(tenant).changes,
+      (tenant) => this.#collectionsByTenant.of(tenant),
     )
     this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
@@ -82,8 +82,8 @@ class Rules implements RulesService {
 
   as(caller: Caller): RulesApi {
     const { runner, now, newId, resources = nobody } = this.#options
-    const books = this.#library.of(caller.tenant)
-    const { maker, changes, show, forms, around } = this.#workshop(caller.tenant)
+    const collections = this.#collectionsByTenant.of(caller.tenant)
+    const { maker, changes, show, forms, context } = this.#tenantRules(caller.tenant)
     const parts = {
       maker,
       changes,
@@ -93,87 +93,87 @@ class Rules implements RulesService {
       now,
       resources,
       nodes: runner.nodes,
-      trail: this.#trail,
+      history: this.#history,
       jobs: (tenant: string) => this.#jobs.queue(tenant),
       runner,
-      around,
+      context,
       lanes: this.#templateLanes,
-      run: templateRunner(around),
+      run: templateRunner(context),
       templateWritten: this.#options.templateWritten,
-      reloadTasks: (of: TenantRepositories, template: string) => this.#reloadTasks(of, caller, template),
+      reloadTasks: (of: TenantCollections, template: string) => this.#reloadTasks(of, caller, template),
     }
     // made when they are asked for: most requests need one of them
     return {
       get tasks() {
-        return taskApi(parts, books, caller)
+        return taskApi(parts, collections, caller)
       },
       get templates() {
-        return templateApi(parts, books, caller)
+        return templateApi(parts, collections, caller)
       },
       get batches() {
-        return batchApi(parts, books, caller)
+        return batchApi(parts, collections, caller)
       },
       get inspection() {
-        return inspectionApi(parts, books)
+        return inspectionApi(parts, collections)
       },
       get tools() {
-        return toolApi(parts, books)
+        return toolApi(parts, collections)
       },
     }
   }
 
   async start(closing?: AbortSignal): Promise<void> {
-    closing?.addEventListener('abort', () => this.#trail.endStreams(), { once: true })
-    for (const tenant of await this.#library.tenants()) {
-      const books = this.#library.of(tenant)
-      await this.#workshop(tenant).shelf.tidy(books)
-      await this.#resume(books)
-      await adoptOldBatches(books.store)
+    closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
+    for (const tenant of await this.#collectionsByTenant.tenants()) {
+      const collections = this.#collectionsByTenant.of(tenant)
+      await this.#tenantRules(tenant).sources.tidy(collections)
+      await this.#resume(collections)
+      await adoptOldBatches(collections.store)
     }
     await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
-    this.#trail.close()
+    this.#history.close()
     await this.#jobs.stop()
-    await Promise.all([...this.#workshops.values()].map(({ changes }) => changes.idle()))
+    await Promise.all([...this.#tenantRulesByName.values()].map(({ changes }) => changes.idle()))
     this.#ends.unsubscribe()
     await Promise.all(this.#noting)
   }
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
     const all: Record<string, number> = { running: 0, stopped: 0, failed: 0 }
-    for (const tenant of await this.#library.tenants()) {
-      const counts = await this.#library.of(tenant).tasks.countBy('status')
+    for (const tenant of await this.#collectionsByTenant.tenants()) {
+      const counts = await this.#collectionsByTenant.of(tenant).tasks.countBy('status')
       for (const [status, count] of counts) all[status] = (all[status] ?? 0) + count
     }
     return all
   }
 
   gauges(): ReturnType<RulesService['gauges']> {
-    return { openBatches: this.#jobs.open, eventStreams: this.#trail.readers }
+    return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
   }
 
   rebind(tenant: string, resource: string): Promise<number> {
-    const { maker, changes, around } = this.#workshop(tenant)
-    return rebind({ maker, changes, ports: around.ports }, this.#library.of(tenant), resource)
+    const { maker, changes, context } = this.#tenantRules(tenant)
+    return rebind({ maker, changes, ports: context.ports }, this.#collectionsByTenant.of(tenant), resource)
   }
 
   /** The next portion is read while the runner takes up the last. */
-  async #resume(books: TenantRepositories): Promise<void> {
-    const { maker } = this.#workshop(books.tenant)
+  async #resume(collections: TenantCollections): Promise<void> {
+    const { maker } = this.#tenantRules(collections.tenant)
     let taking: Promise<void> = Promise.resolve()
     for (let afterId: string | undefined; ;) {
-      const portion = await books.tasks.find({
+      const portion = await collections.tasks.find({
         where: [{ field: 'status', op: 'eq', value: 'running' }],
         limit: PORTION,
         ...(afterId !== undefined && { afterId }),
       })
       const tasks: RunnableTask[] = []
       for (const { id, value } of portion) {
-        const task = { tenant: books.tenant, id }
+        const task = { tenant: collections.tenant, id }
         try {
-          tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(books, value)))
+          tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))
         } catch (error) {
           const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
           this.#noteEnd({ ...run, error: messageOf(error) })
@@ -188,23 +188,23 @@ class Rules implements RulesService {
     }
   }
 
-  #workshop(tenant: string): TenantRules {
-    const known = this.#workshops.get(tenant)
+  #tenantRules(tenant: string): TenantRules {
+    const known = this.#tenantRulesByName.get(tenant)
     if (known) return known
     const { plugs, ports, runner, now } = this.#options
-    const workshop = new TenantRules({
+    const tenantRules = new TenantRules({
       plugs: plugs(tenant),
       ports: ports?.(tenant) ?? {},
       runner,
       now,
-      removed: (task) => this.#trail.forget(task),
+      removed: (task) => this.#history.forget(task),
     })
-    this.#workshops.set(tenant, workshop)
-    return workshop
+    this.#tenantRulesByName.set(tenant, tenantRules)
+    return tenantRules
   }
 
-  async #reloadTasks(books: TenantRepositories, caller: Caller, template: string): Promise<void> {
-    await this.as({ ...caller, tenant: books.tenant }).batches.queue({
+  async #reloadTasks(collections: TenantCollections, caller: Caller, template: string): Promise<void> {
+    await this.as({ ...caller, tenant: collections.tenant }).batches.queue({
       entity: 'task',
       action: 'reload',
       query: { template },
@@ -212,9 +212,9 @@ class Rules implements RulesService {
   }
 
   #noteEnd(run: EndedRun): void {
-    const books = this.#library.of(run.task.tenant)
-    const noting = this.#workshop(run.task.tenant)
-      .changes.noteEnd(books, run)
+    const collections = this.#collectionsByTenant.of(run.task.tenant)
+    const noting = this.#tenantRules(run.task.tenant)
+      .changes.noteEnd(collections, run)
       .catch((error: unknown) => {
         this.#options.logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
       })

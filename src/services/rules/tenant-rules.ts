@@ -21,21 +21,21 @@ export interface TenantRulesDependencies {
 }
 
 export class TenantRules {
-  readonly shelf: SourceRepository
+  readonly sources: SourceRepository
   readonly maker: TaskMaker
   readonly changes: TaskChanges
   readonly forms: GraphForms
   readonly show: TaskShow
-  readonly around: RunDependencies
+  readonly context: RunDependencies
 
   /** Throws `PLUG` when two of the plugs have one name and version. */
   constructor({ plugs, ports, runner, now, removed }: TenantRulesDependencies) {
     const registry = createRegistry(plugs)
-    this.shelf = new SourceRepository(registry, now)
-    this.maker = new TaskMaker(registry, this.shelf)
-    this.changes = new TaskChanges(this.maker, this.shelf, runner, now, removed)
+    this.sources = new SourceRepository(registry, now)
+    this.maker = new TaskMaker(registry, this.sources)
+    this.changes = new TaskChanges(this.maker, this.sources, runner, now, removed)
     this.forms = new GraphForms(registry)
-    this.show = new TaskShow(this.shelf, this.forms, runner.nodes)
-    this.around = { plugs, registry, ports, now }
+    this.show = new TaskShow(this.sources, this.forms, runner.nodes)
+    this.context = { plugs, registry, ports, now }
   }
 }

@@ -23,7 +23,7 @@ import { folderAt, makeFolderAt, syncFolder } from './folders.ts'
 import { openObject, readAt, readInfo, streamAt, writeObject } from './object-file.ts'
 import { objectNames } from './object-name.ts'
 import type { PathList } from './path-list.ts'
-import type { Turns } from './turns.ts'
+import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 
 /** Up to so many bytes are read at once, and no file stays open for a reader that never comes. */
 const READ_AT_ONCE = 262_144
@@ -47,7 +47,7 @@ export interface FileHost {
 export interface TenantFiles {
   readonly folder: string
   readonly paths: PathList
-  readonly turns: Turns
+  readonly mutex: KeyedMutex
 }
 
 export class FileBlobs implements Blobs {
@@ -104,7 +104,7 @@ export class FileBlobs implements Blobs {
     this.#host.checkOpen()
     checkPath(path)
     return this.#host.run(() =>
-      this.#tenant.turns.take(path, () => reading(`Deleting ${path}`, () => this.#delete(path))),
+      this.#tenant.mutex.run(path, () => reading(`Deleting ${path}`, () => this.#delete(path))),
     )
   }
 
@@ -119,7 +119,7 @@ export class FileBlobs implements Blobs {
       } finally {
         await handle.close()
       }
-      await this.#tenant.turns.take(path, () => this.#place(path, temporary, checked.expect))
+      await this.#tenant.mutex.run(path, () => this.#place(path, temporary, checked.expect))
       return info
     } catch (thrown) {
       await unlink(temporary).catch(() => undefined)

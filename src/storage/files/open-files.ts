@@ -12,7 +12,7 @@ import { storeError } from './file-errors.ts'
 import { folderAt, makeFolderAt } from './folders.ts'
 import { tenantName, tenantOf } from './object-name.ts'
 import { PathList, pathsIn } from './path-list.ts'
-import { Turns } from './turns.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 
 export interface FilesOptions {
   /** made when it is not there */
@@ -58,7 +58,7 @@ class FileMedium implements BlobMedium, FileHost {
     checkTenant(id)
     let files = this.#tenants.get(id)
     if (files === undefined) {
-      files = { folder: tenantName(id), paths: new PathList(), turns: new Turns() }
+      files = { folder: tenantName(id), paths: new PathList(), mutex: new KeyedMutex() }
       this.#tenants.set(id, files)
     }
     return new FileBlobs(this, files)

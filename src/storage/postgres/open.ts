@@ -38,19 +38,26 @@ export interface PostgresOptions {
   readonly clock?: () => number
   /** ms to look for the server again when it is lost during a commit, before its outcome counts as unknown; default 10,000 */
   readonly patience?: number
+  /**
+   * No other that is opened so may have the schema at the same time; default false. Should another take it while this
+   * one cannot reach the server, this one refuses everything from then on with `STORE`.
+   */
+  readonly exclusive?: boolean
 }
 
 /**
  * Connects, and brings the tables up to date; hosts that start at once wait for each other.
- * `STORE` when the server cannot be reached or used, or a newer version of this program has written the schema.
+ * `STORE` when the server cannot be reached or used, a newer version of this program has written the schema, or another
+ * host has it and `exclusive` is asked for.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
-  const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000 } = options
+  const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000, exclusive = false } = options
   if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {
     throw new AppError('VALIDATION', `${JSON.stringify(schema)} is no name of a schema; use 1 to 63 bytes`)
   }
   const opened = new Opened({ url, config, schema, patience }, clock)
   try {
+    if (exclusive) await opened.lock()
     await migrate(opened.database)
   } catch (error) {
     await opened.close()

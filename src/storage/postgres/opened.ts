@@ -1,4 +1,5 @@
 /** What belongs to one opened storage, and whether it is still open. */
+import type { AppError } from '../../kernel/errors.ts'
 import { closedError } from '../tenant.ts'
 import { Specs } from '../spec.ts'
 import { Database, type DatabaseOptions } from './database.ts'
@@ -9,6 +10,7 @@ import { SeriesNames } from './series-names.ts'
 import { SeriesReader } from './series-reader.ts'
 import { SeriesWriter } from './series-writer.ts'
 import { StateWriter } from './state-writer.ts'
+import { StoreLock } from './store-lock.ts'
 import { Tables } from './tables.ts'
 import { Tenants } from './tenants.ts'
 
@@ -27,6 +29,9 @@ export class Opened {
   /** what was asked and is not answered yet */
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
+  #lock: StoreLock | undefined
+  /** another host took the store over: nothing may be read or written any more */
+  #lost: AppError | undefined
 
   constructor(options: DatabaseOptions, clock: () => number) {
     this.clock = () => Math.floor(clock())
@@ -41,9 +46,15 @@ export class Opened {
     this.seriesExpiry = new SeriesExpiry(this.database)
   }
 
-  /** Does something while it is open; `CLOSED` after `close`. Runs up to its first wait at once, as a copy must be. */
+  /** No other host that asks for the same has this store from here on. `STORE` when one has it. */
+  async lock(): Promise<void> {
+    this.#lock = await StoreLock.take(this.database, (error) => (this.#lost = error))
+  }
+
+  /** Does something while it is open; `CLOSED` after `close`, `STORE` when another host took the store. Runs up to its first wait at once, as a copy must be. */
   act<R>(work: (opened: this) => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) return Promise.reject(closedError())
+    if (this.#lost !== undefined) return Promise.reject(this.#lost)
     const working = work(this)
     const settled = working.then(
       () => undefined,
@@ -63,6 +74,7 @@ export class Opened {
   async #close(): Promise<void> {
     await Promise.all(this.#underWay)
     await Promise.all([this.stateWriter.close(), this.seriesWriter.close()])
+    await this.#lock?.close()
     await this.database.close()
   }
 }

@@ -109,7 +109,7 @@ describe('a bearer token', () => {
   const order = { tenant: 'one', subject: 'anna', lifetime: 30 }
   const tokens = (host: SampleHost, key = randomKey()) => new Tokens(key, () => host.clock.now)
 
-  it('of the command line opens the host of the same data folder, until it is worn out', async () => {
+  it('of the command line opens the host of the same data folder, until it expires', async () => {
     await using host = await sampleHost()
     const token = await host.tokens.issue(order)
     expect((await things(host, `Bearer ${token}`)).json()).toEqual({ tenant: 'one', user: 'anna' })

@@ -4,7 +4,7 @@ import { RememberedChecks } from '../../../src/host/auth/remembered-checks.ts'
 const caller = { tenant: 't', user: 'k', until: 100 }
 
 describe('checks of credentials', () => {
-  it('are remembered until they are worn out', async () => {
+  it('are remembered until they expire', async () => {
     let now = 0
     const checks = new RememberedChecks(() => now)
     expect(checks.get('k:s')).toBeUndefined()

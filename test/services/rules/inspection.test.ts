@@ -261,7 +261,7 @@ describe('a task among very many events', () => {
       listenAgain.push(work)
       return () => undefined
     }
-    rules = await bench({ calm: { most: 0, later } })
+    rules = await bench({ listening: { most: 0, later } })
     await rules.ask('POST', '/api/tasks', ruleOf())
   })
 

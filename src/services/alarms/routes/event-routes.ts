@@ -4,11 +4,11 @@ import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { HERE, sendTexts, STILL_HERE, untilClosed } from '../../../web/send-stream.ts'
 import type { AlarmsService } from '../contract.ts'
-import { WritingTurns } from '../../../web/writing-turns.ts'
+import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
 import { described, handle } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: AlarmsService): void {
-  const turns = new WritingTurns()
+  const turns = new WriteTimeSlicer()
   app.get(
     '/alarm/events',
     described({

@@ -28,7 +28,7 @@ interface Known {
 
 export class Connection {
   readonly #socket: Socket
-  readonly #door: ConnectionContext
+  readonly #listener: ConnectionContext
   readonly #parser = createParser()
   readonly #writer: PacketWriter
   #known: Known | undefined
@@ -47,11 +47,11 @@ export class Connection {
   /** bytes that came after the last whole packet */
   #pending = 0
 
-  constructor(socket: Socket, door: ConnectionContext) {
+  constructor(socket: Socket, listener: ConnectionContext) {
     this.#socket = socket
-    this.#door = door
+    this.#listener = listener
     this.#writer = new PacketWriter(socket)
-    this.#cancelTimer = door.after(INTRODUCTION_MS, () => void this.end(REASONS.keepAlive))
+    this.#cancelTimer = listener.after(INTRODUCTION_MS, () => void this.end(REASONS.keepAlive))
     socket.setNoDelay(true)
     this.#parser.on('packet', (packet) => this.#take(packet))
     this.#parser.on('error', () => void this.end(REASONS.malformed))
@@ -78,7 +78,7 @@ export class Connection {
     this.#listenOn()
     // What is left over belongs to one packet, which must not grow for ever.
     this.#pending = this.#parser.parse(bytes)
-    if (this.#pending > this.#door.limits.packetBytes) void this.end(REASONS.tooLarge)
+    if (this.#pending > this.#listener.limits.packetBytes) void this.end(REASONS.tooLarge)
   }
 
   #take(packet: Packet): void {
@@ -102,14 +102,14 @@ export class Connection {
     const caller = await this.#callerOf(packet)
     if (typeof caller === 'number') return this.#refuse(caller)
     if (this.#isOver) return
-    const { newId } = this.#door.options
+    const { newId } = this.#listener.options
     const clientId = packet.clientId === '' ? newId() : packet.clientId
-    const api = this.#door.options.api(caller)
+    const api = this.#listener.options.api(caller)
     this.#writer.mostBytes = packet.properties?.maximumPacketSize
-    const subscriptions = new Subscriptions(api, this.#writer, this.#door, packet.properties?.receiveMaximum)
+    const subscriptions = new Subscriptions(api, this.#writer, this.#listener, packet.properties?.receiveMaximum)
     this.#known = { caller, api, clientId, subscriptions }
     if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
-    this.#door.named(caller.tenant, clientId, this)
+    this.#listener.named(caller.tenant, clientId, this)
     this.#silenceMs = keepalive * 1500
     this.#listenOn()
     this.#accept(packet.clientId === '' ? clientId : undefined)
@@ -120,7 +120,7 @@ export class Connection {
   async #callerOf({ username, password }: IConnectPacket): Promise<Caller | Reason> {
     if (username === undefined || password === undefined) return REASONS.badCredentials
     try {
-      const { authenticate } = this.#door.options
+      const { authenticate } = this.#listener.options
       const caller = await authenticate(username, password.toString(), this.#socket.remoteAddress ?? '')
       return caller ?? REASONS.badCredentials
     } catch (error) {
@@ -132,7 +132,7 @@ export class Connection {
     if (this.#writer.version !== 5) {
       return this.#writer.send({ cmd: 'connack', sessionPresent: false, returnCode: 0 })
     }
-    const { inFlight, packetBytes } = this.#door.limits
+    const { inFlight, packetBytes } = this.#listener.limits
     this.#writer.send({
       cmd: 'connack',
       sessionPresent: false,
@@ -235,7 +235,7 @@ export class Connection {
   /** Nothing more is read while too much of it is on its way. */
   #waitFor(more: 1 | -1): void {
     this.#inFlight += more
-    const { inFlight } = this.#door.limits
+    const { inFlight } = this.#listener.limits
     if (this.#inFlight >= inFlight) this.#socket.pause()
     else if (this.#inFlight < inFlight / 2 && this.#socket.isPaused()) this.#socket.resume()
   }
@@ -245,7 +245,7 @@ export class Connection {
     if (this.#known === undefined) return
     this.#cancelTimer()
     if (this.#silenceMs > 0) {
-      this.#cancelTimer = this.#door.after(this.#silenceMs, () => void this.end(REASONS.keepAlive))
+      this.#cancelTimer = this.#listener.after(this.#silenceMs, () => void this.end(REASONS.keepAlive))
     }
   }
 
@@ -253,14 +253,14 @@ export class Connection {
     this.#isOver = true
     this.#socket.end()
     // a peer that never answers is not waited for
-    this.#door.after(1000, () => this.#socket.destroy())
+    this.#listener.after(1000, () => this.#socket.destroy())
     this.#leave()
   }
 
   #leave(): void {
     this.#isOver = true
     this.#cancelTimer()
-    this.#door.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
+    this.#listener.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
     this.#known?.subscriptions.end()
     const will = this.#will
     this.#will = undefined

@@ -36,9 +36,9 @@ const LIMITS: MqttLimits = {
 
 /** `LISTEN` when the address cannot be had. */
 export async function openMqtt(options: MqttOptions): Promise<MqttListener> {
-  const door = new MqttServer(options)
-  await door.listen()
-  return door
+  const listener = new MqttServer(options)
+  await listener.listen()
+  return listener
 }
 
 class MqttServer implements MqttListener, ConnectionContext {

@@ -20,7 +20,7 @@ interface Subscription {
 export class Subscriptions {
   readonly #api: BrokerApi
   readonly #writer: PacketWriter
-  readonly #door: ConnectionContext
+  readonly #listener: ConnectionContext
   readonly #byFilter = new Map<string, Subscription>()
   readonly #unacknowledged = new Set<number>()
   readonly #mostUnacknowledged: number
@@ -28,10 +28,10 @@ export class Subscriptions {
   #freed: (() => void)[] = []
   #isOver = false
 
-  constructor(api: BrokerApi, writer: PacketWriter, door: ConnectionContext, receiveMaximum = MAX_IDS) {
+  constructor(api: BrokerApi, writer: PacketWriter, listener: ConnectionContext, receiveMaximum = MAX_IDS) {
     this.#api = api
     this.#writer = writer
-    this.#door = door
+    this.#listener = listener
     this.#mostUnacknowledged = Math.min(MAX_UNACKNOWLEDGED, receiveMaximum)
   }
 
@@ -77,7 +77,7 @@ export class Subscriptions {
     const topic = subscribeTopic(filter)
     if (topic === undefined) return is5 ? REASONS.badFilter : REASONS.unspecified
     const isNew = !this.#byFilter.has(filter)
-    if (isNew && this.#byFilter.size >= this.#door.limits.subscriptions) return REASONS.unspecified
+    if (isNew && this.#byFilter.size >= this.#listener.limits.subscriptions) return REASONS.unspecified
     this.remove(filter)
     const granted = qos === 0 ? 0 : 1
     const subscription = { qos: granted, identifier, end: new AbortController() } as const
@@ -88,7 +88,7 @@ export class Subscriptions {
 
   /** Ends with its signal; the reader's own bound is what waits for this client. */
   async #follow(topic: Exclude<SubscribeTopic, { kind: 'errors' }>, subscription: Subscription): Promise<void> {
-    const options = { signal: subscription.end.signal, most: this.#door.limits.waiting }
+    const options = { signal: subscription.end.signal, most: this.#listener.limits.waiting }
     const { streams } = this.#api
     const reader =
       topic.kind === 'resource' ? streams.subscribe(topic.resource, topic.channel, options) : streams.firehose(options)
@@ -101,7 +101,7 @@ export class Subscriptions {
         await new Promise<void>((resolve) => this.#freed.push(resolve))
       }
       if (subscription.end.signal.aborted) return
-      this.#send(place, this.#door.textOf(value), subscription)
+      this.#send(place, this.#listener.textOf(value), subscription)
       const ready = this.#writer.ready()
       if (ready !== undefined) await ready
     }

@@ -12,8 +12,8 @@ const body = Type.Union([MessageSchema, Type.Array(MessageSchema)])
 const answers = { 200: PostedSchema }
 
 export function postRoutes(app: FastifyInstance, service: BrokerService): void {
-  const toResource = handle(service, (asked) => {
-    return asked.api.posting.events(asked.param('id'), asked.body, optionsOf(asked))
+  const toResource = handle(service, (context) => {
+    return context.api.posting.events(context.param('id'), context.body, optionsOf(context))
   })
   app.post(
     '/resources/:id/events',
@@ -28,7 +28,7 @@ export function postRoutes(app: FastifyInstance, service: BrokerService): void {
   app.post(
     '/messages',
     described({ summary: 'Post a message, or an array, each with its `resource`', query, body, answers }),
-    handle(service, (asked) => asked.api.posting.events(undefined, asked.body, optionsOf(asked))),
+    handle(service, (context) => context.api.posting.events(undefined, context.body, optionsOf(context))),
   )
   app.post(
     '/resources/:id/commands',
@@ -38,15 +38,15 @@ export function postRoutes(app: FastifyInstance, service: BrokerService): void {
       body: Type.Object({ name: Text }, { additionalProperties: true }),
       answers,
     }),
-    handle(service, (asked) => {
-      asked.query.done()
-      return asked.api.posting.command(asked.param('id'), asked.body, keyOf(asked))
+    handle(service, (context) => {
+      context.query.done()
+      return context.api.posting.command(context.param('id'), context.body, keyOf(context))
     }),
   )
 }
 
-function optionsOf(asked: RequestContext): PostOptions {
-  return { ...readPostQuery(asked.query), ...keyOf(asked) }
+function optionsOf(context: RequestContext): PostOptions {
+  return { ...readPostQuery(context.query), ...keyOf(context) }
 }
 
 function keyOf({ request }: RequestContext): Pick<PostOptions, 'idempotencyKey'> {

@@ -11,11 +11,11 @@ const ask = asking<BrokerApi, QueryReader>((query) => new QueryReader(query))
 
 /** Who posts too much is told when to come again. */
 export function handle(service: BrokerService, handler: Handler<BrokerApi, QueryReader>) {
-  return ask(service, async (asked) => {
+  return ask(service, async (context) => {
     try {
-      return await handler(asked)
+      return await handler(context)
     } catch (error) {
-      if (error instanceof AppError && error.code === 'RATE_LIMITED') asked.reply.header('retry-after', 1)
+      if (error instanceof AppError && error.code === 'RATE_LIMITED') context.reply.header('retry-after', 1)
       throw error
     }
   })

@@ -46,15 +46,15 @@ const TURN = 10
 const TIDY = 100
 
 export class CommandRunner {
-  readonly #parts: CommandRunnerDependencies
+  readonly #dependencies: CommandRunnerDependencies
   /** lanes that wait for a place, in the order of their turn */
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
   #isRunning = false
   #carriedOut = 0
 
-  constructor(parts: CommandRunnerDependencies) {
-    this.#parts = parts
+  constructor(dependencies: CommandRunnerDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** resources with commands that wait or are carried out */
@@ -65,7 +65,7 @@ export class CommandRunner {
   /** Goes on with what the last life left. */
   async start(): Promise<void> {
     this.#isRunning = true
-    for (const tenant of await this.#parts.storage.tenants()) {
+    for (const tenant of await this.#dependencies.storage.tenants()) {
       const waiting = await this.#store(tenant).collection(COMMAND_JOBS).countBy('resource')
       for (const resource of waiting.keys()) this.ready(tenant, resource)
     }
@@ -95,7 +95,7 @@ export class CommandRunner {
   }
 
   #fill(): void {
-    const { most = MOST } = this.#parts
+    const { most = MOST } = this.#dependencies
     for (const [key, lane] of this.#waiting) {
       if (this.#working.size >= most) return
       this.#waiting.delete(key)
@@ -122,7 +122,7 @@ export class CommandRunner {
       }
     } catch (error) {
       if (!isClosed(error)) {
-        this.#parts.logger?.error(
+        this.#dependencies.logger?.error(
           `commands of resource ${resource} were interrupted: ${messageOf(error)}; they go on later`,
         )
       }
@@ -138,7 +138,7 @@ export class CommandRunner {
 
   /** Undefined when it is another's. */
   async #claim({ tenant, resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
-    const { now, owner } = this.#parts
+    const { now, owner } = this.#dependencies
     const { lease } = job.value
     if (lease !== undefined && lease.owner !== owner && lease.until > now()) {
       this.#lookLater(tenant, resource, lease.until - now())
@@ -154,7 +154,7 @@ export class CommandRunner {
   }
 
   async #lease(tenant: string, { id, version, value }: Stored<CommandJob>): Promise<Stored<CommandJob>> {
-    const { now, owner } = this.#parts
+    const { now, owner } = this.#dependencies
     const leased = { ...value, lease: { owner, until: now() + LEASE_MS } }
     return { id, value: leased, version: await this.#store(tenant).collection(COMMAND_JOBS).put(id, leased, version) }
   }
@@ -183,7 +183,7 @@ export class CommandRunner {
     let held = job
     let cancel: () => void = () => undefined
     const wait = (): void => {
-      cancel = this.#parts.later(LEASE_MS / 3, () => {
+      cancel = this.#dependencies.later(LEASE_MS / 3, () => {
         renewing = this.#lease(tenant, held)
           .then((leased) => (held = leased))
           // another took it over: whoever is done first writes the result down, under the same id
@@ -202,12 +202,12 @@ export class CommandRunner {
   }
 
   async #execute(tenant: string, { id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
-    const { now, actuators } = this.#parts
+    const { now, actuators } = this.#dependencies
     const { resource, command, hops } = value
     const name = typeof command['name'] === 'string' ? command['name'] : ''
     const head = { name, executionTime: new Date(now()).toISOString() }
     try {
-      const planned = planCall(resource, await this.#parts.lookup(tenant, resource), command)
+      const planned = planCall(resource, await this.#dependencies.lookup(tenant, resource), command)
       if ('errorMessage' in planned) return { ...head, ...planned }
       const { version, ...result } = await actuators.run(tenant, { ...planned, resource, hops, id })
       return { ...head, actuator: `${planned.name}:${version}`, result }
@@ -218,11 +218,11 @@ export class CommandRunner {
   }
 
   #lookLater(tenant: string, resource: string, ms: number): void {
-    if (this.#isRunning) this.#parts.later(ms, () => this.ready(tenant, resource))
+    if (this.#isRunning) this.#dependencies.later(ms, () => this.ready(tenant, resource))
   }
 
   #store(tenant: string): Store {
-    return this.#parts.storage.tenant(tenant)
+    return this.#dependencies.storage.tenant(tenant)
   }
 }
 

@@ -14,27 +14,29 @@ export interface OutboxDependencies {
 
 /** `CommandOutbox` of the broker's contract. */
 export class Outbox {
-  readonly #parts: OutboxDependencies
+  readonly #dependencies: OutboxDependencies
   #last = 0
   #count = 0
 
-  constructor(parts: OutboxDependencies) {
-    this.#parts = parts
+  constructor(dependencies: OutboxDependencies) {
+    this.#dependencies = dependencies
   }
 
   planning(tenant: string, resource: string, command: Readonly<Record<string, Json>>, hops: number): readonly Write[] {
-    return [this.#parts.store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), { resource, command, hops })]
+    return [
+      this.#dependencies.store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), { resource, command, hops }),
+    ]
   }
 
   committed(tenant: string, resource: string): void {
-    this.#parts.ready(tenant, resource)
+    this.#dependencies.ready(tenant, resource)
   }
 
   /** Later ones come after earlier ones as text, though the clock be set back in between. */
   #nextId(): string {
-    const now = Math.max(this.#last, this.#parts.now())
+    const now = Math.max(this.#last, this.#dependencies.now())
     this.#count = now === this.#last ? this.#count + 1 : 0
     this.#last = now
-    return `${String(now).padStart(15, '0')}-${String(this.#count).padStart(9, '0')}-${this.#parts.newId()}`
+    return `${String(now).padStart(15, '0')}-${String(this.#count).padStart(9, '0')}-${this.#dependencies.newId()}`
   }
 }

@@ -15,7 +15,7 @@ import { RESERVED } from './reserved.ts'
  * against its resources. Throws `VALIDATION` for one that is not there and for those that contradict each other.
  */
 export async function appliedConstraints(
-  room: TenantResources,
+  tenantResources: TenantResources,
   ids: readonly string[],
   before: TypeRecord | undefined,
   own: Attributes,
@@ -24,7 +24,7 @@ export async function appliedConstraints(
   const found: ConstraintRecord[] = []
   const missing: Issue[] = []
   for (const id of ids) {
-    const constraint = await room.constraints.get(id)
+    const constraint = await tenantResources.constraints.get(id)
     if (constraint === undefined) missing.push(problem('/$constraints', constraintNotFound(id).message))
     else found.push(constraint)
   }

@@ -10,14 +10,14 @@ import { mergeAttributes } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
 
 export async function constraintForms(
-  room: TenantResources,
+  tenantResources: TenantResources,
   type: TypeRecord,
   form: Parameters<TypeApi['constraints']>[1],
   query: ListQuery,
 ): Promise<unknown> {
   const constraints: ConstraintRecord[] = []
   for (const { constraintId } of type.constraints) {
-    const constraint = await room.constraints.get(constraintId)
+    const constraint = await tenantResources.constraints.get(constraintId)
     if (constraint !== undefined) constraints.push(constraint)
   }
   if (form === 'paged') return pageOf(constraints, query)

@@ -14,12 +14,12 @@ import { checkAttributes, type Failure } from './check-attributes.ts'
 
 export class Enforcement {
   /** Throws `VALIDATION` with every failure. */
-  async check(room: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
+  async check(tenantResources: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
     if (type.constraints.length === 0) return
     const shown = denormalize(own, type.own)
-    const constraints = await this.constraintsOf(room, type)
+    const constraints = await this.constraintsOf(tenantResources, type)
     const failures = await this.failures(
-      room,
+      tenantResources,
       constraints.flatMap(({ attributes }) => attributes),
       shown,
     )
@@ -27,10 +27,10 @@ export class Enforcement {
   }
 
   /** Those of a type that are still there, in its order. */
-  async constraintsOf(room: TenantResources, type: TypeRecord): Promise<readonly ConstraintRecord[]> {
+  async constraintsOf(tenantResources: TenantResources, type: TypeRecord): Promise<readonly ConstraintRecord[]> {
     const found: ConstraintRecord[] = []
     for (const { constraintId } of type.constraints) {
-      const constraint = await room.constraints.get(constraintId)
+      const constraint = await tenantResources.constraints.get(constraintId)
       if (constraint !== undefined) found.push(constraint)
     }
     return found
@@ -38,7 +38,7 @@ export class Enforcement {
 
   /** Also looks whether resources that are referred to are what they have to be. */
   async failures(
-    room: TenantResources,
+    tenantResources: TenantResources,
     attributes: readonly Attribute[],
     shown: Attributes,
   ): Promise<readonly Failure[]> {
@@ -47,7 +47,7 @@ export class Enforcement {
       if (type.type !== 'resourceRef' || (type.exists !== true && type.resourceTypes === undefined)) continue
       const id = referredId(Object.hasOwn(shown, name) ? shown[name] : undefined)
       if (!id) continue
-      const target = (await room.resources.get(id))?.value
+      const target = (await tenantResources.resources.get(id))?.value
       const path = at('', name)
       const fail = (keyword: string, message: string): void => void failures.push({ path, keyword, message, value: id })
       if (target === undefined) {

@@ -19,7 +19,7 @@ const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Se
 
 /** Throws `VALIDATION`. */
 export async function listTypes(
-  room: TenantResources,
+  tenantResources: TenantResources,
   query: ListQuery,
   show: (record: TypeRecord) => ResourceEntity,
 ): Promise<Page<ResourceEntity>> {
@@ -35,13 +35,13 @@ export async function listTypes(
   ]
   const fields = fieldsOf(query)
   reader.done()
-  const page = await pageOf(room.books.types, where, paging, show, asked.check)
+  const page = await pageOf(tenantResources.collections.types, where, paging, show, asked.check)
   return { ...page, values: page.values.map((entity) => project(entity, fields)) }
 }
 
 /** Throws `VALIDATION`. */
 export async function listConstraints(
-  room: TenantResources,
+  tenantResources: TenantResources,
   query: ListQuery,
   show: (record: ConstraintRecord) => ResourceEntity,
 ): Promise<Page<ResourceEntity>> {
@@ -50,7 +50,7 @@ export async function listConstraints(
   const asked = readQuery(reader, CONSTRAINT_FIELDS)
   const where = [...filterConditions(reader), ...asked.where]
   reader.done()
-  return pageOf(room.books.constraints, where, paging, show, asked.check)
+  return pageOf(tenantResources.collections.constraints, where, paging, show, asked.check)
 }
 
 const SLICE = 500

@@ -14,15 +14,15 @@ import { readListing, type Listing } from './read-listing.ts'
 
 /** `among`: what must hold besides what the query asks. Throws `VALIDATION`. */
 export async function listResources(
-  room: TenantResources,
+  tenantResources: TenantResources,
   query: ListQuery,
   among: readonly Condition[] = [],
 ): Promise<Page<ResourceEntity>> {
   const listing = readListing(query)
   const where = [...among, ...listing.where]
-  const { records, total } = await found(room, where, listing)
+  const { records, total } = await found(tenantResources, where, listing)
   const values: ResourceEntity[] = []
-  for (const record of records) values.push(project(await shownAs(room, record, listing), listing.fields))
+  for (const record of records) values.push(project(await shownAs(tenantResources, record, listing), listing.fields))
   return { values, skip: listing.skip, limit: listing.limit, total }
 }
 
@@ -31,22 +31,23 @@ interface Found {
   readonly total: number
 }
 
-function found(room: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
+function found(tenantResources: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
   const { circle, checks, sort } = listing
   const isByStore = checks.length === 0 && sort.isField
-  if (circle === undefined) return isByStore ? asked(room, where, listing) : lookedThrough(room, where, listing)
+  if (circle === undefined)
+    return isByStore ? asked(tenantResources, where, listing) : lookedThrough(tenantResources, where, listing)
   const cut = checks.length === 0 && isById(listing) ? cutCircle(circle) : undefined
-  if (cut !== undefined) return counted(room, where, listing, circle, cut)
+  if (cut !== undefined) return counted(tenantResources, where, listing, circle, cut)
   const isNear = (shown: ResourceEntity): boolean => isWithin(circle, placeOf(shown) ?? NOWHERE)
-  return lookedThrough(room, [...where, aroundCircle(circle)], { ...listing, checks: [...checks, isNear] })
+  return lookedThrough(tenantResources, [...where, aroundCircle(circle)], { ...listing, checks: [...checks, isNear] })
 }
 
 function isById({ sort }: Listing): boolean {
   return sort.path === 'id' && !sort.descending
 }
 
-async function asked(room: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
-  const { resources } = room.books
+async function asked(tenantResources: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
+  const { resources } = tenantResources.collections
   const { sort, skip, limit } = listing
   const order = isById(listing) ? {} : { sort: [{ field: sort.path, descending: sort.descending }] }
   const [found, total] = await Promise.all([
@@ -63,22 +64,22 @@ type Key = string | number | undefined
 
 /** In the order of ids: a page is full before all places are measured, and most of them are counted only. */
 async function counted(
-  room: TenantResources,
+  tenantResources: TenantResources,
   where: readonly Condition[],
   { skip, limit }: Listing,
   circle: Circle,
   cut: CutCircle,
 ): Promise<Found> {
   const [records, certain, measured] = await Promise.all([
-    firstWithin(room, [...where, cut.around], circle, skip, limit),
-    cut.inside === undefined ? 0 : room.books.resources.count([...where, cut.around, cut.inside]),
-    countEdge(room, [...where, cut.around, cut.edge], circle, cut),
+    firstWithin(tenantResources, [...where, cut.around], circle, skip, limit),
+    cut.inside === undefined ? 0 : tenantResources.collections.resources.count([...where, cut.around, cut.inside]),
+    countEdge(tenantResources, [...where, cut.around, cut.edge], circle, cut),
   ])
   return { records, total: certain + measured }
 }
 
 async function firstWithin(
-  room: TenantResources,
+  tenantResources: TenantResources,
   where: readonly Condition[],
   circle: Circle,
   skip: number,
@@ -89,8 +90,8 @@ async function firstWithin(
   let passed = 0
   // the box has little more than the circle
   const slice = Math.min(SLICE, Math.ceil((skip + limit) * 1.5))
-  for await (const record of walk(room, where, slice)) {
-    const place = await placeOfRecord(room, record)
+  for await (const record of walk(tenantResources, where, slice)) {
+    const place = await placeOfRecord(tenantResources, record)
     if (place === undefined || !isWithin(circle, place)) continue
     if (passed >= skip) page.push(record)
     passed += 1
@@ -100,14 +101,14 @@ async function firstWithin(
 }
 
 async function countEdge(
-  room: TenantResources,
+  tenantResources: TenantResources,
   where: readonly Condition[],
   circle: Circle,
   cut: CutCircle,
 ): Promise<number> {
   let count = 0
-  for await (const record of walk(room, where)) {
-    const place = await placeOfRecord(room, record)
+  for await (const record of walk(tenantResources, where)) {
+    const place = await placeOfRecord(tenantResources, record)
     if (place !== undefined && !cut.isInside(place) && isWithin(circle, place)) count += 1
   }
   return count
@@ -115,8 +116,8 @@ async function countEdge(
 
 const NOWHERE: Point = { lat: Number.NaN, lon: Number.NaN }
 
-async function placeOfRecord(room: TenantResources, record: ResourceRecord): Promise<Point | undefined> {
-  return placeOf(await shownAs(room, record, { denormalized: true }))
+async function placeOfRecord(tenantResources: TenantResources, record: ResourceRecord): Promise<Point | undefined> {
+  return placeOf(await shownAs(tenantResources, record, { denormalized: true }))
 }
 
 function placeOf({ location }: ResourceEntity): Point | undefined {
@@ -124,14 +125,18 @@ function placeOf({ location }: ResourceEntity): Point | undefined {
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : undefined
 }
 
-async function lookedThrough(room: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
+async function lookedThrough(
+  tenantResources: TenantResources,
+  where: readonly Condition[],
+  listing: Listing,
+): Promise<Found> {
   const { sort, skip, limit, checks } = listing
   const byId = isById(listing)
   const page: ResourceRecord[] = []
   const keys: { readonly id: string; readonly key: Key }[] = []
   let total = 0
-  for await (const record of walk(room, where)) {
-    const shown = await shownAs(room, record, { denormalized: true })
+  for await (const record of walk(tenantResources, where)) {
+    const shown = await shownAs(tenantResources, record, { denormalized: true })
     if (!checks.every((holds) => holds(shown))) continue
     if (!byId) keys.push({ id: shown.id, key: keyOf(valueAt(shown, sort.path)) })
     else if (total >= skip && page.length < limit) page.push(record)
@@ -140,18 +145,23 @@ async function lookedThrough(room: TenantResources, where: readonly Condition[],
   if (byId) return { records: page, total }
   keys.sort((a, b) => compareKeys(a.key, b.key, sort.descending) || (a.id < b.id ? -1 : 1))
   const ids = keys.slice(skip, skip + limit).map(({ id }) => id)
-  const records = ids.length === 0 ? [] : (await room.books.resources.getMany(ids)).map(({ value }) => value)
+  const records =
+    ids.length === 0 ? [] : (await tenantResources.collections.resources.getMany(ids)).map(({ value }) => value)
   return { records, total }
 }
 
 async function* walk(
-  room: TenantResources,
+  tenantResources: TenantResources,
   where: readonly Condition[],
   limit = SLICE,
 ): AsyncGenerator<ResourceRecord> {
   let afterId: string | undefined
   for (;;) {
-    const slice = await room.books.resources.find({ where, limit, ...(afterId !== undefined && { afterId }) })
+    const slice = await tenantResources.collections.resources.find({
+      where,
+      limit,
+      ...(afterId !== undefined && { afterId }),
+    })
     for (const { value } of slice) yield value
     if (slice.length < limit) return
     afterId = slice.at(-1)?.id
@@ -165,11 +175,13 @@ function turn(): Promise<void> {
 }
 
 async function shownAs(
-  room: TenantResources,
+  tenantResources: TenantResources,
   record: ResourceRecord,
   { denormalized }: Pick<Listing, 'denormalized'>,
 ): Promise<ResourceEntity> {
-  return denormalized ? room.show(record, await room.typeOf(record)) : room.contacts.current(record.own)
+  return denormalized
+    ? tenantResources.show(record, await tenantResources.typeOf(record))
+    : tenantResources.lastSeen.current(record.own)
 }
 
 function keyOf(value: unknown): Key {

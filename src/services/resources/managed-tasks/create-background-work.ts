@@ -1,7 +1,7 @@
 /** Everything that works beside the documents, as the service takes it: managed tasks, commands and bulk operations. */
 import type { CommandOutbox } from '../../broker/contract.ts'
 import type { BackgroundWork, DocumentServices, MakeBackgroundWork } from '../background-work.ts'
-import type { Repositories } from '../repositories.ts'
+import type { CollectionsByTenant } from '../repositories.ts'
 import type { ActuatorCall, ManagedTasks } from '../contract.ts'
 import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { JobRunner } from '../../../jobs/job-runner.ts'
@@ -47,28 +47,31 @@ export function createBackgroundWork({
       planning: (tenant, resource, command, hops) => made().outbox.planning(tenant, resource, command, hops),
       committed: (tenant, resource) => made().outbox.committed(tenant, resource),
     },
-    templateWritten: (tenant, template) => work?.upkeep.templateWritten(tenant, template),
+    templateWritten: (tenant, template) => work?.reconciler.templateWritten(tenant, template),
     idle: async () => work?.idle(),
   }
 }
 
 class Work implements BackgroundWork {
-  readonly upkeep: ManagedTaskReconciler
+  readonly reconciler: ManagedTaskReconciler
   readonly outbox: Outbox
   readonly #core: DocumentServices
   readonly #commands: CommandRunner
   readonly #jobs: JobRunner
 
   constructor(core: DocumentServices, later: StartTimer) {
-    const { library, service, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = core
+    const { collectionsByTenant, service, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = core
     this.#core = core
-    const storage = { tenant: (id: string) => library.of(id).store, tenants: () => ownTenants(library) }
+    const storage = {
+      tenant: (id: string) => collectionsByTenant.of(id).store,
+      tenants: () => ownTenants(collectionsByTenant),
+    }
     const common = { storage, now, logger }
-    this.upkeep = createReconciler({
+    this.reconciler = createReconciler({
       ...common,
       newId,
       later,
-      documents: storedDocuments(library),
+      documents: storedDocuments(collectionsByTenant),
       tasks: managedTasks,
     })
     this.#commands = new CommandRunner({
@@ -79,7 +82,7 @@ class Work implements BackgroundWork {
       lookup: (tenant, id) => service.lookup(tenant, id),
     })
     this.outbox = new Outbox({
-      store: (tenant) => library.of(tenant).store,
+      store: (tenant) => collectionsByTenant.of(tenant).store,
       now,
       newId,
       ready: (tenant, resource) => this.#commands.ready(tenant, resource),
@@ -93,41 +96,43 @@ class Work implements BackgroundWork {
   }
 
   async start(): Promise<void> {
-    await this.upkeep.start()
+    await this.reconciler.start()
     await this.#commands.start()
-    const { library } = this.#core
-    for (const tenant of await ownTenants(library)) await adoptOldOperations(library.of(tenant).store)
+    const { collectionsByTenant } = this.#core
+    for (const tenant of await ownTenants(collectionsByTenant))
+      await adoptOldOperations(collectionsByTenant.of(tenant).store)
     await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     await this.#jobs.stop()
-    await Promise.all([this.upkeep.stop(), this.#commands.stop()])
+    await Promise.all([this.reconciler.stop(), this.#commands.stop()])
   }
 
   written(tenant: string): void {
-    this.upkeep.wake(tenant)
+    this.reconciler.wake(tenant)
   }
 
-  planning: NonNullable<BackgroundWork['planning']> = (books, caller, type, operation) =>
-    books.store
+  planning: NonNullable<BackgroundWork['planning']> = (collections, caller, type, operation) =>
+    collections.store
       .collection(OPERATIONS)
       .putting(operation, plannedWalk(operation, type, caller.user, this.#core.now(), 0))
 
   planned(tenant: string): void {
-    this.upkeep.planned(tenant)
+    this.reconciler.planned(tenant)
   }
 
-  commands: NonNullable<BackgroundWork['commands']> = (books, id, query) => commandPage(books.store, id, query)
+  commands: NonNullable<BackgroundWork['commands']> = (collections, id, query) =>
+    commandPage(collections.store, id, query)
 
   operations: NonNullable<BackgroundWork['operations']> = (caller) => {
-    const { library, now, newId } = this.#core
+    const { collectionsByTenant, now, newId } = this.#core
     const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
-    return operationApi({ jobs, now, newId }, library.of(caller.tenant), caller)
+    return operationApi({ jobs, now, newId }, collectionsByTenant.of(caller.tenant), caller)
   }
 
   operationOf(tenant: string, type: string): string | undefined {
-    return this.upkeep.operationOf(tenant, type)
+    return this.reconciler.operationOf(tenant, type)
   }
 
   openOperations(): number {
@@ -135,18 +140,18 @@ class Work implements BackgroundWork {
   }
 
   upkeepWaiting(): number {
-    return this.upkeep.waiting
+    return this.reconciler.waiting
   }
 
   async idle(): Promise<void> {
     await this.#jobs.idle()
-    await Promise.all([this.upkeep.idle(), this.#commands.idle()])
+    await Promise.all([this.reconciler.idle(), this.#commands.idle()])
   }
 }
 
 /** Without those of the host itself, whose names begin with _. */
-async function ownTenants(library: Repositories): Promise<readonly string[]> {
-  return (await library.tenants()).filter((tenant) => !tenant.startsWith('_'))
+async function ownTenants(collectionsByTenant: CollectionsByTenant): Promise<readonly string[]> {
+  return (await collectionsByTenant.tenants()).filter((tenant) => !tenant.startsWith('_'))
 }
 
 const noTasks: ManagedTasks = {

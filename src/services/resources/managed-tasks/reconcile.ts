@@ -3,7 +3,7 @@ import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { ManagedTasks, ResourceEntity } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
 
-/** What upkeep reads of the documents; both as they are stored now. */
+/** What the reconciler reads of the documents; both as they are stored now. */
 export interface ReconcilerDocuments {
   /** own attributes are enough */
   resource(tenant: string, id: string): Promise<ResourceEntity | undefined>

@@ -1,4 +1,4 @@
-/** What upkeep remembers of itself. */
+/** What the reconciler remembers of itself. */
 import type { CollectionSpec } from '../../../storage/contract.ts'
 
 /** How far the log of changes was followed. */

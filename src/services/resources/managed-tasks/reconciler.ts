@@ -113,17 +113,17 @@ class HostReconciler implements ManagedTaskReconciler {
 
   async #start(tenant: string): Promise<void> {
     const { storage, later = machineTimers.later, ...parts } = this.#options
-    const upkeep = new TenantReconciler({
+    const reconciler = new TenantReconciler({
       ...parts,
       tenant,
       store: storage.tenant(tenant),
       later,
       limit: this.#limit,
     })
-    await upkeep.start()
-    this.#tenants.set(tenant, upkeep)
-    if (!this.#isRunning) await upkeep.stop()
+    await reconciler.start()
+    this.#tenants.set(tenant, reconciler)
+    if (!this.#isRunning) await reconciler.stop()
     // what was written while it started
-    else upkeep.wake()
+    else reconciler.wake()
   }
 }

@@ -58,7 +58,7 @@ const RETRIED = 200
 const PROBED = 50
 
 export class TenantReconciler {
-  readonly #parts: TenantReconcilerDependencies
+  readonly #dependencies: TenantReconcilerDependencies
   readonly #cursors: Collection<{ readonly position: number }>
   readonly #lacking: Collection<LackingResource>
   /** ids in `#lacking` */
@@ -79,12 +79,15 @@ export class TenantReconciler {
   #probed: string | undefined
   #cancelRetry: (() => void) | undefined
 
-  constructor(parts: TenantReconcilerDependencies) {
-    this.#parts = { ...parts, tasks: tasksInTime(parts.tasks, parts.later, (id) => this.#madeLate(id)) }
-    this.#cursors = parts.store.collection(RECONCILER_CURSORS)
-    this.#lacking = parts.store.collection(LACKING)
+  constructor(dependencies: TenantReconcilerDependencies) {
+    this.#dependencies = {
+      ...dependencies,
+      tasks: tasksInTime(dependencies.tasks, dependencies.later, (id) => this.#madeLate(id)),
+    }
+    this.#cursors = dependencies.store.collection(RECONCILER_CURSORS)
+    this.#lacking = dependencies.store.collection(LACKING)
     this.#walks = new TypeWalks({
-      ...parts,
+      ...dependencies,
       reconcile: (ids) => this.#reconcileAll(ids),
       rebind: (ids) => this.#rebind(ids),
     })
@@ -162,7 +165,7 @@ export class TenantReconciler {
   }
 
   async #follow(): Promise<void> {
-    const log = this.#parts.store.log(LOG)
+    const log = this.#dependencies.store.log(LOG)
     try {
       while (this.#isBehind && !this.#isStopped) {
         this.#isBehind = false
@@ -189,12 +192,12 @@ export class TenantReconciler {
     const walks = await this.#walks.begin(types)
     // a life that was told to stop has not done all of it
     if (this.#isStopped) return
-    await this.#parts.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
+    await this.#dependencies.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
     // nobody else follows the log
     if (position - this.#trimmed >= TRIMMED) {
-      await this.#parts.store.log(LOG).trim(PARTITION, position)
+      await this.#dependencies.store.log(LOG).trim(PARTITION, position)
       this.#trimmed = position
     }
     for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
@@ -202,7 +205,7 @@ export class TenantReconciler {
 
   /** Nodes of tasks that they have follow their metadata. */
   async #rebind(ids: readonly string[]): Promise<void> {
-    const { tasks, tenant, limit } = this.#parts
+    const { tasks, tenant, limit } = this.#dependencies
     await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(tenant, id))))
   }
 
@@ -229,7 +232,7 @@ export class TenantReconciler {
 
   /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
   async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
-    const { documents, tasks, tenant, limit } = this.#parts
+    const { documents, tasks, tenant, limit } = this.#dependencies
     const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
     for (const task of await tasks.of(tenant, ids)) existing.get(task.resource)?.push(task)
     const results = await Promise.allSettled(
@@ -261,7 +264,7 @@ export class TenantReconciler {
     this.#retryLater()
     const templates = [...new Set(failures.map(({ templateName }) => templateName))]
     const { type, error } = first
-    return [this.#lacking.putting(id, { type, templates, error, time: this.#parts.now() })]
+    return [this.#lacking.putting(id, { type, templates, error, time: this.#dependencies.now() })]
   }
 
   /** Once for all resources of a type. */
@@ -270,7 +273,7 @@ export class TenantReconciler {
     if (this.#told.has(text)) return
     if (this.#told.size >= MAX_TOLD) this.#told.clear()
     this.#told.add(text)
-    this.#parts.logger?.warn(`${text}; they are tried again`)
+    this.#dependencies.logger?.warn(`${text}; they are tried again`)
   }
 
   /** One that was given up, and whose place another may have taken: one of the two goes. */
@@ -282,7 +285,7 @@ export class TenantReconciler {
   async #retrySome(ids: readonly string[]): Promise<void> {
     try {
       const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#parts.store.commit(writes)
+      if (writes.length > 0) await this.#dependencies.store.commit(writes)
     } catch (error) {
       this.#interrupted(error)
     }
@@ -299,7 +302,7 @@ export class TenantReconciler {
     const before = this.#lackingIds.size
     try {
       const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#parts.store.commit(writes)
+      if (writes.length > 0) await this.#dependencies.store.commit(writes)
     } catch (error) {
       return this.#interrupted(error)
     }
@@ -315,7 +318,7 @@ export class TenantReconciler {
           ...(afterId !== undefined && { afterId }),
         })
         const { writes } = await this.#reconcileAll(ids)
-        if (writes.length > 0) await this.#parts.store.commit(writes)
+        if (writes.length > 0) await this.#dependencies.store.commit(writes)
         afterId = ids.at(-1)
         if (afterId === undefined || ids.length < RETRIED) return
         await setImmediate()
@@ -327,7 +330,7 @@ export class TenantReconciler {
 
   #retryLater(): void {
     if (this.#isStopped) return
-    this.#cancelRetry ??= this.#parts.later(RETRY_MS, () => {
+    this.#cancelRetry ??= this.#dependencies.later(RETRY_MS, () => {
       this.#cancelRetry = undefined
       this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#probe())
       this.wake()
@@ -337,7 +340,9 @@ export class TenantReconciler {
   /** What asks others at the wrong moment is done again later. */
   #interrupted(error: unknown): void {
     if (!isClosed(error)) {
-      this.#parts.logger?.error(`the upkeep of managed tasks was interrupted: ${messageOf(error)}; it goes on later`)
+      this.#dependencies.logger?.error(
+        `the reconciliation of managed tasks was interrupted: ${messageOf(error)}; it goes on later`,
+      )
     }
     this.#retryLater()
   }

@@ -41,7 +41,7 @@ const BUSY_MS = 100
 const ENGINE = 'system/engine'
 
 export class TypeWalks {
-  readonly #parts: WalkDependencies
+  readonly #dependencies: WalkDependencies
   readonly #operations: Collection<OperationRecord>
   /** by type */
   readonly #walks = new Map<string, Walk>()
@@ -49,9 +49,9 @@ export class TypeWalks {
   readonly #ending = new Set<string>()
   #isStopped = false
 
-  constructor(parts: WalkDependencies) {
-    this.#parts = parts
-    this.#operations = parts.store.collection(OPERATIONS)
+  constructor(dependencies: WalkDependencies) {
+    this.#dependencies = dependencies
+    this.#operations = dependencies.store.collection(OPERATIONS)
   }
 
   /** resources that are not yet walked past */
@@ -73,7 +73,7 @@ export class TypeWalks {
 
   /** Goes on with what is stored: operations of the last life, and those that came with a change of their type. */
   async adopt(): Promise<void> {
-    const { documents, tenant } = this.#parts
+    const { documents, tenant } = this.#dependencies
     const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
     for (const { value } of open) {
       if (value.kind !== 'walk') continue
@@ -86,7 +86,7 @@ export class TypeWalks {
 
   /** What to commit so that these types are walked; then `go`. `types`: whether nodes of tasks may be bound anew. */
   async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
-    const { documents, tenant } = this.#parts
+    const { documents, tenant } = this.#dependencies
     const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
     for (const type of types.keys()) {
       const total = await documents.countOfType(tenant, type)
@@ -128,11 +128,11 @@ export class TypeWalks {
   }
 
   #fresh(type: string, total: number): WalkOperation {
-    return plannedWalk(this.#parts.newId(), type, ENGINE, this.#parts.now(), total)
+    return plannedWalk(this.#dependencies.newId(), type, ENGINE, this.#dependencies.now(), total)
   }
 
   async #walk(walk: Walk): Promise<void> {
-    const { documents, tenant, store, reconcile, rebind, now, later, slice = SLICE } = this.#parts
+    const { documents, tenant, store, reconcile, rebind, now, later, slice = SLICE } = this.#dependencies
     try {
       while (!this.#isStopped) {
         const { round } = walk
@@ -196,11 +196,11 @@ export class TypeWalks {
       if (!this.#walks.has(record.type)) this.#walks.set(record.type, walk)
     }
     if (!isClosed(error)) {
-      this.#parts.logger?.error(
+      this.#dependencies.logger?.error(
         `operation ${record.id} over the resources of type ${record.type} was interrupted: ${messageOf(error)}; it goes on`,
       )
     }
-    this.#parts.later(RETRY_MS, () => this.go())
+    this.#dependencies.later(RETRY_MS, () => this.go())
   }
 }
 

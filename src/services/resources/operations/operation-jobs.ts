@@ -18,7 +18,7 @@ export interface OperationData {
   readonly what: ListAction
 }
 
-/** The id of a thing; of `patchOrInsert` the resource itself. */
+/** The id of a resource or type; of `patchOrInsert` the resource itself. */
 type Item = string | (JsonObject & { readonly id: string })
 
 type Api = Pick<ResourcesApi, 'resources' | 'types'>
@@ -76,7 +76,7 @@ async function failed(
   const id = idOf(item)
   if (!(error instanceof AppError)) {
     logger?.error(`bulk operation ${job.id}, ${operationData(job).what.entity} ${id}: ${messageOf(error)}`)
-    return { statusCode: 500, error: 'a mistake of the host; its log has it' }
+    return { statusCode: 500, error: 'an internal error; the log has it' }
   }
   if (error.code === 'CLOSED' || error.code === 'STORE') throw error
   if (isRepeat && error.code === 'NOT_FOUND' && (await wasDeleted(api, job, id))) return DONE

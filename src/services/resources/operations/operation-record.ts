@@ -1,7 +1,7 @@
 /** An operation over all resources of a type as it is stored: a walk along their ids. Those over lists are jobs. */
 import type { CollectionSpec } from '../../../storage/contract.ts'
 
-/** What is done to each thing of a list. */
+/** What is done to each resource or type of a list. */
 export type ListAction =
   | { readonly entity: 'resource'; readonly action: 'delete'; readonly cascade?: readonly string[] }
   | { readonly entity: 'resource'; readonly action: 'patchOrInsert' }

@@ -4,7 +4,7 @@ import type { JobQueue } from '../../../jobs/job-queue.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { itemResults, type ItemResult } from '../../../web/item-results.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { OperationApi } from '../contract.ts'
 import { OPERATION_JOB, operationData, type OperationData } from './operation-jobs.ts'
 import { OPERATIONS, type WalkOperation } from './operation-record.ts'
@@ -21,16 +21,16 @@ export interface OperationDependencies {
 
 export function operationApi(
   { jobs, now, newId }: OperationDependencies,
-  books: TenantRepositories,
+  collections: TenantCollections,
   caller: Caller,
 ): OperationApi {
-  const queue = jobs(books.tenant)
+  const queue = jobs(collections.tenant)
   return {
     queue: async (body) => {
       const read = readOperation(body)
       const { entity, action } = read.what
       const operation = { entity, action, description: describeOperation(read) }
-      await removeOldWalks(books, now())
+      await removeOldWalks(collections, now())
       const data: OperationData = { operation, what: read.what }
       const [id, { user }, items] = [newId(), caller, read.bodies ?? read.ids]
       const { queueTime } = await queue.add({ type: OPERATION_JOB, id, user, data, items })
@@ -39,9 +39,9 @@ export function operationApi(
     get: async (id) => {
       const job = await queue.get(id)
       if (job?.type === OPERATION_JOB) return shownJob(job, queue)
-      const stored = await books.store.collection(OPERATIONS).get(id)
+      const stored = await collections.store.collection(OPERATIONS).get(id)
       if (stored?.value.kind === 'walk') return shownWalk(stored.value)
-      const working = await ofType(books, id)
+      const working = await ofType(collections, id)
       if (working !== undefined) return working
       throw new AppError('NOT_FOUND', `Operation with id '${id}' not found`)
     },
@@ -72,7 +72,7 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
 }
 
 /** Jobs are let go by their runner. */
-async function removeOldWalks({ store }: TenantRepositories, now: number): Promise<void> {
+async function removeOldWalks({ store }: TenantCollections, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const
   const old = await operations.find({ where, limit: 10 })
@@ -80,8 +80,8 @@ async function removeOldWalks({ store }: TenantRepositories, now: number): Promi
 }
 
 /** The work that a type itself names while it lasts. */
-async function ofType(books: TenantRepositories, id: string) {
-  const [found] = await books.types.find({ where: [{ field: 'operation', op: 'eq', value: id }], limit: 1 })
+async function ofType(collections: TenantCollections, id: string) {
+  const [found] = await collections.types.find({ where: [{ field: 'operation', op: 'eq', value: id }], limit: 1 })
   if (found === undefined) return undefined
   const description = `updating resources of type ${found.id}`
   return { id, operation: { entity: 'resourcetype', action: 'update', description } }

@@ -130,7 +130,7 @@ function textOf(value: unknown): string {
 
 /** What an operation does, in words: `deleting 3 resources`. */
 export function describeOperation({ what, ids }: ReadOperation): string {
-  const things = what.entity === 'resource' ? 'resource' : 'resource type'
+  const noun = what.entity === 'resource' ? 'resource' : 'resource type'
   const verb = what.action === 'delete' ? 'deleting' : 'updating or inserting'
-  return `${verb} ${ids.length} ${things}${ids.length === 1 ? '' : 's'}`
+  return `${verb} ${ids.length} ${noun}${ids.length === 1 ? '' : 's'}`
 }

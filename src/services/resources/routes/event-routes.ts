@@ -4,13 +4,13 @@ import { Type } from 'typebox'
 import type { Published } from '../../../kernel/feed.ts'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { sendEvents, sendTexts, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
-import { WritingTurns } from '../../../web/writing-turns.ts'
+import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
 import { accepts } from './resource-routes.ts'
 import { described } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: ResourcesService): void {
-  const turns = new WritingTurns()
+  const turns = new WriteTimeSlicer()
   app.get(
     '/api/events',
     {

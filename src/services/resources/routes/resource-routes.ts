@@ -40,9 +40,9 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
   app.get(
     COLLECTION,
     described({ summary: 'List and search resources', query: LISTING, produces: [...produces, 'text/csv'], ...page }),
-    handle(service, async (asked) => {
-      const { api, query, request, reply } = asked
-      if (!accepts(request, 'text/csv')) return sendPage(asked, await api.resources.list(query))
+    handle(service, async (context) => {
+      const { api, query, request, reply } = context
+      if (!accepts(request, 'text/csv')) return sendPage(context, await api.resources.list(query))
       const fields = fieldsOf(query, true)
       const found = await api.resources.list(query)
       void reply.header('x-count', found.total).header('vary', 'accept')
@@ -58,20 +58,20 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
       produces,
       ...entity,
     }),
-    handle(service, async (asked) => {
-      const reader = new QueryReader(asked.query)
+    handle(service, async (context) => {
+      const reader = new QueryReader(context.query)
       const denormalized = reader.flag('denormalized') ?? true
       reader.done()
-      return sendOne(asked, await asked.api.resources.get(asked.id, { denormalized }))
+      return sendOne(context, await context.api.resources.get(context.id, { denormalized }))
     }),
   )
   app.put(
     ONE,
     described({ summary: 'Replace a resource, or make it', params: ['id'], body: EntitySchema, produces, ...entity }),
-    handle(service, async (asked) => {
-      const { api, id, body } = asked
-      const options = await writeOptions(asked, () => api.resources.get(id))
-      return sendOne(asked, await api.resources.replace(id, body, options))
+    handle(service, async (context) => {
+      const { api, id, body } = context
+      const options = await writeOptions(context, () => api.resources.get(id))
+      return sendOne(context, await api.resources.replace(id, body, options))
     }),
   )
   app.patch(
@@ -83,10 +83,10 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
       produces,
       ...entity,
     }),
-    handle(service, async (asked) => {
-      const { api, id, body } = asked
-      const options = await writeOptions(asked, () => api.resources.get(id))
-      return sendOne(asked, await api.resources.patch(id, body, options))
+    handle(service, async (context) => {
+      const { api, id, body } = context
+      const options = await writeOptions(context, () => api.resources.get(id))
+      return sendOne(context, await api.resources.patch(id, body, options))
     }),
   )
   app.delete(
@@ -97,9 +97,9 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
       query: { cascade: Type.Optional(Type.Array(Type.Enum(['alarms', 'measurements', 'tasks']))) },
       answers: { 204: Type.Null() },
     }),
-    handle(service, async (asked) => {
-      const { api, id, query, reply } = asked
-      const options = await writeOptions(asked, () => api.resources.get(id))
+    handle(service, async (context) => {
+      const { api, id, query, reply } = context
+      const options = await writeOptions(context, () => api.resources.get(id))
       const cascade = new QueryReader(query).texts('cascade').flatMap((names) => names.split(','))
       await api.resources.remove(id, { ...options, cascade: cascade.filter((name) => name !== '') })
       return reply.code(204).send()
@@ -112,12 +112,16 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   app.get(
     `${ONE}/children`,
     described({ summary: 'The resources whose parent it is', params: ['id'], query: LISTING, produces, ...page }),
-    handle(service, async (asked) => sendPage(asked, await asked.api.resources.children(asked.id, asked.query))),
+    handle(service, async (context) =>
+      sendPage(context, await context.api.resources.children(context.id, context.query)),
+    ),
   )
   app.get(
     `${ONE}/referrers`,
     described({ summary: 'The resources that refer to it', params: ['id'], query: LISTING, produces, ...page }),
-    handle(service, async (asked) => sendPage(asked, await asked.api.resources.referrers(asked.id, asked.query))),
+    handle(service, async (context) =>
+      sendPage(context, await context.api.resources.referrers(context.id, context.query)),
+    ),
   )
   app.get(
     `${ONE}/changes`,

@@ -62,10 +62,10 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
   app.put(
     ONE,
     described({ summary: 'Replace a resource type', params: ['id'], body, answers: { 202: EntitySchema } }),
-    handle(service, async (asked) => {
-      const { api, id, reply } = asked
-      const options = await writeOptions(asked, () => api.types.get(id))
-      const { value, version } = await api.types.replace(id, asked.body, options)
+    handle(service, async (context) => {
+      const { api, id, reply } = context
+      const options = await writeOptions(context, () => api.types.get(id))
+      const { value, version } = await api.types.replace(id, context.body, options)
       return sendVersion(reply.code(202), version).send(value)
     }),
   )
@@ -77,10 +77,10 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
       body,
       answers: { 201: CreatedSchema, 202: EntitySchema },
     }),
-    handle(service, async (asked) => {
-      const { api, id, reply } = asked
-      const options = await writeOptions(asked, () => api.types.get(id))
-      const { value, version, created } = await api.types.patch(id, asked.body, options)
+    handle(service, async (context) => {
+      const { api, id, reply } = context
+      const options = await writeOptions(context, () => api.types.get(id))
+      const { value, version, created } = await api.types.patch(id, context.body, options)
       void sendVersion(reply, version)
       return created ? sendCreated(reply, COLLECTION, value) : reply.code(202).send(value)
     }),
@@ -92,9 +92,9 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
       params: ['id'],
       answers: { 204: Type.Null() },
     }),
-    handle(service, async (asked) => {
-      const { api, id, reply } = asked
-      await api.types.remove(id, await writeOptions(asked, () => api.types.get(id)))
+    handle(service, async (context) => {
+      const { api, id, reply } = context
+      await api.types.remove(id, await writeOptions(context, () => api.types.get(id)))
       return reply.code(204).send()
     }),
   )

@@ -4,7 +4,7 @@ import type { Job, JobHandler } from '../../../jobs/contract.ts'
 import { itemHandler } from '../../../jobs/item-handler.ts'
 import type { CollectionSpec, Store } from '../../../storage/contract.ts'
 import type { BatchOperation, TaskAction } from './batch-schema.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { act } from './task-action.ts'
 import type { TaskChanges } from '../tasks/task-changes.ts'
 
@@ -26,7 +26,7 @@ const KEPT_MS = 7 * 86_400_000
 /** Its items are ids of tasks. */
 export function batchHandler(
   changes: (tenant: string) => TaskChanges,
-  books: (tenant: string) => TenantRepositories,
+  collections: (tenant: string) => TenantCollections,
 ): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -36,7 +36,7 @@ export function batchHandler(
     batchSize: BATCH_SIZE,
     slice: SLICE,
     item: (id, { tenant, job }, isRepeat) =>
-      act(changes(tenant), books(tenant), id, batchData(job).action, job.id, isRepeat),
+      act(changes(tenant), collections(tenant), id, batchData(job).action, job.id, isRepeat),
   })
 }
 

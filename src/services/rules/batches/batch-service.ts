@@ -5,7 +5,7 @@ import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { itemResults } from '../../../web/item-results.ts'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
 import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { BatchApi } from '../contract.ts'
 import { noBatch, noTaskWithId } from '../error-texts.ts'
 import { describeBatch, readBatch } from './read-batch.ts'
@@ -22,16 +22,16 @@ const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
 export function batchApi(
-  parts: TaskDependencies & { readonly jobs: (tenant: string) => JobQueue },
-  books: TenantRepositories,
+  dependencies: TaskDependencies & { readonly jobs: (tenant: string) => JobQueue },
+  collections: TenantCollections,
   caller: Caller,
 ): BatchApi {
-  const { maker, changes, show, newId, resources } = parts
-  const jobs = parts.jobs(books.tenant)
-  const narrowed = (where: TaskFilter) => withResources(where, books.tenant, resources(), '/query')
+  const { maker, changes, show, newId, resources } = dependencies
+  const jobs = dependencies.jobs(collections.tenant)
+  const narrowed = (where: TaskFilter) => withResources(where, collections.tenant, resources(), '/query')
   const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
     const read = readBatch(request, maker.plugs)
-    const { ids, missing } = await selected(books, await narrowed(read.where))
+    const { ids, missing } = await selected(collections, await narrowed(read.where))
     const id = newId()
     const operation = operationOf(request, read)
     const data: BatchData = { operation, action: read.action, missing }
@@ -56,21 +56,21 @@ export function batchApi(
       const read = readBatch(request, maker.plugs)
       const where = taskConditions(await narrowed(read.where))
       const [found, total] = await Promise.all([
-        books.tasks.find({ where, sort: NEWEST_FIRST, limit: MAX_PREVIEWED }),
-        books.tasks.count(where),
+        collections.tasks.find({ where, sort: NEWEST_FIRST, limit: MAX_PREVIEWED }),
+        collections.tasks.count(where),
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        tasks.push(await preview(changes, show, books, value, read.action))
+        tasks.push(await preview(changes, show, collections, value, read.action))
         if (tasks.length % 20 === 0) await setImmediate()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
     },
     previewReload: async (id, options) =>
-      preview(changes, show, books, await taskOf(books, id), { action: 'reload', ...options }),
+      preview(changes, show, collections, await taskOf(collections, id), { action: 'reload', ...options }),
     reload: (id, options) =>
       withLosses(async (told) =>
-        show.whole(books, await changes.reload(books, id, { ...options, told }), { format: 'bn' }),
+        show.whole(collections, await changes.reload(collections, id, { ...options, told }), { format: 'bn' }),
       ),
   }
 }
@@ -81,19 +81,23 @@ function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOpera
 
 /** The tasks as they are when the operation is queued; of ids that are asked for, those that do not exist. */
 async function selected(
-  books: TenantRepositories,
+  collections: TenantCollections,
   where: TaskFilter,
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
-  if (where.ids === undefined) return { ids: await allIds(books, where), missing: [] }
+  if (where.ids === undefined) return { ids: await allIds(collections, where), missing: [] }
   const { ids: asked, ...others } = where
   const ids: string[] = []
   const missing: string[] = []
   for (let from = 0; from < asked.length; from += NAMED_AT_ONCE) {
     const some = asked.slice(from, from + NAMED_AT_ONCE)
-    const existing = new Set(await books.tasks.ids({ where: taskConditions({ ids: some }), limit: NAMED_AT_ONCE }))
+    const existing = new Set(
+      await collections.tasks.ids({ where: taskConditions({ ids: some }), limit: NAMED_AT_ONCE }),
+    )
     const conditions = taskConditions({ ...others, ids: some })
     const fitting =
-      conditions.length === 1 ? existing : new Set(await books.tasks.ids({ where: conditions, limit: NAMED_AT_ONCE }))
+      conditions.length === 1
+        ? existing
+        : new Set(await collections.tasks.ids({ where: conditions, limit: NAMED_AT_ONCE }))
     for (const id of some) if (fitting.has(id)) ids.push(id)
     for (const id of some) if (!existing.has(id)) missing.push(id)
     await setImmediate()
@@ -101,10 +105,10 @@ async function selected(
   return { ids, missing }
 }
 
-async function allIds(books: TenantRepositories, where: TaskFilter): Promise<readonly string[]> {
+async function allIds(collections: TenantCollections, where: TaskFilter): Promise<readonly string[]> {
   const found: string[] = []
   for (let afterId: string | undefined; ;) {
-    const portion = await books.tasks.ids({
+    const portion = await collections.tasks.ids({
       where: taskConditions(where),
       limit: IDS_AT_ONCE,
       ...(afterId !== undefined && { afterId }),

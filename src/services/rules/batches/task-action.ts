@@ -1,7 +1,7 @@
 /** One action of a batch on one task: what it does, and what it would change. */
 import { AppError } from '../../../kernel/errors.ts'
 import type { BatchEntry, TaskAction } from './batch-schema.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { documentChanges } from '../document-changes.ts'
 import { refusalText } from '../error-body.ts'
 import { noTaskWithId, notPossible, removeRefused } from '../error-texts.ts'
@@ -19,7 +19,7 @@ const DONE: BatchEntry = { statusCode: 200 }
  */
 export async function act(
   changes: TaskChanges,
-  books: TenantRepositories,
+  collections: TenantCollections,
   id: string,
   action: TaskAction,
   batch: string,
@@ -27,11 +27,11 @@ export async function act(
 ): Promise<BatchEntry> {
   try {
     if (again) {
-      const stored = await books.tasks.get(id)
+      const stored = await collections.tasks.get(id)
       if (stored === undefined && removes(action)) return DONE
       if (stored?.value.batch === batch) return DONE
     }
-    await carryOut(changes, books, id, action, batch)
+    await carryOut(changes, collections, id, action, batch)
     return DONE
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
@@ -50,7 +50,7 @@ function removes({ action }: TaskAction): boolean {
 
 async function carryOut(
   changes: TaskChanges,
-  books: TenantRepositories,
+  collections: TenantCollections,
   id: string,
   action: TaskAction,
   batch: string,
@@ -58,21 +58,21 @@ async function carryOut(
   const options = { batch }
   switch (action.action) {
     case 'start':
-      return void (await changes.start(books, id, options))
+      return void (await changes.start(collections, id, options))
     case 'stop':
-      return void (await changes.stop(books, id, options))
+      return void (await changes.stop(collections, id, options))
     case 'restart':
-      return void (await changes.restart(books, id, options))
+      return void (await changes.restart(collections, id, options))
     case 'reload':
-      return void (await changes.reload(books, id, { ...options, templateVersion: action.templateVersion }))
+      return void (await changes.reload(collections, id, { ...options, templateVersion: action.templateVersion }))
     case 'delete':
-      return changes.remove(books, id, options)
+      return changes.remove(collections, id, options)
     case 'stopAndDelete':
-      return changes.remove(books, id, { ...options, force: true })
+      return changes.remove(collections, id, { ...options, force: true })
     case 'updatePlugins':
-      return void (await changes.updatePlugs(books, id, action.updates, options))
+      return void (await changes.updatePlugs(collections, id, action.updates, options))
     case 'updateProperties':
-      return void (await changes.updateProperties(books, id, action.update, options))
+      return void (await changes.updateProperties(collections, id, action.update, options))
   }
 }
 
@@ -80,13 +80,13 @@ async function carryOut(
 export async function preview(
   changes: TaskChanges,
   show: TaskShow,
-  books: TenantRepositories,
+  collections: TenantCollections,
   task: TaskRecord,
   action: TaskAction,
 ): Promise<TaskPreview> {
   const { id: ID, name } = task
   try {
-    return { ID, name, ...(await outcome(changes, show, books, task, action)) }
+    return { ID, name, ...(await outcome(changes, show, collections, task, action)) }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
     return { ID, name, changed: false, changes: [], error: refusalText(error) }
@@ -98,7 +98,7 @@ type Outcome = Omit<TaskPreview, 'ID' | 'name'>
 async function outcome(
   changes: TaskChanges,
   show: TaskShow,
-  books: TenantRepositories,
+  collections: TenantCollections,
   task: TaskRecord,
   action: TaskAction,
 ): Promise<Outcome> {
@@ -118,19 +118,19 @@ async function outcome(
     case 'stopAndDelete':
       return changing([{ path: '', from: { ID: task.id } }])
     case 'reload':
-      return updated(await changes.drafts.reloaded(books, task, action.templateVersion))
+      return updated(await changes.drafts.reloaded(collections, task, action.templateVersion))
     case 'updatePlugins':
-      return updated(await changes.drafts.withUpdates(books, task, action.updates))
+      return updated(await changes.drafts.withUpdates(collections, task, action.updates))
     case 'updateProperties':
-      return updated(await changes.drafts.withProperties(books, task, action.update))
+      return updated(await changes.drafts.withProperties(collections, task, action.update))
   }
 
   /** What an update would change in the task, and what its run would lose. */
   async function updated(draft: Draft): Promise<Outcome> {
-    const before = { ...(await show.rule(books, task)), settings: task.effective }
+    const before = { ...(await show.rule(collections, task)), settings: task.effective }
     const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
     const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }
-    const effect = await changes.effect(books, task, draft)
+    const effect = await changes.effect(collections, task, draft)
     const { templateVersion } = draft.fields
     return {
       ...changing(documentChanges(before, after)),

@@ -30,7 +30,7 @@ import { nextTurn, TimeSlicer } from './time-slicer.ts'
 
 export interface CheckpointDependencies {
   readonly store: Store
-  readonly stage: DeterministicEngine
+  readonly deterministic: DeterministicEngine
   readonly scheduler: SchedulerLike
   readonly settings: CheckpointSettings
   /** position of the last input that was applied */
@@ -65,7 +65,7 @@ const WORTH_A_TRIM = 5_000
 const TRIM_MS = 60_000
 
 export class Checkpoints {
-  readonly #parts: CheckpointDependencies
+  readonly #dependencies: CheckpointDependencies
   readonly #tasks = new Set<string>()
   readonly #resources = new Set<string>()
   readonly #gone = new Set<string>()
@@ -90,15 +90,15 @@ export class Checkpoints {
   /** why, by task */
   readonly unstored = new Map<string, string>()
 
-  constructor(parts: CheckpointDependencies, mark: Mark | undefined) {
-    this.#parts = parts
+  constructor(dependencies: CheckpointDependencies, mark: Mark | undefined) {
+    this.#dependencies = dependencies
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
   }
 
   /** The task has changed. `byTimer`: no input follows that tells when. */
   touched(id: string, byTimer: boolean): void {
     this.#tasks.add(id)
-    if (byTimer || this.#parts.stage.book.fresh.has(id)) this.#isUrgent = true
+    if (byTimer || this.#dependencies.deterministic.ledger.fresh.has(id)) this.#isUrgent = true
     this.#arm()
   }
 
@@ -125,11 +125,11 @@ export class Checkpoints {
 
   /** After inputs. */
   settled(): void {
-    if (!this.#isUrgent && this.#parts.stage.engine.counts.calls !== this.#calls) {
+    if (!this.#isUrgent && this.#dependencies.deterministic.engine.counts.calls !== this.#calls) {
       this.#isUrgent = true
       this.#arm()
     }
-    if (this.#parts.position() - this.#mark.position > MAX_INPUTS && this.#isBehind) void this.flush()
+    if (this.#dependencies.position() - this.#mark.position > MAX_INPUTS && this.#isBehind) void this.flush()
   }
 
   /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
@@ -137,7 +137,7 @@ export class Checkpoints {
     this.#disarm()
     this.#round ??= this.#store()
       .catch((error: unknown) => {
-        this.#parts.logger?.error(`states of tasks were not stored: ${messageOf(error)}`)
+        this.#dependencies.logger?.error(`states of tasks were not stored: ${messageOf(error)}`)
       })
       .finally(() => {
         this.#round = undefined
@@ -168,7 +168,7 @@ export class Checkpoints {
     if (this.#timer !== undefined && (this.#isSoon || !this.#isUrgent)) return
     this.#disarm()
     this.#isSoon = this.#isUrgent
-    const { scheduler, settings } = this.#parts
+    const { scheduler, settings } = this.#dependencies
     this.#timer = scheduler.schedule(() => void this.flush(), this.#isSoon ? settings.soonMs : settings.inputMs)
   }
 
@@ -178,10 +178,10 @@ export class Checkpoints {
   }
 
   async #store(): Promise<void> {
-    const { store, stage, position, floor } = this.#parts
+    const { store, deterministic, position, floor } = this.#dependencies
     const began = position()
     const ids = this.#take()
-    const gone = [...this.#gone].filter((id) => stage.task(id) === undefined)
+    const gone = [...this.#gone].filter((id) => deterministic.task(id) === undefined)
     this.#gone.clear()
     const states = store.collection(STATES)
     try {
@@ -192,15 +192,15 @@ export class Checkpoints {
       for (const id of gone) for (const known of [this.#cut, this.#kept, this.#held, this.unstored]) known.delete(id)
       if (deletions.length > 0) await store.commit(deletions)
       let slice = this.#slice()
-      const turns = new TimeSlicer()
+      const slicer = new TimeSlicer()
       while (ids.length > 0) {
         const id = ids.pop()
         if (id !== undefined) this.#add(slice, id)
-        if (!turns.isLong && slice.writes.length < MAX_PER_SLICE) continue
+        if (!slicer.isLong && slice.writes.length < MAX_PER_SLICE) continue
         await this.#commit(slice, this.#mark)
         slice = this.#slice()
         await nextTurn()
-        await turns.rest()
+        await slicer.rest()
       }
       // The log is needed from where a state is that could not be stored.
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))
@@ -216,7 +216,7 @@ export class Checkpoints {
   }
 
   async #trim(upTo: number): Promise<void> {
-    const { store, scheduler } = this.#parts
+    const { store, scheduler } = this.#dependencies
     const now = scheduler.now()
     const isWorthIt = upTo - this.#trimmed >= WORTH_A_TRIM || now - this.#trimmedAt >= TRIM_MS
     if (!isWorthIt || upTo === this.#trimmed) return
@@ -226,11 +226,11 @@ export class Checkpoints {
   }
 
   #take(): string[] {
-    const { stage } = this.#parts
+    const { deterministic } = this.#dependencies
     this.#isUrgent = false
-    this.#calls = stage.engine.counts.calls
+    this.#calls = deterministic.engine.counts.calls
     for (const resource of this.#resources) {
-      for (const { id } of stage.engine.listenersOf(resource)) this.#tasks.add(id)
+      for (const { id } of deterministic.engine.listenersOf(resource)) this.#tasks.add(id)
     }
     const ids = [...this.#tasks]
     this.#tasks.clear()
@@ -239,13 +239,13 @@ export class Checkpoints {
   }
 
   #slice(): Slice {
-    return new Slice(this.#parts, this.#cut)
+    return new Slice(this.#dependencies, this.#cut)
   }
 
   /** With the mark, so that what is stored and how far the runner has come are one. */
   async #commit(slice: Slice, mark: Mark): Promise<void> {
-    const { store, stage, later } = this.#parts
-    const next: Mark = { position: mark.position, time: stage.now, later: [...later] }
+    const { store, deterministic, later } = this.#dependencies
+    const next: Mark = { position: mark.position, time: deterministic.now, later: [...later] }
     const marking = store.collection(MARKS).putting(MARK_ID, next)
     try {
       await store.commit([...slice.writes, marking])
@@ -265,7 +265,7 @@ export class Checkpoints {
 
   /** A state in parts, when one document cannot hold it. */
   async #storeAlone(id: string): Promise<void> {
-    const { store } = this.#parts
+    const { store } = this.#dependencies
     for (const inParts of [false, true]) {
       const alone = this.#slice()
       try {
@@ -295,7 +295,7 @@ export class Checkpoints {
   #hold(id: string, error: unknown): void {
     if (!this.unstored.has(id)) {
       const text = `the state of task ${id} cannot be stored, the log is kept for it: ${messageOf(error)}`
-      this.#parts.logger?.error(text)
+      this.#dependencies.logger?.error(text)
     }
     this.unstored.set(id, messageOf(error))
     if (!this.#held.has(id)) this.#held.set(id, this.#mark.position)
@@ -323,12 +323,12 @@ function isRefusal(error: unknown): boolean {
 class Slice {
   readonly states: { readonly id: string; readonly parts: number; readonly oldest: number | undefined }[] = []
   readonly writes: Write[] = []
-  readonly #parts: CheckpointDependencies
+  readonly #dependencies: CheckpointDependencies
   readonly #cut: ReadonlyMap<string, number>
   readonly #deliveries: { readonly list: DeliveryRecord[]; readonly count: number }[] = []
 
-  constructor(parts: CheckpointDependencies, cut: ReadonlyMap<string, number>) {
-    this.#parts = parts
+  constructor(dependencies: CheckpointDependencies, cut: ReadonlyMap<string, number>) {
+    this.#dependencies = dependencies
     this.#cut = cut
   }
 
@@ -338,11 +338,11 @@ class Slice {
 
   /** Throws `TOO_LARGE` for a state that is too large even for parts. */
   add(id: string, inParts = this.#cut.has(id)): void {
-    const { store, stage, position, settings } = this.#parts
-    const task = stage.task(id)
-    const saved = stage.save(id)
+    const { store, deterministic, position, settings } = this.#dependencies
+    const task = deterministic.task(id)
+    const saved = deterministic.save(id)
     if (task === undefined || saved === undefined) return
-    const now: StateRecord = { epoch: task.epoch, position: position(), time: stage.now, ...saved }
+    const now: StateRecord = { epoch: task.epoch, position: position(), time: deterministic.now, ...saved }
     const { record, oldest } = withoutKept(now)
     const had = this.#cut.get(id) ?? 0
     const { writes, parts } = inParts
@@ -350,7 +350,7 @@ class Slice {
       : wholeState(store, id, record, had)
     this.states.push({ id, parts, oldest })
     this.writes.push(...writes)
-    const list = stage.book.fresh.get(id)
+    const list = deterministic.ledger.fresh.get(id)
     if (list === undefined) return
     this.#deliveries.push({ list, count: list.length })
     const deliveries = store.collection(DELIVERIES)
@@ -360,7 +360,7 @@ class Slice {
   /** It is durable: what it had is not fresh any more. */
   stored(): void {
     for (const { list, count } of this.#deliveries) list.splice(0, count)
-    const { fresh } = this.#parts.stage.book
+    const { fresh } = this.#dependencies.deterministic.ledger
     for (const id of this.ids) if (fresh.get(id)?.length === 0) fresh.delete(id)
   }
 }

@@ -38,7 +38,7 @@ export class DeliveryLedger {
     this.fresh.delete(task)
   }
 
-  /** Deliveries that another book has seen the end of. */
+  /** Deliveries that another ledger has seen the end of. */
   addFresh(task: string, records: readonly DeliveryRecord[]): void {
     if (records.length > 0) this.fresh.set(task, [...records, ...(this.fresh.get(task) ?? [])])
   }

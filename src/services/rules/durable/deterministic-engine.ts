@@ -1,6 +1,6 @@
 /**
  * Tasks of one tenant in an engine whose time is moved by their inputs: between two inputs every timer acts at the very
- * moment at which it was due, however late the process came to it. The same stage therefore does the same with the same
+ * moment at which it was due, however late the process came to it. The same engine therefore does the same with the same
  * inputs, live and when a log is played again.
  *
  * REPLAY-1 an input is applied at its `at`, after all timers that are due until then
@@ -79,7 +79,7 @@ const SEED = 1
 
 export class DeterministicEngine {
   readonly engine: CoreEngine
-  readonly book = new DeliveryLedger()
+  readonly ledger = new DeliveryLedger()
   /** by id */
   readonly waiting = new Map<string, WaitingTask>()
   /** what a `begin` of that id means */
@@ -110,7 +110,7 @@ export class DeterministicEngine {
         answered: ({ id }, execution, call, reply) => hooks.answered(id, this.epochOf(id), execution.id, call, reply),
         answeredAhead: ({ id }, input, node, outcome) =>
           hooks.answeredAhead(id, this.epochOf(id), input, node, outcome),
-        waits: ({ id }, execution) => this.book.waits(id, this.#effect(id, execution), execution),
+        waits: ({ id }, execution) => this.ledger.waits(id, this.#effect(id, execution), execution),
         gave: ({ id }, execution, outcome) => this.#gave(id, execution, outcome),
       },
     })
@@ -189,7 +189,7 @@ export class DeterministicEngine {
   /** A stored task is here as it was. Throws `SAVED_STATE`, `VALIDATION`. */
   async restore({ task, record }: WaitingTask, isAgain = true): Promise<void> {
     this.#staged.set(task.id, { task, isOver: false })
-    this.book.begin(task.id, record.delivered, record.underWay)
+    this.ledger.begin(task.id, record.delivered, record.underWay)
     const { id, createTime, source, settings } = task
     const { resources, state } = record
     if (isAgain) this.#restoring = task.id
@@ -198,7 +198,7 @@ export class DeterministicEngine {
       await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, of)
     } catch (error) {
       this.#staged.delete(id)
-      this.book.leave(id)
+      this.ledger.leave(id)
       throw error
     } finally {
       this.#restoring = undefined
@@ -211,8 +211,8 @@ export class DeterministicEngine {
     const task = this.engine.tasks.get(id)
     if (task === undefined) return undefined
     const { resources, state } = task.save()
-    const underWay = this.book.open(id)
-    return { resources, state, delivered: this.book.count(id), ...(underWay.length > 0 && { underWay }) }
+    const underWay = this.ledger.open(id)
+    return { resources, state, delivered: this.ledger.count(id), ...(underWay.length > 0 && { underWay }) }
   }
 
   /** All tasks leave, to wait for their `resume`. */
@@ -220,16 +220,16 @@ export class DeterministicEngine {
     this.#clock.advanceTo(until)
     for (const [id, { task }] of this.#staged) {
       const record = this.save(id)
-      this.book.leave(id)
+      this.ledger.leave(id)
       await this.#drop(id)
       if (record !== undefined) this.waiting.set(id, { task, record })
     }
   }
 
   async #resume({ ts, at }: Extract<Input, { k: 'resume' }>): Promise<void> {
-    const turns = new TimeSlicer()
+    const slicer = new TimeSlicer()
     for (const id of ts) {
-      await turns.rest()
+      await slicer.rest()
       const waiting = this.waiting.get(id)
       if (waiting === undefined) continue
       this.waiting.delete(id)
@@ -248,7 +248,7 @@ export class DeterministicEngine {
     if (task?.epoch !== e) return
     await this.#drop(t)
     this.#staged.set(t, { task, isOver: false })
-    this.book.begin(t, d)
+    this.ledger.begin(t, d)
     const { source, settings, createTime } = task
     try {
       await this.engine.begin({ source, settings }, { id: t, run: e, createTime, resources: r })
@@ -282,12 +282,12 @@ export class DeterministicEngine {
     this.waiting.delete(id)
     if (this.engine.tasks.has(id)) await this.engine.remove(id, { force: true })
     this.#staged.delete(id)
-    this.book.leave(id)
+    this.ledger.leave(id)
   }
 
   async #forget(id: string): Promise<void> {
     await this.#drop(id)
-    this.book.forget(id)
+    this.ledger.forget(id)
   }
 
   #answer({ t, e, x, c, o }: Extract<Input, { k: 'answer' }>): void {
@@ -296,7 +296,7 @@ export class DeterministicEngine {
     const reply = decodeNumbers(o) as Reply
     const execution = task.execution(x)
     if (execution === undefined || !isAsked(execution) || execution.calls !== c) return
-    if (!isRendered(reply)) this.book.answered(t, execution, reply)
+    if (!isRendered(reply)) this.ledger.answered(t, execution, reply)
     task.settle(x, c, reply)
   }
 
@@ -308,15 +308,15 @@ export class DeterministicEngine {
 
   #opened(id: string, execution: Execution): void {
     if (execution.phase === 'called')
-      this.book.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
+      this.ledger.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
     this.#hooks.opened(laterKind(execution))
   }
 
   #gave(id: string, execution: Execution, outcome: Outcome): void {
-    if (!this.book.has(id, execution)) return
+    if (!this.ledger.has(id, execution)) return
     if (execution.phase === 'called')
-      this.book.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
-    this.book.answered(id, execution, outcome)
+      this.ledger.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
+    this.ledger.answered(id, execution, outcome)
   }
 
   #effect(id: string, { input, place }: Execution): string {
@@ -326,7 +326,7 @@ export class DeterministicEngine {
   #touched(id: string): void {
     const task = this.engine.tasks.get(id)
     if (this.#restoring === id || task === undefined) return
-    this.book.touched(task)
+    this.ledger.touched(task)
     this.#hooks.touched(id)
     if (task.status !== 'running') this.#noteEnd(id)
   }

@@ -47,6 +47,8 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> 
   readonly checkpoints?: Partial<CheckpointSettings>
   /** messages that may wait in all tasks together; then posts are refused with `RATE_LIMITED`; default 1,000,000 */
   readonly maxWaitingMessages?: number
+  /** told of the time that the tasks of a tenant have reached, epoch ms: `scheduler` should not be behind it */
+  readonly reached?: (time: number) => void
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
   readonly restMs?: number
 }
@@ -110,9 +112,9 @@ class Runner implements DurableRunner {
   }
 
   get trouble(): string | undefined {
-    for (const [tenant, { unstored, stage }] of this.#open) {
+    for (const [tenant, { unstored, deterministic }] of this.#open) {
       for (const [id, error] of unstored) {
-        const name = JSON.stringify(stage.engine.tasks.get(id)?.name ?? '')
+        const name = JSON.stringify(deterministic.engine.tasks.get(id)?.name ?? '')
         return `the state of task ${id} ${name} of ${tenant} is not stored: ${error}`
       }
     }
@@ -128,8 +130,8 @@ class Runner implements DurableRunner {
 
   get counts(): RunnerCounts {
     const all = { inputs: 0, steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
-    for (const { inputs, stage } of this.#open.values()) {
-      const { steps, firings, calls, held, dropped } = stage.engine.counts
+    for (const { inputs, deterministic } of this.#open.values()) {
+      const { steps, firings, calls, held, dropped } = deterministic.engine.counts
       all.inputs += inputs
       all.steps += steps
       all.firings += firings
@@ -158,7 +160,10 @@ class Runner implements DurableRunner {
     info: (task) => {
       const info = this.#task(task)?.info()
       return (
-        info && { ...info, createTime: this.#open.get(task.tenant)?.stage.task(task.id)?.createTime ?? info.createTime }
+        info && {
+          ...info,
+          createTime: this.#open.get(task.tenant)?.deterministic.task(task.id)?.createTime ?? info.createTime,
+        }
       )
     },
     view: (task, label) => {
@@ -203,7 +208,7 @@ class Runner implements DurableRunner {
   #task({ tenant, id }: TaskRef) {
     const runner = this.#open.get(tenant)
     runner?.catchUp()
-    return runner?.stage.engine.tasks.get(id)
+    return runner?.deterministic.engine.tasks.get(id)
   }
 
   #tenant(tenant: string): Promise<TenantRunner> {
@@ -218,7 +223,7 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, ...others } = this.#options
+    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, reached, ...others } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
     const runner = await TenantRunner.open({
@@ -232,6 +237,7 @@ class Runner implements DurableRunner {
       ended: (run) => this.#ended.next(endedRun(run)),
       rare: (event) => this.#rare.next({ tenant, event }),
     })
+    reached?.(runner.deterministic.now)
     this.#open.set(tenant, runner)
     this.#opened.next([tenant, runner])
     return runner
@@ -241,7 +247,7 @@ class Runner implements DurableRunner {
   #events(): Observable<TenantEvent> {
     return new Observable<TenantEvent>((subscriber) => {
       const listen = (tenant: string, runner: TenantRunner) =>
-        subscriber.add(runner.stage.engine.events$.subscribe((event) => subscriber.next({ tenant, event })))
+        subscriber.add(runner.deterministic.engine.events$.subscribe((event) => subscriber.next({ tenant, event })))
       for (const [tenant, runner] of this.#open) listen(tenant, runner)
       subscriber.add(this.#opened.subscribe(([tenant, runner]) => listen(tenant, runner)))
       subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
@@ -251,7 +257,7 @@ class Runner implements DurableRunner {
   #watch({ tenant, id }: TaskRef): Observable<EngineEvent> {
     return new Observable<EngineEvent>((subscriber) => {
       const listen = (runner: TenantRunner) =>
-        subscriber.add(runner.stage.engine.watch(id).subscribe((event) => subscriber.next(event)))
+        subscriber.add(runner.deterministic.engine.watch(id).subscribe((event) => subscriber.next(event)))
       const open = this.#open.get(tenant)
       if (open) listen(open)
       else subscriber.add(this.#opened.subscribe(([name, runner]) => void (name === tenant && listen(runner))))
@@ -260,7 +266,7 @@ class Runner implements DurableRunner {
   }
 
   async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {
-    const { stage } = await this.#tenant(tenant)
+    const { deterministic } = await this.#tenant(tenant)
     const stored = await this.#options
       .store(tenant)
       .collection(DELIVERIES)
@@ -269,9 +275,11 @@ class Runner implements DurableRunner {
         sort: [{ field: 'number', descending: true }],
         limit: MAX_DELIVERIES,
       })
-    const fresh = stage.book.fresh.get(id) ?? []
+    const fresh = deterministic.ledger.fresh.get(id) ?? []
     const known = new Set(fresh.map(({ number }) => number))
-    const open = stage.book.open(id).map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told)
+    const open = deterministic.ledger
+      .open(id)
+      .map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told)
     const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
     const all: Delivery[] = [
       ...open.toReversed(),

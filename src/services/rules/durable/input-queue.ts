@@ -216,7 +216,7 @@ export class InputQueue {
   }
 
   async #applyAll(batch: readonly Queued[], results: readonly number[]): Promise<void> {
-    const turns = new TimeSlicer()
+    const slicer = new TimeSlicer()
     let count = 0
     let place = 0
     const own = batch.map(({ inputs, writes, resolve }) => {
@@ -231,7 +231,7 @@ export class InputQueue {
       const given: unknown[] = []
       let failure: { readonly error: unknown } | undefined
       for (const input of inputs) {
-        if (given.length > 0 && turns.isLong) await turns.rest()
+        if (given.length > 0 && slicer.isLong) await slicer.rest()
         try {
           const one = this.#hooks.apply(input, ++position)
           given.push(one instanceof Promise ? await one : one)
@@ -244,7 +244,7 @@ export class InputQueue {
       if (failure !== undefined) reject(failure.error)
       else if (inputs.length > 0) resolve({ given, results: own[i] ?? NONE })
       this.#done++
-      if (turns.isLong) await turns.rest()
+      if (slicer.isLong) await slicer.rest()
     }
   }
 }

@@ -144,45 +144,45 @@ export class Recovery {
     const starts = [arrivals[0]?.record.time, firstInput?.at, this.until].filter((time) => time !== undefined)
     const withheld = new Set<string>()
     const fail = (id: string, error: string) => void found.set(id, { error })
-    const stage = new DeterministicEngine(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
+    const deterministic = new DeterministicEngine(this.#parts, this.#hooks(withheld, fail), Math.min(...starts))
     const played = new Map(tasks.map((task) => [task.id, task]))
     for (const task of tasks) {
       if (stateOf(task, states) !== undefined) continue
-      stage.beginning.set(task.id, this.#asOf(task, this.#begins.get(task.id)?.position ?? 0))
+      deterministic.beginning.set(task.id, this.#asOf(task, this.#begins.get(task.id)?.position ?? 0))
     }
-    const turns = new TimeSlicer()
+    const slicer = new TimeSlicer()
     let next = 0
     const arrive = async (before: number) => {
       for (let one = arrivals[next]; one !== undefined && one.record.position < before; one = arrivals[++next]) {
-        stage.advanceTo(one.record.time)
+        deterministic.advanceTo(one.record.time)
         const { task, record } = one
         try {
-          await stage.restore({ task, record: { ...record, state: asCalled(task, record.state, withheld) } })
+          await deterministic.restore({ task, record: { ...record, state: asCalled(task, record.state, withheld) } })
         } catch (error) {
           fail(task.id, messageOf(error))
         }
-        await turns.rest()
+        await slicer.rest()
       }
     }
     for (const { position, input } of this.tail) {
       await arrive(position)
       const changed = input.k === 'change' ? played.get(input.t) : undefined
-      if (changed !== undefined) stage.changing.set(changed.id, this.#asOf(changed, position))
+      if (changed !== undefined) deterministic.changing.set(changed.id, this.#asOf(changed, position))
       try {
-        await stage.apply(input, position)
+        await deterministic.apply(input, position)
       } catch {
         // Who sent it was told then.
       }
-      await turns.rest()
+      await slicer.rest()
     }
     await arrive(Number.POSITIVE_INFINITY)
-    stage.advanceTo(Math.max(stage.now, this.until ?? stage.now))
+    deterministic.advanceTo(Math.max(deterministic.now, this.until ?? deterministic.now))
     for (const { id } of tasks) {
-      const record = stage.save(id) ?? stage.waiting.get(id)?.record
+      const record = deterministic.save(id) ?? deterministic.waiting.get(id)?.record
       if (record === undefined) continue
-      found.set(id, { record, isPlayed: true, deliveries: stage.book.fresh.get(id) ?? [] })
+      found.set(id, { record, isPlayed: true, deliveries: deterministic.ledger.fresh.get(id) ?? [] })
     }
-    await stage.engine.close()
+    await deterministic.engine.close()
   }
 
   /** The task as it was made after the input at that position. */

@@ -1,8 +1,8 @@
 /**
- * The tasks of one tenant, live: inputs go through the log to the stage, states go to the store, real time moves the
- * stage's time.
+ * The tasks of one tenant, live: inputs go through the log to the engine, states go to the store, real time moves the
+ * engine's time.
  *
- * TENANT-1 the stage's time never passes an input that is on its way: that one would come too late
+ * TENANT-1 the engine's time never passes an input that is on its way: that one would come too late
  * TENANT-2 until every stored task was resumed, the log keeps all that they may need
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
@@ -45,10 +45,10 @@ const SLEPT_MS = 60_000
 const RESUMED_AFTER_MS = 60_000
 
 export class TenantRunner {
-  readonly stage: DeterministicEngine
+  readonly deterministic: DeterministicEngine
   /** messages and pushes that tasks took */
   inputs = 0
-  readonly #parts: TenantRunnerDependencies
+  readonly #dependencies: TenantRunnerDependencies
   readonly #queue: InputQueue
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
@@ -63,15 +63,15 @@ export class TenantRunner {
   #isCatchingUp = false
   #isClosed = false
 
-  private constructor(parts: TenantRunnerDependencies, recovery: Recovery) {
-    const { store, scheduler, checkpoints, engine } = parts
-    this.#parts = parts
+  private constructor(dependencies: TenantRunnerDependencies, recovery: Recovery) {
+    const { store, scheduler, checkpoints, engine } = dependencies
+    this.#dependencies = dependencies
     this.#recovery = recovery
     this.#position = recovery.position
     this.#later = new Set(recovery.mark?.later)
     const hooks = {
       touched: (task: string) => this.#checkpoints.touched(task, this.#isCatchingUp),
-      rare: (event: RareEvent) => parts.rare(event),
+      rare: (event: RareEvent) => dependencies.rare(event),
       opened: (plug: string) => this.#isLater(plug),
       answered: (task: string, epoch: number, execution: number, call: number, reply: Reply) =>
         this.#answered(task, epoch, execution, call, reply),
@@ -79,7 +79,7 @@ export class TenantRunner {
         this.#answeredAhead(task, epoch, input, node, outcome),
       ended: (run: EndOfRun) => void this.#ended.push(run),
     }
-    this.stage = new DeterministicEngine(engine, hooks, recovery.until ?? scheduler.now())
+    this.deterministic = new DeterministicEngine(engine, hooks, recovery.until ?? scheduler.now())
     this.#queue = new InputQueue(store, {
       apply: (input, position) => {
         this.#position = position
@@ -96,7 +96,7 @@ export class TenantRunner {
       {
         store,
         scheduler,
-        stage: this.stage,
+        deterministic: this.deterministic,
         settings: checkpoints,
         position,
         floor,
@@ -107,8 +107,8 @@ export class TenantRunner {
     )
   }
 
-  static async open(parts: TenantRunnerDependencies): Promise<TenantRunner> {
-    const runner = new TenantRunner(parts, await Recovery.read(parts.engine, parts.store))
+  static async open(dependencies: TenantRunnerDependencies): Promise<TenantRunner> {
+    const runner = new TenantRunner(dependencies, await Recovery.read(dependencies.engine, dependencies.store))
     const until = runner.#recovery?.until
     if (until === undefined) runner.#allResumed()
     else await runner.#take({ k: 'open', until })
@@ -149,15 +149,18 @@ export class TenantRunner {
   async losses(task: RunnableTask): Promise<readonly Lost[] | undefined> {
     this.#allResumed()
     const resources = await this.#resources(task)
-    const { stage } = this
-    if (stage.task(task.id)?.epoch !== task.epoch || stage.engine.tasks.get(task.id)?.status !== 'running')
+    const { deterministic } = this
+    if (
+      deterministic.task(task.id)?.epoch !== task.epoch ||
+      deterministic.engine.tasks.get(task.id)?.status !== 'running'
+    )
       return undefined
-    return stage.engine.whatChangesTo(task, { id: task.id, resources })
+    return deterministic.engine.whatChangesTo(task, { id: task.id, resources })
   }
 
   async resume(tasks: readonly RunnableTask[]): Promise<void> {
     this.#resumedAll?.unsubscribe()
-    this.#recovery ??= await Recovery.read(this.#parts.engine, this.#parts.store)
+    this.#recovery ??= await Recovery.read(this.#dependencies.engine, this.#dependencies.store)
     const states = await this.#states(tasks.map(({ id }) => id))
     const recovered = await this.#recovery.recover(tasks, states)
     const going: RunnableTask[] = []
@@ -167,7 +170,7 @@ export class TenantRunner {
       if (found === undefined) beginning.push(this.#beginLate(task))
       else if ('error' in found) this.#fail(task, found.error)
       else {
-        this.stage.waiting.set(task.id, { task, record: found.record })
+        this.deterministic.waiting.set(task.id, { task, record: found.record })
         going.push(task)
       }
     }
@@ -175,24 +178,24 @@ export class TenantRunner {
     for (const { id } of going) {
       const found = recovered.get(id)
       if (found === undefined || 'error' in found || !found.isPlayed) continue
-      this.stage.book.addFresh(id, found.deliveries)
+      this.deterministic.ledger.addFresh(id, found.deliveries)
       this.#checkpoints.touched(id, false)
     }
     this.#resumedAll?.unsubscribe()
-    this.#resumedAll = this.#parts.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
+    this.#resumedAll = this.#dependencies.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
   }
 
   /** Rejects as the task does: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
   async send(input: Untimed<Extract<Input, { k: 'push' | 'command' }>>): Promise<void> {
     this.#allResumed()
-    if (!this.#queue.has('begin')) this.stage.require(input.t)
+    if (!this.#queue.has('begin')) this.deterministic.require(input.t)
     await this.#take(input)
     if (input.k === 'push') this.inputs++
   }
 
   /** Messages that wait for tasks at work, and are kept for them. */
   get waiting(): number {
-    return this.stage.engine.waitingMessages
+    return this.deterministic.engine.waitingMessages
   }
 
   /** States that could not be stored, by task, with the reason: the log is kept for them. */
@@ -204,7 +207,7 @@ export class TenantRunner {
     const { writes = [] } = options
     const all = messagesOf(messages)
     requireMessages(all, options)
-    this.#parts.requireRoom()
+    this.#dependencies.requireRoom()
     if (!this.#takes(all, options.channel)) return { taken: false, results: await this.#write(writes) }
     const { given, results } = await this.#take(dataOf(messages, options), writes)
     const taken = given[0] === true
@@ -213,7 +216,7 @@ export class TenantRunner {
   }
 
   async receiveAll(posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]> {
-    this.#parts.requireRoom()
+    this.#dependencies.requireRoom()
     const heard: IntakePost[] = []
     for (const post of posts) {
       const all = messagesOf(post.messages)
@@ -231,12 +234,12 @@ export class TenantRunner {
 
   /** Brings the tasks to the present. */
   catchUp(): void {
-    const now = Math.min(this.#parts.scheduler.now(), this.#queue.horizon)
-    if (this.#isClosed || now < this.stage.now) return
+    const now = Math.min(this.#dependencies.scheduler.now(), this.#queue.horizon)
+    if (this.#isClosed || now < this.deterministic.now) return
     if (!this.#hasSlept(now)) {
       this.#isCatchingUp = true
       try {
-        this.stage.advanceTo(now)
+        this.deterministic.advanceTo(now)
       } finally {
         this.#isCatchingUp = false
       }
@@ -250,11 +253,11 @@ export class TenantRunner {
     this.#resumedAll?.unsubscribe()
     this.#wake?.unsubscribe()
     await this.#checkpoints.close()
-    await this.stage.engine.close()
+    await this.deterministic.engine.close()
   }
 
   #hasSlept(now: number): boolean {
-    return now - (this.stage.nextAt ?? now) > SLEPT_MS
+    return now - (this.deterministic.nextAt ?? now) > SLEPT_MS
   }
 
   #takes(messages: readonly Message[], channel: string | undefined): boolean {
@@ -267,7 +270,7 @@ export class TenantRunner {
   }
 
   #isHeard(resource: string, channel: string | undefined): boolean {
-    for (const _task of this.stage.engine.listenersOf(resource, channel)) return true
+    for (const _task of this.deterministic.engine.listenersOf(resource, channel)) return true
     return false
   }
 
@@ -275,13 +278,13 @@ export class TenantRunner {
     if (writes.length === 0) return []
     if (this.#isClosed) throw closed()
     // the store keeps the order of commits, and nothing is here that they would have to wait for
-    if (this.#queue.isIdle) return (await this.#parts.store.commit(writes)).results
+    if (this.#queue.isIdle) return (await this.#dependencies.store.commit(writes)).results
     return (await this.#queue.addWrites(this.#present, writes)).results
   }
 
   /** Of what arrives now. */
   get #present(): number {
-    return Math.max(this.#parts.scheduler.now(), this.stage.now, this.#queue.lastAt)
+    return Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
   }
 
   #take(input: Untimed, writes: readonly Write[] = []): Promise<Applied> {
@@ -299,7 +302,7 @@ export class TenantRunner {
 
   #apply(input: Input): unknown {
     if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
-    return this.stage.apply(input, this.#position)
+    return this.deterministic.apply(input, this.#position)
   }
 
   async #begin(
@@ -308,14 +311,16 @@ export class TenantRunner {
     delivered: number,
     writes: readonly Write[] = [],
   ): Promise<void> {
-    this.stage.beginning.set(task.id, task)
+    this.deterministic.beginning.set(task.id, task)
     const { id, epoch } = task
     // What is under way for the run before comes to its end with that run.
-    const d = this.stage.task(id) ? this.stage.book.count(id) + this.stage.book.open(id).length : delivered
+    const d = this.deterministic.task(id)
+      ? this.deterministic.ledger.count(id) + this.deterministic.ledger.open(id).length
+      : delivered
     try {
       await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, writes)
     } finally {
-      if (this.stage.beginning.get(task.id) === task) this.stage.beginning.delete(task.id)
+      if (this.deterministic.beginning.get(task.id) === task) this.deterministic.beginning.delete(task.id)
     }
   }
 
@@ -327,11 +332,11 @@ export class TenantRunner {
   ): Promise<void> {
     const { id, epoch } = task
     const { source, settings } = before
-    this.stage.changing.set(id, task)
+    this.deterministic.changing.set(id, task)
     try {
       await this.#take({ k: 'change', t: id, e: epoch, r: resources, b: { source, settings } }, writes)
     } finally {
-      if (this.stage.changing.get(id) === task) this.stage.changing.delete(id)
+      if (this.deterministic.changing.get(id) === task) this.deterministic.changing.delete(id)
     }
   }
 
@@ -352,7 +357,7 @@ export class TenantRunner {
   }
 
   async #forgetting(id: string): Promise<readonly Write[]> {
-    const { store } = this.#parts
+    const { store } = this.#dependencies
     const count = Math.min(MAX_DELIVERIES, await this.#delivered(id, Number.POSITIVE_INFINITY))
     const deliveries = store.collection(DELIVERIES)
     return [
@@ -364,23 +369,23 @@ export class TenantRunner {
 
   /** How many deliveries of the task have come to an end; none before its first epoch. */
   async #delivered(id: string, epoch: number): Promise<number> {
-    if (this.stage.task(id) !== undefined) return this.stage.book.count(id)
+    if (this.deterministic.task(id) !== undefined) return this.deterministic.ledger.count(id)
     if (epoch <= 1) return 0
-    const stored = await this.#parts.store.collection(STATES).get(id)
+    const stored = await this.#dependencies.store.collection(STATES).get(id)
     return stored?.value.delivered ?? 0
   }
 
   async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
-    const prepared = this.#parts.preparer.prepare(source, settings)
-    return resolveResources(id, prepared, this.#parts.engine.ports ?? {})
+    const prepared = this.#dependencies.preparer.prepare(source, settings)
+    return resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
   }
 
   async #states(ids: readonly string[]): Promise<ReadonlyMap<string, StateRecord>> {
-    const states = this.#parts.store.collection(STATES)
+    const states = this.#dependencies.store.collection(STATES)
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, await joinedState(this.#parts.store, id, value))
+        found.set(id, await joinedState(this.#dependencies.store, id, value))
         this.#checkpoints.known(id, value)
       }
     }
@@ -398,7 +403,7 @@ export class TenantRunner {
   #takeAnswer(input: Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>): void {
     if (this.#isClosed) return
     void this.#take(input).catch((error: unknown) => {
-      this.#parts.engine.logger?.error(`an answer for task ${input.t} was not stored: ${messageOf(error)}`)
+      this.#dependencies.engine.logger?.error(`an answer for task ${input.t} was not stored: ${messageOf(error)}`)
     })
   }
 
@@ -409,7 +414,7 @@ export class TenantRunner {
   }
 
   #fail(task: RunnableTask, error: string): void {
-    this.#parts.ended({ task, status: 'failed', time: this.#parts.scheduler.now(), error })
+    this.#dependencies.ended({ task, status: 'failed', time: this.#dependencies.scheduler.now(), error })
   }
 
   #allResumed(): void {
@@ -418,17 +423,17 @@ export class TenantRunner {
   }
 
   #afterwards(): void {
-    for (const run of this.#ended.splice(0)) this.#parts.ended(run)
+    for (const run of this.#ended.splice(0)) this.#dependencies.ended(run)
     this.#arm()
   }
 
   #arm(): void {
-    const next = this.#isClosed || this.#queue.size > 0 ? undefined : this.stage.nextAt
+    const next = this.#isClosed || this.#queue.size > 0 ? undefined : this.deterministic.nextAt
     if (next === this.#wakeAt) return
     this.#wake?.unsubscribe()
     this.#wakeAt = next ?? Number.POSITIVE_INFINITY
     if (next === undefined) return
-    const { scheduler, restMs } = this.#parts
+    const { scheduler, restMs } = this.#dependencies
     const now = scheduler.now()
     const rest = Math.min(restMs, this.#wokenAt + restMs - now)
     this.#wake = scheduler.schedule(

@@ -5,7 +5,7 @@ import { applyOverrides } from '../../../core/rule/overrides.ts'
 import { Report } from '../../../core/rule/check/report.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { InspectionApi } from '../contract.ts'
 import type { NodeCommand, RuntimeNode } from './inspection-schema.ts'
 import type { NodeControl, TaskRef } from '../runner.ts'
@@ -17,18 +17,18 @@ import type { TaskEventHistory } from '../tasks/task-event-history.ts'
 
 export interface InspectionDependencies extends TaskDependencies {
   readonly nodes: NodeControl
-  readonly trail: TaskEventHistory
+  readonly history: TaskEventHistory
   readonly now: () => number
 }
 
 const GATE_STATES = ['TRUE', 'FALSE']
 
-export function inspectionApi(parts: InspectionDependencies, books: TenantRepositories): InspectionApi {
-  const { maker, show, forms, nodes, trail, now } = parts
-  const refOf = (id: string): TaskRef => ({ tenant: books.tenant, id })
+export function inspectionApi(dependencies: InspectionDependencies, collections: TenantCollections): InspectionApi {
+  const { maker, show, forms, nodes, history, now } = dependencies
+  const refOf = (id: string): TaskRef => ({ tenant: collections.tenant, id })
 
   const graphOf = async (task: TaskRecord): Promise<RuleGraph> =>
-    applyOverrides(await show.graph(books, task), task.settings.nodes ?? [], '/nodes', new Report())
+    applyOverrides(await show.graph(collections, task), task.settings.nodes ?? [], '/nodes', new Report())
 
   const node = async (task: TaskRecord, label: string): Promise<RuntimeNode> => {
     const graph = await graphOf(task)
@@ -43,9 +43,9 @@ export function inspectionApi(parts: InspectionDependencies, books: TenantReposi
   }
 
   return {
-    node: async (id, label) => node(await taskOf(books, id), label),
+    node: async (id, label) => node(await taskOf(collections, id), label),
     states: async (id, label) => {
-      const graph = await graphOf(await taskOf(books, id))
+      const graph = await graphOf(await taskOf(collections, id))
       const sensor = graph.sensors?.find((each) => each.label === label)
       if (sensor) return maker.plugs.find('sensor', sensor.name, sensor.version)?.states ?? []
       if (graph.relations?.some((each) => each.label === label)) return GATE_STATES
@@ -53,39 +53,39 @@ export function inspectionApi(parts: InspectionDependencies, books: TenantReposi
       throw noNode(id, label, graph)
     },
     push: async (id, label, { state, rawData }) => {
-      const task = await running(books, id, `push to ${label}`)
+      const task = await running(collections, id, `push to ${label}`)
       await nodes.push(refOf(id), label, { ...(state !== undefined && { state }), ...(rawData && { rawData }) })
       return node(task, label)
     },
     command: async (id, label, command) => {
-      const task = await running(books, id, `apply ${wordOf(command)} to ${label}`)
+      const task = await running(collections, id, `apply ${wordOf(command)} to ${label}`)
       if (command.state !== undefined) await nodes.push(refOf(id), label, { state: command.state })
       else await nodes.command(refOf(id), label, command.operation)
       return node(task, label)
     },
     explain: async (id, label) => {
-      const task = await taskOf(books, id)
+      const task = await taskOf(collections, id)
       if (task.epoch === 0) throw new AppError('WRONG_STATUS', `task ${id} has not been started`)
       return nodes.explain(refOf(id), label)
     },
     log: async (query) => {
-      await taskOf(books, query.taskId)
-      return logPage(trail.events(refOf(query.taskId)), query)
+      await taskOf(collections, query.taskId)
+      return logPage(history.events(refOf(query.taskId)), query)
     },
     events: (id, options) =>
       later(async () => {
-        await taskOf(books, id)
-        return trail.stream(refOf(id), now(), options)
+        await taskOf(collections, id)
+        return history.stream(refOf(id), now(), options)
       }),
     deliveries: async (id, query) => {
-      await taskOf(books, id)
+      await taskOf(collections, id)
       return nodes.deliveries(refOf(id), query)
     },
   }
 }
 
-async function running(books: TenantRepositories, id: string, action: string): Promise<TaskRecord> {
-  const task = await taskOf(books, id)
+async function running(collections: TenantCollections, id: string, action: string): Promise<TaskRecord> {
+  const task = await taskOf(collections, id)
   if (task.status === 'running') return task
   throw new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${task.status}`)
 }

@@ -137,7 +137,7 @@ function logRoutes(app: FastifyInstance, service: RulesService): void {
     handle(service, ({ api, query }) => {
       const taskId = query.text('taskId')
       if (taskId === undefined) query.missing('taskId', 'write taskId=<id of a task>')
-      const asked = {
+      const context = {
         logLevel: query.oneOf('logLevel', LOG_LEVELS),
         messageContains: query.text('messageContains'),
         from: query.time('from'),
@@ -146,7 +146,7 @@ function logRoutes(app: FastifyInstance, service: RulesService): void {
         limit: query.integer('limit', { least: 1, most: 1000 }),
       }
       query.done()
-      const present = Object.entries(asked).filter(([, value]) => value !== undefined)
+      const present = Object.entries(context).filter(([, value]) => value !== undefined)
       return api.inspection.log({ taskId: taskId ?? '', ...Object.fromEntries(present) })
     }),
   )

@@ -191,7 +191,7 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   app.post(
     '/api/templates/run',
     described({ summary: 'Run the graph in the body; nothing is stored', ...run }),
-    handle(service, (asked) => sendRun(asked, undefined, {})),
+    handle(service, (context) => sendRun(context, undefined, {})),
   )
   app.post(
     '/api/templates/:name/run',
@@ -201,17 +201,17 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
       ...run,
       query: { ...run.query, ...version },
     }),
-    handle(service, (asked) => sendRun(asked, asked.param('name'), {})),
+    handle(service, (context) => sendRun(context, context.param('name'), {})),
   )
   app.post(
     '/api/templates/debug',
     described({ summary: 'Run one node of the graph in the body', ...debug }),
-    handle(service, (asked) => sendRun(asked, undefined, nodeToDebug(asked))),
+    handle(service, (context) => sendRun(context, undefined, nodeToDebug(context))),
   )
   app.post(
     '/api/templates/:name/debug',
     described({ summary: 'Run one node of a template', ...stored, ...debug, query: { ...debug.query, ...version } }),
-    handle(service, (asked) => sendRun(asked, asked.param('name'), nodeToDebug(asked))),
+    handle(service, (context) => sendRun(context, context.param('name'), nodeToDebug(context))),
   )
 }
 

@@ -105,12 +105,12 @@ function plugRoutes(app: FastifyInstance, service: RulesService, family: PlugFam
   app.post(
     `/api/${family}/:name`,
     described({ summary: `Run the newest version of a ${kind} plug once`, params: ['name'], ...call }),
-    handle(service, (asked) => callPlug(asked, family)),
+    handle(service, (context) => callPlug(context, family)),
   )
   app.post(
     `/api/${family}/:name/versions/:version`,
     described({ summary: `Run one version of a ${kind} plug once`, params: ['name', 'version'], ...call }),
-    handle(service, (asked) => callPlug(asked, family, asked.param('version'))),
+    handle(service, (context) => callPlug(context, family, context.param('version'))),
   )
 }
 

@@ -2,7 +2,7 @@
 import { resolveResources } from '../../../core/engine/model.ts'
 import type { Ports } from '../../../core/ports.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { TaskChanges } from './task-changes.ts'
 import type { TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -19,10 +19,10 @@ export interface Rebinding {
  * Starts those tasks of a resource anew whose nodes would be bound to other resources now; gives how many. A task that
  * could not be bound at all now keeps what it has: it is better late than gone.
  */
-export async function rebind(parts: Rebinding, books: TenantRepositories, resource: string): Promise<number> {
+export async function rebind(parts: Rebinding, collections: TenantCollections, resource: string): Promise<number> {
   let count = 0
   for (let afterId: string | undefined; ;) {
-    const found = await books.tasks.find({
+    const found = await collections.tasks.find({
       where: [
         { field: 'resource', op: 'eq', value: resource },
         { field: 'status', op: 'eq', value: 'running' },
@@ -31,9 +31,9 @@ export async function rebind(parts: Rebinding, books: TenantRepositories, resour
       ...(afterId !== undefined && { afterId }),
     })
     for (const { id, value } of found) {
-      if (value.effective.resource !== resource || !(await isBoundElsewhere(parts, books, value))) continue
+      if (value.effective.resource !== resource || !(await isBoundElsewhere(parts, collections, value))) continue
       try {
-        await parts.changes.restart(books, id)
+        await parts.changes.restart(collections, id)
         count++
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error
@@ -46,11 +46,11 @@ export async function rebind(parts: Rebinding, books: TenantRepositories, resour
 
 async function isBoundElsewhere(
   { maker, ports }: Rebinding,
-  books: TenantRepositories,
+  collections: TenantCollections,
   task: TaskRecord,
 ): Promise<boolean> {
   try {
-    const prepared = maker.prepare(await maker.parts(books, task))
+    const prepared = maker.prepare(await maker.parts(collections, task))
     if (!prepared.graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')) return false
     const resolved = new Set(await resolveResources(task.id, prepared, ports))
     return resolved.size !== task.resourceIds.length || task.resourceIds.some((id) => !resolved.has(id))

@@ -8,7 +8,7 @@ import type { Template } from '../../../core/rule/rule.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { LruCache } from '../../../kernel/lru-cache.ts'
 import type { Stored, Write } from '../../../storage/contract.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'
 import type { TemplateRecord } from '../templates/template-record.ts'
@@ -45,29 +45,30 @@ export class SourceRepository {
   }
 
   /** The source that a task made of a template now would have: of its newest version, or of the one that is named. Throws `VALIDATION`. */
-  async ofTemplate(books: TenantRepositories, name: string, number?: number): Promise<VersionedSource> {
-    const stored = await books.templates.get(name)
+  async ofTemplate(collections: TenantCollections, name: string, number?: number): Promise<VersionedSource> {
+    const stored = await collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
     const newest = versionOf(stored.value).number
-    if (number === undefined || number === newest) return { source: this.#ofNewest(books, stored), version: newest }
-    const old = await oldVersion(books, name, number)
+    if (number === undefined || number === newest)
+      return { source: this.#ofNewest(collections, stored), version: newest }
+    const old = await oldVersion(collections, name, number)
     if (old === undefined) throw unknownTemplateVersion(name, number, newest)
-    return { source: this.of(books, withExactVersions(old.document, this.#plugs)), version: number }
+    return { source: this.of(collections, withExactVersions(old.document, this.#plugs)), version: number }
   }
 
-  #ofNewest(books: TenantRepositories, { id, version, value }: Stored<TemplateRecord>): Source {
-    const key = `${books.tenant}\n${version}\n${id}`
+  #ofNewest(collections: TenantCollections, { id, version, value }: Stored<TemplateRecord>): Source {
+    const key = `${collections.tenant}\n${version}\n${id}`
     const known = this.#ofTemplate.get(key)
     if (known) return known
-    const source = this.of(books, withExactVersions(value.document, this.#plugs))
+    const source = this.of(collections, withExactVersions(value.document, this.#plugs))
     this.#ofTemplate.set(key, source)
     return source
   }
 
   /** The source of a document; equal documents give one object. */
-  of(books: TenantRepositories, document: Template): Source {
+  of(collections: TenantCollections, document: Template): Source {
     const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
-    const key = `${books.tenant}\n${id}`
+    const key = `${collections.tenant}\n${id}`
     const known = this.#byId.get(key)
     if (known) return known
     const source = { id, document }
@@ -75,36 +76,36 @@ export class SourceRepository {
     return source
   }
 
-  async load(books: TenantRepositories, id: string): Promise<Source> {
-    const known = this.#byId.get(`${books.tenant}\n${id}`)
+  async load(collections: TenantCollections, id: string): Promise<Source> {
+    const known = this.#byId.get(`${collections.tenant}\n${id}`)
     if (known) return known
-    const stored = await books.sources.get(id)
+    const stored = await collections.sources.get(id)
     if (stored === undefined) throw new AppError('INTERNAL', `the source ${id} of a task is not stored`)
-    return this.of(books, stored.value.document)
+    return this.of(collections, stored.value.document)
   }
 
   /** What has to be committed with a task that uses the source. */
-  writes(books: TenantRepositories, { id, document }: Source): readonly Write[] {
-    const touched = this.#touched.get(`${books.tenant}\n${id}`)
+  writes(collections: TenantCollections, { id, document }: Source): readonly Write[] {
+    const touched = this.#touched.get(`${collections.tenant}\n${id}`)
     const now = this.#now()
     if (touched !== undefined && now - touched < TOUCH_MS) return []
-    return [books.sources.putting(id, { document, touched: now })]
+    return [collections.sources.putting(id, { document, touched: now })]
   }
 
   /** After that commit. */
-  written(books: TenantRepositories, { id }: Source): void {
-    const key = `${books.tenant}\n${id}`
+  written(collections: TenantCollections, { id }: Source): void {
+    const key = `${collections.tenant}\n${id}`
     const touched = this.#touched.get(key)
     if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(key, this.#now())
   }
 
   /** At start: removes what no task has used for a day. */
-  async tidy(books: TenantRepositories): Promise<void> {
-    const used = await books.tasks.countBy('source')
+  async tidy(collections: TenantCollections): Promise<void> {
+    const used = await collections.tasks.countBy('source')
     for (let afterId: string | undefined; ;) {
-      const portion = await books.sources.find({ limit: 100, ...(afterId !== undefined && { afterId }) })
+      const portion = await collections.sources.find({ limit: 100, ...(afterId !== undefined && { afterId }) })
       for (const { id, version, value } of portion) {
-        if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await books.sources.delete(id, version)
+        if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await collections.sources.delete(id, version)
       }
       afterId = portion.at(-1)?.id
       if (portion.length < 100 || afterId === undefined) return

@@ -8,7 +8,7 @@ import { resolveResources } from '../../../core/engine/model.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Stored, Write } from '../../../storage/contract.ts'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
 import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import { effectOnRun, type RunEffect } from './run-effect.ts'
@@ -44,7 +44,7 @@ export class TaskChanges {
   /** what tasks would become */
   readonly drafts: TaskDrafts
   readonly #maker: TaskMaker
-  readonly #shelf: SourceRepository
+  readonly #sources: SourceRepository
   readonly #runner: TaskRunner
   readonly #now: () => number
   readonly #removed: (task: TaskRef) => void
@@ -53,116 +53,121 @@ export class TaskChanges {
   /** `removed` is told of every task that is gone. */
   constructor(
     maker: TaskMaker,
-    shelf: SourceRepository,
+    sources: SourceRepository,
     runner: TaskRunner,
     now: () => number,
     removed: (task: TaskRef) => void,
   ) {
-    this.drafts = new TaskDrafts(maker, shelf)
+    this.drafts = new TaskDrafts(maker, sources)
     this.#maker = maker
-    this.#shelf = shelf
+    this.#sources = sources
     this.#runner = runner
     this.#now = now
     this.#removed = removed
   }
 
-  create(books: TenantRepositories, id: string, user: string, draft: Draft): Promise<TaskRecord> {
-    return this.#lanes.run(laneOf(books, id), async () => {
+  create(collections: TenantCollections, id: string, user: string, draft: Draft): Promise<TaskRecord> {
+    return this.#lanes.run(laneOf(collections, id), async () => {
       const now = this.#now()
       const record = newRecord(id, user, now, draft)
       const parts = { source: draft.source, rule: draft.fields.rule, settings: draft.fields.settings }
       if (draft.start === false) {
         const next = { ...record, resourceIds: await this.#resources(id, draft) }
-        await this.#commit(books, 'absent', { next, changes: [], parts }, [])
+        await this.#commit(collections, 'absent', { next, changes: [], parts }, [])
         return next
       }
-      const task = runnable({ tenant: books.tenant, id }, 1, now, parts)
+      const task = runnable({ tenant: collections.tenant, id }, 1, now, parts)
       const change: TaskChange = { kind: 'begin', task }
       const plan = await this.#runner.plan(change)
       const next = begun(record, now, plan.resourceIds)
-      await this.#commit(books, 'absent', { next, changes: [change], parts }, [plan])
+      await this.#commit(collections, 'absent', { next, changes: [change], parts }, [plan])
       return next
     })
   }
 
-  start(books: TenantRepositories, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(books, id, options, async (task) => {
+  start(collections: TenantCollections, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(collections, id, options, async (task) => {
       if (task.status === 'running') throw notPossible('start', task.status)
-      return { ...this.#beginning(books, task, await this.#maker.parts(books, task)), failsTask: true }
+      return { ...this.#beginning(collections, task, await this.#maker.parts(collections, task)), failsTask: true }
     })
   }
 
-  stop(books: TenantRepositories, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(books, id, options, (task) => {
+  stop(collections: TenantCollections, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(collections, id, options, (task) => {
       if (task.status !== 'running') throw notPossible('stop', task.status)
-      return Promise.resolve({ next: this.#stopped(books, task), changes: [ending(books, task)] })
+      return Promise.resolve({ next: this.#stopped(collections, task), changes: [ending(collections, task)] })
     })
   }
 
-  restart(books: TenantRepositories, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(books, id, options, async (task) => ({
-      ...this.#beginning(books, this.#stopped(books, task), await this.#maker.parts(books, task)),
+  restart(collections: TenantCollections, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(collections, id, options, async (task) => ({
+      ...this.#beginning(collections, this.#stopped(collections, task), await this.#maker.parts(collections, task)),
       failsTask: task.status !== 'running',
     }))
   }
 
   async remove(
-    books: TenantRepositories,
+    collections: TenantCollections,
     id: string,
     options: ChangeOptions & { readonly force?: boolean } = {},
   ): Promise<void> {
-    await this.#change(books, id, options, (task) => {
+    await this.#change(collections, id, options, (task) => {
       if (task.status === 'running' && options.force !== true) throw removeRefused(task.status)
-      return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: refOf(books, id) }] })
+      return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: refOf(collections, id) }] })
     })
-    this.#removed(refOf(books, id))
+    this.#removed(refOf(collections, id))
   }
 
   /**
    * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
    * which nothing changes goes on, here and in the updates below.
    */
-  replace(books: TenantRepositories, id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(books, id, options, (task) => this.#remade(books, task, draft, draft.start))
+  replace(collections: TenantCollections, id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(collections, id, options, (task) => this.#remade(collections, task, draft, draft.start))
   }
 
   /** `templateVersion`: the version of its template to run; default: the newest. */
   reload(
-    books: TenantRepositories,
+    collections: TenantCollections,
     id: string,
     options: ChangeOptions & { readonly templateVersion?: number | undefined } = {},
   ): Promise<TaskRecord> {
-    return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.drafts.reloaded(books, task, options.templateVersion), undefined),
+    return this.#change(collections, id, options, async (task) =>
+      this.#remade(
+        collections,
+        task,
+        await this.drafts.reloaded(collections, task, options.templateVersion),
+        undefined,
+      ),
     )
   }
 
   updatePlugs(
-    books: TenantRepositories,
+    collections: TenantCollections,
     id: string,
     updates: readonly PluginUpdate[],
     options: ChangeOptions = {},
   ): Promise<TaskRecord> {
-    return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.drafts.withUpdates(books, task, updates), undefined),
+    return this.#change(collections, id, options, async (task) =>
+      this.#remade(collections, task, await this.drafts.withUpdates(collections, task, updates), undefined),
     )
   }
 
   updateProperties(
-    books: TenantRepositories,
+    collections: TenantCollections,
     id: string,
     update: PropertiesUpdate,
     options: ChangeOptions = {},
   ): Promise<TaskRecord> {
-    return this.#change(books, id, options, async (task) =>
-      this.#remade(books, task, await this.drafts.withProperties(books, task, update), undefined),
+    return this.#change(collections, id, options, async (task) =>
+      this.#remade(collections, task, await this.drafts.withProperties(collections, task, update), undefined),
     )
   }
 
   /** A run that ended by itself; told twice it counts once. */
-  async noteEnd(books: TenantRepositories, run: EndedRun): Promise<void> {
+  async noteEnd(collections: TenantCollections, run: EndedRun): Promise<void> {
     try {
-      await this.#change(books, run.task.id, {}, (task) => {
+      await this.#change(collections, run.task.id, {}, (task) => {
         const stands = task.epoch === run.epoch && task.status === 'running'
         if (!stands) return Promise.resolve({ next: task, changes: [] })
         return Promise.resolve({ next: ended(task, run, this.#runner.nodes.info(run.task)), changes: [] })
@@ -179,19 +184,19 @@ export class TaskChanges {
   }
 
   #change(
-    books: TenantRepositories,
+    collections: TenantCollections,
     id: string,
     { batch, told }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
-    return this.#lanes.run(laneOf(books, id), async () => {
+    return this.#lanes.run(laneOf(collections, id), async () => {
       for (let tries = 1; ; tries++) {
-        const stored = await books.tasks.get(id)
+        const stored = await collections.tasks.get(id)
         if (stored === undefined) throw taskNotFound(id)
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
         try {
-          const made = await this.#carryOut(books, stored, decision, batch)
+          const made = await this.#carryOut(collections, stored, decision, batch)
           if (decision.lost !== undefined) told?.(decision.lost)
           return made
         } catch (error) {
@@ -202,7 +207,7 @@ export class TaskChanges {
   }
 
   async #carryOut(
-    books: TenantRepositories,
+    collections: TenantCollections,
     stored: Stored<TaskRecord>,
     decision: Decision,
     batch: string | undefined,
@@ -212,7 +217,7 @@ export class TaskChanges {
     try {
       plans = await Promise.all(changes.map((change) => this.#runner.plan(change)))
     } catch (error) {
-      if (decision.failsTask === true) await this.#noteFailure(books, stored, error)
+      if (decision.failsTask === true) await this.#noteFailure(collections, stored, error)
       throw error
     }
     const begins = changes.findIndex(({ kind }) => kind === 'begin' || kind === 'change')
@@ -222,67 +227,72 @@ export class TaskChanges {
       ...(resourceIds && { resourceIds }),
       ...(batch !== undefined && { batch }),
     }
-    await this.#commit(books, stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
+    await this.#commit(collections, stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
     return next ?? stored.value
   }
 
-  async #noteFailure(books: TenantRepositories, stored: Stored<TaskRecord>, error: unknown): Promise<void> {
+  async #noteFailure(collections: TenantCollections, stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
     if (!(error instanceof AppError) || error.status >= 500) return
-    await books.tasks.put(task.id, failedToStart(task, this.#now(), messageOf(error)), stored.version)
+    await collections.tasks.put(task.id, failedToStart(task, this.#now(), messageOf(error)), stored.version)
   }
 
   async #commit(
-    books: TenantRepositories,
+    collections: TenantCollections,
     expect: number | 'absent',
     { next, parts }: Decision,
     plans: readonly PlannedChange[],
     id = next?.id ?? '',
   ): Promise<void> {
     const own: Write[] = [
-      next === undefined ? books.tasks.deleting(id, expect) : books.tasks.putting(id, next, expect),
-      ...(parts?.source ? this.#shelf.writes(books, parts.source) : []),
+      next === undefined ? collections.tasks.deleting(id, expect) : collections.tasks.putting(id, next, expect),
+      ...(parts?.source ? this.#sources.writes(collections, parts.source) : []),
     ]
     const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
     if (carryOut !== undefined) await carryOut(own)
-    else await books.commit([...own, ...plans.flatMap((plan) => plan.writes)])
-    if (parts?.source) this.#shelf.written(books, parts.source)
+    else await collections.commit([...own, ...plans.flatMap((plan) => plan.writes)])
+    if (parts?.source) this.#sources.written(collections, parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
   }
 
-  #beginning(books: TenantRepositories, task: TaskRecord, parts: RunnableSource): Decision {
+  #beginning(collections: TenantCollections, task: TaskRecord, parts: RunnableSource): Decision {
     const next = begun(task, this.#now(), task.resourceIds)
     const change: TaskChange = {
       kind: 'begin',
-      task: runnable(refOf(books, task.id), next.epoch, task.createTime, parts),
+      task: runnable(refOf(collections, task.id), next.epoch, task.createTime, parts),
     }
     return { next, changes: [change], parts }
   }
 
   /** The run goes on under another rule. */
-  async #changing(books: TenantRepositories, task: TaskRecord, draft: Draft, parts: RunnableSource): Promise<Decision> {
+  async #changing(
+    collections: TenantCollections,
+    task: TaskRecord,
+    draft: Draft,
+    parts: RunnableSource,
+  ): Promise<Decision> {
     const { id, epoch, createTime } = task
-    const made = (of: RunnableSource) => runnable(refOf(books, id), epoch, createTime, of)
-    const before = made(await this.#maker.parts(books, task))
+    const made = (of: RunnableSource) => runnable(refOf(collections, id), epoch, createTime, of)
+    const before = made(await this.#maker.parts(collections, task))
     const change: TaskChange = { kind: 'change', task: made(parts), before }
     return { next: withDraft(task, draft, this.#now()), changes: [change], parts }
   }
 
-  #stopped(books: TenantRepositories, task: TaskRecord): TaskRecord {
+  #stopped(collections: TenantCollections, task: TaskRecord): TaskRecord {
     if (task.status !== 'running') return task
-    const info = this.#runner.nodes.info(refOf(books, task.id))
+    const info = this.#runner.nodes.info(refOf(collections, task.id))
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
   /** What an update means for the run of a task; undefined for a task that does not run. */
-  async effect(books: TenantRepositories, task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
+  async effect(collections: TenantCollections, task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
-    const next = runnable(refOf(books, task.id), task.epoch, task.createTime, partsOf(draft))
-    return effectOnRun(await this.#prepared(books, task), draft.prepared, () => this.#runner.losses(next))
+    const next = runnable(refOf(collections, task.id), task.epoch, task.createTime, partsOf(draft))
+    return effectOnRun(await this.#prepared(collections, task), draft.prepared, () => this.#runner.losses(next))
   }
 
   async #remade(
-    books: TenantRepositories,
+    collections: TenantCollections,
     task: TaskRecord,
     draft: Draft,
     start: boolean | undefined,
@@ -291,19 +301,20 @@ export class TaskChanges {
     const parts = partsOf(draft)
     const ran = task.status === 'running'
     const goesOn = start ?? ran
-    const effect = goesOn ? await this.effect(books, task, draft) : undefined
+    const effect = goesOn ? await this.effect(collections, task, draft) : undefined
     // a run is not interrupted for nothing
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
-    if (effect?.kind === 'change') return { ...(await this.#changing(books, task, draft, parts)), lost: effect.lost }
-    const stopped = withDraft(this.#stopped(books, task), draft, this.#now())
-    if (goesOn) return this.#beginning(books, stopped, parts)
-    return { next: stopped, changes: ran ? [ending(books, task)] : [], parts }
+    if (effect?.kind === 'change')
+      return { ...(await this.#changing(collections, task, draft, parts)), lost: effect.lost }
+    const stopped = withDraft(this.#stopped(collections, task), draft, this.#now())
+    if (goesOn) return this.#beginning(collections, stopped, parts)
+    return { next: stopped, changes: ran ? [ending(collections, task)] : [], parts }
   }
 
   /** What a stored task runs as; undefined when that cannot be made any more. */
-  async #prepared(books: TenantRepositories, task: TaskRecord): Promise<Prepared | undefined> {
+  async #prepared(collections: TenantCollections, task: TaskRecord): Promise<Prepared | undefined> {
     try {
-      return this.#maker.prepare(await this.#maker.parts(books, task))
+      return this.#maker.prepare(await this.#maker.parts(collections, task))
     } catch (error) {
       if (error instanceof AppError && error.status < 500) return undefined
       throw error
@@ -326,16 +337,16 @@ function partsOf({ source, fields }: Draft): RunnableSource {
   return { source, rule: fields.rule, settings: fields.settings }
 }
 
-function laneOf(books: TenantRepositories, id: string): string {
-  return `${books.tenant}\n${id}`
+function laneOf(collections: TenantCollections, id: string): string {
+  return `${collections.tenant}\n${id}`
 }
 
-function refOf(books: TenantRepositories, id: string): TaskRef {
-  return { tenant: books.tenant, id }
+function refOf(collections: TenantCollections, id: string): TaskRef {
+  return { tenant: collections.tenant, id }
 }
 
-function ending(books: TenantRepositories, { id, epoch }: TaskRecord): TaskChange {
-  return { kind: 'end', task: refOf(books, id), epoch }
+function ending(collections: TenantCollections, { id, epoch }: TaskRecord): TaskChange {
+  return { kind: 'end', task: refOf(collections, id), epoch }
 }
 
 /** Whether a task is made of these parts already, and was posted like that. */

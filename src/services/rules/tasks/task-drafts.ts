@@ -3,7 +3,7 @@ import { Report } from '../../../core/rule/check/report.ts'
 import { applyOverrides } from '../../../core/rule/overrides.ts'
 import { validationError } from '../../../kernel/errors.ts'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { reloadRefused } from '../error-texts.ts'
 import { withUpdatedPlugs } from './plug-versions.ts'
 import type { SourceRepository } from './source-repository.ts'
@@ -13,34 +13,38 @@ import { withPinnedVersions, withProperties } from './task-settings-update.ts'
 
 export class TaskDrafts {
   readonly #maker: TaskMaker
-  readonly #shelf: SourceRepository
+  readonly #sources: SourceRepository
 
-  constructor(maker: TaskMaker, shelf: SourceRepository) {
+  constructor(maker: TaskMaker, sources: SourceRepository) {
     this.#maker = maker
-    this.#shelf = shelf
+    this.#sources = sources
   }
 
   /**
    * What a task would be after a reload: of its template's newest version, or of the one that is named. Throws
    * `WRONG_STATUS` for a task without a template.
    */
-  async reloaded(books: TenantRepositories, task: TaskRecord, templateVersion?: number): Promise<Draft> {
+  async reloaded(collections: TenantCollections, task: TaskRecord, templateVersion?: number): Promise<Draft> {
     if (task.template === undefined) throw reloadRefused(task.id)
-    return this.#maker.reload(task, await this.#shelf.ofTemplate(books, task.template, templateVersion))
+    return this.#maker.reload(task, await this.#sources.ofTemplate(collections, task.template, templateVersion))
   }
 
-  async withUpdates(books: TenantRepositories, task: TaskRecord, updates: readonly PluginUpdate[]): Promise<Draft> {
-    const { source, rule, settings } = await this.#maker.parts(books, task)
+  async withUpdates(
+    collections: TenantCollections,
+    task: TaskRecord,
+    updates: readonly PluginUpdate[],
+  ): Promise<Draft> {
+    const { source, rule, settings } = await this.#maker.parts(collections, task)
     const parts = {
-      source: source && this.#shelf.of(books, withUpdatedPlugs(source.document, updates)),
+      source: source && this.#sources.of(collections, withUpdatedPlugs(source.document, updates)),
       rule: rule && withUpdatedPlugs(rule, updates),
       settings: withPinnedVersions(settings, updates),
     }
     return this.#maker.remake(task, parts, {})
   }
 
-  async withProperties(books: TenantRepositories, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
-    const parts = await this.#maker.parts(books, task)
+  async withProperties(collections: TenantCollections, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
+    const parts = await this.#maker.parts(collections, task)
     requireNodes(parts, update)
     const settings = withProperties(parts.settings, task.effective.tags, update)
     const { tags: _tags, ...sent } = update

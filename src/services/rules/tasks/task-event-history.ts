@@ -28,7 +28,7 @@ interface Kept {
   readonly event: EngineEvent
 }
 
-interface Trail {
+interface History {
   /** what is told of every task */
   readonly rare: Kept[]
   /** everything else, of the times at which the task was watched */
@@ -52,7 +52,7 @@ interface Watch {
 
 export class TaskEventHistory {
   /** by tenant and id; the task that was quiet for longest comes first */
-  readonly #trails = new Map<string, Trail>()
+  readonly #histories = new Map<string, History>()
   readonly #watches = new Map<string, Watch>()
   readonly #reports: RunReports
   readonly #life: string
@@ -66,7 +66,7 @@ export class TaskEventHistory {
   #lost = 0
 
   /** `life`: tells the numbers of this process from those of others. `now`: epoch ms. */
-  constructor(reports: RunReports, life: string, now: () => number, calm: AdaptiveListenerOptions = {}) {
+  constructor(reports: RunReports, life: string, now: () => number, listening: AdaptiveListenerOptions = {}) {
     this.#reports = reports
     this.#life = life
     this.#now = now
@@ -74,7 +74,7 @@ export class TaskEventHistory {
       reports.events$,
       (told) => this.#noteUnwatched(told),
       () => this.#loseSight(),
-      calm,
+      listening,
     )
     this.#subscription = reports.rare$.subscribe((told) => {
       if (!this.#all.isListening) this.#noteUnwatched(told)
@@ -102,15 +102,15 @@ export class TaskEventHistory {
 
   #note(key: string, event: EngineEvent): Kept {
     const kept = { number: ++this.#number, event }
-    const trail = this.#trails.get(key) ?? { rare: [], watched: [], lost: this.#lost }
-    this.#trails.delete(key)
-    this.#trails.set(key, trail)
-    const list = isRare(event) ? trail.rare : trail.watched
+    const history = this.#histories.get(key) ?? { rare: [], watched: [], lost: this.#lost }
+    this.#histories.delete(key)
+    this.#histories.set(key, history)
+    const list = isRare(event) ? history.rare : history.watched
     list.push(kept)
     this.#kept++
     if (list.length > KEPT_PER_TASK) {
       const gone = list.splice(0, KEPT_PER_TASK / 2)
-      trail.lost = Math.max(trail.lost, gone.at(-1)?.number ?? 0)
+      history.lost = Math.max(history.lost, gone.at(-1)?.number ?? 0)
       this.#kept -= gone.length
     }
     if (this.#kept > KEPT_IN_ALL) this.#forgetQuietest()
@@ -119,17 +119,17 @@ export class TaskEventHistory {
 
   /** Oldest first. */
   events(task: TaskRef): readonly Kept[] {
-    const trail = this.#trails.get(keyOf(task))
-    if (trail === undefined) return []
-    return [...trail.rare, ...trail.watched].sort((a, b) => a.number - b.number)
+    const history = this.#histories.get(keyOf(task))
+    if (history === undefined) return []
+    return [...history.rare, ...history.watched].sort((a, b) => a.number - b.number)
   }
 
   /** The task is gone: its readers are done. */
   forget(task: TaskRef): void {
     const key = keyOf(task)
-    const trail = this.#trails.get(key)
-    if (trail) this.#kept -= sizeOf(trail)
-    this.#trails.delete(key)
+    const history = this.#histories.get(key)
+    if (history) this.#kept -= sizeOf(history)
+    this.#histories.delete(key)
     const watch = this.#watches.get(key)
     if (watch === undefined) return
     for (const reader of watch.readers) reader.end()
@@ -193,7 +193,7 @@ export class TaskEventHistory {
     const [life, text = ''] = lastEventId.split('.')
     if (life !== this.#life || !/^\d{1,15}$/.test(text)) return { missed: true, kept }
     const last = Number(text)
-    const lost = this.#trails.get(keyOf(task))?.lost ?? this.#lost
+    const lost = this.#histories.get(keyOf(task))?.lost ?? this.#lost
     return { missed: last < lost, kept: kept.filter(({ number }) => number > last) }
   }
 
@@ -226,15 +226,15 @@ export class TaskEventHistory {
     this.#watches.delete(key)
     if (this.#all.isListening) return
     // From here on something may happen in the task that nobody is told of.
-    const trail = this.#trails.get(key)
-    if (trail) trail.lost = ++this.#number
+    const history = this.#histories.get(key)
+    if (history) history.lost = ++this.#number
     else this.#lost = ++this.#number
   }
 
   /** As for one task, for all that are not watched. */
   #loseSight(): void {
     this.#lost = ++this.#number
-    for (const [key, trail] of this.#trails) if (!this.#watches.has(key)) trail.lost = this.#lost
+    for (const [key, history] of this.#histories) if (!this.#watches.has(key)) history.lost = this.#lost
   }
 
   /** A task in which nothing happens costs nothing; here it is only a matter of order. */
@@ -244,17 +244,17 @@ export class TaskEventHistory {
   }
 
   #forgetQuietest(): void {
-    const oldest = this.#trails.entries().next().value
+    const oldest = this.#histories.entries().next().value
     if (oldest === undefined) return
-    const [key, trail] = oldest
-    this.#trails.delete(key)
-    this.#kept -= sizeOf(trail)
-    const newest = Math.max(trail.rare.at(-1)?.number ?? 0, trail.watched.at(-1)?.number ?? 0)
-    this.#lost = Math.max(this.#lost, newest, trail.lost)
+    const [key, history] = oldest
+    this.#histories.delete(key)
+    this.#kept -= sizeOf(history)
+    const newest = Math.max(history.rare.at(-1)?.number ?? 0, history.watched.at(-1)?.number ?? 0)
+    this.#lost = Math.max(this.#lost, newest, history.lost)
   }
 }
 
-function sizeOf({ rare, watched }: Trail): number {
+function sizeOf({ rare, watched }: History): number {
   return rare.length + watched.length
 }
 

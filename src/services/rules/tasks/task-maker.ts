@@ -6,7 +6,7 @@ import type { CheckOptions } from '../../../core/rule/check/report.ts'
 import type { Rule, TaskSettings } from '../../../core/rule/rule.ts'
 import { validateTemplate } from '../../../core/rule/validate.ts'
 import { AppError, describeIssue, validationError, type Issue } from '../../../kernel/errors.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { plugsOf, withExactVersions } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
 import type { RunnableTask, TaskRef } from '../runner.ts'
@@ -43,17 +43,17 @@ interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
 
 export class TaskMaker {
   readonly plugs: PlugRegistry
-  readonly #shelf: SourceRepository
+  readonly #sources: SourceRepository
   readonly #preparer: Preparer
 
-  constructor(plugs: PlugRegistry, shelf: SourceRepository) {
+  constructor(plugs: PlugRegistry, sources: SourceRepository) {
     this.plugs = plugs
-    this.#shelf = shelf
+    this.#sources = sources
     this.#preparer = new Preparer(plugs)
   }
 
   /** Throws `VALIDATION` with every problem. */
-  async make(books: TenantRepositories, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+  async make(collections: TenantCollections, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
     const read = readSpecification(specification, this.plugs, options)
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
@@ -70,7 +70,7 @@ export class TaskMaker {
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
-    const { source, version } = await this.#shelf.ofTemplate(books, template, templateVersion)
+    const { source, version } = await this.#sources.ofTemplate(collections, template, templateVersion)
     const posted = { form: 'template', conf, template, templateVersion: version } as const
     return this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options)
   }
@@ -88,8 +88,8 @@ export class TaskMaker {
   }
 
   /** The parts of a stored task. */
-  async parts(books: TenantRepositories, task: TaskRecord): Promise<RunnableSource> {
-    const source = task.source === undefined ? undefined : await this.#shelf.load(books, task.source)
+  async parts(collections: TenantCollections, task: TaskRecord): Promise<RunnableSource> {
+    const source = task.source === undefined ? undefined : await this.#sources.load(collections, task.source)
     return { source, rule: task.rule, settings: task.settings }
   }
 

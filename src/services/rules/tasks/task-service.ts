@@ -1,6 +1,6 @@
 /** Tasks one by one, and lists of them. */
 import type { TaskApi } from '../contract.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { taskNotFound } from '../error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
@@ -27,53 +27,57 @@ export interface TaskDependencies {
 
 const BN = { format: 'bn' } as const
 
-export function taskApi(parts: TaskDependencies, books: TenantRepositories, caller: Caller): TaskApi {
-  const { maker, changes, show, forms, newId, resources } = parts
+export function taskApi(dependencies: TaskDependencies, collections: TenantCollections, caller: Caller): TaskApi {
+  const { maker, changes, show, forms, newId, resources } = dependencies
   const conditionsOf = async (where: TaskFilter) =>
-    taskConditions(await withResources(where, books.tenant, resources(), ''))
+    taskConditions(await withResources(where, collections.tenant, resources(), ''))
   return {
     create: async (specification, options = {}) => {
-      const draft = await maker.make(books, specification, options)
+      const draft = await maker.make(collections, specification, options)
       const told = toldOf('the task', draft.warnings, options)
-      const { id } = await changes.create(books, newId(), caller.user, draft)
+      const { id } = await changes.create(collections, newId(), caller.user, draft)
       return { ID: id, ...told }
     },
     replace: async (id, specification, options = {}) => {
-      await taskOf(books, id)
-      const draft = await maker.make(books, specification, options)
+      await taskOf(collections, id)
+      const draft = await maker.make(collections, specification, options)
       const warned = toldOf('the task', draft.warnings, options)
       return withLosses(async (told) => ({
-        ...(await show.whole(books, await changes.replace(books, id, draft, { told }), BN)),
+        ...(await show.whole(collections, await changes.replace(collections, id, draft, { told }), BN)),
         ...warned,
       }))
     },
     remove: async (id, options = {}) => {
-      await changes.remove(books, id, { force: options.forceStop === true })
+      await changes.remove(collections, id, { force: options.forceStop === true })
     },
-    start: async (id) => show.whole(books, await changes.start(books, id), BN),
-    stop: async (id) => show.whole(books, await changes.stop(books, id), BN),
-    restart: async (id) => show.whole(books, await changes.restart(books, id), BN),
-    get: async (id, options = BN) => show.whole(books, await taskOf(books, id), options),
-    conf: async (id, format) => confOf(await taskOf(books, id), format, maker, forms),
+    start: async (id) => show.whole(collections, await changes.start(collections, id), BN),
+    stop: async (id) => show.whole(collections, await changes.stop(collections, id), BN),
+    restart: async (id) => show.whole(collections, await changes.restart(collections, id), BN),
+    get: async (id, options = BN) => show.whole(collections, await taskOf(collections, id), options),
+    conf: async (id, format) => confOf(await taskOf(collections, id), format, maker, forms),
     list: async ({ where, hits, startIndex }, options = BN) => {
       const conditions = await conditionsOf(where)
       const [found, total] = await Promise.all([
-        hits === 0 ? [] : books.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
-        books.tasks.count(conditions),
+        hits === 0
+          ? []
+          : collections.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
+        collections.tasks.count(conditions),
       ])
       const values = found.map(async ({ value }) =>
-        options.withoutGraph === true ? show.withoutGraph(books, value, options) : show.listed(books, value, options),
+        options.withoutGraph === true
+          ? show.withoutGraph(collections, value, options)
+          : show.listed(collections, value, options),
       )
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
     },
-    count: async (where) => books.tasks.count(await conditionsOf(where)),
-    runs: async (id) => (await taskOf(books, id)).runs,
+    count: async (where) => collections.tasks.count(await conditionsOf(where)),
+    runs: async (id) => (await taskOf(collections, id)).runs,
   }
 }
 
 /** Throws `NOT_FOUND`. */
-export async function taskOf(books: TenantRepositories, id: string): Promise<TaskRecord> {
-  const stored = await books.tasks.get(id)
+export async function taskOf(collections: TenantCollections, id: string): Promise<TaskRecord> {
+  const stored = await collections.tasks.get(id)
   if (stored === undefined) throw taskNotFound(id)
   return stored.value
 }

@@ -2,7 +2,7 @@
 import type { TaskInfo } from '../../../core/engine/api.ts'
 import type { RuleGraph } from '../../../core/rule/rule.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { NodeControl } from '../runner.ts'
 import { runtimeNodes } from '../inspection/runtime-node.ts'
@@ -11,34 +11,34 @@ import type { SourceRepository } from './source-repository.ts'
 import { templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
-  readonly #shelf: SourceRepository
+  readonly #sources: SourceRepository
   readonly #forms: GraphForms
   readonly #nodes: NodeControl
 
-  constructor(shelf: SourceRepository, forms: GraphForms, nodes: NodeControl) {
-    this.#shelf = shelf
+  constructor(sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
+    this.#sources = sources
     this.#forms = forms
     this.#nodes = nodes
   }
 
   /** With the graph and, in `bn` form, the nodes with their states of now. */
-  async whole(books: TenantRepositories, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
-    const network = await this.#network(books, task, options.format)
-    const entity = this.withoutGraph(books, task, options)
+  async whole(collections: TenantCollections, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
+    const network = await this.#network(collections, task, options.format)
+    const entity = this.withoutGraph(collections, task, options)
     if (options.format !== 'bn' || !Array.isArray(network['nodes'])) return { ...entity, network }
-    const views = this.#nodes.view({ tenant: books.tenant, id: task.id })
+    const views = this.#nodes.view({ tenant: collections.tenant, id: task.id })
     const nodes = runtimeNodes(network['nodes'] as readonly Readonly<Record<string, unknown>>[], views)
     return { ...entity, network, nodes }
   }
 
   /** As listings show it: the graph, but no states. */
-  async listed(books: TenantRepositories, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
-    const entity = this.withoutGraph(books, task, options)
-    return { ...entity, network: await this.#network(books, task, options.format) }
+  async listed(collections: TenantCollections, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
+    const entity = this.withoutGraph(collections, task, options)
+    return { ...entity, network: await this.#network(collections, task, options.format) }
   }
 
-  withoutGraph(books: TenantRepositories, task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
-    const info = task.status === 'running' ? this.#nodes.info({ tenant: books.tenant, id: task.id }) : undefined
+  withoutGraph(collections: TenantCollections, task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
+    const info = task.status === 'running' ? this.#nodes.info({ tenant: collections.tenant, id: task.id }) : undefined
     const { type, frequency, pollingInterval, cron, rrule, timeZone, misfire, overlap } = task.effective
     const { resource, variables, tags = {} } = task.effective
     const ms = frequency ?? (pollingInterval === undefined ? undefined : pollingInterval * 1000)
@@ -75,19 +75,19 @@ export class TaskShow {
   }
 
   /** The rule of a stored task as it runs, in simplified form. */
-  rule(books: TenantRepositories, task: TaskRecord): Promise<WireGraph> {
-    return this.#network(books, task, 'simplified')
+  rule(collections: TenantCollections, task: TaskRecord): Promise<WireGraph> {
+    return this.#network(collections, task, 'simplified')
   }
 
   /** The rule of a stored task, overrides not yet in it. */
-  async graph(books: TenantRepositories, task: TaskRecord): Promise<RuleGraph> {
+  async graph(collections: TenantCollections, task: TaskRecord): Promise<RuleGraph> {
     if (task.rule !== undefined) return task.rule
     if (task.source === undefined) throw new AppError('INTERNAL', `task ${task.id} has no rule`)
-    return (await this.#shelf.load(books, task.source)).document
+    return (await this.#sources.load(collections, task.source)).document
   }
 
-  async #network(books: TenantRepositories, task: TaskRecord, format: ShowOptions['format']): Promise<WireGraph> {
-    return this.#forms.of(await this.graph(books, task), task.settings.nodes ?? [], format)
+  async #network(collections: TenantCollections, task: TaskRecord, format: ShowOptions['format']): Promise<WireGraph> {
+    return this.#forms.of(await this.graph(collections, task), task.settings.nodes ?? [], format)
   }
 }
 

@@ -5,7 +5,7 @@ import { validateTemplate } from '../../../core/rule/validate.ts'
 import { AppError, validationError } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { Condition, Stored } from '../../../storage/contract.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { TemplateApi } from '../contract.ts'
 import { refusalText } from '../error-body.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
@@ -44,7 +44,7 @@ export interface TemplateDependencies {
   readonly lanes: KeyedMutex
   readonly run: ReturnType<typeof templateRunner>
   /** reloads every task of a template */
-  readonly reloadTasks: (books: TenantRepositories, template: string) => Promise<void>
+  readonly reloadTasks: (collections: TenantCollections, template: string) => Promise<void>
   /** told after every change of a template */
   readonly templateWritten?: ((tenant: string, template: string) => void) | undefined
 }
@@ -61,15 +61,19 @@ interface ReadTemplate {
   readonly told: Pick<TemplateEntity, 'warnings'>
 }
 
-export function templateApi(parts: TemplateDependencies, books: TenantRepositories, caller: Caller): TemplateApi {
-  const { maker, forms, now, lanes } = parts
+export function templateApi(
+  dependencies: TemplateDependencies,
+  collections: TenantCollections,
+  caller: Caller,
+): TemplateApi {
+  const { maker, forms, now, lanes } = dependencies
   const show = (record: TemplateRecord, format: GraphFormat | undefined): TemplateEntity => ({
     ...metadata(record),
     ...(format && graphOf(record.document, format, forms)),
   })
   const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const result = await lanes.run(`${books.tenant}\n${name}`, work)
-    parts.templateWritten?.(books.tenant, name)
+    const result = await lanes.run(`${collections.tenant}\n${name}`, work)
+    dependencies.templateWritten?.(collections.tenant, name)
     return result
   }
   const read = (specification: unknown, options: PostOptions = {}): ReadTemplate => {
@@ -87,7 +91,10 @@ export function templateApi(parts: TemplateDependencies, books: TenantRepositori
   /** Stores the record of a template that changed, with the version that it replaces. */
   const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<void> => {
     const name = next.document.name
-    await books.commit([books.templates.putting(name, next, version), ...(await keepingOld(books, value, next))])
+    await collections.commit([
+      collections.templates.putting(name, next, version),
+      ...(await keepingOld(collections, value, next)),
+    ])
   }
 
   return {
@@ -101,8 +108,8 @@ export function templateApi(parts: TemplateDependencies, books: TenantRepositori
         plugs,
       }
       await change(name, async () => {
-        if ((await books.templates.get(name)) !== undefined) throw duplicateTemplate(name)
-        await putNew(books, name, record)
+        if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
+        await putNew(collections, name, record)
       })
       const isBn = isPlainObject(specification) && isBnDocument(specification)
       const entity = show(record, isBn ? 'bn' : 'simplified')
@@ -110,7 +117,7 @@ export function templateApi(parts: TemplateDependencies, books: TenantRepositori
     },
     replace: (name, specification, options) =>
       change(name, async () => {
-        const stored = await templateOf(books, name)
+        const stored = await templateOf(collections, name)
         const { document, plugs, isProtected, told } = read(specification, options)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
@@ -123,14 +130,17 @@ export function templateApi(parts: TemplateDependencies, books: TenantRepositori
       }),
     remove: (name) =>
       change(name, async () => {
-        const { version } = await templateOf(books, name)
-        const tasks = await books.tasks.count([{ field: 'template', op: 'eq', value: name }])
+        const { version } = await templateOf(collections, name)
+        const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
         if (tasks > 0) throw templateInUse(name, tasks)
-        await books.commit([books.templates.deleting(name, version), ...(await forgettingOld(books, name))])
+        await collections.commit([
+          collections.templates.deleting(name, version),
+          ...(await forgettingOld(collections, name)),
+        ])
       }),
     copy: async (name, newName) => {
       checkName(newName)
-      const { value } = await templateOf(books, name)
+      const { value } = await templateOf(collections, name)
       const { discoveryTemplate: _mark, ...kept } = value
       const record: TemplateRecord = {
         ...kept,
@@ -138,19 +148,19 @@ export function templateApi(parts: TemplateDependencies, books: TenantRepositori
         ...firstVersion(caller, now()),
       }
       await change(newName, async () => {
-        if ((await books.templates.get(newName)) !== undefined) throw duplicateTemplate(newName)
-        await putNew(books, newName, record)
+        if ((await collections.templates.get(newName)) !== undefined) throw duplicateTemplate(newName)
+        await putNew(collections, newName, record)
       })
       return show(record, 'simplified')
     },
     get: async (name, format = 'bn', version) =>
-      show(await inVersion(books, (await templateOf(books, name)).value, version), format),
-    versions: async (name, page) => listVersions(books, (await templateOf(books, name)).value, page),
+      show(await inVersion(collections, (await templateOf(collections, name)).value, version), format),
+    versions: async (name, page) => listVersions(collections, (await templateOf(collections, name)).value, page),
     list: async ({ where, hits, startIndex, format, includeGraph }) => {
       const conditions = templateConditions(where)
       const [found, total] = await Promise.all([
-        hits === 0 ? [] : books.templates.find({ where: conditions, offset: startIndex, limit: hits }),
-        books.templates.count(conditions),
+        hits === 0 ? [] : collections.templates.find({ where: conditions, offset: startIndex, limit: hits }),
+        collections.templates.count(conditions),
       ])
       const values = found.map(({ value }) => show(value, includeGraph ? format : undefined))
       return { values, skip: startIndex, limit: hits, total }
@@ -159,38 +169,38 @@ export function templateApi(parts: TemplateDependencies, books: TenantRepositori
       const { updates, reloadTasks } = readShape(TemplateUpgradeSchema, upgrade, 'the upgrade') as TemplateUpgrade
       const wrong = missingVersions(updates, maker.plugs, '/updates')
       if (wrong.length > 0) throw validationError('the upgrade', wrong)
-      const found = await books.templates.find({ where: templateConditions(where), limit: MAX_UPGRADED })
+      const found = await collections.templates.find({ where: templateConditions(where), limit: MAX_UPGRADED })
       const outcome = await upgradeAll(
         found.map(({ value }) => value.document.name),
         (name) =>
           change(name, async () => {
-            const stored = await templateOf(books, name)
+            const stored = await templateOf(collections, name)
             const updated = withUpdatedPlugs(stored.value.document, updates)
             if (updated === stored.value.document) return
             const { document, plugs } = read(updated)
             await put(stored, { ...changed(stored.value, document, caller, now()), plugs })
           }),
       )
-      if (reloadTasks === true) for (const name of outcome.successful) await parts.reloadTasks(books, name)
+      if (reloadTasks === true) for (const name of outcome.successful) await dependencies.reloadTasks(collections, name)
       return outcome
     },
     discovery: async (format = 'bn') => {
-      const marked = await discoveryTemplates(books)
+      const marked = await discoveryTemplates(collections)
       const [first] = marked
       if (first === undefined) throw noDiscoveryTemplate()
       return show(first.value, format)
     },
     setDiscovery: (name) =>
       change(name, async () => {
-        const stored = await templateOf(books, name)
-        const others = (await discoveryTemplates(books)).filter(({ id }) => id !== name)
+        const stored = await templateOf(collections, name)
+        const others = (await discoveryTemplates(collections)).filter(({ id }) => id !== name)
         const unmarked = others.map(({ id, version, value: { discoveryTemplate: _mark, ...kept } }) =>
-          books.templates.putting(id, kept, version),
+          collections.templates.putting(id, kept, version),
         )
-        const marked = books.templates.putting(name, { ...stored.value, discoveryTemplate: true }, stored.version)
-        await books.commit([...unmarked, marked])
+        const marked = collections.templates.putting(name, { ...stored.value, discoveryTemplate: true }, stored.version)
+        await collections.commit([...unmarked, marked])
       }),
-    run: (name, run, options) => runLater(books, parts, name, run, options),
+    run: (name, run, options) => runLater(collections, dependencies, name, run, options),
   }
 }
 
@@ -208,25 +218,25 @@ function changed(record: TemplateRecord, document: Template, { user }: Caller, n
 }
 
 /** Throws `NOT_FOUND`. */
-export async function templateOf(books: TenantRepositories, name: string): Promise<Stored<TemplateRecord>> {
-  const stored = await books.templates.get(name)
+export async function templateOf(collections: TenantCollections, name: string): Promise<Stored<TemplateRecord>> {
+  const stored = await collections.templates.get(name)
   if (stored === undefined) throw templateNotFound(name)
   return stored
 }
 
 async function* runLater(
-  books: TenantRepositories,
-  parts: TemplateDependencies,
+  collections: TenantCollections,
+  dependencies: TemplateDependencies,
   ...[name, run, options]: Parameters<TemplateApi['run']>
 ): ReturnType<TemplateApi['run']> {
   const { version, ...others } = options ?? {}
   if (name === undefined) {
-    yield* parts.run(undefined, run, others)
+    yield* dependencies.run(undefined, run, others)
     return
   }
-  const record = await inVersion(books, (await templateOf(books, name)).value, version)
+  const record = await inVersion(collections, (await templateOf(collections, name)).value, version)
   const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
-  yield* parts.run({ document: record.document, owner }, run, others)
+  yield* dependencies.run({ document: record.document, owner }, run, others)
 }
 
 /** Its name is its id in storage. */
@@ -237,9 +247,9 @@ function checkName(name: string): void {
 }
 
 /** Another host may have been faster. */
-async function putNew(books: TenantRepositories, name: string, record: TemplateRecord): Promise<void> {
+async function putNew(collections: TenantCollections, name: string, record: TemplateRecord): Promise<void> {
   try {
-    await books.templates.put(name, record, 'absent')
+    await collections.templates.put(name, record, 'absent')
   } catch (error) {
     if (error instanceof AppError && error.code === 'CONFLICT') throw duplicateTemplate(name)
     throw error
@@ -264,8 +274,8 @@ async function upgradeAll(
   return failed.length === 0 ? { successful } : { successful, failed }
 }
 
-function discoveryTemplates(books: TenantRepositories): Promise<readonly Stored<TemplateRecord>[]> {
-  return books.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
+function discoveryTemplates(collections: TenantCollections): Promise<readonly Stored<TemplateRecord>[]> {
+  return collections.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
 }
 
 export function templateConditions(where: TemplateFilter): readonly Condition[] {

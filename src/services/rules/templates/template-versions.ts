@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Template } from '../../../core/rule/rule.ts'
 import type { Page } from '../../../kernel/page.ts'
 import type { Condition, Write } from '../../../storage/contract.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { documentChanges } from '../document-changes.ts'
 import { templateVersionNotFound } from '../error-texts.ts'
 import type { OldVersionRecord, TemplateRecord, VersionMark } from './template-record.ts'
@@ -37,45 +37,45 @@ function whatRuns(document: Template): object {
 
 /** What has to be committed with a template that changes: the version it replaces is kept, others may be let go. */
 export async function keepingOld(
-  books: TenantRepositories,
+  collections: TenantCollections,
   before: TemplateRecord,
   next: TemplateRecord,
 ): Promise<readonly Write[]> {
   const { document } = before
   const version = versionOf(before)
   if (versionOf(next).number === version.number) return []
-  const kept = books.oldVersions.putting(idOf(document.name, version.number), { document, version })
-  return [kept, ...(await lettingGo(books, document.name, versionOf(next).number - MAX_VERSIONS))]
+  const kept = collections.oldVersions.putting(idOf(document.name, version.number), { document, version })
+  return [kept, ...(await lettingGo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
 }
 
 /** Versions up to a number of which there are no tasks. */
-async function lettingGo(books: TenantRepositories, name: string, upTo: number): Promise<readonly Write[]> {
+async function lettingGo(collections: TenantCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
-  const ids = await books.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
+  const ids = await collections.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
   if (ids.length === 0) return []
-  const used = await tasksByVersion(books, name)
-  return ids.filter((id) => !used.has(numberIn(id))).map((id) => books.oldVersions.deleting(id))
+  const used = await tasksByVersion(collections, name)
+  return ids.filter((id) => !used.has(numberIn(id))).map((id) => collections.oldVersions.deleting(id))
 }
 
 /** What has to be committed with the removal of a template. */
-export async function forgettingOld(books: TenantRepositories, name: string): Promise<readonly Write[]> {
+export async function forgettingOld(collections: TenantCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
-    const ids = await books.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
-    const writes = ids.map((id) => books.oldVersions.deleting(id))
+    const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
+    const writes = ids.map((id) => collections.oldVersions.deleting(id))
     if (ids.length < PORTION) return writes
-    await books.commit(writes)
+    await collections.commit(writes)
   }
 }
 
 /** The template as it was in that version; as it is when none is named. Throws `NOT_FOUND`. */
 export async function inVersion(
-  books: TenantRepositories,
+  collections: TenantCollections,
   record: TemplateRecord,
   number?: number,
 ): Promise<TemplateRecord> {
   if (number === undefined || number === versionOf(record).number) return record
-  const old = await oldVersion(books, record.document.name, number)
+  const old = await oldVersion(collections, record.document.name, number)
   if (old === undefined) throw templateVersionNotFound(record.document.name, number, versionOf(record).number)
   const { document, version } = old
   return { ...record, document, version, lastUpdateTime: version.createTime }
@@ -83,16 +83,16 @@ export async function inVersion(
 
 /** A version that was replaced; undefined when it is not kept or never was. */
 export async function oldVersion(
-  books: TenantRepositories,
+  collections: TenantCollections,
   name: string,
   number: number,
 ): Promise<OldVersionRecord | undefined> {
-  return (await books.oldVersions.get(idOf(name, number)))?.value
+  return (await collections.oldVersions.get(idOf(name, number)))?.value
 }
 
 /** The versions that are kept, newest first. */
 export async function listVersions(
-  books: TenantRepositories,
+  collections: TenantCollections,
   record: TemplateRecord,
   { hits, startIndex }: { readonly hits: number; readonly startIndex: number },
 ): Promise<Page<TemplateVersion>> {
@@ -103,14 +103,14 @@ export async function listVersions(
   const [old, count, tasks] = await Promise.all([
     limit === 0
       ? []
-      : books.oldVersions.find({
+      : collections.oldVersions.find({
           where,
           sort: [{ field: 'number', descending: true }],
           offset: Math.max(0, startIndex - 1),
           limit,
         }),
-    books.oldVersions.count(where),
-    tasksByVersion(books, name),
+    collections.oldVersions.count(where),
+    tasksByVersion(collections, name),
   ])
   const marks = [...(showsNewest ? [versionOf(record)] : []), ...old.map(({ value }) => value.version)]
   const values = marks.map(({ number, user, createTime }) => ({
@@ -123,8 +123,8 @@ export async function listVersions(
 }
 
 /** How many tasks there are of each version of a template. */
-function tasksByVersion(books: TenantRepositories, name: string): Promise<ReadonlyMap<string, number>> {
-  return books.tasks.countBy('templateVersion', [{ field: 'template', op: 'eq', value: name }])
+function tasksByVersion(collections: TenantCollections, name: string): Promise<ReadonlyMap<string, number>> {
+  return collections.tasks.countBy('templateVersion', [{ field: 'template', op: 'eq', value: name }])
 }
 
 function ofTemplate(name: string): readonly Condition[] {

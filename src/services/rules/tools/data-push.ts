@@ -6,7 +6,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { isoInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { Issues } from '../../../kernel/issues.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import { badPushedData } from '../error-texts.ts'
 import type { TaskRunner } from '../runner.ts'
 import { taskConditions } from '../tasks/task-conditions.ts'
@@ -23,16 +23,16 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
 export async function pushData(
   runner: TaskRunner,
   show: TaskShow,
-  books: TenantRepositories,
+  collections: TenantCollections,
   input: unknown,
 ): Promise<PushOutcome> {
   if (!isPlainObject(input)) throw badPushedData()
   const { resource, nodes } = input
-  if (nodes !== undefined) return pushStates(runner, show, books, readStates(resource, nodes))
+  if (nodes !== undefined) return pushStates(runner, show, collections, readStates(resource, nodes))
   const messages = readValues(resource, input['data'])
   // values of one moment are one message; a name given twice begins another
   let taken = false
-  for (const message of messages) taken = (await runner.intake.receive(books.tenant, message)).taken || taken
+  for (const message of messages) taken = (await runner.intake.receive(collections.tenant, message)).taken || taken
   return { taken }
 }
 
@@ -44,20 +44,20 @@ interface PushedStates {
 async function pushStates(
   { nodes: control }: TaskRunner,
   show: TaskShow,
-  books: TenantRepositories,
+  collections: TenantCollections,
   { resource, nodes }: PushedStates,
 ): Promise<PushOutcome> {
   const where = taskConditions({ resource, status: 'running' })
-  const found = await books.tasks.find({ where, limit: MAX_TASKS })
+  const found = await collections.tasks.find({ where, limit: MAX_TASKS })
   const reached: string[] = []
   const refused: string[] = []
   for (const { id, value } of found) {
-    const graph = await show.graph(books, value)
+    const graph = await show.graph(collections, value)
     for (const { node, state } of nodes) {
       const sensor = graph.sensors?.find((each) => each.label === node && isBound(each, value, resource))
       if (sensor === undefined) continue
       try {
-        await control.push({ tenant: books.tenant, id }, node, { state })
+        await control.push({ tenant: collections.tenant, id }, node, { state })
         if (reached.at(-1) !== id) reached.push(id)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error

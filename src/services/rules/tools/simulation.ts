@@ -12,13 +12,13 @@ import { VirtualRun } from './virtual-run.ts'
 const MAX_EVENTS = 10_000
 
 export async function simulateRequest(
-  around: RunDependencies,
+  context: RunDependencies,
   rule: Rule | Template,
   request: Simulation,
 ): Promise<SimulationResult> {
   const { messages = [], resource, variables, settings, metadata, seed } = request
   const times = messages.map((message, i) => instantOf(message, i + 1))
-  const from = instant(request.from, 'from') ?? times[0] ?? around.now()
+  const from = instant(request.from, 'from') ?? times[0] ?? context.now()
   const until = instant(request.until, 'until') ?? times.at(-1) ?? from
   if (until < from) {
     throw new AppError('VALIDATION', `/until <- until is before from (${new Date(from).toISOString()}); swap them`)
@@ -27,8 +27,8 @@ export async function simulateRequest(
   let left = 0
   const spared = new Set<string>()
   const run = new VirtualRun({
-    plugs: request.executeActuators === true ? around.plugs : dryPlugs(around.plugs, spared),
-    ports: around.ports,
+    plugs: request.executeActuators === true ? context.plugs : dryPlugs(context.plugs, spared),
+    ports: context.ports,
     from,
     ...(metadata && { metadata }),
     ...(seed !== undefined && { seed }),

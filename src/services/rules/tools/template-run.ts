@@ -41,24 +41,24 @@ export interface RunSource {
 
 /** One report per invocation. Throws `VALIDATION` for a rule that cannot run, before the first report. */
 export async function* runTemplate(
-  around: RunDependencies,
+  context: RunDependencies,
   source: RunSource,
   run: TemplateRun,
   options: TemplateRunOptions,
 ): AsyncGenerator<InvocationReport> {
   const { conf = {}, data, nodesRawData = {} } = run
   requireMessages(data ?? [])
-  const from = timeOf(data?.[0]?.[0]) ?? around.now()
+  const from = timeOf(data?.[0]?.[0]) ?? context.now()
   const settings = settingsOf(run, options, from)
-  const { rule, resource } = prepare(around, source, settings)
+  const { rule, resource } = prepare(context, source, settings)
   const debugged =
     options.nodeToDebug === undefined ? undefined : debugRule(rule, options.nodeToDebug, resourcesOf(data ?? []))
   const events: EngineEvent[] = []
   const spared = new Set<string>()
-  const plugs = conf.executeActuators === true ? around.plugs : dryPlugs(around.plugs, spared)
+  const plugs = conf.executeActuators === true ? context.plugs : dryPlugs(context.plugs, spared)
   const virtual = new VirtualRun({
     plugs: debugged ? [...plugs, GO] : plugs,
-    ports: around.ports,
+    ports: context.ports,
     metadata: metadataOf(run, resource),
     from: settings.type === 'scheduled' ? from - SECOND_MS : from,
     onEvent: (event) => {

@@ -5,7 +5,7 @@ import { nextRuns } from '../../../core/schedule/next-runs.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
-import type { TenantRepositories } from '../repositories.ts'
+import type { TenantCollections } from '../repositories.ts'
 import type { ToolApi } from '../contract.ts'
 import { pushData } from './data-push.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
@@ -27,13 +27,13 @@ import {
 } from './tools-schema.ts'
 
 export interface ToolDependencies {
-  readonly around: RunDependencies
+  readonly context: RunDependencies
   readonly runner: TaskRunner
   readonly show: TaskShow
 }
 
-export function toolApi({ around, runner, show }: ToolDependencies, books: TenantRepositories): ToolApi {
-  const { plugs, ports, now } = around
+export function toolApi({ context, runner, show }: ToolDependencies, collections: TenantCollections): ToolApi {
+  const { plugs, ports, now } = context
   return {
     plugs: (family) => Promise.resolve(newest(plugsOfFamily(plugs, family)).map(plugEntity)),
     plug: async (family, name, version) => plugEntity(onePlug(plugs, family, name, version)),
@@ -46,10 +46,10 @@ export function toolApi({ around, runner, show }: ToolDependencies, books: Tenan
       const plug = onePlug(plugs, family, name, version)
       return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now(), cause)
     },
-    push: (input) => pushData(runner, show, books, input),
+    push: (input) => pushData(runner, show, collections, input),
     simulate: async (input) => {
       const request = readShape(SimulationSchema, input, 'the simulation') as Simulation
-      return simulateRequest(around, await ruleOf(books, request), request)
+      return simulateRequest(context, await ruleOf(collections, request), request)
     },
     nextRuns: async ({ expression, zone, from = now(), count, gap, overlap }) =>
       nextRuns(expression, {
@@ -63,12 +63,12 @@ export function toolApi({ around, runner, show }: ToolDependencies, books: Tenan
 
 /** How a template's API runs one; a stored one is looked up by the caller. */
 export function templateRunner(
-  around: RunDependencies,
+  context: RunDependencies,
 ): (stored: RunSource | undefined, input: unknown, options: TemplateRunOptions) => AsyncIterable<InvocationReport> {
   return (stored, input, options) => {
     const run = readShape(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
     if (stored !== undefined && run.graph !== undefined) throw twoGraphs(stored)
-    return runTemplate(around, stored ?? { document: graphOf(run, around.registry) }, run, options)
+    return runTemplate(context, stored ?? { document: graphOf(run, context.registry) }, run, options)
   }
 }
 
@@ -78,9 +78,9 @@ function twoGraphs({ owner }: RunSource): AppError {
   return refuse('the run', [makeIssue('FIELD', '/graph', message, suggestion)])
 }
 
-async function ruleOf(books: TenantRepositories, { rule, template }: Simulation): Promise<Rule | Template> {
+async function ruleOf(collections: TenantCollections, { rule, template }: Simulation): Promise<Rule | Template> {
   if (template !== undefined) {
-    const stored = await books.templates.get(template)
+    const stored = await collections.templates.get(template)
     if (stored === undefined) throw unknownTemplate(template)
     return stored.value.document
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Sample, SampleValue } from '../../../../src/storage/contract.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
-import { shelf } from './support/shelf.ts'
+import { shelf } from './support/series-in-memory.ts'
 
 const LAST = 100
 const NAMES = ['a', 'b', 'c']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Points, rowsOf, shelf } from './support/shelf.ts'
+import { type Points, rowsOf, shelf } from './support/series-in-memory.ts'
 
 const WORKED: Points = [
   [1000, 1],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lengthMs, widthOf } from '../../../../src/services/broker/series/grouping.ts'
-import { DAY, HOUR } from './support/shelf.ts'
+import { DAY, HOUR } from './support/series-in-memory.ts'
 
 const MINUTE = 60_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredMessage } from '../../../../src/storage/contract.ts'
-import { DAY, NOW, shelf } from './support/shelf.ts'
+import { DAY, NOW, shelf } from './support/series-in-memory.ts'
 
 const message = (resource: string, time: number, t: number): StoredMessage => {
   return { resource, stream: 'events', time, body: { t, timestamp: time } }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SeriesQuery } from '../../../../src/services/broker/contract.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
-import { DAY, NOW, type Points, rowsOf, shelf } from './support/shelf.ts'
+import { DAY, NOW, type Points, rowsOf, shelf } from './support/series-in-memory.ts'
 
 const POINTS: Points = [
   [1, 1],

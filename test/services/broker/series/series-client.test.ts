@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SeriesApi } from '../../../../src/services/broker/contract.ts'
 import { createClient } from '../../../../src/client.ts'
 import { seriesApp, type SeriesApp } from './support/series-app.ts'
-import { NOW } from './support/shelf.ts'
+import { NOW } from './support/series-in-memory.ts'
 
 let host: SeriesApp
 let series: SeriesApi

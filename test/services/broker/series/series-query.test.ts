@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Sample } from '../../../../src/storage/contract.ts'
-import { HOUR, NOW, type Points, shelf } from './support/shelf.ts'
+import { HOUR, NOW, type Points, shelf } from './support/series-in-memory.ts'
 
 const TWO: readonly Sample[] = [
   { resource: 'a', metric: 'm', time: 1000, value: 1 },

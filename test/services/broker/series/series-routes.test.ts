@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DAY, HOUR, NOW } from './support/shelf.ts'
+import { DAY, HOUR, NOW } from './support/series-in-memory.ts'
 import { seriesApp, type SeriesApp } from './support/series-app.ts'
 
 const HAL = 'application/hal+json'

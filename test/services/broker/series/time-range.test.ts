@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { Issues } from '../../../../src/kernel/issues.ts'
 import { readTimeOrAge, resolveRange } from '../../../../src/services/broker/series/time-range.ts'
-import { DAY, HOUR, NOW } from './support/shelf.ts'
+import { DAY, HOUR, NOW } from './support/series-in-memory.ts'
 
 const FROM = NOW - 3 * DAY
 const UNTIL = NOW - DAY

@@ -47,7 +47,7 @@ it('operations of an older version are shown when they were finished, and go on 
   await before.storage.close()
 
   const work = createBackgroundWork({ later: () => () => undefined })
-  const after = await bench({ storage: openMemory({ disk }), beside: [work.make] })
+  const after = await bench({ storage: openMemory({ disk }), background: [work.make] })
   await work.idle()
   const [queueTime, finishedTime] = [new Date(NOON).toISOString(), new Date(NOON + 1).toISOString()]
   expect(await after.api.operations.get('over')).toEqual({

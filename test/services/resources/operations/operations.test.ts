@@ -3,7 +3,7 @@ import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../
 import { JobRunner } from '../../../../src/jobs/job-runner.ts'
 import { machineTimers } from '../../../../src/machine/timers.ts'
 import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
-import { Repositories } from '../../../../src/services/resources/repositories.ts'
+import { CollectionsByTenant } from '../../../../src/services/resources/repositories.ts'
 import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'
 import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
@@ -13,7 +13,7 @@ import { Mortal } from '../commands/support/mortal.ts'
 
 async function working(disk = new MemoryDisk()) {
   const work = createBackgroundWork({ later: () => () => undefined })
-  const made = await bench({ storage: openMemory({ disk }), beside: [work.make] })
+  const made = await bench({ storage: openMemory({ disk }), background: [work.make] })
   return { ...made, work, disk }
 }
 
@@ -153,7 +153,7 @@ describe('a bulk operation', () => {
     b.clock.now += 8 * 86_400_000
     await finished(b, remove(['b']))
     await expect(b.api.operations.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    const { store } = new Repositories(b.storage).of('acme')
+    const { store } = new CollectionsByTenant(b.storage).of('acme')
     expect([await store.collection(OPERATIONS).count(), await store.collection(OPERATION_PARTS).count()]).toEqual([
       1, 1,
     ])

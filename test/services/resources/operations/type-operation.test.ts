@@ -4,7 +4,7 @@ import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
 import { textOf } from '../../support/answer.ts'
-import { KeptTasks } from '../upkeep/support/kept-tasks.ts'
+import { KeptTasks } from '../managed-tasks/support/kept-tasks.ts'
 
 type Working = Bench & { readonly work: ReturnType<typeof createBackgroundWork>; readonly tasks: KeptTasks }
 
@@ -16,7 +16,7 @@ async function working(disk = new MemoryDisk(), tasks = new KeptTasks()): Promis
     return () => clearTimeout(timer)
   }
   const work = createBackgroundWork({ later: timers })
-  const made = await bench({ storage: openMemory({ disk }), managedTasks: tasks, beside: [work.make] })
+  const made = await bench({ storage: openMemory({ disk }), managedTasks: tasks, background: [work.make] })
   return { ...made, work, tasks }
 }
 

@@ -36,7 +36,7 @@ export interface BenchOptions {
   readonly ports?: Ports
   readonly clock?: VirtualClock
   readonly resources?: ResourceFinder
-  readonly calm?: AdaptiveListenerOptions
+  readonly listening?: AdaptiveListenerOptions
   /** what newId gives first, second ...; default t1, t2 ... */
   readonly firstId?: number
 }
@@ -53,7 +53,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     newId: () => `t${id++}`,
     ...(ports && { ports: () => ports }),
     resources: () => options.resources,
-    ...(options.calm && { calm: options.calm }),
+    ...(options.listening && { listening: options.listening }),
   })
   await service.start()
   const app = await appOf(service)

@@ -2,7 +2,7 @@
  * Streams that are open: who is quiet gets a sign of life, who is stuck is let go, and writes to very many take turns
  * with everything else.
  */
-import { WritingTurns } from '../../../../web/writing-turns.ts'
+import { WriteTimeSlicer } from '../../../../web/write-time-slicer.ts'
 
 /** One reader's end of a stream. */
 export interface OpenStream {
@@ -30,7 +30,7 @@ interface Ticks {
 
 export class OpenStreams {
   readonly #open = new Map<OpenStream, Ticks>()
-  readonly #turns = new WritingTurns()
+  readonly #turns = new WriteTimeSlicer()
 
   get size(): number {
     return this.#open.size

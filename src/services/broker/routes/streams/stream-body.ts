@@ -19,17 +19,17 @@ export interface BodyDependencies {
 
 /** Reads on only while its own reader does; what the feed drops meanwhile is told. */
 export class StreamBody extends Readable implements OpenStream {
-  readonly #parts: BodyDependencies
+  readonly #dependencies: BodyDependencies
   #hasBegun = false
   #isReading = false
   #isActive = false
   #isFull = false
 
-  constructor(parts: BodyDependencies) {
+  constructor(dependencies: BodyDependencies) {
     super({ highWaterMark: 65_536 })
-    this.#parts = parts
-    parts.open.add(this)
-    const { reader, form, isForeign } = parts
+    this.#dependencies = dependencies
+    dependencies.open.add(this)
+    const { reader, form, isForeign } = dependencies
     // the head goes out at once, so that a reader knows that it is connected
     if (form === 'event') this.push(': here\n\n')
     if (form === 'event' && (reader.missed || isForeign)) this.push('event: gap\ndata: {}\n\n')
@@ -46,7 +46,7 @@ export class StreamBody extends Readable implements OpenStream {
   }
 
   beat(): void {
-    if (!this.destroyed) this.push(this.#parts.form === 'event' ? 'data: {}\n\n' : '{}\n')
+    if (!this.destroyed) this.push(this.#dependencies.form === 'event' ? 'data: {}\n\n' : '{}\n')
   }
 
   giveUp(): void {
@@ -58,7 +58,7 @@ export class StreamBody extends Readable implements OpenStream {
     if (!this.#hasBegun) {
       this.#hasBegun = true
       // a reader of lines sees nothing before the first one otherwise
-      this.#parts.begun()
+      this.#dependencies.begun()
     }
     if (this.#isReading) return
     this.#isReading = true
@@ -66,13 +66,13 @@ export class StreamBody extends Readable implements OpenStream {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#parts.open.delete(this)
-    void this.#parts.reader.return?.()
+    this.#dependencies.open.delete(this)
+    void this.#dependencies.reader.return?.()
     done(error)
   }
 
   async #next(): Promise<void> {
-    const { reader, frames, form, open } = this.#parts
+    const { reader, frames, form, open } = this.#dependencies
     const next = await reader.next()
     if (next.done === true) return void this.push(null)
     open.soon(() => {

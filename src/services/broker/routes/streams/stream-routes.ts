@@ -33,13 +33,13 @@ export function channelRoute(
       answers: { 200: Type.Array(MessageSchema) },
     }),
     wsHandler,
-    handler: handle(service, (asked) => {
-      const { api, param, request, reply } = asked
+    handler: handle(service, (context) => {
+      const { api, param, request, reply } = context
       const { accept } = request.headers
       const form = acceptedForm(accept)
       if (form === undefined) return reply.code(406).send(notAcceptable(accept))
       if (form === 'json') return api.messages.last(param('id'), channel)
-      return send(asked, streaming, form, (options) => api.streams.subscribe(param('id'), channel, options))
+      return send(context, streaming, form, (options) => api.streams.subscribe(param('id'), channel, options))
     }),
   })
 }
@@ -54,11 +54,11 @@ export function firehoseRoute(app: FastifyInstance, service: BrokerService, stre
         'All messages as they come, a line of JSON each; a reader that is too slow loses some and is told how many',
       produces: produces.slice(1),
     }),
-    handler: handle(service, (asked) => {
-      const form = acceptedForm(asked.request.headers.accept)
-      if (form === undefined) return asked.reply.code(406).send(notAcceptable(asked.request.headers.accept))
-      const firehose = (options: Subscription) => asked.api.streams.firehose(options)
-      return send(asked, streaming, form === 'event' ? 'event' : 'line', firehose)
+    handler: handle(service, (context) => {
+      const form = acceptedForm(context.request.headers.accept)
+      if (form === undefined) return context.reply.code(406).send(notAcceptable(context.request.headers.accept))
+      const firehose = (options: Subscription) => context.api.streams.firehose(options)
+      return send(context, streaming, form === 'event' ? 'event' : 'line', firehose)
     }),
   })
 }

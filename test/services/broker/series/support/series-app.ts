@@ -7,7 +7,7 @@ import { brokerRoutes } from '../../../../../src/services/broker/routes.ts'
 import { createSeries } from '../../../../../src/services/broker/series/create-series.ts'
 import { createBrokerService } from '../../../../../src/services/broker/service.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
-import { NOW } from './shelf.ts'
+import { NOW } from './series-in-memory.ts'
 
 export interface SeriesApp {
   readonly app: FastifyInstance

@@ -237,10 +237,10 @@ export class Life {
 
   /** Until nothing moves any more. */
   async rest(): Promise<void> {
-    for (let calm = 0; calm < 3 && !this.#isDead; calm++) {
+    for (let listening = 0; listening < 3 && !this.#isDead; listening++) {
       const { commits } = this
       await new Promise((resolve) => void setImmediate(resolve))
-      if (this.runner.queued > 0 || this.commits !== commits) calm = -1
+      if (this.runner.queued > 0 || this.commits !== commits) listening = -1
     }
   }
 

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import { describe, expect, it } from 'vitest'
-import { AdaptiveListener } from '../../../src/services/rules/tasks/adaptive-listener.ts'
-import type { TenantEvent } from '../../../src/services/rules/runner.ts'
+import { AdaptiveListener } from '../../../../src/services/rules/tasks/adaptive-listener.ts'
+import type { TenantEvent } from '../../../../src/services/rules/runner.ts'
 
 const SECOND = 1000
 const told = (time: number, at?: number): TenantEvent => ({

@@ -1,6 +1,6 @@
 /** Documents, their log and tasks that outlive the upkeep over them. */
 import type { Json } from '../../../../../src/kernel/json.ts'
-import { Repositories } from '../../../../../src/services/resources/repositories.ts'
+import { CollectionsByTenant } from '../../../../../src/services/resources/repositories.ts'
 import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
 import { storedDocuments } from '../../../../../src/services/resources/managed-tasks/stored-documents.ts'
 import {
@@ -21,7 +21,7 @@ export class World {
   readonly log: string[] = []
   readonly resources = new Map<string, ResourceEntity>()
   readonly types = new Map<string, ResourceEntity>()
-  readonly #books = new Repositories(this.storage).of(TENANT)
+  readonly #books = new CollectionsByTenant(this.storage).of(TENANT)
   readonly #timers = new Set<() => void>()
   life = new Mortal()
   upkeep: ManagedTaskReconciler = this.#upkeep()
@@ -86,7 +86,7 @@ export class World {
     const storage = life.over(this.storage)
     return createReconciler({
       storage,
-      documents: storedDocuments(new Repositories(storage)),
+      documents: storedDocuments(new CollectionsByTenant(storage)),
       tasks: life.over(this.tasks),
       now: () => 0,
       slice: 2,

@@ -5,7 +5,7 @@ const TURN_MS = 8
 /** Writes between two looks at the clock. */
 const WRITES_PER_LOOK = 16
 
-export class WritingTurns {
+export class WriteTimeSlicer {
   #due: (() => void)[] = []
   #isScheduled = false
 

@@ -47,7 +47,7 @@ async function host() {
     plugs: () => plugs,
     now,
     newId: () => `t${id++}`,
-    calm: { most: 0 },
+    listening: { most: 0 },
   })
   await service.start()
   const api = service.as({ tenant: TENANT, user: 'tester' })

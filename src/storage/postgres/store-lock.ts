@@ -1,0 +1,121 @@
+/**
+ * One host at a time on a schema: a lock of a database session, which the server takes back when the connection ends,
+ * however it ends. A host whose connection is lost takes the lock again; when another host was faster, it is told.
+ */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { AppError } from '../../kernel/errors.ts'
+import { ask, type Database } from './database.ts'
+import { isConnectionLoss, storeError } from './database-errors.ts'
+
+/** ms between two tries to reach the server again */
+const PAUSE = 250
+/** Tries at the start: a host that was killed may still seem to be there for a moment. */
+const TRIES = 8
+
+interface Holder {
+  readonly pid: number
+  readonly name: string
+  readonly since: string
+}
+
+export class StoreLock {
+  readonly #database: Database
+  readonly #lost: (error: AppError) => void
+  /** how the session calls itself: that of this process is told apart from all others by its end */
+  readonly #name = `reflexarc ${hostname().slice(0, 30)} ${process.pid} ${randomUUID().slice(0, 8)}`
+  #client: Client | undefined
+  #isClosed = false
+
+  private constructor(database: Database, lost: (error: AppError) => void) {
+    this.#database = database
+    this.#lost = lost
+  }
+
+  /**
+   * Takes the lock of the database's schema. `lost`: another host took it while this one could not reach the server.
+   * `STORE` when another host has it, saying which, or when the server cannot be reached.
+   */
+  static async take(database: Database, lost: (error: AppError) => void): Promise<StoreLock> {
+    const lock = new StoreLock(database, lost)
+    try {
+      for (let tries = 1; ; tries += 1) {
+        const holder = await lock.#try()
+        if (holder === undefined) return lock
+        if (tries === TRIES) throw lock.#refusal(holder)
+        await delay(PAUSE)
+      }
+    } catch (error) {
+      await lock.close()
+      throw error instanceof AppError ? error : storeError(database.place, error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const client = this.#client
+    this.#client = undefined
+    await client?.end().catch(() => undefined)
+  }
+
+  /** Undefined: it is ours. Else who has it. */
+  async #try(): Promise<Holder | undefined> {
+    const client = (this.#client ??= await this.#database.connect(this.#name, (gone) => this.#dropped(gone)))
+    const key = `hashtextextended($1, 0)`
+    const values = [`reflexarc host ${this.#database.schemaName}`]
+    for (;;) {
+      const tried = await ask<{ taken: boolean }>(client, { text: `select pg_try_advisory_lock(${key}) as taken`, values })
+      if (tried.rows[0]?.taken === true) return undefined
+      const { rows } = await ask<Holder>(client, { text: holderSql(key), values })
+      const [holder] = rows
+      // it went between the two questions
+      if (holder === undefined) continue
+      if (holder.name !== this.#name) return holder
+      // our own session of before the connection was lost, of which the server does not know yet that it is over
+      await ask(client, { text: 'select pg_terminate_backend($1, 5000)', values: [holder.pid] })
+    }
+  }
+
+  #dropped(client: Client): void {
+    if (this.#isClosed || this.#client !== client) return
+    this.#client = undefined
+    void this.#takeAgain()
+  }
+
+  async #takeAgain(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        const holder = await this.#try()
+        if (holder === undefined) return
+        this.#lost(this.#refusal(holder))
+        return await this.close()
+      } catch (error) {
+        if (!isConnectionLoss(error) && this.#client !== undefined) {
+          this.#lost(storeError(this.#database.place, error))
+          return await this.close()
+        }
+        await delay(PAUSE, undefined, { ref: false })
+      }
+    }
+  }
+
+  #refusal({ name, since }: Holder): AppError {
+    const { place, schemaName } = this.#database
+    return new AppError(
+      'STORE',
+      `${place}, schema ${schemaName}, is held by another host: ${name}, since ${since}. One host at a time may serve a ` +
+        'store: stop that one first, or give this one another database',
+    )
+  }
+}
+
+/** Who holds the lock of a key, which the server keeps as two halves. */
+function holderSql(key: string): string {
+  return `select a.pid, a.application_name as name, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+          from pg_locks l join pg_stat_activity a on a.pid = l.pid
+          where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+            and l.database = (select oid from pg_database where datname = current_database())
+            and l.classid::bigint = (${key} >> 32) & 4294967295 and l.objid::bigint = ${key} & 4294967295`
+}

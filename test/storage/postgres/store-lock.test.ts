@@ -1,0 +1,78 @@
+/** One host at a time on a schema: the second is refused by name, and whoever lost its place writes nothing any more. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CollectionSpec } from '../../../src/storage/contract.ts'
+import { Database } from '../../../src/storage/postgres/database.ts'
+import { openPostgres, type PostgresOptions } from '../../../src/storage/postgres/open.ts'
+import { cuttableWay, describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { until } from '../../support/until.ts'
+import { noBlobs } from './no-blobs.ts'
+
+interface Note {
+  readonly text: string
+}
+const NOTES: CollectionSpec<Note> = { name: 'notes', version: 1, fields: {} }
+
+describeWithPostgres('a store that one host has', (start) => {
+  let server: PostgresServer
+  let admin: Database
+  const open = (options: Partial<PostgresOptions> = {}) =>
+    openPostgres({ url: server.url, blobs: noBlobs(), exclusive: true, ...options })
+  /** the sessions that have a lock or wait for one */
+  const sessions = async () => {
+    const text = `select l.pid, a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid
+                  where l.locktype = 'advisory' and l.granted`
+    return (await admin.query<{ pid: number; name: string }>({ text })).rows
+  }
+
+  beforeAll(async () => {
+    server = await start()
+    admin = new Database({ url: server.url, schema: 'admin', patience: 0 })
+  })
+  afterAll(async () => {
+    await admin.close()
+    await server.stop()
+  })
+
+  it('is refused to a second one, which is told who has it and what to do', async () => {
+    const first = await open()
+    const said = new RegExp(
+      `^PostgreSQL at .*, schema reflexarc, is held by another host: reflexarc .* ${process.pid} .*, since 2.*stop that one first`,
+    )
+    await expect(open()).rejects.toMatchObject({ code: 'STORE', message: expect.stringMatching(said) })
+    const other = await open({ schema: 'other' })
+    await Promise.all([first.close(), other.close()])
+    await (await open()).close()
+  })
+
+  it('is taken again after the way was lost, though the server still believes in the old session', async () => {
+    const way = await cuttableWay(server)
+    const host = await open({ url: way.url })
+    const [before] = await sessions()
+    way.strand()
+    await until(async () => (await sessions()).some(({ pid }) => pid !== before?.pid))
+    expect(await sessions()).toEqual([{ pid: expect.any(Number), name: before?.name }])
+    await host.tenant('acme').collection(NOTES).put('a', { text: 'one' })
+    await host.close()
+    await way.close()
+  })
+
+  it('refuses everything to a host that another has replaced meanwhile', async () => {
+    const way = await cuttableWay(server)
+    const first = await open({ url: way.url })
+    const notes = first.tenant('acme').collection(NOTES)
+    await notes.put('a', { text: 'one' })
+    way.cut()
+    const second = await open()
+    way.mend()
+    await until(() =>
+      notes.get('a').then(
+        () => false,
+        (error: Error) => error.message.includes('is held by another host'),
+      ),
+    )
+    await expect(notes.put('a', { text: 'two' })).rejects.toMatchObject({ code: 'STORE' })
+    expect(await second.tenant('acme').collection(NOTES).get('a')).toMatchObject({ value: { text: 'one' } })
+    await Promise.all([first.close(), second.close()])
+    await way.close()
+  })
+})
