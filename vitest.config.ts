@@ -26,7 +26,7 @@ const ALONE = [
   'test/core/placeholders/value.test.ts',
   'test/core/rule/validate.test.ts',
   'test/core/rule/check/check-reach.test.ts',
-  'test/core/script/fence.test.ts',
+  'test/core/script/sandbox.test.ts',
   'test/host/cli/recording/csv-records.test.ts',
 ]
 
