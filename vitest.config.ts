@@ -13,16 +13,27 @@ const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '2026
 /** ms: it ends what hangs. Nothing that works comes near it, not on a machine with ten times as much to do as it can. */
 const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
-/** Functions of what they are given: their files share a process. All others have one each. */
-const PURE = [
-  'test/kernel/**',
-  'test/plugins/**',
-  'test/core/{expression,graph,logic,placeholders,plug,rule,schedule}/**',
-].map((folder) => `${folder}/*.test.ts`)
+/**
+ * Files that have a process each: properties, which are long, hosts under faults, what compares the CPU time of works,
+ * and what reads or builds the whole checkout. All others leave nothing behind and share processes: to start one and to
+ * load what is tested costs more than most files.
+ */
+const ALONE = [
+  'test/*.test.ts',
+  'test/properties/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/core/expression/attacks.test.ts',
+  'test/core/placeholders/value.test.ts',
+  'test/core/rule/validate.test.ts',
+  'test/core/rule/check/check-reach.test.ts',
+  'test/core/script/sandbox.test.ts',
+  'test/host/cli/recording/csv-records.test.ts',
+]
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
 const isPlain = EXECUTOR === 'plain'
 const OF_COLUMNAR = ['test/core/columnar/**', 'test/properties/{columnar,vectorized}.test.ts']
+const EXCLUDED = [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])]
 
 export default defineConfig({
   ...(isPlain && {
@@ -49,15 +60,11 @@ export default defineConfig({
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'plugins/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [
+      { extends: true, test: { name: 'alone', include: ALONE, exclude: EXCLUDED } },
       {
         extends: true,
-        test: {
-          name: 'system',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE, ...(isPlain ? OF_COLUMNAR : [])],
-        },
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, ...ALONE], isolate: false },
       },
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
     ],
   },
 })

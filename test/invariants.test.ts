@@ -1,19 +1,7 @@
 /** Invariants stand in the heads of files, and tests say which of them they hold. */
 import { describe, expect, it } from 'vitest'
-import { citedAlone, citedByPath, declaredIn, readInvariants } from '../.ci/docs/invariants.ts'
-
-/** Invariants that no test names yet. The list only ever gets shorter: a new invariant comes with its test. */
-const notNamed: readonly string[] = [
-  'src/core/engine/timer-table.ts T3',
-  'src/core/columnar/batch-shape.ts Q5',
-  'src/core/schedule/wall-clock-schedule.ts I3',
-  'src/kernel/feed.ts F2',
-  'src/services/broker/mqtt/listener.ts Q3',
-  'src/services/broker/posting/series-projector.ts F3',
-  'src/services/broker/routes/streams/sockets.ts W4',
-  'src/services/rules/durable/recovery.ts V2',
-  'src/services/rules/tasks/task-event-history.ts T2',
-]
+import { citedIn, declaredIn, readInvariants } from '../.ci/docs/invariants.ts'
+import { readText } from './support/repository.ts'
 
 const { all, lost } = readInvariants()
 
@@ -22,19 +10,28 @@ describe('invariants', () => {
     expect(all.length).toBeGreaterThan(100)
   })
 
-  it('are declared once in their file', () => {
-    const keys = all.map(({ path, id }) => `${path} ${id}`)
-    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([])
+  it('have ids that are theirs alone', () => {
+    const ids = all.map(({ id }) => id)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
 
-  it('are there where a test says that it holds them', () => {
+  it('share the word of their ids with those of their file, and with no others', () => {
+    const owners = new Map(all.map(({ id, path }) => [id.split('-')[0], path]))
+    expect(all.filter(({ id, path }) => owners.get(id.split('-')[0]) !== path)).toEqual([])
+    expect(owners.size).toBe(new Set(all.map(({ path }) => path)).size)
+  })
+
+  it('are each in the table of the architecture', () => {
+    const rows = readText('docs/architecture.md').split('\n')
+    expect(all.filter(({ id, path }) => !rows.some((row) => row.startsWith(`| \`${path}\` | ${id} |`)))).toEqual([])
+  })
+
+  it('are there where somebody cites them', () => {
     expect(lost).toEqual([])
   })
 
-  it('are each named by a test that holds them, but those that are still open', () => {
-    const open = all.filter(({ heldBy }) => heldBy.length === 0).map(({ path, id }) => `${path} ${id}`)
-    expect(open.filter((key) => !notNamed.includes(key))).toEqual([])
-    expect(notNamed.filter((key) => !open.includes(key))).toEqual([])
+  it('are each named by a test that holds them', () => {
+    expect(all.filter(({ heldBy }) => heldBy.length === 0).map(({ path, id }) => `${path} ${id}`)).toEqual([])
   })
 })
 
@@ -44,39 +41,37 @@ describe('an invariant of a head', () => {
       '/**',
       ' * What the file is.',
       ' *',
-      ' *  N1 the first.',
-      ' *  N2 the second',
-      ' *     goes on',
-      ' * This is not part of it: N3 is none.',
+      ' * LANE-1 the first.',
+      ' * LANE-2 the second',
+      ' *   goes on',
+      ' * This is not part of it: LANE-3 is none.',
       ' */',
-      '/** N4 stands elsewhere */',
+      '/** LANE-4 stands elsewhere */',
     ].join('\n')
     expect(declaredIn(source)).toEqual([
-      ['N1', 'the first'],
-      ['N2', 'the second goes on'],
+      ['LANE-1', 'the first'],
+      ['LANE-2', 'the second goes on'],
     ])
   })
 })
 
 describe('a citation', () => {
-  it('by path has one id, some, or a range', () => {
-    const source = '// Holds src/a/b.ts N1, N3 to N5,\n// src/c.ts A1\ndescribe()'
-    expect(citedByPath(source)).toEqual([
-      'src/a/b.ts N1',
-      'src/a/b.ts N3',
-      'src/a/b.ts N4',
-      'src/a/b.ts N5',
-      'src/c.ts A1',
+  it('is one id, some, or a range, also over two lines', () => {
+    expect(citedIn('// Holds LANE-1, LANE-3 to LANE-5,\n  // TIMER-1\ndescribe()')).toEqual([
+      'LANE-1',
+      'LANE-3',
+      'LANE-4',
+      'LANE-5',
+      'TIMER-1',
     ])
   })
 
-  it('by id alone stands in the first comment or in a title', () => {
-    const source =
-      "/** What holds (S1, S2). */\nconst S9 = 1\ndescribe('S4: after a crash', () => {\n  it('S5: a fact', () => {})\n})"
-    expect(citedAlone(source)).toEqual(['S1', 'S2', 'S4', 'S5'])
+  it('stands in comments and titles alike', () => {
+    const source = "/** What holds (STORE-1). */\ndescribe('STORE-4: after a crash', () => {})"
+    expect(citedIn(source)).toEqual(['STORE-1', 'STORE-4'])
   })
 
-  it('by path is none by id alone', () => {
-    expect(citedAlone('/** Holds src/a.ts N1 to N3. */')).toEqual([])
+  it('is not what only looks like one', () => {
+    expect(citedIn('UTF-8, SHA-256, BSD-2-Clause, THE-LANE-1')).toEqual([])
   })
 })

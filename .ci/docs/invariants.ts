@@ -1,8 +1,7 @@
 /**
  * Invariants and the tests that hold them. An invariant is a line of a source file's first comment that begins with its
- * id (`N1 the next input ...`). A test cites one by the path of its file (`src/core/engine/task-lane.ts N1, N2`) in a
- * comment, or by the id alone in its first comment or in a title, when it lies where the source does or below the
- * contract that has the invariant.
+ * id (`LANE-1 the next input ...`), which no other has. Who speaks of one cites the id, alone, in a list or in a range;
+ * a test that cites one in a title or a comment says that it holds it.
  */
 import { filesUnder, readText } from '../../test/support/repository.ts'
 import { table } from '../../src/core/plug/plug-page.ts'
@@ -17,36 +16,35 @@ export interface Invariant {
 
 export interface Invariants {
   readonly all: readonly Invariant[]
-  /** citations by path that lead nowhere, as `test: path id` */
+  /** citations of what no head declares, as `file: id` */
   readonly lost: readonly string[]
 }
 
-/** It writes about invariants, and holds none. */
-const OWN_TEST = 'test/invariants.test.ts'
+/** They write about invariants, and hold none. */
+const OWN = ['.ci/docs/invariants.ts', 'test/invariants.test.ts']
 
-const ID = '[A-Z]\\d{1,2}'
+/** What looks like an id and is none. */
+const NO_IDS = new Set(['UTF-8', 'UTF-16', 'UTC-11'])
+
+const ID = '[A-Z]{3,}-\\d{1,2}'
 const LIST = `${ID}(?:(?:,| and| to) ${ID})*`
 
 export function readInvariants(): Invariants {
   const declared = filesUnder(['src', 'plugins'], '.ts').flatMap((path) =>
     declaredIn(readText(path)).map(([id, text]) => ({ path, id, text })),
   )
-  const known = new Set(declared.map(({ path, id }) => `${path} ${id}`))
-  const tests = new Map<string, Set<string>>([...known].map((key) => [key, new Set()]))
-  const lost: string[] = []
-  for (const test of filesUnder(['test'], '.ts').filter((path) => path !== OWN_TEST)) {
-    const source = readText(test)
-    for (const key of citedByPath(source)) {
-      if (known.has(key)) tests.get(key)?.add(test)
-      else lost.push(`${test}: ${key}`)
-    }
-    for (const id of citedAlone(source)) {
-      const path = sourcesOf(test).find((one) => known.has(`${one} ${id}`))
-      if (path !== undefined) tests.get(`${path} ${id}`)?.add(test)
-    }
+  const known = new Set(declared.map(({ id }) => id))
+  const citations = ['.ts', '.md']
+    .flatMap((ending) => filesUnder(['src', 'plugins', 'test', 'docs', '.ci'], ending))
+    .filter((path) => !OWN.includes(path))
+    .flatMap((path) => citedIn(readText(path)).map((id) => ({ path, id })))
+  const heldBy = (id: string) => [
+    ...new Set(citations.filter((one) => one.id === id && one.path.startsWith('test/')).map(({ path }) => path)),
+  ]
+  return {
+    all: declared.map((one) => ({ ...one, heldBy: heldBy(one.id).sort() })),
+    lost: citations.filter(({ id }) => !known.has(id)).map(({ path, id }) => `${path}: ${id}`),
   }
-  const all = declared.map((one) => ({ ...one, heldBy: [...(tests.get(`${one.path} ${one.id}`) ?? [])].sort() }))
-  return { all, lost }
 }
 
 /** Ids and texts of the invariants in the first comment of a source. */
@@ -75,46 +73,24 @@ function firstComment(source: string): string {
   return /^(?:#!.*\n)?\s*(\/\*\*[\s\S]*?\*\/)/.exec(source)?.[1] ?? ''
 }
 
-/** `src/a.ts N1, N2` and `src/a.ts N1 to N3` in comments, as `path id`. */
-export function citedByPath(source: string): readonly string[] {
-  const text = source.replaceAll(/\n\s*(?:\*|\/\/)\s?/g, ' ')
-  return [...text.matchAll(new RegExp(`\\b((?:src|plugins)/[\\w./-]+\\.ts) (${LIST})`, 'g'))].flatMap((match) =>
-    idsOf(match[2] ?? '').map((id) => `${match[1]} ${id}`),
+/** Ids in a text, `TIMER-1, TIMER-3` and `TIMER-1 to TIMER-3` among them, also over lines of a comment. */
+export function citedIn(source: string): readonly string[] {
+  const text = source.replaceAll(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
+  return [...text.matchAll(new RegExp(`(?<![\\w-])${LIST}(?![\\w-])`, 'g'))].flatMap(([list]) =>
+    list
+      .split(/, | and /)
+      .flatMap(idsFrom)
+      .filter((id) => !NO_IDS.has(id)),
   )
 }
 
-/** Ids in titles of tests and in the first comment. */
-export function citedAlone(source: string): readonly string[] {
-  const titles = [
-    ...source.matchAll(/\b(?:it|fact|test|describe|suite\.\w+)(?:\.each\([\s\S]*?\n? *\]\))?\(\s*(['"`])(.*?)\1/g),
-  ]
-  const texts = [
-    firstComment(source).replaceAll(new RegExp(`\\.ts ${LIST}`, 'g'), ''),
-    ...titles.map((one) => one[2] ?? ''),
-  ]
-  return texts.flatMap((text) =>
-    [...text.matchAll(new RegExp(`(?<![\\w/-])${LIST}(?![\\w-])`, 'g'))].flatMap((match) => idsOf(match[0])),
-  )
-}
-
-/** `S1, S3` and `S1 to S4` as single ids. */
-function idsOf(list: string): readonly string[] {
-  const ids = list.split(/, | and /)
-  return ids.flatMap((part) => {
-    const [from = '', to] = part.split(' to ')
-    if (to === undefined) return [from]
-    const [letter, first, last] = [from.charAt(0), Number(from.slice(1)), Number(to.slice(1))]
-    return Array.from({ length: last - first + 1 }, (_, index) => `${letter}${first + index}`)
-  })
-}
-
-/** Where an id alone is looked for: the file that the test mirrors, then contracts of the folders above it. */
-function sourcesOf(test: string): readonly string[] {
-  const mirrored = test.replace(/^test\/(?:contracts\/)?/, 'src/')
-  const own = mirrored.replace(/(?:\.property)?\.test\.ts$/, '.ts')
-  const folders = mirrored.split('/').slice(0, -1)
-  const contracts = folders.map((_, index) => `${folders.slice(0, folders.length - index).join('/')}/contract.ts`)
-  return [own, own.replace(/^src\/plugins\//, 'plugins/'), ...contracts]
+/** An id, or those of a range. */
+function idsFrom(part: string): readonly string[] {
+  const [from = '', to] = part.split(' to ')
+  if (to === undefined) return [from]
+  const [prefix = '', first] = from.split('-')
+  const length = Number(to.slice(prefix.length + 1)) - Number(first) + 1
+  return Array.from({ length }, (_, index) => `${prefix}-${Number(first) + index}`)
 }
 
 /** A row for each invariant. */

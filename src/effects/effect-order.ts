@@ -1,8 +1,9 @@
 /**
  * What services remember of the effects of tasks, so that a call that lands late does nothing any more.
  *
- * O1  an effect is refused when a later one of its task was applied to the same thing before: `SUPERSEDED`
- * O2  what was last stands in the commit of the change: it holds through a crash, and of two writers one sees the other
+ * EFFECT-1 an effect is refused when a later one of its task was applied to the same thing before: `SUPERSEDED`
+ * EFFECT-2 what was last stands in the commit of the change: it holds through a crash, and of two writers one sees the
+ *   other
  *
  * Not in here: what a thing is, and what is answered to an effect that comes again.
  */

@@ -3,9 +3,9 @@
  * with the monotonic clock, a tenth slower until the wall clock has come up with it; where it is set forward, or the
  * machine slept, it follows at once.
  *
- * HC1  it never goes back
- * HC2  while the wall clock is behind, it passes at least nine tenths of the time that passes
- * HC3  it is never behind the wall clock
+ * HOSTCLOCK-1 it never goes back
+ * HOSTCLOCK-2 while the wall clock is behind, it passes at least nine tenths of the time that passes
+ * HOSTCLOCK-3 it is never behind the wall clock
  */
 import type { Logger } from '../kernel/logger.ts'
 

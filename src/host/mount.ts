@@ -2,9 +2,9 @@
  * The whole API on a Fastify server, or on a part of one that somebody else owns: everything stays in the scope that
  * it is given, so that what the owner has beside it is not touched, and two of them live in one process.
  *
- * M1  every route asks for credentials, unless its `config.access` says otherwise
- * M2  a failed request is answered in the shape of its service, and tells nothing of the inside
- * M3  no body is larger, deeper or of another type than its route reads
+ * MOUNT-1 every route asks for credentials, unless its `config.access` says otherwise
+ * MOUNT-2 a failed request is answered in the shape of its service, and tells nothing of the inside
+ * MOUNT-3 no body is larger, deeper or of another type than its route reads
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'

@@ -1,13 +1,13 @@
 /**
  * Durable jobs: what is to be done is stored first, and then carried out by whichever host takes it.
  *
- * J1  a job that was added ends, as completed or failed; a crash neither loses it nor ends it twice
- * J2  a job has one holder at a time: what a former one still wants to commit through its lease is refused
- * J3  what a handler commits with its progress is written with it: after a crash the job goes on behind it
- * J4  a parent is carried out after all of its children completed; one that failed for good fails it
- * J5  a cancelled job ends with all of its descendants, whoever carries them out
- * J6  each change of state is an event in the log of the tenant, in the same commit
- * J7  the jobs of a serial type are carried out one after the other within a tenant, oldest first
+ * JOB-1 a job that was added ends, as completed or failed; a crash neither loses it nor ends it twice
+ * JOB-2 a job has one holder at a time: what a former one still wants to commit through its lease is refused
+ * JOB-3 what a handler commits with its progress is written with it: after a crash the job goes on behind it
+ * JOB-4 a parent is carried out after all of its children completed; one that failed for good fails it
+ * JOB-5 a cancelled job ends with all of its descendants, whoever carries them out
+ * JOB-6 each change of state is an event in the log of the tenant, in the same commit
+ * JOB-7 the jobs of a serial type are carried out one after the other within a tenant, oldest first
  *
  * Leases and delays go by the clock of the store; times that are shown go by that of the host that writes them.
  * Not in here: what a job means to its service, and how it is shown over HTTP.
@@ -160,7 +160,7 @@ export interface JobContext {
   readonly isRepeat: boolean
   /** aborted when the host stops, the job was cancelled, or somebody else has it */
   readonly signal: AbortSignal
-  /** Commits progress, and with it what else it is given (J3). `CONFLICT` when the lease is lost, and then `signal` is aborted. */
+  /** Commits progress, and with it what else is given (JOB-3). `CONFLICT` when the lease is lost: `signal` is aborted. */
   progress(progress: Progress, writes?: readonly Write[]): Promise<void>
   /** Lets others have the loop. */
   breathe(): Promise<void>

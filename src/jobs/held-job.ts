@@ -1,6 +1,6 @@
 /**
  * A job that this process carries out, and the lease by which it holds it. Its commits go one after the other and each
- * expects the one before, so that a former holder's are refused (J2). The lease is renewed until the job is let go.
+ * expects the one before, so that a former holder's are refused (JOB-2). The lease is renewed until the job is let go.
  */
 import { AppError } from '../kernel/errors.ts'
 import { KeyedMutex } from '../kernel/keyed-mutex.ts'

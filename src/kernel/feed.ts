@@ -2,9 +2,10 @@
  * One writer, many readers: what is published goes to every reader that is there, by topic or to all. Publishing never
  * waits: a reader that cannot keep up loses what its policy says, and is told how much.
  *
- * F1  a reader gets what was published after it joined, in order, without repetition; holes are counted, never silent
- * F2  publishing costs what its readers cost: topics that nobody reads cost one look-up
- * F3  the last `kept` values of a topic can be read again by number, for readers that come back
+ * FEED-1 a reader gets what was published after it joined, in order, without repetition; holes are counted, never
+ *   silent
+ * FEED-2 publishing costs what its readers cost: topics that nobody reads cost one look-up
+ * FEED-3 the last `kept` values of a topic can be read again by number, for readers that come back
  */
 import { LruCache } from './lru-cache.ts'
 

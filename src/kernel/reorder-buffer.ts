@@ -2,9 +2,9 @@
  * A reorder buffer: operations that are under way at once end in any order, and what follows from them is done in the
  * order in which they began, a batch at a time.
  *
- * R1  nothing is retired before its operation has ended, nor before everything that began earlier
- * R2  an operation that fails holds up nothing: it takes its turn, with its error
- * R3  one call of `retire` at a time
+ * REORDER-1 nothing is retired before its operation has ended, nor before everything that began earlier
+ * REORDER-2 an operation that fails holds up nothing: it takes its turn, with its error
+ * REORDER-3 one call of `retire` at a time
  */
 
 /** What an operation was for, and how it ended. */

@@ -7,14 +7,15 @@
  * A store belongs to one tenant; ids of two tenants never meet. Nothing is answered before it is durable. Documents
  * and bodies are plain JSON, copied on the way in and on the way out. Every list has a bound.
  *
- * S1  a commit applies all of its writes or none, and readers see all of them or none
- * S2  a version is never used twice for an id, not even after a delete: a writer that expects it never overwrites another's work
- * S3  positions of a log partition are 1, 2, 3 ... without gaps, in the order of commits
- * S4  what was answered is there after `kill -9`
- * S5  a reader sees its own writes as soon as they are answered
- * S6  commits of one store take effect, and are then answered, in the order in which this process asked for them; one
- *     that is refused for what its writes say may be told so earlier
- * S7  all who share a medium are told the time by one clock
+ * STORE-1 a commit applies all of its writes or none, and readers see all of them or none
+ * STORE-2 a version is never used twice for an id, not even after a delete: a writer that expects it never overwrites
+ *   another's work
+ * STORE-3 positions of a log partition are 1, 2, 3 ... without gaps, in the order of commits
+ * STORE-4 what was answered is there after `kill -9`
+ * STORE-5 a reader sees its own writes as soon as they are answered
+ * STORE-6 commits of one store take effect, and are then answered, in the order in which this process asked for them;
+ *   one that is refused for what its writes say may be told so earlier
+ * STORE-7 all who share a medium are told the time by one clock
  */
 import type { Json } from '../kernel/json.ts'
 import type { Blobs } from './blobs.ts'
@@ -51,12 +52,12 @@ export interface Store {
   readonly series: Series
   readonly blobs: Blobs
   /**
-   * Commits documents and log entries whole (S1). Rejects with `CONFLICT` when a version is not the expected one;
+   * Commits documents and log entries whole (STORE-1). Rejects with `CONFLICT` when a version is not the expected one;
    * then nothing was written, and the error's issues name each such write by its place.
    * Commits of one turn of the event loop share one transaction of the medium; each still succeeds or fails alone.
    */
   commit(writes: readonly Write[]): Promise<Committed>
-  /** The time by the clock of the medium (S7): what one process leases, and another may take once it is over, goes by it. */
+  /** The time by the clock of the medium (STORE-7): leases go by it, which another process may take once they are over. */
   now(): Promise<StoreTime>
 }
 
@@ -199,7 +200,7 @@ export interface Log {
   /** First and last position that are kept; `{ first: n + 1, last: n }` when none is. */
   bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
   partitions(): Promise<readonly number[]>
-  /** Forgets entries up to and with a position. Positions are never used again (S3). */
+  /** Forgets entries up to and with a position. Positions are never used again (STORE-3). */
   trim(partition: number, upTo: number): Promise<void>
 }
 

@@ -24,7 +24,7 @@ async function apply(effect: EffectOfTask, things: readonly string[] = ['a'], no
   return admitted.isAgain ? 'again' : 'new'
 }
 
-// Holds src/effects/effect-order.ts O1, O2
+// Holds EFFECT-1, EFFECT-2
 describe('effects of one task on one thing', () => {
   it.each([
     ['1/1/0', '1/1/1'],

@@ -6,7 +6,7 @@ import { basic, sampleHost } from './sample-host.ts'
 
 const json = { 'content-type': 'application/json' }
 
-// Holds src/host/mount.ts M2
+// Holds MOUNT-2
 describe('a request that fails', () => {
   it.each([
     ['GET', '/sample/coded', 400, 'the thing does not run'],
@@ -68,7 +68,7 @@ describe('a stream', () => {
   })
 })
 
-// Holds src/host/mount.ts M3
+// Holds MOUNT-3
 describe('a body', () => {
   const post = { method: 'POST', url: '/sample/things' } as const
 
@@ -167,7 +167,7 @@ describe('a query', () => {
   })
 })
 
-// Holds src/host/mount.ts M1
+// Holds MOUNT-1
 describe('every route', () => {
   const OPEN = ['/docs', '/health', '/metrics', '/sample/open']
 

@@ -66,7 +66,7 @@ async function samples(host: HostProcess, lane: number): Promise<readonly unknow
   return series.map(([, value]) => value)
 }
 
-// Holds src/services/broker/contract.ts B1, src/services/broker/posting/ingest-queue.ts Q1
+// Holds BROKER-1, INGEST-1
 describe('a host that is killed while it is posted to', () => {
   it(`keeps what it acknowledged, once, for series and for tasks (FC_SEED=${seed})`, async () => {
     let host = await start()

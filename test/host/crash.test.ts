@@ -165,7 +165,7 @@ async function undisturbed(): Promise<readonly (readonly NodeView[])[]> {
   return views
 }
 
-// Holds src/services/rules/runner.ts R2
+// Holds RUNNER-2
 describe('a host that is killed while it works', () => {
   it(`loses nothing that it acknowledged, and does nothing twice (FC_SEED=${seed})`, async () => {
     let host = await hosts.start()

@@ -47,7 +47,7 @@ describe('the time of a host', () => {
     expect(machine.warned).toEqual([expect.stringContaining('went forward by 3600 s')])
   })
 
-  it('HC1 to HC3: never goes back, never stands still, and is never behind', () => {
+  it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stands still, and is never behind', () => {
     const step = fc.record({ pass: fc.integer({ min: 0, max: HOUR }), set: fc.integer({ min: -HOUR, max: HOUR }) })
     fc.assert(
       fc.property(fc.array(step), (steps) => {

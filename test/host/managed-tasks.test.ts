@@ -121,7 +121,7 @@ const TEMPLATE = {
   triggers: [{ sourceLabel: 'hot', destinationLabel: 'mark', statesTrigger: ['Above'] }],
 }
 
-// Holds src/services/resources/contract.ts T3
+// Holds RESOURCE-3
 describe('managed tasks in the host', () => {
   it('of many resources come with the link to a type, fire on their own data, and go with it', async () => {
     let host = await Process.start()

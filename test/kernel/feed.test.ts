@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Feed, type FeedReader } from '../../src/kernel/feed.ts'
 
 /** What waits in a reader, read until the feed has ended. */
@@ -9,7 +9,31 @@ async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
   return values
 }
 
-// Holds src/kernel/feed.ts F1, F3
+// Holds FEED-2
+describe('publishing', () => {
+  it('asks once who reads the topic, and looks at nobody else', () => {
+    const feed = new Feed<number>()
+    let asked = 0
+    const counting = (topic: string) => ({
+      topic,
+      get most() {
+        asked++
+        return 10
+      },
+    })
+    for (let i = 0; i < 100; i++) feed.read(counting(`t${i}`))
+    const lookUps = vi.spyOn(Map.prototype, 'get')
+    const walks = vi.spyOn(Map.prototype, 'values')
+    feed.publish('unread', 1)
+    const counts = [lookUps.mock.calls.length, walks.mock.calls.length, asked]
+    vi.restoreAllMocks()
+    expect(counts).toEqual([1, 0, 0])
+    feed.publish('t7', 2)
+    expect(asked).toBe(1)
+  })
+})
+
+// Holds FEED-1, FEED-3
 describe('a feed', () => {
   it('gives a reader what is published after it joined, in order', async () => {
     const feed = new Feed<number>()

@@ -1,4 +1,4 @@
-/** Whatever order operations end in, what follows is done in the order in which they began (R1 to R3). */
+/** Whatever order operations end in, what follows is done in the order in which they began (REORDER-1 to REORDER-3). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ReorderBuffer, type Ended } from '../../src/kernel/reorder-buffer.ts'

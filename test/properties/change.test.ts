@@ -33,7 +33,7 @@ function withoutIdle({ state }: Observed): unknown {
   return { ...rest, nodes: nodes.filter(([label]) => label !== 'idle') }
 }
 
-// Holds src/core/task/carry-over.ts E1, E2
+// Holds CARRY-1, CARRY-2
 describe('a change that touches nothing', () => {
   it('at any moment, with calls open, and through crashes: nobody can tell', () =>
     fc.assert(
@@ -55,7 +55,7 @@ describe('a change that touches nothing', () => {
           expect(withoutIdle(one)).toEqual(withoutIdle(measure))
         },
       ),
-      runs(150),
+      runs(70),
     ))
 })
 
@@ -98,6 +98,6 @@ describe('a change that touches one node', () => {
         expect(shown(one, without)).toEqual(shown(await slowly(given), without))
         expect(one.broken).toEqual([])
       }),
-      runs(150),
+      runs(70),
     ))
 })

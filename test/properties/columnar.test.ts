@@ -340,7 +340,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds src/core/columnar/rule-batch.ts L1 to L3, src/core/engine/executor.ts X1
+// Holds BATCH-1 to BATCH-3, EXECUTOR-1
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0
@@ -359,7 +359,7 @@ describe('listening changes nothing', () => {
         expect(calls).toEqual(await play(new Run(true, generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
-      runs(250),
+      runs(120),
     )
   })
 

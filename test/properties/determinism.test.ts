@@ -12,7 +12,7 @@ import { type Script, SCRIPT_START, TASK_ID } from '../support/model/script.ts'
 
 const bytes = (events: readonly EngineEvent[]): string[] => events.map((event) => JSON.stringify(event))
 
-// Holds src/core/task/step.ts I1
+// Holds STEP-1
 describe('equal inputs', () => {
   it('give equal bytes of events', async () => {
     const cases = caseArbitrary(ruleArbitrary({ asynchronous: true, pauses: true }))

@@ -17,9 +17,9 @@ async function bothAgree(rule: Rule, script: Script): Promise<void> {
 
 describe('the engine does what the naive model says', () => {
   const kinds: [string, number, RuleOptions][] = [
-    ['for plugs that answer at once', 400, {}],
-    ['for plugs that answer later', 200, { asynchronous: true }],
-    ['for nodes that wait for a resume', 150, { asynchronous: true, pauses: true }],
+    ['for plugs that answer at once', 200, {}],
+    ['for plugs that answer later', 100, { asynchronous: true }],
+    ['for nodes that wait for a resume', 80, { asynchronous: true, pauses: true }],
   ]
   it.each(kinds)('%s', async (_, usual, options) => {
     const cases = caseArbitrary(ruleArbitrary(options))

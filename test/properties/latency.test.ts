@@ -47,36 +47,36 @@ describe('the run in which every answer comes at once', () => {
     ))
 
   it('goes on after crashes as if there had been none', () =>
-    always(150, async (given) => expectSame(await atOnce(given, given), await atOnce(given))))
+    always(80, async (given) => expectSame(await atOnce(given, given), await atOnce(given))))
 
   it('is the run in which answers are promises that are settled already', () =>
-    always(200, async (given) => expectSame(await promised(given), await atOnce(given))))
+    always(100, async (given) => expectSame(await promised(given), await atOnce(given))))
 })
 
-// Holds src/core/task/step.ts I8, src/core/engine/task-lane.ts N1, N2
+// Holds STEP-8, LANE-1, LANE-2
 describe('a run in which answers take their time', () => {
   it('is the run in which they come at once', () =>
-    always(800, async (given) => expectSame(await slowly(given), await atOnce(given))))
+    always(300, async (given) => expectSame(await slowly(given), await atOnce(given))))
 
   it('is that also when nobody listens', () =>
-    always(150, async (given) =>
+    always(80, async (given) =>
       expectSame(unheard(await slowly(given, { listens: false })), unheard(await atOnce(given))),
     ))
 
   it('is that also through crashes: calls that were open are made again', () =>
-    always(600, async (given) => expectSame(await slowly(given, given), await atOnce(given))))
+    always(250, async (given) => expectSame(await slowly(given, given), await atOnce(given))))
 
   it('is that also for nodes that wait for a resume, through crashes', () =>
-    always(200, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { pauses: true }))
+    always(100, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { pauses: true }))
 })
 
-// Holds src/core/engine/ahead-calls.ts A1, A2
+// Holds AHEAD-1, AHEAD-2
 describe('calls that depend on their message alone', () => {
   let most = 0
 
   it('begin ahead of their turn, and nobody can tell', () =>
     always(
-      300,
+      150,
       async (given) => {
         const slow = await slowly(given)
         most = Math.max(most, slow.mostAhead)
@@ -86,7 +86,7 @@ describe('calls that depend on their message alone', () => {
     ))
 
   it('begin ahead of their turn, and nobody can tell through crashes', () =>
-    always(200, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { ahead: true }))
+    always(100, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { ahead: true }))
 
   it('were open together meanwhile, at most 16 of a task', () => {
     expect(most).toBeGreaterThan(1)
@@ -122,7 +122,7 @@ describe('a simulation', () => {
         }
         expect(await bytes(latencies.toReversed())).toEqual(await bytes(latencies))
       }),
-      runs(150),
+      runs(70),
     ))
 
   it('does what the live task does, whichever actuator answers first', () =>
@@ -133,6 +133,6 @@ describe('a simulation', () => {
         expect(lines).toEqual((await slowly(given)).events)
         expect(lines).toEqual(laneLines((await simulated(given, 'at once')).events, given.rule))
       }),
-      runs(150),
+      runs(70),
     ))
 })

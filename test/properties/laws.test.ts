@@ -31,7 +31,7 @@ function declared(rule: Rule, label: string): readonly string[] {
   return sensor ? (TEST_PLUGS[sensor.name]?.states ?? []) : ['TRUE', 'FALSE']
 }
 
-// Holds src/core/task/step.ts I4
+// Holds STEP-4
 describe('a destination', () => {
   it('does not fire again before its cool-down is over', () =>
     always((events, rule) => {
@@ -113,7 +113,7 @@ describe('why', () => {
     }))
 })
 
-// Holds src/core/task/step.ts I2
+// Holds STEP-2
 describe('an effect', () => {
   it('has an id of its own', () =>
     always((events) => {
@@ -122,7 +122,7 @@ describe('an effect', () => {
     }))
 })
 
-// Holds src/core/task/step.ts I7
+// Holds STEP-7
 describe('a stopped task', () => {
   it('says nothing until it is started again', () =>
     always((events) => {
@@ -131,7 +131,7 @@ describe('a stopped task', () => {
     }))
 })
 
-// Holds src/core/task/step.ts I9
+// Holds STEP-9
 describe('time', () => {
   it('never goes back from one event to the next, but for what actuators answer later', () =>
     always((events, { actuators = [] }) => {
@@ -184,7 +184,7 @@ describe('a sensor', () => {
     }))
 })
 
-// Holds src/core/task/step.ts I3
+// Holds STEP-3
 describe('unknown is not false', () => {
   /** One push per sensor into a rule that nothing else moves. */
   const pushes = (observed: readonly (readonly [string, string])[]): Script =>

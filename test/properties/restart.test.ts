@@ -42,11 +42,11 @@ async function given(rule: Rule, script: Script, options: EngineRunOptions = {})
   return calls
 }
 
-// Holds src/core/task/step.ts I6
+// Holds STEP-6
 describe('a restart changes nothing', () => {
   const kinds: [string, number, RuleOptions][] = [
-    ['while results are held back', 120, {}],
-    ['while calls are in flight and nodes pause', 120, { asynchronous: true, pauses: true }],
+    ['while results are held back', 60, {}],
+    ['while calls are in flight and nodes pause', 60, { asynchronous: true, pauses: true }],
   ]
 
   it.each(kinds)('after every step, %s', async (_, usual, options) => {

@@ -96,7 +96,7 @@ describe('any time of day in any zone', () => {
   })
 })
 
-// Holds src/core/task/clock.ts C2
+// Holds CLOCK-2
 describe('a restart in the middle of a downtime', () => {
   const hourly: TaskSettings = { type: 'scheduled', cron: '0 0 * * * ?' }
   const hours = (t: Live) => ticksOf(t.events).map(({ scheduledAt }) => scheduledAt / HOUR)
@@ -209,7 +209,7 @@ describe('a restart in the middle of a downtime', () => {
   })
 })
 
-// Holds src/core/task/clock.ts C1
+// Holds CLOCK-1
 describe('a machine whose clock jumps', () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('sleep' as const), ms: fc.nat(90_000) }) },

@@ -250,7 +250,7 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
   return [...run.calls, counts]
 }
 
-// Holds src/core/columnar/vectorized-batch.ts C1, C2
+// Holds VECTOR-1, VECTOR-2
 describe('many tasks of one form that hear one resource', () => {
   /** how many rows took each message of vectorized */
   const reached: number[] = []
@@ -261,9 +261,10 @@ describe('many tasks of one form that hear one resource', () => {
       fc.asyncProperty(cases, async (given) => {
         expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
       }),
-      runs(200),
+      runs(100),
     )
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
+    take.mockRestore()
   })
 
   it('see their earlier firing when they first fire in a vectorized', async () => {

@@ -4,11 +4,12 @@
  * and now) is looked up. Everything else about the task is made up for when somebody looks (see rule-batch.ts).
  *
  * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
- *  Q1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and cool-down
- *  Q2 observations are reset by each message and never evicted; no sensor has a clock of its own
- *  Q3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
- *  Q4 actuators fire only when all sensors have answered, so that an actuator never sees half a message
- *  Q5 at most 30 bits of states, of which at most 8 decide gates and triggers
+ * SHAPE-1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and
+ *   cool-down
+ * SHAPE-2 observations are reset by each message and never evicted; no sensor has a clock of its own
+ * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
+ * SHAPE-4 actuators fire only when all sensors have answered, so that an actuator never sees half a message
+ * SHAPE-5 at most 30 bits of states, of which at most 8 decide gates and triggers
  */
 import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Steps } from '../plug/plug.ts'

@@ -3,9 +3,10 @@
  * the answer is there, the row goes on from the next sensor. Whatever else comes for the task meanwhile has the call
  * opened in its full state first, where it goes on as if it had begun there.
  *
- *  W1 a row waits for at most one call, and takes no message while it does.
- *  W2 the rest of a message has the message's time, however late the answer comes; the call's limit is the clock's.
- *  W3 an answer is used once: by the row, or by the call that was opened, never by both.
+ * ROWCALL-1 a row waits for at most one call, and takes no message while it does.
+ * ROWCALL-2 the rest of a message has the message's time, however late the answer comes; the call's limit is the
+ *   clock's.
+ * ROWCALL-3 an answer is used once: by the row, or by the call that was opened, never by both.
  */
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { PlugContext } from '../plug/plug.ts'

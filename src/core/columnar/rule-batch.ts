@@ -2,10 +2,11 @@
  * The tasks of one shape while nobody listens, as rows of numbers. A handle ties a task to its row; the task's full state
  * is as it was when it became a row or was materialized last, and `synchronize` brings it up to date (materialize.ts).
  *
- *  L1 a row and the state machine agree: materializing at any moment gives the state that the machine would have made.
- *  L2 a plug that was called is never called again for the same message; its answer is used again.
- *  L3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a promise, a plug that
- *     looks at its task) opens the call in the state machine, which goes on from there.
+ * BATCH-1 a row and the state machine agree: materializing at any moment gives the state that the machine would have
+ *   made.
+ * BATCH-2 a plug that was called is never called again for the same message; its answer is used again.
+ * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a promise, a plug
+ *   that looks at its task) opens the call in the state machine, which goes on from there.
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'

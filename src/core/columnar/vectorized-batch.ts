@@ -3,8 +3,8 @@
  * that finds who fires. A row's own numbers are brought up to date, from what the last messages showed, when somebody
  * asks for one of the rows (then the vectorized batch is over) or when no more messages can be kept.
  *
- *  C1 a vectorized that is over leaves each row as if it had taken its messages by itself
- *  C2 rows act in their order: those that are not reached when the vectorized ends have not got the message
+ * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
+ * VECTOR-2 rows act in their order: those that are not reached when the batch ends have not got the message
  */
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'

@@ -2,8 +2,8 @@
  * Calls that began before their turn: those of plugs that read nothing but a message that waits. What they gave is used
  * when their turn comes, as if they had been called then.
  *
- * A1 a call begins ahead only when nothing that comes before can change what it sees
- * A2 at most 16 of a task are ahead, so that a backlog does not become a flood
+ * AHEAD-1 a call begins ahead only when nothing that comes before can change what it sees
+ * AHEAD-2 at most 16 of a task are ahead, so that a backlog does not become a flood
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { ownValue } from '../../kernel/json.ts'

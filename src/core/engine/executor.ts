@@ -5,8 +5,8 @@
  * (../columnar) keeps tasks of one shape as rows of numbers, and a row's task is made up to date when somebody asks.
  * Events, reasons and a task's history may come from an executor, too: then who reads them need not detach a task.
  *
- *  X1 which executor an engine has changes nothing that can be seen but speed.
- *  X2 whoever reads or changes a task's full state has called `synchronize` or `detach` before.
+ * EXECUTOR-1 which executor an engine has changes nothing that can be seen but speed.
+ * EXECUTOR-2 whoever reads or changes a task's full state has called `synchronize` or `detach` before.
  */
 import type { Message } from '../task/origin.ts'
 import type { TaskRun } from '../task/run.ts'

@@ -4,10 +4,11 @@
  *
  * Not in here: what a task shows and what users ask of it (live-task.ts), which tasks hear a message (engine.ts).
  *
- *  N1 the next input is taken when nothing of the one before is to be called or is at a sensor's plug; back-off included.
- *  N2 inputs are taken by time; at one time the rule's own timers first, then in the order in which they came.
- *  N3 calls that act do not hold the lane; each begins when those before it on the same thing are over.
- *  N4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
+ * LANE-1 the next input is taken when nothing of the one before is to be called or is at a sensor's plug; back-off
+ *   included.
+ * LANE-2 inputs are taken by time; at one time the rule's own timers first, then in the order in which they came.
+ * LANE-3 calls that act do not hold the lane; each begins when those before it on the same thing are over.
+ * LANE-4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
  */
 import type { Plug } from '../plug/plug.ts'
 import type { CarriedOver } from '../task/carry-over.ts'

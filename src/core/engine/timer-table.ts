@@ -2,9 +2,9 @@
  * The timers of all owners as columns of numbers: a heap that finds the earliest, a hash that finds a thing, a chain
  * that finds all of one owner. Objects would cost some 300 bytes a timer, this costs about 60, and a fleet has millions.
  *
- * T1 one row per thing (owner, kind, key), however often it is asked for.
- * T2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
- * T3 `#heap` is a permutation of all rows: those in use first, in heap order, then the free ones.
+ * TIMER-1 one row per thing (owner, kind, key), however often it is asked for.
+ * TIMER-2 rows come out by time; ties by order of the owner, kind, place, key. No two rows compare equal.
+ * TIMER-3 `#heap` is a permutation of all rows: those in use first, in heap order, then the free ones.
  *
  * The heap has four children a node and the times of its nodes side by side, so that a step down reads one line of the
  * processor's cache. What fires keeps its row until it has fired: a clock that asks for its next tick moves it once.

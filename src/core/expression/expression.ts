@@ -2,14 +2,15 @@
  * The one safe way to expressions: the part of JavaScript that reads data and gives a value. An expression is parsed
  * and checked once and runs as closures, with these promises:
  *
- * E1 What is read stands in the text: the values of the message by their bare names, and the roots of placeholders.
- * E2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. No function
- *    is ever a value, so nothing of the machine can be named, kept or handed on.
- * E3 Nothing is changed. Time is the engine's, and chance the task's where the caller hands it in; regular expressions
- *    are refused.
- * E4 Length, depth, and calls, items and characters of one evaluation are bounded.
- * E5 What is unknown is not false: to compare or calculate with a missing value is an error that names it. `x == null`,
- *    `typeof x`, `!x`, `??` and `?.` ask whether it is there.
+ * EXPRESSION-1 What is read stands in the text: the values of the message by their bare names, and the roots of
+ *   placeholders.
+ * EXPRESSION-2 Only own fields of data are reachable, and only functions and methods of fixed tables can be called. No
+ *   function is ever a value, so nothing of the machine can be named, kept or handed on.
+ * EXPRESSION-3 Nothing is changed. Time is the engine's, and chance the task's where the caller hands it in; regular
+ *   expressions are refused.
+ * EXPRESSION-4 Length, depth, and calls, items and characters of one evaluation are bounded.
+ * EXPRESSION-5 What is unknown is not false: to compare or calculate with a missing value is an error that names it.
+ *   `x == null`, `typeof x`, `!x`, `??` and `?.` ask whether it is there.
  */
 import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
 import type { LogicPath } from '../logic/run.ts'

@@ -3,11 +3,12 @@
  * over a guarded view of the data; comparisons, sums and what joins them are compiled, and give the same answers.
  * Around the library:
  *
- * I1 Only own fields of lists and records are read: a text has no length, nothing has methods. Reserved names are refused.
- * I2 What is read stands in the logic: paths cannot be computed, and data never becomes logic.
- * I3 `log`, `method` and unknown operators are refused, and so are wrong numbers of arguments.
- * I4 Depth, size and work of one evaluation are bounded.
- * I5 Paths have the roots of placeholders; a path that begins with none reads the message.
+ * LOGIC-1 Only own fields of lists and records are read: a text has no length, nothing has methods. Reserved names are
+ *   refused.
+ * LOGIC-2 What is read stands in the logic: paths cannot be computed, and data never becomes logic.
+ * LOGIC-3 `log`, `method` and unknown operators are refused, and so are wrong numbers of arguments.
+ * LOGIC-4 Depth, size and work of one evaluation are bounded.
+ * LOGIC-5 Paths have the roots of placeholders; a path that begins with none reads the message.
  */
 import { AppError, messageOf, validationError } from '../../kernel/errors.ts'
 import { LogicCompiler } from './compile.ts'

@@ -2,9 +2,10 @@
  * The local times of one rule, from any point, without walking from DTSTART.
  *
  * Invariants:
- * I1 an answer hangs on the rule and the point asked from alone.
- * I2 periods before the point are leapt by arithmetic; within a day, times that BY parts forbid are leapt by tables.
- * I3 an answer takes at most MAX_STEPS steps; a rule so sparse that they do not suffice counts as exhausted.
+ * RRULE-1 an answer hangs on the rule and the point asked from alone.
+ * RRULE-2 periods before the point are leapt by arithmetic; within a day, times that BY parts forbid are leapt by
+ *   tables.
+ * RRULE-3 an answer takes at most MAX_STEPS steps; a rule so sparse that they do not suffice counts as exhausted.
  */
 import { DAY_SECONDS, SECOND_MS, dayNumber } from './civil.ts'
 import { ICAL_LAST_YEAR } from './ical-date.ts'

@@ -2,10 +2,11 @@
  * A schedule as a stream of ticks on a scheduler that the caller owns.
  *
  * Invariants, whatever the clock does:
- * I1 no occurrence ticks twice, also after the clock was put back: then it is silent until the clock has caught up.
- * I2 an occurrence that the clock leapt over ticks or is reported as skipped, as the misfire policy says.
- * I3 at most one timer waits; after unsubscribing none does.
- * I4 the stream ends when the schedule is exhausted, and never errors.
+ * TICK-1 no occurrence ticks twice, also after the clock was put back: then it is silent until the clock has caught
+ *   up.
+ * TICK-2 an occurrence that the clock leapt over ticks or is reported as skipped, as the misfire policy says.
+ * TICK-3 at most one timer waits; after unsubscribing none does.
+ * TICK-4 the stream ends when the schedule is exhausted, and never errors.
  */
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs'
 import { missed, type MisfirePolicy } from './misfire.ts'

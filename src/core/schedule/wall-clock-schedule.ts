@@ -2,10 +2,10 @@
  * Local times placed in a zone, as a schedule.
  *
  * Invariants:
- * I1 occurrences are the instants of all local times under the policy: strictly ascending, no instant twice. Two local
- *    times may meet in one instant (after a shift out of a gap), and are then one occurrence.
- * I2 the answer to `next` hangs on the instant alone, not on earlier questions.
- * I3 a question costs a few questions to the local times, whatever lies between the instant and the answer.
+ * WALLCLOCK-1 occurrences are the instants of all local times under the policy: strictly ascending, no instant twice.
+ *   Two local times may meet in one instant (after a shift out of a gap), and are then one occurrence.
+ * WALLCLOCK-2 the answer to `next` hangs on the instant alone, not on earlier questions.
+ * WALLCLOCK-3 a question costs a few questions to the local times, whatever lies between the instant and the answer.
  */
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'

@@ -4,10 +4,11 @@
  * functions of the prelude that count them; what cannot be counted is refused. Everything keeps its value, its order
  * and its target.
  *
- * W1 A text reaches a native conversion or comparison only when its length was counted.
- * W2 A function of the script gives a text back only counted, so an object that turns into a text is counted too.
- * W3 An error that is caught or dropped is counted, because the interpreter writes the whole stack down for it.
- * W4 Every loop and function looks whether the script is at its end: an async function turns even that into a value.
+ * METER-1 A text reaches a native conversion or comparison only when its length was counted.
+ * METER-2 A function of the script gives a text back only counted, so an object that turns into a text is counted too.
+ * METER-3 An error that is caught or dropped is counted, because the interpreter writes the whole stack down for it.
+ * METER-4 Every loop and function looks whether the script is at its end: an async function turns even that into a
+ *   value.
  */
 import type { AnyNode, Expression, MemberExpression, Node, Property, PropertyDefinition, Super } from 'acorn'
 import { childrenOf } from './syntax-tree.ts'

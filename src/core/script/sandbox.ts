@@ -2,10 +2,10 @@
  * Scripts in a sandbox: a JavaScript interpreter of its own (QuickJS as WebAssembly, so it also runs in a browser),
  * made anew for each run, into which JSON goes and out of which JSON comes.
  *
- * F1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.
- * F2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
- * F3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
- * F4 Nothing waits but for the loading of an interpreter.
+ * SANDBOX-1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.
+ * SANDBOX-2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
+ * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
+ * SANDBOX-4 Nothing waits but for the loading of an interpreter.
  */
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync'
 import {

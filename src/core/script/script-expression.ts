@@ -2,12 +2,14 @@
  * Expressions that are more than the closures of expression/ can do: any JavaScript that gives a value, as an expression
  * or as statements that return one or end in one. It runs in the sandbox, where each run begins anew:
  *
- * X1 What is read stands in the text, as there, and is handed in before the run; nothing else of the rule is inside.
- * X2 A value of the rule that is missing is an error that names it, where it is compared, calculated with or read
- *    further. What the code keeps in variables of its own follows JavaScript.
- * X3 Waiting is refused; time is the engine's, and chance comes from the input. So equal inputs give equal values.
- * X4 `in` finds the items of lists and the own keys of objects, and the functions of expressions are there, as in the
- *    closures.
+ * SCRIPT-1 What is read stands in the text, as there, and is handed in before the run; nothing else of the rule is
+ *   inside.
+ * SCRIPT-2 A value of the rule that is missing is an error that names it, where it is compared, calculated with or
+ *   read further. What the code keeps in variables of its own follows JavaScript.
+ * SCRIPT-3 Waiting is refused; time is the engine's, and chance comes from the input. So equal inputs give equal
+ *   values.
+ * SCRIPT-4 `in` finds the items of lists and the own keys of objects, and the functions of expressions are there, as
+ *   in the closures.
  */
 import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'

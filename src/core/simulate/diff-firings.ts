@@ -1,9 +1,9 @@
 /**
  * Which firings of two runs are the same, which moved in time, and which only one run has.
  *
- * I1: a firing counts once: as equal, as a half of a move, or as one that only its run has.
- * I2: firings of one destination at one instant are equal, before any move is looked for.
- * I3: moves of one destination do not cross, and go no further than the tolerance.
+ * DIFF-1 a firing counts once: as equal, as a half of a move, or as one that only its run has.
+ * DIFF-2 firings of one destination at one instant are equal, before any move is looked for.
+ * DIFF-3 moves of one destination do not cross, and go no further than the tolerance.
  */
 import type { Why } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'

@@ -2,9 +2,9 @@
  * The state of a task under another rule. What the change does not touch (touched.ts) goes on as it was: states, memory,
  * cool-downs, timers, work, and effects that wait. What it touches begins anew, and what it loses by that is told.
  *
- * E1 a change that touches nothing gives an equal state
- * E2 counters, the number of the run and its chance go on, so that no two effects share an id
- * E3 what waits for its turn goes on waiting, but for what is meant for a node that is gone
+ * CARRY-1 a change that touches nothing gives an equal state
+ * CARRY-2 counters, the number of the run and its chance go on, so that no two effects share an id
+ * CARRY-3 what waits for its turn goes on waiting, but for what is meant for a node that is gone
  */
 import type { Graph, GraphNode, TriggerEdge } from '../graph/graph.ts'
 import type { TaskModel } from './run.ts'

@@ -3,10 +3,10 @@
  * and to ticks that meet the work of an earlier one (`overlap`) is decided here, the same for both kinds. Clocks follow
  * the engine's time; a tick then is an input of the task, which waits for its turn.
  *
- *  C1 every occurrence ticks at most once, or is counted as skipped.
- *  C2 an occurrence is missed when the engine was not there for it, or came more than a minute late; one that waits
- *     for its turn is not missed.
- *  C3 ticks that wait are bounded; what does not fit is held, with an event.
+ * CLOCK-1 every occurrence ticks at most once, or is counted as skipped.
+ * CLOCK-2 an occurrence is missed when the engine was not there for it, or came more than a minute late; one that
+ *   waits for its turn is not missed.
+ * CLOCK-3 ticks that wait are bounded; what does not fit is held, with an event.
  */
 import type { SensorNode } from '../graph/graph.ts'
 import { missed } from '../schedule/misfire.ts'

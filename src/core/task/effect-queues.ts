@@ -3,8 +3,8 @@
  * touches the same is left; calls that touch different things do not wait for each other, as long as not too many are
  * under way.
  *
- * F1 calls on one thing begin in the order in which they took their places
- * F2 a call takes its place in all its queues at once, so that no two wait for each other
+ * QUEUE-1 calls on one thing begin in the order in which they took their places
+ * QUEUE-2 a call takes its place in all its queues at once, so that no two wait for each other
  */
 import type { Execution } from './state.ts'
 

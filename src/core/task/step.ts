@@ -10,15 +10,16 @@
  * it as plain JSON before and after any step.
  *
  * Invariants, which the tests cite:
- *  I1 equal state and equal inputs give equal states, effects and events.
- *  I2 every effect has the id task/run/input/place, and no two have the same.
- *  I3 unknown is not false: a gate is certain only when its known parents decide it.
- *  I4 a destination never fires within the cool-down of the trigger that would fire it.
- *  I5 an execution ends exactly once: by a result, an error, a time limit, or by being superseded or stopped.
- *  I6 saving, restoring and going on is the same as going on.
- *  I7 a stopped task changes nothing but by start.
- *  I8 states, firings and properties of calls are those of the run in which every answer comes at once.
- *  I9 a task's time is that of the input at hand and never goes back; limits, back-off and fixed delays count on the clock.
+ * STEP-1 equal state and equal inputs give equal states, effects and events.
+ * STEP-2 every effect has the id task/run/input/place, and no two have the same.
+ * STEP-3 unknown is not false: a gate is certain only when its known parents decide it.
+ * STEP-4 a destination never fires within the cool-down of the trigger that would fire it.
+ * STEP-5 an execution ends exactly once: by a result, an error, a time limit, or by being superseded or stopped.
+ * STEP-6 saving, restoring and going on is the same as going on.
+ * STEP-7 a stopped task changes nothing but by start.
+ * STEP-8 states, firings and properties of calls are those of the run in which every answer comes at once.
+ * STEP-9 a task's time is that of the input at hand and never goes back; limits, back-off and fixed delays count on
+ *   the clock.
  */
 import type { Input, TimerKind } from './input.ts'
 import { advanceGroups, askForWake, firstToWake } from './execution.ts'

@@ -1,4 +1,4 @@
-/** Raising, changing and removing alarms: each one commit with its event (A1 to A3). */
+/** Raising, changing and removing alarms: each one commit with its event (ALARM-1 to ALARM-3). */
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
 import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'

@@ -2,12 +2,13 @@
  * Alarms as others see them. The same over HTTP and over fetch (`client.ts`). Whatever comes from
  * outside is read by the service itself: a body may be any JSON.
  *
- * A1  at most one open alarm per source and type (or `dedupKey`), also with two writers and two processes on one store
- * A2  `count` is the number of creations; the history replays to the present state
- * A3  every change is one commit with its event; events of one alarm are told in the order of its history
- * A4  no method reaches an alarm of another tenant
- * A5  what a task does to the alarms of a source and type, or of a `dedupKey`, is done in its order: what comes late is
- *     refused (`SUPERSEDED`), also after a restart
+ * ALARM-1 at most one open alarm per source and type (or `dedupKey`), also with two writers and two processes on one
+ *   store
+ * ALARM-2 `count` is the number of creations; the history replays to the present state
+ * ALARM-3 every change is one commit with its event; events of one alarm are told in the order of its history
+ * ALARM-4 no method reaches an alarm of another tenant
+ * ALARM-5 what a task does to the alarms of a source and type, or of a `dedupKey`, is done in its order: what comes
+ *   late is refused (`SUPERSEDED`), also after a restart
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `SUPERSEDED` (of rules alone),
  * `TOO_LARGE`, `CLOSED`.

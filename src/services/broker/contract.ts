@@ -3,13 +3,13 @@
  * The same over HTTP, WebSockets and MQTT, and over fetch (`client.ts`). Whatever comes from outside is read by the
  * service itself: a body may be any JSON.
  *
- * B1  nothing is acknowledged before it is in the durable log, together with what the engine was given of it
- * B2  what is acknowledged is seen by every read that comes after: series, messages and current wait until series have
- *     it. A post is answered as soon as it is durable; how far series may be behind is bounded, and beyond it answers
- *     wait. After a crash the log has what series had not
- * B3  messages of one resource reach tasks and subscribers in the order in which they were acknowledged
- * B4  a slow reader or a slow rule never slows ingestion: what waits is bounded, and what is lost is counted
- * B5  no method reaches data of another tenant
+ * BROKER-1 nothing is acknowledged before it is in the durable log, together with what the engine was given of it
+ * BROKER-2 what is acknowledged is seen by every read that comes after: series, messages and current wait until series
+ *   have it. A post is answered as soon as it is durable; how far series may be behind is bounded, and beyond it
+ *   answers wait. After a crash the log has what series had not
+ * BROKER-3 messages of one resource reach tasks and subscribers in the order in which they were acknowledged
+ * BROKER-4 a slow reader or a slow rule never slows ingestion: what waits is bounded, and what is lost is counted
+ * BROKER-5 no method reaches data of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
  * used for another body), `SUPERSEDED` (of rules alone: the task did something later to the resource), `RATE_LIMITED`
@@ -29,7 +29,7 @@ export interface BrokerService {
   as(caller: Caller): BrokerApi
   /**
    * Resolves when all that was posted before can be read. Rules wait for it before they read, because they hear of a
-   * message before its poster is answered (B2). Rejects with `STORE` as reads do.
+   * message before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
    */
   readable(tenant: string): Promise<void>
   /** What a post of this body, or of this command, would refuse whatever the resource is. At once, from the body alone. */

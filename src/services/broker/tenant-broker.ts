@@ -140,7 +140,7 @@ export class TenantBroker {
     this.streams.end()
   }
 
-  /** A read that sees whatever was acknowledged before it came (B2). */
+  /** A read that sees whatever was acknowledged before it came (BROKER-2). */
   readonly #inStep = <A extends readonly unknown[], R>(read: (...asked: A) => Promise<R>) => {
     return (...asked: A): Promise<R> => {
       const caughtUp = this.#projector.caughtUp()

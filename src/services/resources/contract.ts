@@ -2,10 +2,11 @@
  * Resources, their types and constraints as others see them. The same over HTTP and over
  * fetch (`client.ts`). Whatever comes from outside is read by the service itself: a body may be any JSON.
  *
- * T1  a change and its record in the history are one commit; no update is lost to another writer
- * T2  what a resource shows is its own attributes over those of its type, attribute by attribute
- * T3  managed tasks follow types and resources exactly, also across a crash: what is missing is made, what is too much goes
- * T4  no method reaches anything of another tenant
+ * RESOURCE-1 a change and its record in the history are one commit; no update is lost to another writer
+ * RESOURCE-2 what a resource shows is its own attributes over those of its type, attribute by attribute
+ * RESOURCE-3 managed tasks follow types and resources exactly, also across a crash: what is missing is made, what is
+ *   too much goes
+ * RESOURCE-4 no method reaches anything of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`,
  * `SUPERSEDED` (of rules alone), `CLOSED`.

@@ -1,4 +1,4 @@
-/** The history of resources and types: one record for each write by somebody, in the same commit (T1). */
+/** The history of resources and types: one record for each write by somebody, in the same commit (RESOURCE-1). */
 import type { Json } from '../../kernel/json.ts'
 import type { CollectionSpec } from '../../storage/contract.ts'
 import type { ChangeRecord, ResourceEntity } from './contract.ts'

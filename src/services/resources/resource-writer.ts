@@ -1,6 +1,6 @@
 /**
- * The one way in which resources are written: read, checked, and committed with the history (T1). Writers of one
- * resource wait for each other; another host is found out by the version, and then everything is done anew.
+ * The one way in which resources are written: read, checked, and committed with the history (RESOURCE-1). Writers of
+ * one resource wait for each other; another host is found out by the version, and then everything is done anew.
  */
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'

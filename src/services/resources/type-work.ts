@@ -2,8 +2,8 @@
  * What a change of a type leaves to be done with its resources, in the background: they are to be found by the new
  * inherited values, and held against new constraints. The type names the operation until it is done.
  *
- * W1  work goes in slices; what is left is found by looking, so that it goes on after a crash
- * W2  a newer change of the type takes over: the older operation ends
+ * TYPEWORK-1 work goes in slices; what is left is found by looking, so that it goes on after a crash
+ * TYPEWORK-2 a newer change of the type takes over: the older operation ends
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'

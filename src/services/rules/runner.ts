@@ -8,11 +8,11 @@
  *
  * Not in here: names, tags, users, templates by name, listings (the service's documents), and any HTTP.
  *
- * R1  `plan` leaves no trace when its writes are never committed
- * R2  what `push`, `command` and `receive` acknowledged is in the log before they resolve
- * R3  counts and states are those of one epoch; a new epoch begins with none
- * R4  an effect's id contains the epoch (or a run number that never comes twice), so that no two runs share an id
- * R5  no method reaches a task of another tenant
+ * RUNNER-1 `plan` leaves no trace when its writes are never committed
+ * RUNNER-2 what `push`, `command` and `receive` acknowledged is in the log before they resolve
+ * RUNNER-3 counts and states are those of one epoch; a new epoch begins with none
+ * RUNNER-4 an effect's id contains the epoch (or a run number that never comes twice), so that no two runs share an id
+ * RUNNER-5 no method reaches a task of another tenant
  */
 import type { Observable } from 'rxjs'
 import type { NodeView, TaskInfo } from '../../core/engine/api.ts'

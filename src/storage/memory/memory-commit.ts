@@ -1,4 +1,4 @@
-/** Units of work in memory: worked out whole first, then applied, so that nothing has to be undone (S1). */
+/** Units of work in memory: worked out whole first, then applied, so that nothing has to be undone (STORE-1). */
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
 import type { PreparedWrite } from '../prepare-writes.ts'
 import type { KnownSpec } from '../spec.ts'

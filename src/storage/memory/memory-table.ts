@@ -10,7 +10,7 @@ import type { Row } from './row.ts'
 
 export class MemoryTable {
   readonly #rows = new Map<string, Row>()
-  /** the last version of each id that is deleted (S2) */
+  /** the last version of each id that is deleted (STORE-2) */
   readonly #last = new Map<string, number>()
   #indexes = new RowIndexes(this.#rows)
   #search: RowSearch

@@ -56,7 +56,7 @@ export function tableDefinition(table: string, { fields }: KnownSpec): readonly 
     return `create index on ${table} (tenant, ${first}, ${field.type === 'place' ? second : 'id'}) where alive`
   })
   return [
-    // A deleted document leaves its version, so that the next one goes on from there (S2)
+    // A deleted document leaves its version, so that the next one goes on from there (STORE-2)
     `create table ${table} (
        tenant text collate "C", id text collate "C", version bigint not null, alive boolean not null,
        body text, folded_id text collate "C"${columns.join('')},

@@ -5,9 +5,9 @@
  * locks), one that writes and commits. Each transaction leaves its number in the lane's own row; when the connection is
  * lost while a commit is under way, the number tells on a new connection whether it came through.
  *
- * L1  nothing is answered as done unless the server said COMMIT, or the row says it after a loss
- * L2  before the row is asked, the old connection's transaction has ended: its hold on the row is waited for
- * L3  what was not yet told to commit has not been written
+ * PGLANE-1 nothing is answered as done unless the server said COMMIT, or the row says it after a loss
+ * PGLANE-2 before the row is asked, the old connection's transaction has ended: its hold on the row is waited for
+ * PGLANE-3 what was not yet told to commit has not been written
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
- * Storage on PostgreSQL 15 or later. Several hosts may share one database: what holds for one (S1 to S5) holds for all of
- * them together. Objects are kept elsewhere, by the given `blobs`.
+ * Storage on PostgreSQL 15 or later. Several hosts may share one database: what holds for one (STORE-1 to STORE-5) holds
+ * for all of them together. Objects are kept elsewhere, by the given `blobs`.
  */
 import type { PoolConfig } from 'pg'
 import { AppError } from '../../kernel/errors.ts'

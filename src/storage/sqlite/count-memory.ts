@@ -2,9 +2,10 @@
  * Counts that were asked for. Lists are paged through with the count beside each page, so a count is kept, and what is
  * written to its collection is reckoned into it: a count right after a write costs no look at the file.
  *
- * K1 a count is reckoned on with only when no write of its collection was under way from question to answer: else nobody
- *    knows which of them are in it. Such a count is good until something that can be searched changes
- * K2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is told
+ * COUNT-1 a count is reckoned on with only when no write of its collection was under way from question to answer: else
+ *   nobody knows which of them are in it. Such a count is good until something that can be searched changes
+ * COUNT-2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is
+ *   told
  */
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { Condition } from '../contract.ts'

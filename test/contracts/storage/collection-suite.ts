@@ -118,7 +118,7 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await things.ids({ where: [{ field: 'tags', op: 'eq', value: 't' }] })).toEqual([])
   })
 
-  fact('S2: a version never comes twice for an id, not even after a delete', async (store) => {
+  fact('STORE-2: a version never comes twice for an id, not even after a delete', async (store) => {
     const things = store.collection(THINGS)
     const seen: number[] = []
     for (let round = 0; round < 3; round += 1) {

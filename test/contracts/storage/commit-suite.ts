@@ -31,7 +31,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect((await log.read(0, 0)).map((entry) => entry.body)).toEqual(['a', 'b', 'd'])
   })
 
-  fact('S6: units that are asked for one after the other are made and answered in that order', async (store) => {
+  fact('STORE-6: units that are asked for one after the other are made and answered in that order', async (store) => {
     const log = store.log('inputs')
     const answered: number[] = []
     const commit = async (n: number): Promise<void> => {
@@ -93,7 +93,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.get('z')).toBeUndefined()
   })
 
-  fact('S1: one conflict undoes all, and each conflict is named by its place', async (store) => {
+  fact('STORE-1: one conflict undoes all, and each conflict is named by its place', async (store) => {
     const things = store.collection(THINGS)
     const log = store.log('inputs')
     await things.put('there', { size: 1, tags: ['kept'] })
@@ -121,7 +121,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.put('fine', {})).toBe(1)
   })
 
-  fact('S1: bad writes are all named at once, and nothing is written', async (store) => {
+  fact('STORE-1: bad writes are all named at once, and nothing is written', async (store) => {
     const things = store.collection(THINGS)
     const failure = await failureOf(() =>
       store.commit([
@@ -153,7 +153,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.ids({})).toEqual(['z'])
   })
 
-  fact('S1: readers see two documents of a unit change together', async (store) => {
+  fact('STORE-1: readers see two documents of a unit change together', async (store) => {
     const counters = store.collection(COUNTERS)
     const both = (count: number) => [counters.putting('left', { count }), counters.putting('right', { count })]
     await store.commit(both(0))
@@ -181,7 +181,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect((await counters.get('left'))?.value.count).toBe(100)
   })
 
-  fact('S5: what was answered is seen by every kind of read', async (store) => {
+  fact('STORE-5: what was answered is seen by every kind of read', async (store) => {
     const things = store.collection(THINGS)
     const log = store.log('inputs')
     for (let size = 0; size < 20; size += 1) {

@@ -61,7 +61,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(bodies(await log.read(0, 0))).toEqual([{ list: ['before'] }])
   })
 
-  fact('S3: positions are 1, 2, 3 ... in the order of the calls', async (store) => {
+  fact('STORE-3: positions are 1, 2, 3 ... in the order of the calls', async (store) => {
     const log = store.log('inputs')
     const lasts = await Promise.all(
       upTo(30).map((n) =>
@@ -77,7 +77,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(lasts).toEqual(upTo(30).map((n) => bodies(entries).lastIndexOf(n) + 1))
   })
 
-  fact('S3: a commit that fails in the same turn takes no position', async (store) => {
+  fact('STORE-3: a commit that fails in the same turn takes no position', async (store) => {
     const log = store.log('inputs')
     const things = store.collection(THINGS)
     const settled = await Promise.allSettled([

@@ -102,7 +102,7 @@ export function definesOpening(suite: Suite<Storage>): void {
     for (const act of acts) await expectCode(act, 'CLOSED', String(act))
   })
 
-  suite.alone('S7: all tenants are told one time, which goes on', async ({ storage }, clock) => {
+  suite.alone('STORE-7: all tenants are told one time, which goes on', async ({ storage }, clock) => {
     const [acme, globex] = [storage.tenant('acme'), storage.tenant('globex')]
     const first = await acme.now()
     expect(Number.isInteger(first.ms)).toBe(true)

@@ -69,7 +69,7 @@ async function waiting(resources = ['r']) {
 }
 
 describe('a row whose sensor has not answered', () => {
-  it('waits, and goes on with the answer, in the time of its message (W1, W2)', async () => {
+  it('waits, and goes on with the answer, in the time of its message (ROWCALL-1, ROWCALL-2)', async () => {
     const { clock, send, next, acts, isWaiting, engine } = await waiting()
     clock.advanceTo(10)
     send(3)
@@ -84,7 +84,7 @@ describe('a row whose sensor has not answered', () => {
     expect(engine.openCalls).toBe(0)
   })
 
-  it('fires at the time of its message, whatever came elsewhere meanwhile (W2)', async () => {
+  it('fires at the time of its message, whatever came elsewhere meanwhile (ROWCALL-2)', async () => {
     const { clock, send, next, tasks } = await waiting(['r', 'q'])
     clock.advanceTo(10)
     send(3, 'r')
@@ -116,7 +116,7 @@ describe('a row whose sensor has not answered', () => {
     expect(task.node('s1')).toMatchObject({ mostLikelyState: { state: 'Low' } })
   })
 
-  it('gives way to a second message, which waits for the first (W1)', async () => {
+  it('gives way to a second message, which waits for the first (ROWCALL-1)', async () => {
     const { send, next, calls, acts, task } = await waiting()
     send(3)
     send(4)
@@ -135,7 +135,7 @@ describe('a row whose sensor has not answered', () => {
     expect(isWaiting()).toBe(true)
   })
 
-  it('is opened by who looks, and its answer is used once (W3)', async () => {
+  it('is opened by who looks, and its answer is used once (ROWCALL-3)', async () => {
     const { send, next, acts, task, calls } = await waiting()
     send(3)
     const saved = task.save()
@@ -147,7 +147,7 @@ describe('a row whose sensor has not answered', () => {
     expect(acts).toEqual([['r', 0, 3]])
   })
 
-  it('is taken when it was there before somebody looked (W3)', async () => {
+  it('is taken when it was there before somebody looked (ROWCALL-3)', async () => {
     const { send, next, acts, task } = await waiting()
     send(3)
     const answered = next().answer('High')
@@ -256,7 +256,7 @@ describe('a row whose sensor has not answered', () => {
   })
 })
 
-it('a sensor that looks at its task, after one that took its time, finds the message before (W2)', async () => {
+it('a sensor that looks at its task, after one that took its time, finds the message before (ROWCALL-2)', async () => {
   async function saved(listens: boolean, values: readonly number[]): Promise<unknown> {
     const calls: (() => void)[] = []
     const ask = definePlug({

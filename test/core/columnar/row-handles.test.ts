@@ -55,7 +55,18 @@ const pair = (type: 'AND' | 'OR') => ({
   triggers: [{ sourceLabel: 'g', destinationLabel: 'a0', statesTrigger: ['TRUE'] }],
 })
 
-// Holds src/core/columnar/batch-shape.ts Q1 to Q4
+/** Sensors of one bit each, the last of which decide about the actuator. */
+function sensorsOf(count: number, deciding: number): Rule {
+  const labels = Array.from({ length: count }, (_, i) => `s${i}`)
+  const parentLabels = labels.slice(-deciding)
+  return rule({
+    sensors: labels.map((label) => sensor(label, { name: 'condition', properties: { condition: 'a > 10' } })),
+    relations: [{ label: 'g', type: 'AND', parentLabels, combinations: [parentLabels.map(() => 'True')] }],
+    triggers: [{ sourceLabel: 'g', destinationLabel: 'a0', statesTrigger: ['TRUE'] }],
+  })
+}
+
+// Holds SHAPE-1 to SHAPE-5
 describe('a task sits down after two messages with the same fields', () => {
   const cases: [string, Rule, boolean][] = [
     ['of one comparing sensor', rule(), true],
@@ -79,6 +90,10 @@ describe('a task sits down after two messages with the same fields', () => {
       false,
     ],
     ['but not when a sensor has a clock of its own', rule({ sensors: [sensor('s0', { pollingPeriod: 60 })] }), false],
+    ['whose states are 30 bits', sensorsOf(30, 1), true],
+    ['but not when they are 31 bits', sensorsOf(31, 1), false],
+    ['of whose states 8 bits decide', sensorsOf(9, 8), true],
+    ['but not when 9 bits decide', sensorsOf(9, 9), false],
   ]
 
   it.each(cases)('%s', async (_, given, sits) => {
@@ -90,7 +105,7 @@ describe('a task sits down after two messages with the same fields', () => {
   })
 })
 
-// Holds src/core/engine/executor.ts X2
+// Holds EXECUTOR-2
 describe('a attached task', () => {
   async function attached(given: Rule = rule()) {
     const one = await started(given)

@@ -172,7 +172,7 @@ describe('a call that begins before its turn', () => {
   })
 })
 
-// Holds src/core/engine/ahead-calls.ts A1
+// Holds AHEAD-1
 describe('no call begins before its turn', () => {
   it.each<[string, Partial<Sensor>, Ports?]>([
     ['of a node that reads another', { properties: { text: '${?nodes.other.state}' } }],

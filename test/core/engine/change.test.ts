@@ -141,7 +141,7 @@ describe('a change that touches a node', () => {
   })
 })
 
-// Holds src/core/task/carry-over.ts E3
+// Holds CARRY-3
 describe('work at hand', () => {
   const slow = (task: TaskSettings = {}, b: Partial<Sensor> = {}): Rule =>
     pair(task, {}, { sensors: { a: on('late'), b: on('switch', b) } })

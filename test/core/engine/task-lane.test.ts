@@ -19,7 +19,7 @@ function levels(t: Live, node: string): unknown[] {
   return t.plugs.callsOf(node).map(({ stream }) => stream['level'])
 }
 
-// Holds src/core/engine/task-lane.ts N1, N2
+// Holds LANE-1, LANE-2
 describe('messages that come while a sensor is at work', () => {
   it('wait, and are taken one after the other: of 50 messages 50 run', async () => {
     const t = await live(SLOW)
@@ -69,7 +69,7 @@ describe('messages that come while a sensor is at work', () => {
   })
 })
 
-// Holds src/core/engine/task-lane.ts N4
+// Holds LANE-4
 describe('too many messages', () => {
   it('drop the oldest that wait; that is counted, and said the first time, the tenth, the hundredth', async () => {
     const t = await live(SLOW, { maxWaiting: 3 })
@@ -104,7 +104,7 @@ describe('too many messages', () => {
   )
 })
 
-// Holds src/core/engine/task-lane.ts N3
+// Holds LANE-3
 describe('calls of an actuator', () => {
   const RETRIED = rule({
     sensors: { s: on('switch') },
@@ -186,7 +186,7 @@ describe('calls of an actuator', () => {
   })
 })
 
-// Holds src/core/engine/ahead-calls.ts A2
+// Holds AHEAD-2
 describe('a plug that reads the message alone', () => {
   function ahead(): { plug: Plug; open: Map<number, (state: 'Off' | 'On') => void> } {
     const open = new Map<number, (state: 'Off' | 'On') => void>()

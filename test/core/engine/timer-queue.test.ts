@@ -202,7 +202,7 @@ describe('a queue that rests between wake-ups', () => {
   })
 })
 
-// Holds src/core/engine/timer-table.ts T2
+// Holds TIMER-2, TIMER-3: a row that stood twice in the heap, or not at all, would fire twice or be two things at once
 describe('any sequence of asking and forgetting', () => {
   type Ask = { kind: TimerKind; key: number; at: number; owner: number }
   const ask = fc.record({
@@ -253,7 +253,7 @@ describe('any sequence of asking and forgetting', () => {
   })
 })
 
-// Holds src/core/engine/timer-table.ts T1
+// Holds TIMER-1
 describe('any sequence of asking', () => {
   it('fires each thing that is wanted exactly once, at its last time, in order', () => {
     const asks = fc.array(fc.record({ key: fc.nat(5), at: fc.nat(100), other: fc.boolean() }), { maxLength: 60 })

@@ -64,7 +64,7 @@ const SPENDTHRIFT = 'big.map(x => big.map(y => y))'
 /** how many times the work of that one an attack may be */
 const MOST = 15
 
-// Holds src/core/expression/expression.ts E2, E4
+// Holds EXPRESSION-2, EXPRESSION-4
 describe('an attack', () => {
   let spent = 0
   beforeAll(() => {

@@ -13,7 +13,7 @@ const ruleOf = (code: unknown) => ({
   sensors: [{ label: 'c', name: 'condition', resource: '$', properties: { condition: code } }],
 })
 
-// Holds src/core/expression/expression.ts E1
+// Holds EXPRESSION-1
 describe('what code reads', () => {
   it.each<[unknown, readonly string[]]>([
     ['t > variables.limit', ['streamdata.t', 'variables.limit']],

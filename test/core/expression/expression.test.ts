@@ -4,7 +4,7 @@ import { compileExpression } from '../../../src/core/expression/expression.ts'
 import { evaluate, message } from './sample.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
-// Holds src/core/expression/expression.ts E1, E3, E5
+// Holds EXPRESSION-1, EXPRESSION-3, EXPRESSION-5
 describe('an expression', () => {
   it.each<[string, unknown]>([
     ['temperature > 25 && state == "on"', true],

@@ -191,7 +191,7 @@ describe('a gate that needs full observation', () => {
   })
 })
 
-// Holds src/core/task/step.ts I3
+// Holds STEP-3
 describe('any gate', () => {
   const caseOf = fc
     .record({

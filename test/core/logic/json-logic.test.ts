@@ -4,7 +4,7 @@ import { messageOf, type AppError } from '../../../src/kernel/errors.ts'
 import { thrown } from '../placeholders/thrown.ts'
 import { run, sample } from './sample.ts'
 
-// Holds src/core/logic/json-logic.ts I1 to I5
+// Holds LOGIC-1 to LOGIC-5
 describe('JSON Logic', () => {
   it.each<[unknown, unknown]>([
     [{ '==': [1, '1'] }, true],

@@ -48,7 +48,7 @@ function listen(schedule: Schedule, clock: WallClock, options: TickOptions = {})
   }
 }
 
-// Holds src/core/schedule/ticks.ts I3, I4
+// Holds TICK-3, TICK-4
 describe('ticks', () => {
   it('of a periodic task begin at once and keep their rate', () => {
     const clock = new WallClock()
@@ -130,7 +130,7 @@ describe('after a downtime', () => {
   })
 })
 
-// Holds src/core/schedule/ticks.ts I1, I2
+// Holds TICK-1, TICK-2
 describe('a clock that jumps', () => {
   it('forward past some occurrences: the punctual one ticks, the others follow the policy', () => {
     for (const [misfire, minutes, skipped] of [

@@ -7,6 +7,7 @@ import { occurrencesBetween } from './occurrences-between.ts'
 import { parseSchedule } from '../../../src/core/schedule/parse-schedule.ts'
 import { clockChanges } from '../../../src/core/schedule/place-local.ts'
 import type { Schedule } from '../../../src/core/schedule/schedule.ts'
+import { wallClockSchedule } from '../../../src/core/schedule/wall-clock-schedule.ts'
 import { Zones } from '../../../src/core/schedule/zone.ts'
 
 const MINUTE = 60_000
@@ -123,7 +124,7 @@ describe('a schedule through a change of the clocks', () => {
   })
 })
 
-// Holds src/core/schedule/wall-clock-schedule.ts I1, I2
+// Holds WALLCLOCK-1, WALLCLOCK-2
 describe('a schedule agrees with a walk over the minutes', () => {
   const names = Intl.supportedValuesOf('timeZone')
   const numbers = (max: number): fc.Arbitrary<number[]> =>
@@ -159,8 +160,26 @@ describe('a schedule agrees with a walk over the minutes', () => {
           for (const at of expected) expect(cron.next(at - 1)).toBe(at)
         },
       ),
-      runs(120),
+      runs(50),
     )
+  })
+})
+
+// Holds WALLCLOCK-3
+describe('a question to a schedule', () => {
+  it.each(POLICIES)('costs no more over three centuries of changing clocks than over a day (%j)', (dst) => {
+    for (const days of [1, 400, 110_000]) {
+      const at = Date.UTC(2000, 0, 1) + days * DAY
+      let questions = 0
+      const next = (after: number): number | null => {
+        questions++
+        return after < at ? at : null
+      }
+      const recurrence = { key: 'once', times: { next }, everyHour: false, anyStart: true }
+      const schedule = wallClockSchedule(recurrence, zones.parse('Europe/Brussels'), dst)
+      expect(schedule.next(Date.UTC(2000, 0, 1))).toBe(at - HOUR)
+      expect(questions).toBeLessThanOrEqual(8)
+    }
   })
 })
 

@@ -36,7 +36,7 @@ async function inFence(text: string): Promise<unknown> {
   return 'missing' in answer ? `missing ${String(answer['missing'])}` : answer['value']
 }
 
-// Holds src/core/script/script-expression.ts X1 to X4, src/core/script/sandbox.ts F4
+// Holds SCRIPT-1 to SCRIPT-4, SANDBOX-4
 describe('code that is more than an expression', () => {
   it.each<[string, unknown]>([
     ['(function () { return t * 2 })()', 52],

@@ -20,7 +20,7 @@ async function outcome(source: string, by = fence): Promise<string> {
   }
 }
 
-// Holds src/core/script/sandbox.ts F1 to F3, src/core/script/metered-source.ts W1 to W4
+// Holds SANDBOX-1 to SANDBOX-3, METER-1 to METER-4
 describe('the fence around scripts', () => {
   it.each([
     ['while (true) {}'],

@@ -43,7 +43,7 @@ describe('a firing', () => {
 })
 
 describe('firings of one instant', () => {
-  it('are equal also when they come one after the other, before a move is looked for (I2)', () => {
+  it('are equal also when they come one after the other, before a move is looked for (DIFF-2)', () => {
     const differences: Difference[] = []
     const matcher = new FiringMatcher(TOLERANCE, (difference) => void differences.push(difference))
     matcher.single('new', 'n', { time: 3, source: 's' })
@@ -60,7 +60,7 @@ describe('firings of one instant', () => {
 describe('all firings', () => {
   const times = fc.array(fc.nat(60), { maxLength: 15 })
 
-  it('I1: count once each', () => {
+  it('DIFF-1: count once each', () => {
     fc.assert(
       fc.property(times, times, (old, fresh) => {
         const { tally } = matched(old, fresh)
@@ -70,7 +70,7 @@ describe('all firings', () => {
     )
   })
 
-  it('I3: move without crossing, and no further than the tolerance', () => {
+  it('DIFF-3: move without crossing, and no further than the tolerance', () => {
     fc.assert(
       fc.property(times, times, fc.nat(20), (old, fresh, tolerance) => {
         const moves = matched(old, fresh, tolerance).differences.filter((one) => one.kind === 'moved')

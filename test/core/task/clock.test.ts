@@ -99,7 +99,7 @@ function heldAt(t: Live): string[] {
   return held.map((event) => `${line(event)} at ${event.at ?? event.time}`)
 }
 
-// Holds src/core/task/clock.ts C3
+// Holds CLOCK-3
 describe('a tick that meets the work of the last', () => {
   it('is held as a whole, by default', async () => {
     const t = await live(
@@ -266,7 +266,7 @@ describe('a fixed delay', () => {
   })
 })
 
-// Holds src/core/task/clock.ts C2
+// Holds CLOCK-2
 describe('ticks that come late because the machine slept', () => {
   async function slept(task: TaskSettings, ms: number) {
     const clock = new JumpingClock()

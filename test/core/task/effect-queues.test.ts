@@ -55,7 +55,7 @@ describe('calls on one thing', () => {
   })
 })
 
-// Holds src/core/task/effect-queues.ts F1, F2
+// Holds QUEUE-1, QUEUE-2
 describe('any calls, ended in any order', () => {
   it('keep the order on each thing, and all of them begin', () => {
     const things = fc.array(fc.subarray(['x', 'y', 'z']), { minLength: 1, maxLength: 12 })

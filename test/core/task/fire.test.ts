@@ -3,7 +3,7 @@ import { live, promisesSettled, type Live, type LiveOptions } from '../../suppor
 import { LATER, withActing, type ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { atMostEvery, gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
-// Holds src/core/task/step.ts I4
+// Holds STEP-4
 describe('the cool-down of a destination', () => {
   it('holds firings strictly within it, and the next one counts from the last that fired', async () => {
     const t = await live(

@@ -16,7 +16,7 @@ const withClock = (event: EngineEvent) => (event.at === undefined ? line(event) 
 
 const phases = (t: Live) => saved(t).state.executing?.map(({ node, phase }) => `${node} ${phase}`)
 
-// Holds src/core/task/step.ts I6
+// Holds STEP-6
 describe('a task that is saved with work in flight', () => {
   it('is plain JSON, and says the same once it is restored', async () => {
     const t = await inTheMiddle()

@@ -107,7 +107,7 @@ describe('retries', () => {
   })
 })
 
-// Holds src/core/task/step.ts I5
+// Holds STEP-5
 describe('the time limit', () => {
   it('is 50 s by default; then the execution has failed', async () => {
     const t = await watched({}, LATER)

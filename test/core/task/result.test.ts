@@ -123,7 +123,7 @@ describe('what an actuator answers late', () => {
   })
 })
 
-// Holds src/core/task/step.ts I5
+// Holds STEP-5
 describe('a result that is held back', () => {
   it('applies as if it came then: state, raw data, time and triggers', async () => {
     const t = await watched({}, { state: 'On', rawData: { v: 1 }, after: 5000 })

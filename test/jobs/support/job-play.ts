@@ -192,25 +192,25 @@ export class Reading {
     const before = this.states.get(job)
     const wrong: string[] = []
     const require = (holds: boolean, what: string): void => void (holds || wrong.push(`${job} ${event}: ${what}`))
-    require(prev === before, `J6: it was ${before}, not ${prev}`)
-    require(before === undefined || !isOver(before), 'J1: it ended before')
+    require(prev === before, `JOB-6: it was ${before}, not ${prev}`)
+    require(before === undefined || !isOver(before), 'JOB-1: it ended before')
     this.#parents.set(job, ancestors.at(-1))
     this.#types.set(job, type)
     if (event === 'progress') {
-      require(before === 'active', 'J2: nobody carries it out')
+      require(before === 'active', 'JOB-2: nobody carries it out')
       return wrong
     }
     this.states.set(job, event)
     if (event === 'failed' && this.#jobs.get(job)?.isCancelled === true) {
-      for (const { id, isCancelled } of this.#openBelow(job)) require(isCancelled === true, `J5: ${id} goes on`)
+      for (const { id, isCancelled } of this.#openBelow(job)) require(isCancelled === true, `JOB-5: ${id} goes on`)
     }
     if (event === 'active' || (before === 'waiting-children' && event !== 'failed')) {
       const children = this.#children(job)
-      require(children.every((state) => state === 'completed'), `J4: its children are ${children.join()}`)
+      require(children.every((state) => state === 'completed'), `JOB-4: its children are ${children.join()}`)
     }
     if (event === 'active' && type === 'serial') {
       const active = [...this.states].filter(([id, state]) => state === 'active' && this.#types.get(id) === 'serial')
-      require(active.length === 1, `J7: beside ${active.join()}`)
+      require(active.length === 1, `JOB-7: beside ${active.join()}`)
     }
     return wrong
   }

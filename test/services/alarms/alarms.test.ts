@@ -252,7 +252,7 @@ describe('updating an alarm', () => {
   })
 })
 
-// Holds src/services/alarms/contract.ts A4
+// Holds ALARM-4
 describe('an alarm that is not there', () => {
   it.each([
     ['GET', ''],

@@ -1,4 +1,4 @@
-/** What rules do to alarms is done in the order of their task (A5), and clearing is one operation. */
+/** What rules do to alarms is done in the order of their task (ALARM-5), and clearing is one operation. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Alarm, AlarmCause } from '../../../src/services/alarms/contract.ts'

@@ -72,7 +72,7 @@ function opened(alarms: readonly Alarm[]): readonly string[] {
   return alarms.filter(({ status }) => status !== 'CLEARED').map(({ source, type }) => `${source.id} ${type}`)
 }
 
-// Holds src/services/alarms/contract.ts A1 to A3
+// Holds ALARM-1 to ALARM-3
 describe('alarms, whatever happens at once', () => {
   it('are open at most once per source and type, count every creation, and are as their histories and events say', async () => {
     await fc.assert(

@@ -91,7 +91,7 @@ const change = fc.record(
   { requiredKeys: ['severity'] },
 )
 
-// Holds src/services/alarms/contract.ts A2
+// Holds ALARM-2
 describe('a history', () => {
   it('played again ends at the present, and says what every update left', async () => {
     await fc.assert(

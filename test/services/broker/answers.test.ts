@@ -10,7 +10,7 @@ function containing(text: string): unknown {
   return expect.stringContaining(text)
 }
 
-// Holds src/services/broker/posting/ingest-queue.ts Q3
+// Holds INGEST-3
 describe('a post over HTTP', () => {
   it.each<[string, string, unknown, unknown]>([
     [

@@ -1,4 +1,4 @@
-/** What was acknowledged is there, whatever happens between the log and the series (B1, B2). */
+/** What was acknowledged is there, whatever happens between the log and the series (BROKER-1, BROKER-2). */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Forwarding } from '../../../src/services/broker/contract.ts'
@@ -24,8 +24,7 @@ function at(n: number): { n: number; timestamp: number } {
   return { n, timestamp: NOON + n }
 }
 
-// Holds src/services/broker/posting/series-projector.ts F1, F2, src/services/broker/posting/ingest-queue.ts Q4, Q5,
-// src/services/broker/posting/projection.ts P1, P2
+// Holds PROJECTOR-1 to PROJECTOR-3, INGEST-4, INGEST-5, PROJECTION-1, PROJECTION-2
 describe('a post', () => {
   it('that is in the log but not in series when the process dies is there after the next start', async () => {
     const disk = new MemoryDisk()
@@ -135,6 +134,26 @@ describe('a post', () => {
     await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'STORE' })
     await broker.api.posting.events('a', at(3))
     expect(await values(broker)).toEqual([1, 2, 3])
+  })
+
+  it('that series could not take is tried again by a reader, by a sweep, and with the next post', async () => {
+    const storage = failingStorage(openMemory({ clock: () => NOON }))
+    await using broker = await brokerBench({ storage })
+    storage.fates.push(diskFull, diskFull, diskFull)
+    const left = async () => {
+      await turns(20)
+      return storage.fates.length
+    }
+    await broker.api.posting.events('a', at(1))
+    expect(await left()).toBe(2)
+    await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'STORE' })
+    expect(await left()).toBe(1)
+    broker.timers.fire(30_000)
+    expect(await left()).toBe(0)
+    await broker.api.posting.events('a', at(2))
+    await turns(20)
+    const { series } = storage.tenant('acme')
+    expect((await series.range({ resources: ['a'], metric: 'n' })).map(({ value }) => value)).toEqual([1, 2])
   })
 
   it('is refused when series could not be written for long, and taken when they can', async () => {

@@ -1,4 +1,4 @@
-/** Any mix of posts at once: each acknowledged message is kept exactly once, and everybody sees the same order (B1 to B3). */
+/** BROKER-1 to BROKER-3, for any mix of posts at once: each acknowledged message is kept once, in an order for everybody. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/arbitraries/runs.ts'

@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-// Holds src/services/broker/contract.ts B5
+// Holds BROKER-5
 describe('a post', () => {
   it.each(ROWS)('of %s goes where it belongs', async (_what, body, options, expected) => {
     await using broker = await brokerBench()

@@ -1,8 +1,13 @@
 /** WebSockets of the broker. */
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { WebSocket as Client } from 'ws'
+import { WebSocket as Client, type WebSocket as Server } from 'ws'
+import type { BrokerService, Posted } from '../../../src/services/broker/contract.ts'
 import { TICK_MS } from '../../../src/services/broker/routes/streams/open-streams.ts'
+import { Sockets } from '../../../src/services/broker/routes/streams/sockets.ts'
+import { streamingOf } from '../../../src/services/broker/routes/streams/streaming.ts'
 import { until } from '../../support/until.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
@@ -44,6 +49,26 @@ class Socket implements AsyncDisposable {
   }
 }
 
+/** A server's end of a socket whose frames the test reads. */
+class ReadingSocket extends EventEmitter {
+  isPaused = false
+
+  pause(): void {
+    this.isPaused = true
+  }
+
+  resume(): void {
+    this.isPaused = false
+  }
+
+  /** Reads frames until it is paused; gives how many. */
+  readAll(text: string, most: number): number {
+    let count = 0
+    for (; count < most && !this.isPaused; count++) this.emit('message', Buffer.from(text), false)
+    return count
+  }
+}
+
 async function stored(broker: BrokerBench, resource: string, count: number): Promise<readonly unknown[]> {
   for (;;) {
     const messages = await broker.api.messages.last(resource)
@@ -52,7 +77,7 @@ async function stored(broker: BrokerBench, resource: string, count: number): Pro
   }
 }
 
-// Holds src/services/broker/routes/streams/sockets.ts W1, W2
+// Holds SOCKET-1, SOCKET-2
 describe('a socket that publishes', () => {
   it.each([
     ['/resources/a/events/publish', { n: 1 }],
@@ -122,6 +147,26 @@ describe('a socket that publishes', () => {
     expect(broker.engine.messages.map(({ n }) => n)).toEqual(Array.from({ length: 1000 }, (_, n) => n))
   })
 
+  // Holds SOCKET-4
+  it('is not read on while too many of its posts are not durable, and then is', async () => {
+    const socket = new ReadingSocket()
+    const posts: (() => void)[] = []
+    const events = () => new Promise<Posted>((resolve) => posts.push(() => resolve({ message: 'taken', content: {} })))
+    const service = { as: () => ({ posting: { events } }) } as unknown as BrokerService
+    const request = { params: { id: 'a' }, query: {}, tenant: 'acme' } as Partial<FastifyRequest> as FastifyRequest
+    new Sockets(service, streamingOf('life', 1000)).publish('events')(socket as unknown as Server, request)
+    const frames = socket.readAll('{"n":1}', 1000)
+    expect(frames).toBe(256)
+    expect(posts).toHaveLength(256)
+    posts.splice(0, 128).forEach((end) => end())
+    await turn()
+    expect(socket.isPaused).toBe(true)
+    posts.splice(0, 1).forEach((end) => end())
+    await turn()
+    expect(socket.isPaused).toBe(false)
+    expect(socket.readAll('{"n":2}', 1000)).toBe(129)
+  })
+
   it('is closed for a frame that is too large', async () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/socket`)
@@ -130,7 +175,7 @@ describe('a socket that publishes', () => {
   })
 })
 
-// Holds src/services/broker/routes/streams/sockets.ts W3
+// Holds SOCKET-3
 describe('a socket that subscribes', () => {
   it.each(['/resources/a/events/subscribe', '/resources/a/socket'])('at %s is told messages', async (path) => {
     await using broker = await brokerBench()

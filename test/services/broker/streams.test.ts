@@ -107,7 +107,7 @@ describe('a stream of server-sent events', () => {
   })
 })
 
-// Holds src/services/broker/contract.ts B4
+// Holds BROKER-4
 describe('lines of JSON', () => {
   it('tell all messages of the tenant, and begin before the first', async () => {
     await using broker = await brokerBench()

@@ -10,7 +10,7 @@ const attributes = fc.dictionary(name, value, { noNullPrototype: true })
 const resource = attributes.map((own): ResourceEntity => ({ ...own, id: 'r' }))
 const KEPT_BACK = ['id', 'parentId', '$constraints', '$bulkOperation']
 
-// Holds src/services/resources/contract.ts T2
+// Holds RESOURCE-2
 describe('what a resource shows', () => {
   it('has every own attribute unchanged', () => {
     fc.assert(

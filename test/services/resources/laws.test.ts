@@ -48,7 +48,7 @@ describe('a resource that is patched', () => {
   })
 })
 
-// Holds src/services/resources/contract.ts T1
+// Holds RESOURCE-1
 describe('writers at once', () => {
   it('lose no update; the history has every write in the order in which they counted', async () => {
     const { api, close } = await bench()
@@ -129,7 +129,7 @@ describe('search', () => {
   })
 })
 
-// Holds src/services/resources/type-work.ts W1
+// Holds TYPEWORK-1
 describe('a restart', () => {
   it('goes on with what a type left to be done, and keeps everything that was answered', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'resources-'))

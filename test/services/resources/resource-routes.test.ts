@@ -352,7 +352,7 @@ describe('the history of a resource', () => {
   })
 })
 
-// Holds src/services/resources/contract.ts T4
+// Holds RESOURCE-4
 describe('tenants', () => {
   it('do not see each other', async () => {
     await resources.ask('POST', '/api/resources', { id: 'r1' })

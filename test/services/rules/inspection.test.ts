@@ -163,7 +163,7 @@ const open = (lastEventId?: string) => {
   return { controller, events: events[Symbol.asyncIterator]() }
 }
 
-// Holds src/services/rules/tasks/task-event-history.ts T1
+// Holds EVENTS-1, EVENTS-2
 describe('the events of a task', () => {
   it('go on after the last one that was seen', async () => {
     const first = open()
@@ -196,6 +196,19 @@ describe('the events of a task', () => {
     const [next] = await until(second.events, 'gap')
     second.controller.abort()
     expect(next?.event.type).toBe('gap')
+  })
+
+  it('end for a reader that lets too many wait, while the task goes on', async () => {
+    const { events } = open()
+    const first = events.next()
+    await new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < 400; i++) await send(i)
+    expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(400)
+    await first
+    let read = 1
+    while (read <= 1001 && (await events.next()).done !== true) read++
+    expect(read).toBeLessThanOrEqual(1001)
+    expect(rules.service.gauges().eventStreams).toBe(0)
   })
 
   it('end when the reader leaves', async () => {

@@ -42,7 +42,7 @@ async function open() {
   return { storage, runner, api: service.as({ tenant: 'acme', user: 'tester' }) }
 }
 
-// Holds src/services/rules/runner.ts R1
+// Holds RUNNER-1
 describe('a change that the runner carries out', () => {
   it('is one commit of the document and of what the runner logs', async () => {
     const { storage, runner, api } = await open()

@@ -197,7 +197,7 @@ describe('a folder of objects', () => {
     }))
 })
 
-describe('S4: after kill -9', () => {
+describe('STORE-4: after kill -9', () => {
   it.each([1, 20, 45])('every object that was answered is there whole, and none is half (killed after %i)', (answers) =>
     inFolder(async (folder) => {
       const answered = await killedWriter(folder, answers)

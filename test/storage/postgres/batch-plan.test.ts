@@ -29,7 +29,7 @@ describe('the plan of a batch', () => {
     ])
   })
 
-  it('S1: a unit that conflicts leaves no trace in those after it', () => {
+  it('STORE-1: a unit that conflicts leaves no trace in those after it', () => {
     const { outcomes, documents, partitions } = planBatch(
       [
         unit(append('a'), put('x', 3, 'new')),
@@ -46,12 +46,12 @@ describe('the plan of a batch', () => {
     expect(partitions).toMatchObject([{ known: true, first: 8, bodies: ['a', 'b'] }])
   })
 
-  it('S1: takes back a document that a failed unit wrote twice', () => {
+  it('STORE-1: takes back a document that a failed unit wrote twice', () => {
     const { documents } = planBatch([unit(put('x', 'any', '1'), put('x', 'any', '2'), put('y', 5))], stored())
     expect(documents).toEqual([])
   })
 
-  it('S2: goes on from the version of what was deleted', () => {
+  it('STORE-2: goes on from the version of what was deleted', () => {
     const before = stored({ x: { version: 6, alive: false } })
     expect(planBatch([unit(put('x', 'absent'))], before)).toMatchObject({
       outcomes: [[7]],
@@ -60,7 +60,7 @@ describe('the plan of a batch', () => {
     expect(codes(planBatch([unit(put('x', 6))], before).outcomes)).toEqual(['CONFLICT'])
   })
 
-  it('S3: a partition begins with 1, and nothing is planned where nothing is appended', () => {
+  it('STORE-3: a partition begins with 1, and nothing is planned where nothing is appended', () => {
     expect(planBatch([unit(append('a', 'b'), append('c'))], stored())).toMatchObject({
       outcomes: [[2, 3]],
       partitions: [{ known: false, first: 1, bodies: ['a', 'b', 'c'] }],

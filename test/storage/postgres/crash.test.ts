@@ -1,6 +1,6 @@
 /**
- * S1 to S4 when the server, or a host, falls at any moment. Each round writes units of a document, its twin and two log
- * entries until the fall; afterwards what was answered is there, and everything is there whole or not at all.
+ * STORE-1 to STORE-4 when the server, or a host, falls at any moment. Each round writes units of a document, its twin and
+ * two log entries until the fall; afterwards what was answered is there, and everything is there whole or not at all.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -40,7 +40,7 @@ describeWithPostgres('falls of PostgreSQL and of hosts', (start) => {
     await storage.close()
   }
 
-  it('S4: keeps what it answered when the server falls, and never answers wrongly', async () => {
+  it('STORE-4: keeps what it answered when the server falls, and never answers wrongly', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 120 }),
@@ -79,7 +79,7 @@ describeWithPostgres('falls of PostgreSQL and of hosts', (start) => {
     )
   })
 
-  it('S4: keeps what it answered when a host is killed, and nothing of it is held', async () => {
+  it('STORE-4: keeps what it answered when a host is killed, and nothing of it is held', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 200 }), async (killAfter) => {
         round += 1

@@ -54,7 +54,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     return state
   }
 
-  it('S2: the one that waited for a document sees what the other made of it', async () => {
+  it('STORE-2: the one that waited for a document sees what the other made of it', async () => {
     const [one, two] = stores()
     await one.collection(NOTES).put('x', { text: 'first' })
     await holder.query('begin')

@@ -96,7 +96,7 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('idle')).toEqual(['idle 1', 'idle 2'])
   })
 
-  it('L3: what was cut off before it was told to commit is NOT_WRITTEN', async () => {
+  it('PGLANE-3: what was cut off before it was told to commit is NOT_WRITTEN', async () => {
     const impatient = new Database({ url: way.url, schema, patience: 50 })
     const hasty = new Lane(impatient)
     await write('early 1', hasty)
@@ -112,7 +112,7 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('early')).toEqual(['early 1', 'early 3'])
   })
 
-  it('L1: a commit whose answer is lost is found out, and done once', async () => {
+  it('PGLANE-1: a commit whose answer is lost is found out, and done once', async () => {
     await write('answer 1')
     way.watch((bytes) => {
       if (isCommit(bytes)) way.muffle()
@@ -127,7 +127,7 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('answer')).toEqual(['answer 1', 'answer 2'])
   })
 
-  it('L1: a commit that never arrived is found out, and done again', async () => {
+  it('PGLANE-1: a commit that never arrived is found out, and done again', async () => {
     await write('question 1')
     way.watch((bytes) => {
       if (!isCommit(bytes)) return false
@@ -139,7 +139,7 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('question')).toEqual(['question 1', 'question 2'])
   })
 
-  it('L1: a commit whose outcome cannot be asked is UNKNOWN_OUTCOME, never done', async () => {
+  it('PGLANE-1: a commit whose outcome cannot be asked is UNKNOWN_OUTCOME, never done', async () => {
     const impatient = new Database({ url: way.url, schema, patience: 50 })
     const hasty = new Lane(impatient)
     await write('unknown 1', hasty)
@@ -158,7 +158,7 @@ describeWithPostgres('a lane', (start) => {
     await impatient.close()
   })
 
-  it('L2: a transaction that was left hanging is ended before its outcome is asked', async () => {
+  it('PGLANE-2: a transaction that was left hanging is ended before its outcome is asked', async () => {
     await write('hanging 1')
     // The server sees the writes, but neither the commit nor that the connection is gone
     let tries = 0

@@ -57,7 +57,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     await Promise.all(many.map((host) => host.close()))
   })
 
-  it('S1: units that touch the same documents in opposite order all come through, whole', async () => {
+  it('STORE-1: units that touch the same documents in opposite order all come through, whole', async () => {
     const [one, two] = stores('circle')
     const ids = ['a', 'b', 'c', 'd']
     const unit = (store: Store, by: string, order: readonly string[]) => {
@@ -70,7 +70,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     expect(found.map((stored) => stored.version)).toEqual([60, 60, 60, 60])
   })
 
-  it('S1: one host sees the units of the other whole', async () => {
+  it('STORE-1: one host sees the units of the other whole', async () => {
     const [one, two] = stores('pairs')
     const [writing, reading] = [one.collection(COUNTS), two.collection(COUNTS)]
     const both = (count: number) => one.commit([writing.putting('l', { count }), writing.putting('r', { count })])
@@ -90,7 +90,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     expect(torn).toEqual([])
   })
 
-  it('S2: no increment is lost, and of two creations one wins', async () => {
+  it('STORE-2: no increment is lost, and of two creations one wins', async () => {
     const both = stores('race')
     const counts = both.map((store) => store.collection(COUNTS))
     await counts[0]?.put('x', { count: 0 })
@@ -119,7 +119,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     expect(notes.map((stored) => stored.value.text)).toEqual(winners)
   })
 
-  it('S2: a version never comes again when one host deletes what the other writes', async () => {
+  it('STORE-2: a version never comes again when one host deletes what the other writes', async () => {
     const [one, two] = stores('again')
     const [mine, theirs] = [one.collection(NOTES), two.collection(NOTES)]
     const versions: number[] = []
@@ -131,7 +131,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
   })
 
-  it('S3: positions have no gaps and no twins, also where units fail, and each host finds its own', async () => {
+  it('STORE-3: positions have no gaps and no twins, also where units fail, and each host finds its own', async () => {
     const both = stores('positions')
     const [guard] = both
     await guard.collection(NOTES).put('taken', { text: 'x' })
@@ -158,7 +158,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     }
   })
 
-  it('S3: a follower that reads from its cursor on misses nothing while both hosts append and one trims', async () => {
+  it('STORE-3: a follower that reads from its cursor on misses nothing while both hosts append and one trims', async () => {
     const [one, two] = stores('cursor')
     const seen: number[] = []
     const writers = { done: false }
@@ -184,7 +184,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     expect(await one.log('inputs').bounds(0)).toEqual({ first: 101, last: 100 })
   })
 
-  it('S5: what one host was answered is there for the other', async () => {
+  it('STORE-5: what one host was answered is there for the other', async () => {
     const [one, two] = stores('answered')
     for (const n of upTo(20)) {
       const version = await one.collection(NOTES).put('x', { text: `${n}` })

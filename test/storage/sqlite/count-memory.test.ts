@@ -80,7 +80,7 @@ class Slow {
 
 const settled = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-// Holds src/storage/sqlite/count-memory.ts K1, K2
+// Holds COUNT-1, COUNT-2
 describe('a count that was asked for', () => {
   it('is right after a write without another look at the file', async () => {
     const store = new Slow()

@@ -46,16 +46,18 @@ async function expectUnits(folder: string, answered: Answered): Promise<void> {
     const log = store.log('inputs')
     const { first, last } = await log.bounds(0)
     expect(first).toBe(1)
-    expect(last, 'S4: no answered commit is lost').toBeGreaterThanOrEqual(answered.commit)
+    expect(last, 'STORE-4: no answered commit is lost').toBeGreaterThanOrEqual(answered.commit)
     for (let after = 0; after < last; after += 10_000) {
       const entries = await log.read(0, after, 10_000)
       const numbers = Array.from({ length: Math.min(10_000, last - after) }, (_, i) => after + i + 1)
-      expect(entries, 'S3: position n has unit n').toEqual(numbers.map((n) => ({ position: n, body: n })))
+      expect(entries, 'STORE-3: position n has unit n').toEqual(numbers.map((n) => ({ position: n, body: n })))
     }
     const units = store.collection(UNITS)
     const expected = expectedUnits(last)
     const found = await units.find({})
-    expect(new Map(found.map(({ id, version, value }) => [id, { version, value }])), 'S1, S2').toEqual(expected)
+    expect(new Map(found.map(({ id, version, value }) => [id, { version, value }])), 'STORE-1, STORE-2').toEqual(
+      expected,
+    )
     for (const tag of ['t0', 't1', 't2', 'u0', 'u4']) {
       const tagged = [...expected].filter(([, { value }]) => value.tags.includes(tag)).map(([id]) => id)
       expect(await units.ids({ where: [{ field: 'tags', op: 'eq', value: tag }] })).toEqual(tagged.toSorted())
@@ -63,7 +65,7 @@ async function expectUnits(folder: string, answered: Answered): Promise<void> {
 
     const { series } = store
     const applied = await series.applied('inputs', 0)
-    expect(applied, 'S4 for samples').toBeGreaterThanOrEqual(answered.series)
+    expect(applied, 'STORE-4 for samples').toBeGreaterThanOrEqual(answered.series)
     expect(applied).toBeLessThanOrEqual(last)
     const numbers = Array.from({ length: applied }, (_, i) => i + 1)
     const samples = await series.range({ resources: ['r'], metric: 'm', limit: 1_000_000 })
@@ -86,7 +88,7 @@ describe(`a process that is killed while it writes (seed ${seed})`, () => {
     ['one unit at a time, folding all the while', 1, 1],
     ['sixteen at a time, folding often', 16, 50],
     ['sixteen at a time, folding never', 16, 1e9],
-  ])('%s: keeps S1 to S4 over several kills', async (_, inFlight, foldAt) => {
+  ])('%s: keeps STORE-1 to STORE-4 over several kills', async (_, inFlight, foldAt) => {
     let moment = seed + inFlight
     const folder = temporaryFolder()
     try {

@@ -2,10 +2,11 @@
  * MQTT 3.1, 3.1.1 and 5 for devices, on a port of its own: the same posting, streams and credentials as over HTTP. User
  * name and password are API key and secret.
  *
- * Q1  a message of QoS 1 or 2 is acknowledged when it is durable, and in the order in which they came
- * Q2  a message that can never be taken is acknowledged with its reason (version 5), or acknowledged and told on the topic
- *     `errors` (version 3); when the fault is ours, nothing is acknowledged and the connection ends, so that it comes again
- * Q3  what waits for a slow reader is bounded, and the oldest is lost
+ * MQTT-1 a message of QoS 1 or 2 is acknowledged when it is durable, and in the order in which they came
+ * MQTT-2 a message that can never be taken is acknowledged with its reason (version 5), or acknowledged and told on
+ *   the topic `errors` (version 3); when the fault is ours, nothing is acknowledged and the connection ends, so that
+ *   it comes again
+ * MQTT-3 what waits for a slow reader is bounded, and the oldest is lost
  *
  * Sessions end with their connection: nothing is kept for a device that is away, and nothing is retained. Streams are
  * given at QoS 0 or 1.

@@ -6,11 +6,11 @@
  * for all of them. Which units share a commit is the store's affair, and in which order tasks take them that of the
  * engine's input queue.
  *
- * Q1  a post is acknowledged after its commit, never before
- * Q2  subscribers hear of posts in the order in which they are acknowledged
- * Q3  what waits is bounded: beyond it posts are refused, and nothing of them was done
- * Q4  series are told of a post before its poster and its subscribers are
- * Q5  a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
+ * INGEST-1 a post is acknowledged after its commit, never before
+ * INGEST-2 subscribers hear of posts in the order in which they are acknowledged
+ * INGEST-3 what waits is bounded: beyond it posts are refused, and nothing of them was done
+ * INGEST-4 series are told of a post before its poster and its subscribers are
+ * INGEST-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
 import { AppError } from '../../../kernel/errors.ts'
 import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'

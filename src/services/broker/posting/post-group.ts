@@ -2,8 +2,10 @@
  * Posts that came together and are of one kind share entries of the log and one commit: what is paid for each entry and
  * each commit is then paid once for all of them.
  *
- * G1  a group is committed whole: a post that might be refused by itself, or brings writes of its own, has one to itself
- * G2  an entry is no larger than the entry of a single post may be, and neither is what series get of it at once
+ * POSTGROUP-1 a group is committed whole: a post that might be refused by itself, or brings writes of its own, has one
+ *   to itself
+ * POSTGROUP-2 an entry is no larger than the entry of a single post may be, and neither is what series get of it at
+ *   once
  */
 import type { Json } from '../../../kernel/json.ts'
 import type { Write } from '../../../storage/contract.ts'

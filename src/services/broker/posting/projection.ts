@@ -1,9 +1,9 @@
 /**
  * Brings series up to the broker's log.
  *
- * P1  what is in the log comes into series, whatever happens between: a gap, a failed append or another host's entry
- *     is read from the log again
- * P2  what cannot be written by itself is passed over and reported, so that what follows is not held up
+ * PROJECTION-1 what is in the log comes into series, whatever happens between: a gap, a failed append or another
+ *   host's entry is read from the log again
+ * PROJECTION-2 what cannot be written by itself is passed over and reported, so that what follows is not held up
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Log, LogEntry } from '../../../storage/contract.ts'

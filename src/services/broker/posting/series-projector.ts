@@ -2,9 +2,9 @@
  * Series follow the log, behind the answers to posts: what is acknowledged waits here, goes into series in batches, one
  * after the other, and whoever reads waits for what was acknowledged before.
  *
- * F1  what is acknowledged and not applied is bounded: the ingest queue waits for room before it acknowledges more
- * F2  what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
- * F3  an attempt is made for each batch that comes, for each reader, and by each sweep
+ * PROJECTOR-1 what is acknowledged and not applied is bounded: the ingest queue waits for room before it acknowledges more
+ * PROJECTOR-2 what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
+ * PROJECTOR-3 an attempt is made for each batch that comes, for each reader, and by each sweep
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Logged, Projection } from './projection.ts'

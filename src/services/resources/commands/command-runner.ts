@@ -1,9 +1,9 @@
 /**
  * Carries commands of resources out.
  *
- * C1  a command that was committed is carried out at least once, always under the same id, also after a crash
- * C2  the commands of one resource are carried out one after the other, in the order in which they came
- * C3  a slow actuator holds up its own resource only, as long as fewer than `most` are slow
+ * COMMAND-1 a command that was committed is carried out at least once, always under the same id, also after a crash
+ * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
+ * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than `most` are slow
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Stored, Storage, Store } from '../../../storage/contract.ts'

@@ -1,4 +1,4 @@
-/** Managed tasks follow resources and types, for all tenants of a host (T3 of the contract). */
+/** Managed tasks follow resources and types, for all tenants of a host (RESOURCE-3 of the contract). */
 import { machineTimers } from '../../../machine/timers.ts'
 import type { Storage } from '../../../storage/contract.ts'
 import type { ManagedTasks } from '../contract.ts'

@@ -1,9 +1,11 @@
 /**
  * Managed tasks of one tenant follow its resources and types.
  *
- * U1  the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is stored
- * U2  every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does no harm
- * U3  what could not be made is stored with the step that met it, and tried again until it is made or not wanted
+ * MANAGED-1 the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is
+ *   stored
+ * MANAGED-2 every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does
+ *   no harm
+ * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
 import { setImmediate } from 'node:timers/promises'
 import { messageOf } from '../../../kernel/errors.ts'

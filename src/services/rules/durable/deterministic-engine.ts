@@ -3,9 +3,9 @@
  * moment at which it was due, however late the process came to it. The same engine therefore does the same with the same
  * inputs, live and when a log is played again.
  *
- * D1 an input is applied at its `at`, after all timers that are due until then
- * D2 the state of a task depends on its inputs and their times, on nothing else: not on wake-ups, not on other tasks
- * D3 an asynchronous plug's answer is applied where the log has it
+ * REPLAY-1 an input is applied at its `at`, after all timers that are due until then
+ * REPLAY-2 the state of a task depends on its inputs and their times, on nothing else: not on wake-ups, not on other tasks
+ * REPLAY-3 an asynchronous plug's answer is applied where the log has it
  */
 import type { SchedulerLike } from 'rxjs'
 import type { EngineOptions } from '../../../core/engine/api.ts'

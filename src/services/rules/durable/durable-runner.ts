@@ -1,6 +1,6 @@
 /**
  * The runner that survives: inputs are durable before they are acknowledged, states are stored with the position of the
- * log that they reflect, and after a crash every task goes on as if nothing had been (invariants R1 to R5 of the runner).
+ * log that they reflect, and after a crash every task goes on as if nothing had been (RUNNER-1 to RUNNER-5).
  *
  * A task's deliveries are calls of its actuators that did not answer at once. Their ids are those of effects, so that a
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.

@@ -4,11 +4,11 @@
  * durable. It gathers nothing: which units share a commit is the store's affair, which keeps their order and refuses each
  * for its own sake alone.
  *
- * I1  an input is applied when its unit is durable, never before, and its sender is answered after that
- * I2  inputs are applied in the order of the log, which is that in which they came (S6 of the store), however many units
+ * INPUT-1 an input is applied when its unit is durable, never before, and its sender is answered after that
+ * INPUT-2 inputs are applied in the order of the log, which is that in which they came (STORE-6), however many units
  *     are under way
- * I3  a unit that is refused leaves nothing behind and holds up none
- * I4  what waits is bounded: beyond it inputs are refused, and nothing of them was done
+ * INPUT-3 a unit that is refused leaves nothing behind and holds up none
+ * INPUT-4 what waits is bounded: beyond it inputs are refused, and nothing of them was done
  */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Json } from '../../../kernel/json.ts'

@@ -5,8 +5,9 @@
  *
  * A log entry of a change has the rule before it: what comes earlier is played by that one.
  *
- * V1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is resumed
- * V2 nothing is written and nothing is reported
+ * RECOVERY-1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is
+ *   resumed
+ * RECOVERY-2 nothing is written and nothing is reported
  */
 import type { SavedState } from '../../../core/task/saved.ts'
 import { messageOf } from '../../../kernel/errors.ts'

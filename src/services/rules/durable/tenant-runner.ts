@@ -2,8 +2,8 @@
  * The tasks of one tenant, live: inputs go through the log to the engine, states go to the store, real time moves the
  * engine's time.
  *
- * L1 the engine's time never passes an input that is on its way: that one would come too late
- * L2 until every stored task was resumed, the log keeps all that they may need
+ * TENANT-1 the engine's time never passes an input that is on its way: that one would come too late
+ * TENANT-2 until every stored task was resumed, the log keeps all that they may need
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import type { Reply } from '../../../core/engine/journal.ts'

@@ -6,9 +6,9 @@
  * every step is told costs a multiple. A task is watched in any case while somebody reads its stream, and for a while
  * after, for who comes back.
  *
- * T1  events of a task have rising numbers; a reader that comes back with the last number it saw misses none of those
- *     that are still kept, and is told when some are not, or were never known because nobody watched
- * T2  a slow reader is let go, never waited for
+ * EVENTS-1 events of a task have rising numbers; a reader that comes back with the last number it saw misses none of
+ *   those that are still kept, and is told when some are not, or were never known because nobody watched
+ * EVENTS-2 a slow reader is let go, never waited for
  */
 import type { Subscription } from 'rxjs'
 import type { EngineEvent } from '../../../core/engine/events.ts'

@@ -147,7 +147,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
   })
 })
 
-// Holds src/services/broker/mqtt/listener.ts Q1, Q2
+// Holds MQTT-1, MQTT-2
 describe('an acknowledgement', () => {
   it('comes when the message is durable, and in the order of the messages', async () => {
     const broker = new FakeBroker()
@@ -162,6 +162,7 @@ describe('an acknowledgement', () => {
     await expect.poll(() => releases.size).toBe(2)
     releases.get(2)?.()
     await expect.poll(() => broker.posts).toHaveLength(1)
+    await expect.poll(() => packets).toHaveLength(1)
     expect(packets.map(({ cmd }) => cmd)).toEqual(['connack'])
     releases.get(1)?.()
     await expect.poll(() => packets).toHaveLength(3)
@@ -236,6 +237,29 @@ it('messages of QoS 1 wait while the client acknowledges none', async () => {
   const [, , first] = packets
   send({ cmd: 'puback', messageId: first?.messageId ?? 0 })
   await expect.poll(() => packets).toHaveLength(103)
+})
+
+// Holds MQTT-3
+it('of what waits for a slow reader the oldest is lost, and the newest comes', async () => {
+  const broker = new FakeBroker()
+  const door = await openDoor(broker, { limits: { waiting: 3 } })
+  const { send, packets } = await raw(door)
+  send(hello())
+  send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
+  await expect.poll(() => broker.feed.readers).toBe(1)
+  const published = () => packets.filter((packet) => packet.cmd === 'publish')
+  // so many may be unacknowledged, and one more was taken from those that wait
+  for (let n = 1; n <= 101; n++) {
+    broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
+    if (n <= 100) await expect.poll(() => published().length).toBe(n)
+  }
+  await new Promise(setImmediate)
+  for (let n = 102; n <= 200; n++) broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
+  expect(broker.feed.dropped).toBe(96)
+  for (const { messageId = 0 } of published()) send({ cmd: 'puback', messageId })
+  await expect.poll(() => published().length).toBe(104)
+  const numbers = published().map(({ payload }) => (JSON.parse(String(payload)) as { timestamp: number }).timestamp)
+  expect(numbers.slice(100)).toEqual([101, 198, 199, 200])
 })
 
 describe('a connection ends', () => {

@@ -1,4 +1,4 @@
-/** Posts on their way: many units are under way at once, and nobody can tell (Q1 to Q5). */
+/** Posts on their way: many units are under way at once, and nobody can tell (INGEST-1 to INGEST-5). */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Forwarding } from '../../../../src/services/broker/contract.ts'

@@ -1,4 +1,4 @@
-/** Posts that share entries of the log become what they would be by themselves (G1, G2). */
+/** Posts that share entries of the log become what they would be by themselves (POSTGROUP-1, POSTGROUP-2). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PostOptions } from '../../../../src/services/broker/contract.ts'

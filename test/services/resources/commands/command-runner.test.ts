@@ -106,7 +106,7 @@ async function bench(ids: readonly string[]): Promise<Bench> {
 
 const ok: Outcome = { version: '2.0.0', success: true }
 
-// Holds src/services/resources/commands/command-runner.ts C1 to C3
+// Holds COMMAND-1 to COMMAND-3
 describe('a command', () => {
   it('runs the mapped actuator for the resource, and is written down', async () => {
     const b = await bench(['p1'])

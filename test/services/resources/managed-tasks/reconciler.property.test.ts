@@ -66,7 +66,7 @@ async function carryOut(world: World, one: Step): Promise<void> {
   }
 }
 
-// Holds src/services/resources/contract.ts T3, src/services/resources/managed-tasks/tenant-reconciler.ts U1, U2
+// Holds RESOURCE-3, MANAGED-1, MANAGED-2
 describe('managed tasks', () => {
   it('are those that types want at rest, none twice, whatever was written and whenever the process died', async () => {
     await fc.assert(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TENANT, World } from './support/world.ts'
 
-// Holds src/services/resources/managed-tasks/tenant-reconciler.ts U3
+// Holds MANAGED-3
 describe('the upkeep of managed tasks', () => {
   it('lets go of the log as far as it has followed it, and misses nothing by that', async () => {
     const world = new World()

@@ -30,7 +30,7 @@ async function linked(count: number, b: Working): Promise<Working> {
 const templates = [{ templateName: 't' }]
 const busyWith = async (b: Bench) => (await b.api.types.get('pump')).value['$bulkOperation']
 
-// Holds src/services/resources/type-work.ts W2
+// Holds TYPEWORK-2
 describe('the operation over the resources of a type', () => {
   it('is named in the answer to the change, can be asked for, and ends when all tasks are there', async () => {
     const b = await linked(5, await working())

@@ -323,7 +323,7 @@ async function lived(steps: readonly Step[], cuts: readonly number[]): Promise<u
   return seen
 }
 
-// Holds src/services/rules/durable/deterministic-engine.ts D2, D3, src/services/rules/runner.ts R2
+// Holds REPLAY-2, REPLAY-3, RUNNER-2
 describe('a crash', () => {
   it('at any commits changes nothing', async () => {
     await fc.assert(

@@ -1,4 +1,4 @@
-/** Inputs on their way: many units are under way at once, and each is applied in its turn (I1 to I4). */
+/** Inputs on their way: many units are under way at once, and each is applied in its turn (INPUT-1 to INPUT-4). */
 import fc from 'fast-check'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'

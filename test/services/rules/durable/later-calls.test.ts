@@ -24,7 +24,7 @@ const plain = runnableOf('plain', ruleOf({}), { resource: 'pump' })
 // nothing is stored but inputs: all of it is played again
 const OPTIONS = { plugs: [seen], ports: { metadata: async () => ({ site: 'cellar' }) }, checkpointMs: 1e9 }
 
-// Holds src/services/rules/durable/recovery.ts V1
+// Holds RECOVERY-1
 describe('a plug that answers at once', () => {
   it('is played again though other calls of it had to ask for something first, and those are not made twice', async () => {
     const ground = new Ground()
@@ -68,5 +68,43 @@ describe('what a task asked of the outside', () => {
     await second.rest()
     expect(look(second)).toEqual({ count: 2, site: 'attic' })
     await second.crash()
+  })
+})
+
+// Holds RECOVERY-2
+describe('what is played again', () => {
+  const sends: Rule = {
+    sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$' }],
+    actuators: [{ label: 'send', name: 'send', version: '1.0.0' }],
+    triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] }],
+    task: { type: 'reactive' },
+  }
+
+  /** Inputs, a crash, and what the next life wrote, told and called until its tasks went on. */
+  async function lifeAfter(messages: number) {
+    const ground = new Ground()
+    const task = runnableOf('sends', sends, { resource: 'boiler' })
+    const first = ground.open({ checkpointMs: 1e9 })
+    await first.begin(task)
+    for (let n = 0; n < messages; n++) await first.send('boiler', { level: 12 + n })
+    await first.rest()
+    const called = ground.outside.calls.length
+    await first.crash()
+    const second = ground.open({ checkpointMs: 1e9 })
+    const told = second.events()
+    second.runner.reports.rare$.subscribe(({ event }) => told.push(event))
+    await second.runner.resume([task])
+    await second.rest()
+    const after = { commits: second.commits, told, ended: second.ended, calls: ground.outside.calls.length - called }
+    const count = second.runner.nodes.info(ref('sends'))?.invocationCount
+    await second.crash()
+    return { called, count, after }
+  }
+
+  it('writes, calls and tells nothing: a life after many inputs begins as one after none', async () => {
+    const none = await lifeAfter(0)
+    const many = await lifeAfter(20)
+    expect([many.called, many.count]).toEqual([20, 20])
+    expect(many.after).toEqual(none.after)
   })
 })

@@ -59,7 +59,7 @@ const info = (life: Life) => life.runner.nodes.info(ref('a'))
 const node = (life: Life, label: string) => life.runner.nodes.view(ref('a'), label)[0]
 const deliveries = (life: Life, limit = 100) => life.runner.nodes.deliveries(ref('a'), { limit })
 
-// Holds src/services/rules/runner.ts R3, R4
+// Holds RUNNER-3, RUNNER-4
 describe('over a restart', () => {
   it('an eviction keeps its deadline', async () => {
     const ground = new Ground()
@@ -173,6 +173,7 @@ describe('over a restart', () => {
     await before.close()
     const after = ground.open({ plugs: [] })
     await after.runner.resume([watch(CALLS)])
+    await after.rest()
     expect(after.ended).toMatchObject([{ task: ref('a'), epoch: 1, status: 'failed' }])
     expect(after.ended[0]?.error).toContain('level')
   })
@@ -258,7 +259,7 @@ describe('deliveries', () => {
   })
 })
 
-// Holds src/services/rules/durable/tenant-runner.ts L2
+// Holds TENANT-2
 describe('what is stored', () => {
   const states = (life: Life) => life.storage.tenant(TENANT).collection(STATES)
 
@@ -438,7 +439,7 @@ describe('what is stored', () => {
   })
 })
 
-// Holds src/services/rules/durable/deterministic-engine.ts D1, src/services/rules/durable/tenant-runner.ts L1
+// Holds REPLAY-1, TENANT-1
 describe('inputs', () => {
   it('that a task refuses are refused, with its words', async () => {
     const life = await begun(new Ground(), CALLS)

@@ -58,7 +58,7 @@ const seen = (runner: DurableRunner, tenant: string) => {
   return [view?.mostLikelyState?.state, view?.rawData]
 }
 
-// Holds src/services/rules/runner.ts R5
+// Holds RUNNER-5
 describe('tenants of one runner', () => {
   it('have their own plugs and ports, under the same names', async () => {
     const asked: string[] = []

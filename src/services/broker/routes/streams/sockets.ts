@@ -1,11 +1,11 @@
 /**
  * WebSockets of the broker.
  *
- * W1  a frame that cannot be taken is answered with `{ error, details }`, and the socket stays open
- * W2  frames of one socket are taken in their order
- * W3  a reader that is slow loses the oldest of what waits for it; one that takes nothing for a minute is closed with
- *     1013 and a reason
- * W4  a socket that posts faster than posts become durable is not read on until they are
+ * SOCKET-1 a frame that cannot be taken is answered with `{ error, details }`, and the socket stays open
+ * SOCKET-2 frames of one socket are taken in their order
+ * SOCKET-3 a reader that is slow loses the oldest of what waits for it; one that takes nothing for a minute is closed
+ *   with 1013 and a reason
+ * SOCKET-4 a socket that posts faster than posts become durable is not read on until they are
  */
 import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
