@@ -57,7 +57,7 @@ async function begin(runner: DurableRunner): Promise<void> {
 function ticks(runner: DurableRunner): readonly number[] {
   return TASKS.map(({ id }) => {
     const [node] = runner.nodes.view(ref(id), 'ticks')
-    return Number((node?.rawData as { readonly seen?: number } | undefined)?.seen ?? 0)
+    return (node?.rawData as { readonly seen?: number } | undefined)?.seen ?? 0
   })
 }
 

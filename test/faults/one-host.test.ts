@@ -18,7 +18,7 @@ function start(store: string, data: string): Promise<RunningHost> {
 describe('one data folder', () => {
   it('has one host', async () => {
     const first = await start('sqlite:', 'shared')
-    const said = { code: 'STORE', message: expect.stringContaining('is in use by another process') }
+    const said = { code: 'STORE', message: expect.stringContaining('is in use by another process') as unknown }
     await expect(start('sqlite:', 'shared')).rejects.toMatchObject(said)
     await first.stop()
   })
@@ -33,7 +33,7 @@ describeWithPostgres('one PostgreSQL', (startServer) => {
 
   it('has one host, whatever the data folders are', async () => {
     const first = await start(server.url, 'one')
-    const said = { code: 'STORE', message: expect.stringContaining('is held by another host: reflexarc ') }
+    const said = { code: 'STORE', message: expect.stringContaining('is held by another host: reflexarc ') as unknown }
     await expect(start(server.url, 'two')).rejects.toMatchObject(said)
     await first.stop()
     const second = await start(server.url, 'two')

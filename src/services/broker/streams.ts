@@ -1,7 +1,7 @@
 /** What is told to subscribers of one tenant, as it is acknowledged. */
 import { Feed } from '../../kernel/feed.ts'
 import type { BrokerMessage, Channel, StreamApi, Subscription } from './contract.ts'
-import { isTold, toldOf, type Post } from './posting/arrival.ts'
+import { isTold, routedMessageOf, type Post } from './posting/arrival.ts'
 
 /** messages of one resource that are kept for readers who come back, and resources for which some are */
 const KEPT = { kept: 100, keptTopics: 500 }
@@ -28,7 +28,7 @@ export class Streams implements StreamApi {
   tell(post: Post): void {
     if (!isTold(post)) return
     const feed = this.#feeds[post.channel]
-    for (const arrival of post.arrivals) feed.publish(arrival.resource, toldOf(arrival))
+    for (const arrival of post.arrivals) feed.publish(arrival.resource, routedMessageOf(arrival))
   }
 
   end(): void {

@@ -4,7 +4,7 @@ import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
 import type { Post } from './posting/arrival.ts'
-import { countOf, toldOf } from './posting/arrival.ts'
+import { countOf, routedMessageOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { LOG, type Projected } from './posting/log-entry.ts'
 import { LogTrim } from './posting/log-trim.ts'
@@ -167,7 +167,7 @@ export class TenantBroker {
       if (!store || channel !== 'events') continue
       for (const [resource, { time, first }] of bulk?.seen ?? []) seen.push({ resource, time, message: first })
       for (const arrival of arrivals) {
-        seen.push({ resource: arrival.resource, time: arrival.message.timestamp, message: toldOf(arrival) })
+        seen.push({ resource: arrival.resource, time: arrival.message.timestamp, message: routedMessageOf(arrival) })
       }
     }
     return seen.length === 0 ? undefined : this.#discover(seen)

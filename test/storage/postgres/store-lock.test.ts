@@ -38,7 +38,7 @@ describeWithPostgres('a store that one host has', (start) => {
     const said = new RegExp(
       `^PostgreSQL at .*, schema reflexarc, is held by another host: reflexarc .* ${process.pid} .*, since 2.*stop that one first`,
     )
-    await expect(open()).rejects.toMatchObject({ code: 'STORE', message: expect.stringMatching(said) })
+    await expect(open()).rejects.toMatchObject({ code: 'STORE', message: expect.stringMatching(said) as unknown })
     const other = await open({ schema: 'other' })
     await Promise.all([first.close(), other.close()])
     await (await open()).close()
@@ -50,7 +50,7 @@ describeWithPostgres('a store that one host has', (start) => {
     const [before] = await sessions()
     way.strand()
     await until(async () => (await sessions()).some(({ pid }) => pid !== before?.pid))
-    expect(await sessions()).toEqual([{ pid: expect.any(Number), name: before?.name }])
+    expect(await sessions()).toEqual([{ pid: expect.any(Number) as unknown, name: before?.name }])
     await host.tenant('acme').collection(NOTES).put('a', { text: 'one' })
     await host.close()
     await way.close()

@@ -1,6 +1,6 @@
 /** What a post is answered with (texts as clients know them). */
 import type { BrokerMessage, Posted } from '../contract.ts'
-import { countOf, toldOf, type Arrival, type Post } from './arrival.ts'
+import { countOf, routedMessageOf, type Arrival, type Post } from './arrival.ts'
 
 /** `resource`: of the path. `isList`: the body was an array. */
 export function answerTo(post: Post, resource: string | undefined, isList: boolean): Posted {
@@ -9,11 +9,11 @@ export function answerTo(post: Post, resource: string | undefined, isList: boole
   if (bulk !== undefined || (isList && resource !== undefined)) return batchAnswer(post)
   if (isList) {
     const message = arrivals.length === 1 ? published(first?.resource) : `Published ${arrivals.length} messages async`
-    return { message, content: arrivals.map(toldOf) }
+    return { message, content: arrivals.map(routedMessageOf) }
   }
   if (first === undefined) return batchAnswer(post)
   const message = published(first.resource)
-  return resource === undefined ? { message, content: toldOf(first) } : new PublishedMessage(message, first)
+  return resource === undefined ? { message, content: routedMessageOf(first) } : new PublishedMessage(message, first)
 }
 
 /** An answer whose content has been JSON before. */

@@ -10,13 +10,13 @@ export interface Arrival {
   /** the message as JSON, made once */
   readonly text: string
   /** as tasks and subscribers see it, once somebody asked */
-  told?: Told
+  told?: RoutedMessage
 }
 
 /** The message as tasks and subscribers see it: with `resource`. */
-export type Told = BrokerMessage & { readonly resource: string }
+export type RoutedMessage = BrokerMessage & { readonly resource: string }
 
-export function toldOf(arrival: Arrival): Told {
+export function routedMessageOf(arrival: Arrival): RoutedMessage {
   arrival.told ??= { resource: arrival.resource, ...arrival.message }
   return arrival.told
 }

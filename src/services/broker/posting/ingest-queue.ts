@@ -16,7 +16,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { ForwardedPost, Forwarding } from '../contract.ts'
-import { toldOf, type Post } from './arrival.ts'
+import { routedMessageOf, type Post } from './arrival.ts'
 import { LOG, PARTITION } from './log-entry.ts'
 import { apart, groupsOf, type Group, type Grouped } from './post-group.ts'
 import type { Logged } from './projection.ts'
@@ -236,7 +236,7 @@ function durableOf(all: readonly Waiting[]): readonly Post[] {
 }
 
 function forwarded({ post: { arrivals, hops } }: Waiting): ForwardedPost {
-  const messages = arrivals.map(toldOf)
+  const messages = arrivals.map(routedMessageOf)
   return hops > 0 ? { messages, hops } : { messages }
 }
 
