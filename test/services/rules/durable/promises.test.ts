@@ -390,6 +390,33 @@ describe('what is stored', () => {
     expect((await states(life).get('a'))?.version).toBe(1)
   })
 
+  it('has an answer that came while the store was away, once it is back', async () => {
+    let away = false
+    const storage = openMemory()
+    const tenant = (id: string): Store => {
+      const store = storage.tenant(id)
+      return withCommit(store, (writes) => {
+        return away ? Promise.reject(new AppError('UNAVAILABLE', 'away')) : store.commit(writes)
+      })
+    }
+    const { outside } = new Ground()
+    outside.answersAtOnce = false
+    const life = new Life({ ...storage, tenant }, outside, {})
+    await life.begin(watch(CALLS))
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    const [call = ''] = outside.open
+    away = true
+    outside.answer(call)
+    await life.to(2000)
+    const delivered = async () => (await life.runner.nodes.deliveries(ref('a'), { limit: 1 }))[0]?.status
+    expect(await delivered()).toBe('pending')
+    away = false
+    await life.to(2250)
+    expect(await delivered()).toBe('delivered')
+    await life.close()
+  })
+
   it('is soon what a timer did', async () => {
     const life = await begun(new Ground(), EVICTS)
     await life.send('boiler', { level: 12 })
