@@ -89,7 +89,12 @@ export function prepareBatch(batch: Batch): PreparedBatch {
   if (applies !== undefined) {
     checkName(applies.log, '/applies/log', 'a log', problems)
     checkPartition(applies.partition, '/applies/partition', problems)
-    checkWhole(applies.position, '/applies/position', { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
+    checkWhole(
+      applies.position,
+      '/applies/position',
+      { min: applies.rewinds ? 0 : 1, max: Number.MAX_SAFE_INTEGER },
+      problems,
+    )
   }
   problems.throwIfAny('The batch')
   return prepared

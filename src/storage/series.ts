@@ -73,12 +73,22 @@ export interface Bucket {
   readonly last: SampleValue
 }
 
+/** How far a log was applied. */
+export interface LogPlace {
+  readonly log: string
+  readonly partition: number
+  /** from 1; from 0 when it rewinds */
+  readonly position: number
+  /** Remembered although it is lower than what was: the log is older than the series. */
+  readonly rewinds?: boolean
+}
+
 export interface Series {
   /** Durable when it resolves. `applies`: the log position that these reflect, remembered in the same transaction. */
   append(batch: {
     readonly samples?: readonly Sample[]
     readonly messages?: readonly NewMessage[]
-    readonly applies?: { readonly log: string; readonly partition: number; readonly position: number }
+    readonly applies?: LogPlace
   }): Promise<void>
   /** The position that `append` remembered last; 0 at first. */
   applied(log: string, partition: number): Promise<number>

@@ -53,6 +53,7 @@ export class TenantBroker {
     this.#projection = new Projection({
       log,
       series: store.series,
+      report,
       refused: (position, reason) => report(`entry ${position} of the broker's log is passed over: ${reason}`),
       recovered: (projected) => this.#recovered(projected),
     })

@@ -15,7 +15,7 @@ export class SeriesData {
   append({ samples, messages, applies }: PreparedBatch): void {
     if (applies !== undefined) {
       const key = `${applies.log} ${applies.partition}`
-      if (applies.position <= (this.#applied.get(key) ?? 0)) return
+      if (applies.rewinds !== true && applies.position <= (this.#applied.get(key) ?? 0)) return
       this.#applied.set(key, applies.position)
     }
     for (const sample of samples) addSample(listAt(this.#samples, sample.resource, sample.metric), sample)

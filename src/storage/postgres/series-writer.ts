@@ -131,7 +131,7 @@ export class SeriesWriter {
       advance({ tenant, applies }: Append): boolean {
         if (applies === undefined) return true
         const row = wanted.get(`${tenant}/${applies.log}/${applies.partition}`)
-        if (row === undefined || applies.position <= row.position) return false
+        if (row === undefined || (applies.rewinds !== true && applies.position <= row.position)) return false
         row.position = applies.position
         row.moved = true
         return true

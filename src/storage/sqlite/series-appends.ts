@@ -1,5 +1,6 @@
 /** Writes appended samples and messages. Works inside the transaction of its caller. */
 import { hash } from 'node:crypto'
+import type { LogPlace } from '../series.ts'
 import type { Database } from './database.ts'
 import { InsertRows, MAX_ROWS } from './insert-rows.ts'
 import { CODE, codeOf, kindOfCode, SAMPLE, seriesOfCode, storeBlock } from './sample-block.ts'
@@ -51,8 +52,8 @@ export class SeriesAppends {
   }
 
   /** False when the position was applied before. */
-  #advance(tenant: string, { log, partition, position }: NonNullable<Append['applies']>): boolean {
-    return this.#db.run(ADVANCE, tenant, log, partition, position) > 0
+  #advance(tenant: string, { log, partition, position, rewinds }: LogPlace): boolean {
+    return this.#db.run(rewinds === true ? REWIND : ADVANCE, tenant, log, partition, position) > 0
   }
 
   /** Copies the samples of an append, with the keys of their series. */
@@ -110,6 +111,7 @@ const MAX_TENANTS = 10_000
 const expiryOf = (time: number | undefined): number | null => (time === undefined || Number.isNaN(time) ? null : time)
 
 const INSERT_MESSAGES = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
-const ADVANCE = `
+const REWIND = `
   INSERT INTO applied (tenant, log, partition, position) VALUES (?, ?, ?, ?)
-  ON CONFLICT (tenant, log, partition) DO UPDATE SET position = excluded.position WHERE excluded.position > position`
+  ON CONFLICT (tenant, log, partition) DO UPDATE SET position = excluded.position`
+const ADVANCE = `${REWIND} WHERE excluded.position > position`

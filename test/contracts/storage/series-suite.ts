@@ -284,6 +284,17 @@ function definesProgress(suite: Suite<Storage>): void {
     expect(await series.applied('inputs', 0)).toBe(9)
   })
 
+  fact('a position goes back only where the batch says so, also to 0', async ({ series }) => {
+    const place = { log: 'inputs', partition: 0 }
+    await series.append({ applies: { ...place, position: 9 } })
+    await series.append({ applies: { ...place, position: 4, rewinds: true } })
+    expect(await series.applied('inputs', 0)).toBe(4)
+    await series.append({ samples: [sample(1, 1)], applies: { ...place, position: 5 } })
+    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 1)])
+    await series.append({ applies: { ...place, position: 0, rewinds: true } })
+    expect(await series.applied('inputs', 0)).toBe(0)
+  })
+
   fact(
     'a batch of a position that was applied is passed over, so that an old value never wins again',
     async ({ series }) => {

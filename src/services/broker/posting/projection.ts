@@ -4,6 +4,7 @@
  * PROJECTION-1 what is in the log comes into series, whatever happens between: a gap, a failed append or another
  *   host's entry is read from the log again
  * PROJECTION-2 what cannot be written by itself is passed over and reported, so that what follows is not held up
+ * PROJECTION-3 series and a log of different age are brought together when they are opened, and it is reported
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Log, LogEntry } from '../../../storage/contract.ts'
@@ -32,6 +33,8 @@ export interface Logged {
 export interface ProjectionDependencies {
   readonly log: Log
   readonly series: SeriesOf
+  /** told of what operators should know */
+  readonly report: (text: string) => void
   /** told about an entry that series refuse */
   readonly refused: (position: number, reason: string) => void
   /** told about resources of entries that were read again */
@@ -56,7 +59,21 @@ export class Projection {
 
   /** Everything that the log has is in series when it resolves. */
   async open(): Promise<void> {
-    const { last } = await this.#dependencies.log.bounds(PARTITION)
+    const { log, series, report } = this.#dependencies
+    const { first, last } = await log.bounds(PARTITION)
+    const at = await series.applied(LOG, PARTITION)
+    if (at > last) {
+      await series.append({ applies: { log: LOG, partition: PARTITION, position: last, rewinds: true } })
+      report(
+        `the broker's log ends at entry ${last}, series have up to ${at}: the log is older, as of a backup. Series go on ` +
+          `from entry ${last}; what came after it is in series, and no rule will see it`,
+      )
+    } else if (at < first - 1) {
+      report(
+        `series have the broker's log up to entry ${at}, and the log begins at ${first}: series are older, as of a ` +
+          `backup. What came in between is in no series`,
+      )
+    }
     await this.#catchUp(last)
   }
 
