@@ -1,6 +1,6 @@
 /** Reads the query of a request and remembers every problem, so that they are told at once. */
 import type { Issue } from '../kernel/errors.ts'
-import { isoInstant } from '../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../kernel/instant.ts'
 import { Issues } from '../kernel/issues.ts'
 import { at } from '../kernel/pointer.ts'
 
@@ -73,7 +73,7 @@ export class QueryReader {
     if (text === undefined) return undefined
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : isoInstant(text)
     if (Number.isFinite(value)) return value
-    this.wrong(name, `"${text}" is no time`, 'write epoch milliseconds or ISO 8601')
+    this.wrong(name, `"${text}" ${notAnInstant(text)}`, 'write epoch milliseconds or ISO 8601')
     return undefined
   }
 

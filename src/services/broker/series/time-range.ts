@@ -1,5 +1,5 @@
 /** Which time a query is about. */
-import { isoInstant } from '../../../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { shown, type Issues } from '../../../kernel/issues.ts'
 import { lengthMs, LENGTH_FORMS } from './grouping.ts'
 
@@ -60,7 +60,7 @@ export function readTime(value: unknown, path: string, issues: Issues): number |
   if (value === undefined || value === null) return undefined
   const time = timeOf(value)
   if (Number.isInteger(time) && Math.abs(time) <= MAX_TIME) return time
-  issues.wrong(path, `${shown(value)} is no time`, TIME_FORMS)
+  issues.wrong(path, `${shown(value)} ${notAnInstant(value)}`, TIME_FORMS)
   return Number.NaN
 }
 

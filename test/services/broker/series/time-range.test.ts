@@ -39,6 +39,11 @@ describe('the range of a query', () => {
     ['from after until', { from: UNTIL, until: FROM }, /\/from <- \d+ is after until/],
     ['from after now', { from: NOW + 1 }, /\/from <- \d+ is after now/],
     ['no time', { from: 'yesterday' }, /\/from <- "yesterday" is no time/],
+    [
+      'a day that there is not',
+      { until: '2026-04-31' },
+      /\/until <- "2026-04-31" is no time: there is no day 2026-04-31/,
+    ],
     ['half a millisecond', { from: 1.5 }, /\/from <- 1.5 is no time/],
     ['beyond dates', { until: 8.64e15 + 1 }, /\/until <- \d+ is no time/],
     ['a list', { from: [1] }, /\/from <- \[1\] is no time/],
