@@ -152,7 +152,7 @@ export interface SeriesApi {
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer>
   /** `next`: the range that goes on, when more remains. */
   raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer & { readonly next?: SeriesQuery }>
-  /** The newest `limit` samples (default 1) up to `until` (default now), newest first. */
+  /** The newest `limit` samples (default 1) up to `until`, also those that are ahead of the clock when there is none; newest first. */
   latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
   /** The metrics of a resource with their newest sample, by name. */
   list(

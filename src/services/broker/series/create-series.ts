@@ -8,7 +8,7 @@ import { groupRows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
 import { SampleReader } from './sample-reader.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
-import { readTimeOrAge } from './time-range.ts'
+import { MAX_TIME, readTimeOrAge } from './time-range.ts'
 import { type UncheckedRequest, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
 
 /** points of one answer */
@@ -119,9 +119,14 @@ async function latest(
   const members = { limit, until, resources: [resource], metric }
   const issues = new Issues('QUERY')
   const request = checked({ place: '', members, now, most: MAX_POINTS, issues })
-  const span = { resources: [resource], metric, from: undefined, until: request.range.until }
+  // a device's clock may be ahead: its newest sample is there all the same
+  const bound = until === undefined ? undefined : request.range.until
+  const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
   const samples = await new SampleReader(series).first(span, true, request.limit)
-  return { query: { ...request.echo, from: null }, series: samples.map(({ time, value }) => [time, value]) }
+  return {
+    query: { ...request.echo, from: null, until: bound ?? null },
+    series: samples.map(({ time, value }) => [time, value]),
+  }
 }
 
 async function answerBody(

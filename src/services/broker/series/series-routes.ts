@@ -93,11 +93,12 @@ function readRoutes(app: FastifyInstance, service: BrokerService): void {
     described({
       summary: 'The newest value of a series: `{ <metric>: [value], timestamp }`',
       params: one.params,
+      query: { until: Type.Optional(Text) },
       answers: { 200: Type.Object({ timestamp: Type.Number() }, { additionalProperties: true }) },
     }),
-    handle(service, async ({ api, param }) => {
+    handle(service, async ({ api, param, query }) => {
       const [id, metric] = [param('id'), param('metric')]
-      const [newest] = (await api.series.latest(id, metric)).series
+      const [newest] = (await api.series.latest(id, metric, readTexts(query, ['until']))).series
       if (newest === undefined) throw new AppError('NOT_FOUND', `${id} has no series ${metric}`)
       const [timestamp, value] = newest
       return Object.fromEntries([

@@ -121,9 +121,18 @@ describe('the newest values', () => {
     expect([status, body]).toEqual([404, { error: 'r/1 has no series x' }])
   })
 
+  it('are there when the clock of the device is ahead', async () => {
+    await host.ask('POST', '/resources/fast/events', { timestamp: NOW + 5_000, t: 7 })
+    expect((await host.ask('GET', '/resources/fast/series/t/latest')).body).toEqual({ t: [7], timestamp: NOW + 5_000 })
+    expect((await host.ask('GET', '/resources/fast/series/t/last')).body).toMatchObject({ series: [[NOW + 5_000, 7]] })
+    const bounded = await host.ask('GET', `/resources/fast/series/t/last?until=${NOW}`)
+    expect(bounded.body).toMatchObject({ query: { until: NOW }, series: [] })
+    expect((await host.ask('GET', `/resources/fast/series/t/latest?until=${NOW}`)).status).toBe(404)
+  })
+
   it('come as rows from /last', async () => {
     expect((await host.ask('GET', '/resources/r%2F1/series/t/last?limit=2')).body).toEqual({
-      query: { from: null, until: NOW, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'], limit: 2 },
+      query: { from: null, until: null, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'], limit: 2 },
       series: [
         [FROM + HOUR, 8],
         [FROM + 1_000, 3],
