@@ -103,8 +103,9 @@ describe('a listing of resources', () => {
     ['name:like(*ump*)', 'ab'],
     ['name:like(?ump*)', 'ab'],
     ['name:like(P*)', 'a'],
-    ['limits.low:gt(3)', 'bc'],
-    ['limits.low:gte(3)', 'abc'],
+    ['limits.low:gt(3)', 'b'],
+    ['limits.low:gt("3")', 'c'],
+    ['limits.low:gte(3)', 'ab'],
     ['limits.low:lt(20)', 'a'],
     ['limits.low:lte(20)', 'ab'],
     ['limits.low:3', 'a'],
@@ -123,7 +124,8 @@ describe('a listing of resources', () => {
     ['provider:acme OR provider:other AND tags:x', 'ac'],
     ['(provider:acme OR provider:other) AND tags:x', 'a'],
     ['firmware:2.1.0 and id:in(a,c)', 'c'],
-    ['firmware:lt(3)', 'cd'],
+    ['firmware:lt("3")', 'cd'],
+    ['firmware:lt(3)', ''],
     ['name:exists() AND (id:a OR (id:b AND tags:x))', 'ab'],
   ])('with the query %s gives %s', async (query, ids) => {
     expect(await listed(`query=${encodeURIComponent(query)}`)).toBe(ids)
