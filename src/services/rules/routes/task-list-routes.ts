@@ -28,7 +28,12 @@ const filters = {
   plugin: Type.Optional(Type.String({ description: 'name or name:version' })),
   template: Type.Optional(Type.String({ description: 'null: tasks without a template' })),
   templateVersion: Type.Optional(Version),
-  tags: Type.Optional(Type.String({ description: 'has one of these keys; tags.<key>=<value> may repeat' })),
+  tags: Type.Optional(
+    Type.String({
+      description:
+        'has one of these keys; tags.<key>=<value>: a key that repeats has one of the values, all keys must fit',
+    }),
+  ),
   user: Type.Optional(Text),
   createdAfter: Type.Optional(EpochMs),
   createdBefore: Type.Optional(EpochMs),
