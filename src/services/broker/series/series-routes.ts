@@ -5,7 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { HAL_MEDIA_TYPE } from '../../../web/media-types.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 import type { BrokerMessage, BrokerService, SeriesAnswer, SeriesQuery } from '../contract.ts'
-import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { described, handle, MessageSchema } from '../routes/route-parts.ts'
 
 const RangeParameters = {
@@ -18,7 +18,7 @@ const SeriesParameters = {
   ...RangeParameters,
   grouping: Type.Optional(Text),
   aggregate: Type.Optional(Text),
-  aggregates: Type.Optional(Text),
+  aggregates: Type.Optional(Texts),
 }
 const SeriesSchema = Type.Object({ query: Type.Unknown(), series: Type.Array(Type.Array(Type.Unknown())) })
 const HalSchema = Type.Object(
@@ -157,9 +157,7 @@ function removeRoutes(app: FastifyInstance, service: BrokerService): void {
   app.delete(
     '/resources/:id/messages',
     described({ summary: 'Forget the stored messages of a resource; its series stay', params: ['id'], answers }),
-    handle(service, async ({ api, param, query }) => {
-      query.refuseOthers()
-      query.done()
+    handle(service, async ({ api, param }) => {
       await api.series.remove({ resource: param('id'), only: 'messages' })
       return { message: `Deleted messages for ${param('id')}` }
     }),
@@ -184,7 +182,6 @@ function removeRoutes(app: FastifyInstance, service: BrokerService): void {
         .text('metrics')
         ?.split(',')
         .map((metric) => metric.trim())
-      query.refuseOthers()
       query.done()
       const resource = param('id')
       // a message holds more than the metrics that are named

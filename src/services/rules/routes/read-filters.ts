@@ -56,11 +56,14 @@ export function readIds(query: QueryReader): readonly string[] | undefined {
   return [...new Set([...ids, ...single].filter((id) => id !== ''))]
 }
 
+/** Names of parameters that ask for a tag. */
+export const TAG_PARAMETERS = /^tags\../
+
 /** `tags.x=v`, repeated or without a value; `tags=a,b` asks for one of the keys. */
 function readTags(query: QueryReader): Pick<TaskFilter, 'tags' | 'tagKeys'> {
   const lists = query.texts('tags').flatMap((list) => list.split(','))
   const tagKeys = lists.filter((key) => key !== '')
-  const named = query.keys.filter((key) => key.startsWith('tags.') && key.length > 'tags.'.length)
+  const named = query.keys.filter((key) => TAG_PARAMETERS.test(key))
   const tags = named.flatMap((name): readonly TagFilter[] => {
     const key = name.slice('tags.'.length)
     return query.texts(name).map((value) => (value === '' ? { key } : { key, value }))
