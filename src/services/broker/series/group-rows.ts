@@ -8,21 +8,29 @@
 import type { SampleValue } from '../../../storage/contract.ts'
 import type { Aggregate } from './aggregates.ts'
 import { type Figures, figuresOf, Gathering } from './figures.ts'
-import { widthOf } from './grouping.ts'
+import { lengthText, widthOf } from './grouping.ts'
 import type { SampleReader, Span } from './sample-reader.ts'
 import type { SeriesRequest } from './series-request.ts'
+import type { ResolvedRange } from './time-range.ts'
 
 /** The label of a group, then the value of each aggregate. */
 export type Row = readonly [time: number, ...values: (SampleValue | null)[]]
 
+/** What of a range fits into one answer. */
+export interface Rows {
+  readonly rows: readonly Row[]
+  /** what to ask for what did not fit; absent when all did */
+  readonly rest?: ResolvedRange & { readonly grouping?: string }
+}
+
 type Values = readonly (SampleValue | null)[]
 
-export async function groupRows(reader: SampleReader, request: SeriesRequest): Promise<readonly Row[]> {
+export async function groupRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { range, grouping, limit, descending, aggregates } = request
   const width = widthOf(grouping, range)
   const all = Math.ceil((range.until - range.from) / width)
   const shown = Math.min(all, limit)
-  if (shown === 0) return []
+  if (shown === 0) return { rows: [] }
   const from = range.from + (descending ? all - shown : 0) * width
   const until = Math.min(from + shown * width - 1, range.until)
   const span = { resources: request.resources, metric: request.metric, from, until }
@@ -32,7 +40,12 @@ export async function groupRows(reader: SampleReader, request: SeriesRequest): P
     const label = from + k * width
     return [label, ...(found.get(label) ?? none)]
   })
-  return descending ? rows.reverse() : rows
+  if (descending) rows.reverse()
+  if (shown === all) return { rows }
+  const edge = range.from + (descending ? all - shown : shown) * width
+  const rest = descending ? { ...range, until: edge } : { ...range, from: edge }
+  // what `auto` means follows from the range
+  return { rows, rest: { ...rest, grouping: lengthText(width) } }
 }
 
 /** By label, of those groups that have a sample. */

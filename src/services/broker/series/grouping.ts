@@ -34,6 +34,11 @@ export function lengthMs(text: string): number | undefined {
   return ms > 0 && ms <= LONGEST ? ms : undefined
 }
 
+/** A length as `lengthMs` reads it. */
+export function lengthText(ms: number): string {
+  return ms % SECOND === 0 ? `${ms / SECOND}s` : `PT${ms / SECOND}S`
+}
+
 function shortMs(text: string): number | undefined {
   const [, count, unit = ''] = SHORT.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * (UNITS.get(unit) ?? 0)

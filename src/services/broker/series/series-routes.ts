@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { HAL_MEDIA_TYPE } from '../../../web/media-types.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
-import type { BrokerMessage, BrokerService, SeriesAnswer, SeriesQuery } from '../contract.ts'
+import type { BrokerMessage, BrokerService, SeriesPage, SeriesQuery } from '../contract.ts'
 import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { described, handle, MessageSchema } from '../routes/route-parts.ts'
 
@@ -20,9 +20,18 @@ const SeriesParameters = {
   aggregate: Type.Optional(Text),
   aggregates: Type.Optional(Texts),
 }
-const SeriesSchema = Type.Object({ query: Type.Unknown(), series: Type.Array(Type.Array(Type.Unknown())) })
+const rows = {
+  query: Type.Unknown(),
+  series: Type.Array(Type.Array(Type.Unknown())),
+  truncated: Type.Optional(Type.Boolean({ description: 'more remains than one answer has: see next' })),
+}
+const SeriesSchema = Type.Object({ ...rows, next: Type.Optional(Type.String({ description: 'where to go on' })) })
+const QueriedSchema = Type.Object({
+  ...rows,
+  next: Type.Optional(Type.Unknown({ description: 'the body to go on with' })),
+})
 const HalSchema = Type.Object(
-  { query: Type.Unknown(), series: Type.Array(Type.Array(Type.Unknown())), _links: Type.Optional(Type.Unknown()) },
+  { ...rows, next: Type.Optional(Text), _links: Type.Optional(Type.Unknown()) },
   { additionalProperties: true },
 )
 const QuerySchema = Type.Object(
@@ -72,8 +81,14 @@ function readRoutes(app: FastifyInstance, service: BrokerService): void {
   )
   app.get(
     '/resources/:id/series/:metric',
-    described({ summary: 'A series, in groups or as it is; at most 2,000 points', ...one, query: SeriesParameters }),
-    handle(service, ({ api, param, query }) => api.series.get(param('id'), param('metric'), readSeries(query))),
+    described({
+      summary: 'A series, in groups or as it is; at most 2,000 points, and then a link to the next',
+      ...one,
+      query: SeriesParameters,
+    }),
+    handle(service, async ({ api, param, query, request, reply }) => {
+      return sendPage(request, reply, await api.series.get(param('id'), param('metric'), readSeries(query)))
+    }),
   )
   app.get(
     '/resources/:id/series/:metric/raw',
@@ -126,7 +141,7 @@ function queryRoutes(app: FastifyInstance, service: BrokerService): void {
     described({
       summary: 'A series over several resources, or several such',
       body: Type.Union([QuerySchema, Type.Array(QuerySchema)]),
-      answers: { 200: Type.Union([SeriesSchema, Type.Array(SeriesSchema)]) },
+      answers: { 200: Type.Union([QueriedSchema, Type.Array(QueriedSchema)]) },
     }),
     handle(service, ({ api, body }) => api.series.query(body)),
   )
@@ -226,18 +241,27 @@ function readTexts<const N extends string>(query: QueryReader, names: readonly N
   return Object.fromEntries(found) as { readonly [K in N]?: string }
 }
 
-function sendRaw(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { next, ...answer }: SeriesAnswer & { readonly next?: SeriesQuery },
-): FastifyReply {
+/** What did not fit is told in the body and as a link (RFC 8288). */
+function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage): FastifyReply {
+  const { next: _query, ...answer } = page
+  const href = nextHref(request, page)
+  if (href === undefined) return reply.send(answer)
+  return reply.header('link', `<${href}>; rel="next"`).send({ ...answer, next: href })
+}
+
+function sendRaw(request: FastifyRequest, reply: FastifyReply, page: SeriesPage): FastifyReply {
   void reply.header('vary', 'accept')
-  if (request.headers.accept?.includes(HAL_MEDIA_TYPE) !== true) return reply.send(answer)
-  const [path = ''] = request.url.split('?', 1)
-  const _links = next === undefined ? {} : { next: { href: `${path}?${textOf(next)}`, name: 'Next series' } }
+  if (request.headers.accept?.includes(HAL_MEDIA_TYPE) !== true) return sendPage(request, reply, page)
+  const { next: _query, ...answer } = page
+  const href = nextHref(request, page)
+  const _links = href === undefined ? {} : { next: { href, name: 'Next series' } }
+  if (href !== undefined) void reply.header('link', `<${href}>; rel="next"`)
   return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify({ _links, ...answer }))
 }
 
-function textOf({ from = '', until = '', order = '', limit = '' }: SeriesQuery): string {
-  return `from=${from}&until=${until}&order=${order}&limit=${limit}`
+function nextHref({ url }: FastifyRequest, { next }: SeriesPage): string | undefined {
+  const [path = ''] = url.split('?', 1)
+  if (next === undefined) return undefined
+  const texts = Object.entries(next).map(([name, value]) => [name, String(value)] as [string, string])
+  return `${path}?${new URLSearchParams(texts).toString()}`
 }
