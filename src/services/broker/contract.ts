@@ -127,11 +127,13 @@ export interface StreamApi {
 
 export type StreamedMessage = Published<BrokerMessage>
 
-/** Parameters of a series read, as they come: times are epoch ms or ISO 8601. */
+/** Parameters of a series read, as they come: times are epoch ms, ISO 8601, or an age such as `-2d`. */
 export interface SeriesQuery {
   readonly from?: string | number
   readonly until?: string | number
   readonly grouping?: string
+  /** an IANA zone: with it days and weeks are those of its calendar */
+  readonly zone?: string
   readonly aggregate?: string
   /** with commas between */
   readonly aggregates?: string

@@ -82,9 +82,13 @@ type SeriesPart = SeriesAnswer & { readonly next?: Readonly<Record<string, unkno
 async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesPage> {
   const { next, ...part } = await answer(reader, request)
   if (next === undefined) return part
-  const { from, until, order, limit, grouping } = next as SeriesQuery
+  const { from, until, order, limit, grouping, zone } = next as SeriesQuery
   const { aggregates } = request
-  const groups = aggregates.length > 0 && { grouping, aggregates: aggregates.map(({ name }) => name).join(',') }
+  const groups = aggregates.length > 0 && {
+    grouping,
+    ...(zone !== undefined && { zone }),
+    aggregates: aggregates.map(({ name }) => name).join(','),
+  }
   return { ...part, next: { from, until, order, limit, ...groups } as SeriesQuery }
 }
 
@@ -103,9 +107,9 @@ async function raw(
   query: SeriesQuery,
   now: number,
 ): ReturnType<SeriesApi['raw']> {
-  const { aggregate, aggregates, grouping, ...range } = query
+  const { aggregate, aggregates, grouping, zone, ...range } = query
   const issues = new Issues('QUERY')
-  for (const [name, value] of Object.entries({ aggregate, aggregates, grouping })) {
+  for (const [name, value] of Object.entries({ aggregate, aggregates, grouping, zone })) {
     if (value === undefined || (name === 'grouping' && value === 'auto')) continue
     issues.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
   }

@@ -3,8 +3,8 @@
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const WEEK = 7 * DAY
+export const DAY = 24 * HOUR
+export const WEEK = 7 * DAY
 
 const NAMED: ReadonlyMap<string, number> = new Map([
   ['second', SECOND],

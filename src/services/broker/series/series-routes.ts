@@ -17,6 +17,7 @@ const RangeParameters = {
 const SeriesParameters = {
   ...RangeParameters,
   grouping: Type.Optional(Text),
+  zone: Type.Optional(Type.String({ description: 'whose days or weeks the groups are, such as Europe/Brussels' })),
   aggregate: Type.Optional(Text),
   aggregates: Type.Optional(Texts),
 }
@@ -40,6 +41,7 @@ const QuerySchema = Type.Object(
     resources: Type.Array(Text),
     aggregates: Type.Optional(Type.Array(Text)),
     grouping: Type.Optional(Text),
+    zone: Type.Optional(Text),
     from: Type.Optional(Type.Union([Type.Number(), Text])),
     until: Type.Optional(Type.Union([Type.Number(), Text])),
     window: Type.Optional(Text),
@@ -228,7 +230,7 @@ async function messagesOf(
 function readSeries(query: QueryReader): SeriesQuery {
   const aggregates = query.texts('aggregates').join(',')
   return {
-    ...readTexts(query, ['from', 'until', 'grouping', 'aggregate', 'limit', 'order']),
+    ...readTexts(query, ['from', 'until', 'grouping', 'zone', 'aggregate', 'limit', 'order']),
     ...(aggregates !== '' && { aggregates }),
   }
 }
