@@ -22,6 +22,8 @@ const PERIODS: readonly (readonly [zone: string, from: number, until: number, co
   // midnight is skipped
   ['America/Sao_Paulo', 1_541_127_600_000, 1_541_556_000_000, [48, 48, 46, 48, 48]],
   ['America/Sao_Paulo', 1_518_746_400_000, 1_519_095_600_000, [48, 50, 48, 48]],
+  // from 23:30 to 00:30
+  ['America/Toronto', Date.UTC(1919, 2, 29, 5), Date.UTC(1919, 3, 2, 4), [48, 47, 47, 48]],
   // 30 December 2011 is left out
   ['Pacific/Apia', 1_325_066_400_000, 1_325_412_000_000, [48, 48, 48, 48]],
 ]
