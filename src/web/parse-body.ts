@@ -3,6 +3,7 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { at } from '../kernel/pointer.ts'
 import { Issues } from '../kernel/issues.ts'
+import { refuseLongIntegers } from './long-integers.ts'
 
 /** Deeper bodies are refused: what walks them may call itself. */
 export const MAX_LEVELS = 100
@@ -17,7 +18,7 @@ const CLOSE_OBJECT = 125
 
 /**
  * The value of a body. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and `VALIDATION` that lists all
- * keys which reach a prototype.
+ * whole numbers that it cannot keep, or all keys which reach a prototype.
  */
 export function parseBody(text: string): unknown {
   if (isTooDeep(text)) {
@@ -29,6 +30,7 @@ export function parseBody(text: string): unknown {
   } catch (error) {
     throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
   }
+  refuseLongIntegers(text)
   // An escape can hide a key from a search; it is rare enough to look closely.
   if (SUSPECT.some((word) => text.includes(word))) refuseForbiddenKeys(value)
   return value

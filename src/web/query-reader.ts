@@ -1,6 +1,6 @@
 /** Reads the query of a request and remembers every problem, so that they are told at once. */
 import type { Issue } from '../kernel/errors.ts'
-import { isoInstant } from '../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../kernel/instant.ts'
 import { Issues } from '../kernel/issues.ts'
 import { at } from '../kernel/pointer.ts'
 
@@ -8,7 +8,6 @@ export class QueryReader {
   readonly #query: Readonly<Record<string, unknown>>
   /** made when there is something to remember: nearly every request has no query */
   #issues: Issues | undefined
-  #read: Set<string> | undefined
 
   constructor(query: unknown) {
     this.#query = typeof query === 'object' && query !== null ? (query as Readonly<Record<string, unknown>>) : {}
@@ -25,15 +24,13 @@ export class QueryReader {
 
   /** Every value of a parameter that may repeat. */
   texts(name: string): readonly string[] {
-    this.#read ??= new Set()
-    this.#read.add(name)
     const value = this.#query[name]
     if (value === undefined) return []
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
     return values.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   }
 
-  /** The last value counts; an empty one is none. */
+  /** An empty value is none; of several, which the routes refuse, the last one. */
   text(name: string): string | undefined {
     const value = this.texts(name).at(-1)
     return value === '' ? undefined : value
@@ -54,7 +51,8 @@ export class QueryReader {
     if (text === undefined) return undefined
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (value >= least && value <= most) return value
-    this.wrong(name, `"${text}" is not a whole number of at least ${least}`, `write for example ${name}=${least}`)
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+    this.wrong(name, `"${text}" is not a whole number ${range}`, `write for example ${name}=${least}`)
     return undefined
   }
 
@@ -73,7 +71,7 @@ export class QueryReader {
     if (text === undefined) return undefined
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : isoInstant(text)
     if (Number.isFinite(value)) return value
-    this.wrong(name, `"${text}" is no time`, 'write epoch milliseconds or ISO 8601')
+    this.wrong(name, `"${text}" ${notAnInstant(text)}`, 'write epoch milliseconds or ISO 8601')
     return undefined
   }
 
@@ -87,11 +85,6 @@ export class QueryReader {
 
   missing(name: string, suggestion: string): void {
     this.wrong(name, 'is missing', suggestion)
-  }
-
-  /** Refuses what nobody asked for; for requests that change whatever the query selects. */
-  refuseOthers(): void {
-    for (const key of this.keys) if (this.#read?.has(key) !== true) this.wrong(key, 'is no parameter of this request')
   }
 
   /** Throws `VALIDATION` with all problems, when there are any. */

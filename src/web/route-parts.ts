@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import type { Caller } from '../kernel/caller.ts'
+import { checkQuery } from './check-query.ts'
 
 /** What a handler gets of a request. */
 export interface RequestContext<Api, Query> {
@@ -43,7 +44,10 @@ export function asking<Api, Query>(queryOf: (query: unknown) => Query) {
 export interface Description {
   readonly summary: string
   readonly body?: TSchema
+  /** every parameter that the route reads; a list may repeat */
   readonly query?: Readonly<Record<string, TSchema>>
+  /** names of parameters besides those; each may repeat */
+  readonly otherQuery?: RegExp
   /** names of the parts of the path */
   readonly params?: readonly string[]
   /** by status; 200 unless said otherwise */
@@ -53,12 +57,16 @@ export interface Description {
   readonly produces?: readonly string[]
 }
 
-/** Makes the options of a service's routes; their schemas are for readers, the service checks for itself. */
+/**
+ * Makes the options of a service's routes. Their schemas are for readers, the service checks for itself; only the names
+ * of parameters are held against them here.
+ */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, params = [], answers = {}, consumes, produces } = description
+    const { summary, body, query, otherQuery, params = [], answers = {}, consumes, produces } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
+      preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,
         tags: [tag],
@@ -73,6 +81,8 @@ export function describing(tag: string, errors: TSchema) {
   }
 }
 
+/** A parameter that may be there several times. */
+export const Texts = Type.Array(Type.String())
 export const Text = Type.String()
 export const Flag = Type.Boolean()
 export const Whole = Type.Integer({ minimum: 0 })

@@ -1,6 +1,6 @@
 /** Reads an object of a body and remembers every problem, so that they are told at once. */
 import { durationMs } from '../../kernel/duration.ts'
-import { isoInstant } from '../../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
 import { Issues, makeIssue, refuse } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
@@ -86,7 +86,7 @@ export class BodyReader {
     if (value === undefined) return undefined
     const time = typeof value === 'string' ? timeOf(value) : value
     if (typeof time === 'number' && Math.abs(time) <= MAX_TIME) return Math.trunc(time)
-    this.wrong(name, 'is no time', 'write ISO 8601 or epoch milliseconds')
+    this.wrong(name, notAnInstant(value), 'write ISO 8601 or epoch milliseconds')
     return undefined
   }
 

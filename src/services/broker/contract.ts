@@ -127,11 +127,13 @@ export interface StreamApi {
 
 export type StreamedMessage = Published<BrokerMessage>
 
-/** Parameters of a series read, as they come: times are epoch ms or ISO 8601. */
+/** Parameters of a series read, as they come: times are epoch ms, ISO 8601, or an age such as `-2d`. */
 export interface SeriesQuery {
   readonly from?: string | number
   readonly until?: string | number
   readonly grouping?: string
+  /** an IANA zone: with it days and weeks are those of its calendar */
+  readonly zone?: string
   readonly aggregate?: string
   /** with commas between */
   readonly aggregates?: string
@@ -145,20 +147,25 @@ export interface SeriesAnswer {
   readonly query: Readonly<Record<string, unknown>>
   /** `[time, value]`, or `[time, value of each aggregate ...]` */
   readonly series: readonly (readonly unknown[])[]
+  /** more remains than one answer has; then there is a `next` */
+  readonly truncated?: true
 }
+
+/** `next`: the query of what remains, when it did not fit. */
+export type SeriesPage = SeriesAnswer & { readonly next?: SeriesQuery }
 
 export interface SeriesApi {
   /** At most 2,000 points. */
-  get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer>
-  /** `next`: the range that goes on, when more remains. */
-  raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesAnswer & { readonly next?: SeriesQuery }>
-  /** The newest `limit` samples (default 1) up to `until` (default now), newest first. */
+  get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
+  /** At most `limit` samples, 2,000 unless asked otherwise, never more than 10,000. */
+  raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
+  /** The newest `limit` samples (default 1) up to `until`, also those that are ahead of the clock when there is none; newest first. */
   latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
   /** The metrics of a resource with their newest sample, by name. */
   list(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** One query or an array of them; the answer has the same form. */
+  /** One query or an array of them; the answer has the same form, and `next` is the body of what remains. */
   query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
   /** Times are epoch ms, ISO 8601, or an age such as `2d`. */
   remove(what: {

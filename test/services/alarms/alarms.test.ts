@@ -113,6 +113,18 @@ describe('raising an alarm', () => {
     expect((await raise({ timestamp })).timestamp).toBe(new Date(expected).toISOString())
   })
 
+  it('refuses a time on a day that there is not', async () => {
+    const times = { timestamp: '2026-02-30T08:00:00Z', snoozeUntil: '2026-11-31' }
+    const answer = await alarms.ask('POST', '/alarm/alarms', alarmOf(times))
+    expect([answer.statusCode, answer.json<{ details: readonly string[] }>().details]).toEqual([
+      400,
+      [
+        '/timestamp <- is no time: there is no day 2026-02-30, that month has 28 (write ISO 8601 or epoch milliseconds)',
+        '/snoozeUntil <- is no time: there is no day 2026-11-31, that month has 30 (write ISO 8601 or epoch milliseconds)',
+      ],
+    ])
+  })
+
   it('names every problem at once', async () => {
     const answer = await alarms.ask('POST', '/alarm/alarms', {
       text: 5,

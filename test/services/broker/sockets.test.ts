@@ -132,11 +132,15 @@ describe('a socket that publishes', () => {
     expect(socket.closed).toBeUndefined()
   })
 
-  it('is closed when its query cannot be used', async () => {
+  it.each([
+    ['store=perhaps', '/store <- "perhaps" is neither true nor false'],
+    ['stroe=false', '/stroe <- is no parameter of this request (write one of store, forward, ttl)'],
+    ['store=false&store=true', '/store <- is there 2 times (give it once)'],
+  ])('is closed when its query cannot be used: %s', async (query, problem) => {
     await using broker = await brokerBench()
-    await using socket = await Socket.open(`${await broker.listen()}/socket?store=perhaps`)
+    await using socket = await Socket.open(`${await broker.listen()}/socket?${query}&apiKey=k&apiSecret=s`)
     expect(await socket.isClosed()).toEqual({ code: 1008, reason: 'the query cannot be used' })
-    expect(socket.frames).toHaveLength(1)
+    expect(socket.frames).toEqual([expect.objectContaining({ details: [problem] })])
   })
 
   it('keeps the order of its frames, however many', async () => {

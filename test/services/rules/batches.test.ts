@@ -84,6 +84,30 @@ describe('a batch operation', () => {
     expect(await done({ action, query: { ids: ['t1', 't2', 'nope'] } })).toEqual(codes)
   })
 
+  it.each<[string, object, readonly string[]]>([
+    ['all keys', { tags: { site: 'a', kind: 'b' } }, ['t2']],
+    ['one of the values of a key', { tags: { site: ['a', 'c'], kind: 'b' } }, ['t2', 't3']],
+    ['names with dots', { 'tags.site': 'a', 'tags.kind': 'b' }, ['t2']],
+    ['a key whatever it is', { tags: { kind: null, site: 'c' } }, ['t3']],
+    ['one of several keys', { tagKeys: ['kind', 'none'] }, ['t2', 't3']],
+  ])('deletes what has %s', async (_, query, ids) => {
+    for (const tags of [{ site: 'a' }, { site: 'a', kind: 'b' }, { site: 'c', kind: 'b' }]) {
+      await rules.ask('POST', '/api/tasks', ruleOf({ start: false, tags }))
+    }
+    expect(Object.keys(await done({ action: 'delete', query }))).toEqual(ids)
+  })
+
+  it.each([
+    ['tags.site=a&tags.kind=b', ['t2']],
+    ['tags=kind', ['t2', 't3']],
+  ])('of the old form selects by ?%s as listings do', async (query, ids) => {
+    for (const tags of [{ site: 'a' }, { site: 'a', kind: 'b' }, { site: 'c', kind: 'b' }]) {
+      await rules.ask('POST', '/api/tasks', ruleOf({ start: false, tags }))
+    }
+    const { body } = await rules.ask('PATCH', `/api/tasks?${query}`, { operation: 'command', command: 'delete' })
+    expect(body).toEqual({ successful: ids })
+  })
+
   it('says why a task failed', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     const { body } = await rules.ask('POST', '/api/batch', {

@@ -48,7 +48,18 @@ describe.each(WAYS)('the rules service, %s', (way) => {
   it.each([
     [{ ids: [] }, 0],
     [{ ids: ['t1', 'nope'] }, 1],
-    [{ tags: [{ key: 'a', value: '1' }, { key: 'b' }] }, 2],
+    [{ tags: [{ key: 'a', value: '2' }, { key: 'b' }] }, 1],
+    [{ tags: [{ key: 'a', value: '1' }, { key: 'b' }] }, 0],
+    [
+      {
+        tags: [
+          { key: 'a', value: '1' },
+          { key: 'a', value: '2' },
+        ],
+      },
+      2,
+    ],
+    [{ tagKeys: ['a', 'b'] }, 2],
     [{ tags: [{ key: 'a=b', value: 'c=d' }] }, 1],
     [{ template: null }, 3],
     [{ filter: 'one' }, 1],

@@ -326,7 +326,7 @@ const CASES: readonly Case[] = [
     '/api/tasks?name=a',
     undefined,
     400,
-    '/ids <- is missing (write ids=a,b); /name <- is no parameter of this request',
+    '/name <- is no parameter of this request (write one of ids, id, forceStop)',
     'VALIDATION',
   ],
 ]

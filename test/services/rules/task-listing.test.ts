@@ -78,6 +78,10 @@ describe('a listing', () => {
     ['template=null', ['t4', 't2', 't1']],
     ['tags.site=ghent', ['t1']],
     ['tags.site=ghent&tags.site=bruges', ['t2', 't1']],
+    ['tags.site=ghent&tags.floor=2', ['t1']],
+    ['tags.site=bruges&tags.floor=2', []],
+    ['tags.site=ghent&tags.site=bruges&tags.floor=2', ['t1']],
+    ['tags.site=bruges&tags=floor,note', ['t2']],
     ['tags.site', ['t2', 't1']],
     ['tags.floor=2', ['t1']],
     ['tags.note', ['t2']],
@@ -184,8 +188,13 @@ function fits(task: Made, where: TaskFilter): boolean {
   if (where.status !== undefined && task.start !== (where.status === 'running')) return false
   if (where.type !== undefined && task.type !== where.type) return false
   return (
-    where.tags?.some(
-      ({ key, value }) => Object.hasOwn(task.tags, key) && (value === undefined || String(task.tags[key]) === value),
+    where.tags?.every(({ key }) =>
+      where.tags?.some(
+        (other) =>
+          other.key === key &&
+          Object.hasOwn(task.tags, key) &&
+          (other.value === undefined || String(task.tags[key]) === other.value),
+      ),
     ) ?? true
   )
 }

@@ -58,6 +58,7 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
     described({
       summary: 'Alarms by what they say, or what they were like over time; other parameters are additional properties',
       query: FILTERS,
+      otherQuery: /./,
       produces: ['application/json', TIMELINE_MEDIA_TYPE],
       answers: { 200: AlarmListSchema },
     }),

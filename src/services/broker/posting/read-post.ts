@@ -1,6 +1,6 @@
 /** Reads the body and the options of a post; every problem is told at once, at its place. */
 import { AppError } from '../../../kernel/errors.ts'
-import { isoInstant } from '../../../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
@@ -237,7 +237,7 @@ class PostReader {
     if (given === undefined || given === null) return this.#now
     const time = typeof given === 'string' ? isoInstant(given) : given
     if (typeof time === 'number' && Math.abs(time) <= LAST_TIME) return Math.floor(time) + 0
-    this.wrong(`${place}/timestamp`, `${shown(given)} is no time`, 'send epoch milliseconds or ISO 8601')
+    this.wrong(`${place}/timestamp`, `${shown(given)} ${notAnInstant(given)}`, 'send epoch milliseconds or ISO 8601')
     return this.#now
   }
 

@@ -1,6 +1,15 @@
 /** Reads the options of a post from its query. */
+import { Type } from 'typebox'
 import type { QueryReader } from '../../../web/query-reader.ts'
+import { Flag, Text } from '../../../web/route-parts.ts'
 import type { PostOptions } from '../contract.ts'
+
+/** What the query of a post may have. */
+export const POST_PARAMETERS = {
+  store: Type.Optional(Flag),
+  forward: Type.Optional(Flag),
+  ttl: Type.Optional(Text),
+}
 
 /** `store`, `forward` and `ttl` of a post or of a socket that posts. Throws `VALIDATION`. */
 export function readPostQuery(query: QueryReader): Pick<PostOptions, 'store' | 'forward' | 'ttl'> {

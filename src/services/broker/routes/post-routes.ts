@@ -2,12 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService, PostOptions } from '../contract.ts'
-import { readPostQuery } from './post-query.ts'
-import { Flag, Text } from '../../../web/route-parts.ts'
+import { POST_PARAMETERS, readPostQuery } from './post-query.ts'
+import { Text } from '../../../web/route-parts.ts'
 import { described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
 
 const PostedSchema = Type.Object({ message: Text, content: Type.Unknown() })
-const query = { store: Type.Optional(Flag), forward: Type.Optional(Flag), ttl: Type.Optional(Text) }
+const query = POST_PARAMETERS
 const body = Type.Union([MessageSchema, Type.Array(MessageSchema)])
 const answers = { 200: PostedSchema }
 
@@ -38,10 +38,7 @@ export function postRoutes(app: FastifyInstance, service: BrokerService): void {
       body: Type.Object({ name: Text }, { additionalProperties: true }),
       answers,
     }),
-    handle(service, (context) => {
-      context.query.done()
-      return context.api.posting.command(context.param('id'), context.body, keyOf(context))
-    }),
+    handle(service, (context) => context.api.posting.command(context.param('id'), context.body, keyOf(context))),
   )
 }
 

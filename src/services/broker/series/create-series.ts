@@ -2,13 +2,13 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { Series } from '../../../storage/contract.ts'
-import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'
+import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
 import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
-import { groupRows } from './group-rows.ts'
+import { groupRows, type Rows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
 import { SampleReader } from './sample-reader.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
-import { readTimeOrAge } from './time-range.ts'
+import { MAX_TIME, readTimeOrAge } from './time-range.ts'
 import { type UncheckedRequest, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
 
 /** points of one answer */
@@ -31,7 +31,7 @@ export function createSeries({
   return {
     series: {
       async get(resource, metric, query = {}) {
-        return answer(newReader(), read(resource, metric, query, now(), MAX_POINTS))
+        return pageOf(newReader(), read(resource, metric, query, now(), MAX_POINTS))
       },
       raw: (resource, metric, query = {}) => raw(newReader(), resource, metric, query, now()),
       latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
@@ -66,11 +66,33 @@ function checked(asked: UncheckedRequest): SeriesRequest {
   throw new AppError('INTERNAL', 'a query without a problem could not be read')
 }
 
-async function answer(reader: SampleReader, request: SeriesRequest): Promise<SeriesAnswer> {
-  return { query: request.echo, series: await rowsOf(reader, request) }
+/** `next` is a body of `POST /series/query`. */
+async function answer(reader: SampleReader, request: SeriesRequest): Promise<SeriesPart> {
+  const { echo, descending, limit } = request
+  const { rows: series, rest } = await rowsOf(reader, request)
+  if (rest === undefined) return { query: echo, series }
+  const { window: _resolved, ...asked } = echo
+  const next = { ...asked, ...rest, order: descending ? 'descending' : 'ascending', limit }
+  return { query: echo, series, truncated: true, next }
 }
 
-function rowsOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesAnswer['series']> {
+type SeriesPart = SeriesAnswer & { readonly next?: Readonly<Record<string, unknown>> }
+
+/** As `answer`, with `next` in the parameters of a read of one series. */
+async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesPage> {
+  const { next, ...part } = await answer(reader, request)
+  if (next === undefined) return part
+  const { from, until, order, limit, grouping, zone } = next as SeriesQuery
+  const { aggregates } = request
+  const groups = aggregates.length > 0 && {
+    grouping,
+    ...(zone !== undefined && { zone }),
+    aggregates: aggregates.map(({ name }) => name).join(','),
+  }
+  return { ...part, next: { from, until, order, limit, ...groups } as SeriesQuery }
+}
+
+function rowsOf(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { aggregates, grouping } = request
   if (aggregates.length === 0) return sampleRows(reader, request)
   // a difference belongs to a sample, so that it needs no groups unless somebody wants them
@@ -85,27 +107,14 @@ async function raw(
   query: SeriesQuery,
   now: number,
 ): ReturnType<SeriesApi['raw']> {
-  const { aggregate, aggregates, grouping, ...range } = query
+  const { aggregate, aggregates, grouping, zone, ...range } = query
   const issues = new Issues('QUERY')
-  for (const [name, value] of Object.entries({ aggregate, aggregates, grouping })) {
+  for (const [name, value] of Object.entries({ aggregate, aggregates, grouping, zone })) {
     if (value === undefined || (name === 'grouping' && value === 'auto')) continue
     issues.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
   }
   const members = { ...range, resources: [resource], metric }
-  const request = checked({ place: '', members, now, most: MAX_RAW, usual: MAX_POINTS, issues })
-  const { limit, descending, echo } = request
-  const rows = await sampleRows(reader, { ...request, limit: limit + 1 })
-  const series = rows.slice(0, limit)
-  const edge = series.at(-1)?.[0]
-  if (rows.length <= limit || edge === undefined) return { query: echo, series }
-  const { from, until } = request.range
-  const next = {
-    from: descending ? from : edge + 1,
-    until: descending ? edge - 1 : until,
-    order: descending ? 'descending' : 'ascending',
-    limit,
-  }
-  return { query: echo, series, next }
+  return pageOf(reader, checked({ place: '', members, now, most: MAX_RAW, usual: MAX_POINTS, issues }))
 }
 
 async function latest(
@@ -119,16 +128,21 @@ async function latest(
   const members = { limit, until, resources: [resource], metric }
   const issues = new Issues('QUERY')
   const request = checked({ place: '', members, now, most: MAX_POINTS, issues })
-  const span = { resources: [resource], metric, from: undefined, until: request.range.until }
+  // a device's clock may be ahead: its newest sample is there all the same
+  const bound = until === undefined ? undefined : request.range.until
+  const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
   const samples = await new SampleReader(series).first(span, true, request.limit)
-  return { query: { ...request.echo, from: null }, series: samples.map(({ time, value }) => [time, value]) }
+  return {
+    query: { ...request.echo, from: null, until: bound ?? null },
+    series: samples.map(({ time, value }) => [time, value]),
+  }
 }
 
 async function answerBody(
   reader: SampleReader,
   body: unknown,
   now: number,
-): Promise<SeriesAnswer | readonly SeriesAnswer[]> {
+): Promise<SeriesPart | readonly SeriesPart[]> {
   const issues = new Issues('QUERY')
   const several: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
   if (several !== undefined && several.length > MAX_QUERIES) {
@@ -139,7 +153,7 @@ async function answerBody(
     return readBodyRequest(one, { ...asked, place: several === undefined ? '' : `/${i}` })
   })
   issues.throwIfAny('the query')
-  const answers: SeriesAnswer[] = []
+  const answers: SeriesPart[] = []
   let values = 0
   for (const request of requests) {
     if (request === undefined) continue

@@ -53,6 +53,8 @@ export class Gathering implements Figures {
   max: number | null = null
   last: SampleValue
   change: number | null = null
+  /** the first number: what is far from 0 and close together keeps its digits when it is taken around it */
+  #origin = 0
   #mean = 0
   #squares = 0
 
@@ -79,9 +81,11 @@ export class Gathering implements Figures {
     this.min = this.min === null ? value : Math.min(this.min, value)
     this.max = this.max === null ? value : Math.max(this.max, value)
     if (previous !== undefined) this.change = (this.change ?? 0) + (value - previous)
-    const off = value - this.#mean
+    if (this.numeric === 1) this.#origin = value
+    const around = value - this.#origin
+    const off = around - this.#mean
     this.#mean += off / this.numeric
-    this.#squares += off * (value - this.#mean)
+    this.#squares += off * (around - this.#mean)
     if (this.#ranked) this.ranks.add(value)
   }
 }

@@ -1,38 +1,42 @@
 /**
- * Groups of samples and what they come to: group k has the samples of [from + k * width, from + (k + 1) *
- * width), its label is where it starts, and every label below `until` has a row. A sample at `until` itself counts when
- * its group began before.
+ * Groups of samples and what they come to: a group has the samples from its label, which is where it starts, up to and
+ * without the next one, and every label below `until` has a row. A sample at `until` itself counts when its group began
+ * before.
  *
  * Sums that storage has are asked there. What needs each sample goes through them in slices, one group in memory.
  */
 import type { SampleValue } from '../../../storage/contract.ts'
 import type { Aggregate } from './aggregates.ts'
 import { type Figures, figuresOf, Gathering } from './figures.ts'
-import { widthOf } from './grouping.ts'
+import { cutIntoGroups, type Groups } from './groups.ts'
 import type { SampleReader, Span } from './sample-reader.ts'
 import type { SeriesRequest } from './series-request.ts'
+import type { ResolvedRange } from './time-range.ts'
 
 /** The label of a group, then the value of each aggregate. */
 export type Row = readonly [time: number, ...values: (SampleValue | null)[]]
 
+/** What of a range fits into one answer. */
+export interface Rows {
+  readonly rows: readonly Row[]
+  /** what to ask for what did not fit; absent when all did */
+  readonly rest?: ResolvedRange & { readonly grouping?: string }
+}
+
 type Values = readonly (SampleValue | null)[]
 
-export async function groupRows(reader: SampleReader, request: SeriesRequest): Promise<readonly Row[]> {
-  const { range, grouping, limit, descending, aggregates } = request
-  const width = widthOf(grouping, range)
-  const all = Math.ceil((range.until - range.from) / width)
-  const shown = Math.min(all, limit)
-  if (shown === 0) return []
-  const from = range.from + (descending ? all - shown : 0) * width
-  const until = Math.min(from + shown * width - 1, range.until)
-  const span = { resources: request.resources, metric: request.metric, from, until }
-  const found = await valuesOfGroups(reader, request, span, width)
+export async function groupRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
+  const { range, descending, aggregates, resources, metric } = request
+  const groups = cutIntoGroups(request)
+  const { labels, end, rest } = groups
+  const [from] = labels
+  if (from === undefined) return { rows: [] }
+  const span = { resources, metric, from, until: Math.min(end - 1, range.until) }
+  const found = await valuesOfGroups(reader, request, span, groups)
   const none: Values = aggregates.map(() => null)
-  const rows = Array.from({ length: shown }, (_, k): Row => {
-    const label = from + k * width
-    return [label, ...(found.get(label) ?? none)]
-  })
-  return descending ? rows.reverse() : rows
+  const rows = labels.map((label): Row => [label, ...(found.get(label) ?? none)])
+  if (descending) rows.reverse()
+  return { rows, ...(rest && { rest }) }
 }
 
 /** By label, of those groups that have a sample. */
@@ -40,26 +44,30 @@ async function valuesOfGroups(
   reader: SampleReader,
   request: SeriesRequest,
   span: Span,
-  width: number,
+  groups: Groups,
 ): Promise<ReadonlyMap<number, Values>> {
   const { aggregates, filter, range } = request
   const needs = new Set(aggregates.map((aggregate) => aggregate.needs))
   if (filter !== undefined || needs.has('ranks') || needs.has('change')) {
     // the first difference of a group is to a sample before it
     const since = needs.has('change') ? range.from : span.from
-    return gathered(reader, request, { ...span, from: since }, width)
+    return gathered(reader, request, { ...span, from: since }, groups)
   }
   const values = new Map<number, Values>()
-  const doubtful: number[] = []
-  for (const bucket of await reader.buckets(span, width)) {
-    const figures = figuresOf(bucket)
-    values.set(bucket.start, valuesOf(aggregates, figures))
-    if (figures.deviation === undefined) doubtful.push(bucket.start)
+  for (const run of groups.runs) {
+    const until = Math.min(run.from + run.count * run.width - 1, span.until)
+    const part = { ...span, from: run.from, until }
+    const doubtful: number[] = []
+    for (const bucket of await reader.buckets(part, run.width)) {
+      const figures = figuresOf(bucket)
+      values.set(bucket.start, valuesOf(aggregates, figures))
+      if (figures.deviation === undefined) doubtful.push(bucket.start)
+    }
+    const [first, last = first] = [doubtful[0], doubtful.at(-1)]
+    if (!needs.has('deviation') || first === undefined || last === undefined) continue
+    const again = { ...part, from: first, until: Math.min(last + run.width - 1, until) }
+    for (const [label, better] of await gathered(reader, request, again, groups)) values.set(label, better)
   }
-  const [first, last = first] = [doubtful[0], doubtful.at(-1)]
-  if (!needs.has('deviation') || first === undefined || last === undefined) return values
-  const again = { ...span, from: first, until: Math.min(last + width - 1, span.until) }
-  for (const [label, better] of await gathered(reader, request, again, width)) values.set(label, better)
   return values
 }
 
@@ -68,7 +76,7 @@ async function gathered(
   reader: SampleReader,
   { aggregates, filter }: SeriesRequest,
   span: Span,
-  width: number,
+  groups: Groups,
 ): Promise<ReadonlyMap<number, Values>> {
   const values = new Map<number, Values>()
   const ranked = aggregates.some(({ needs }) => needs === 'ranks')
@@ -77,10 +85,10 @@ async function gathered(
   for await (const samples of reader.slices(span)) {
     for (const { time, value } of samples) {
       if (filter?.(value) === false) continue
-      if (group === undefined || time >= group.start + width) {
+      const start = groups.startOf(time)
+      if (group?.start !== start) {
         if (group !== undefined) values.set(group.start, valuesOf(aggregates, group))
-        // the remainder is exact, where a quotient may be rounded up
-        group = new Gathering(time - ((time - span.from) % width), value, ranked)
+        group = new Gathering(start, value, ranked)
       }
       group.add(value, previous)
       if (typeof value === 'number') previous = value

@@ -3,8 +3,8 @@
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const WEEK = 7 * DAY
+export const DAY = 24 * HOUR
+export const WEEK = 7 * DAY
 
 const NAMED: ReadonlyMap<string, number> = new Map([
   ['second', SECOND],
@@ -32,6 +32,11 @@ export const LENGTH_FORMS = `${[...NAMED.keys()].join(', ')}, a number with w, d
 export function lengthMs(text: string): number | undefined {
   const ms = Math.trunc(NAMED.get(text) ?? shortMs(text) ?? isoMs(text) ?? 0)
   return ms > 0 && ms <= LONGEST ? ms : undefined
+}
+
+/** A length as `lengthMs` reads it. */
+export function lengthText(ms: number): string {
+  return ms % SECOND === 0 ? `${ms / SECOND}s` : `PT${ms / SECOND}S`
 }
 
 function shortMs(text: string): number | undefined {

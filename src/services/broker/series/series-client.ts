@@ -1,13 +1,15 @@
 /** Time series over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../../kernel/errors.ts'
 import { pathOf, typed, type Http } from '../../../web/client/http.ts'
-import type { SeriesApi, SeriesQuery } from '../contract.ts'
+import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'
 
 /** Types of answers are those of the contract; the client does not check them again. */
 export function seriesClient(http: Http): SeriesApi {
   return {
-    get: (resource, metric, query) => {
-      return typed(http.json('GET', pathOf`/resources/${resource}/series/${metric}`, { query: { ...query } }))
+    get: async (resource, metric, query) => {
+      const path = pathOf`/resources/${resource}/series/${metric}`
+      const { next, ...answer } = await typed<LinkedAnswer>(http.json('GET', path, { query: { ...query } }))
+      return { ...answer, ...(next !== undefined && { next: queryOf(next) }) }
     },
     raw: async (resource, metric, query) => {
       const path = pathOf`/resources/${resource}/series/${metric}/raw`
@@ -38,9 +40,11 @@ export function seriesClient(http: Http): SeriesApi {
   }
 }
 
-interface HalAnswer {
-  readonly query: Readonly<Record<string, unknown>>
-  readonly series: readonly (readonly unknown[])[]
+interface LinkedAnswer extends SeriesAnswer {
+  readonly next?: string
+}
+
+interface HalAnswer extends SeriesAnswer {
   readonly _links: { readonly next?: { readonly href: string } }
 }
 

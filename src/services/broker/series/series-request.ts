@@ -1,10 +1,11 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
+import { IANAZone } from 'luxon'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import { shown, type Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { type Aggregate, AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
 import { type Filter, readFilter } from './filter.ts'
-import { type Grouping, LENGTH_FORMS, lengthMs } from './grouping.ts'
+import { DAY, type Grouping, LENGTH_FORMS, lengthMs, WEEK } from './grouping.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
 
 export interface SeriesRequest {
@@ -14,6 +15,8 @@ export interface SeriesRequest {
   /** none: samples as they are */
   readonly aggregates: readonly Aggregate[]
   readonly grouping: Grouping
+  /** an IANA zone, whose days or weeks the groups are */
+  readonly zone: string | undefined
   readonly filter: Filter | undefined
   readonly descending: boolean
   /** points of the answer, at most */
@@ -49,6 +52,7 @@ export function readRequest(asked: UncheckedRequest): SeriesRequest | undefined 
   const range = resolveRange(members, now, issues, place)
   const aggregates = readAggregates(asked)
   const grouping = readGrouping(asked, aggregates)
+  const zone = readZone(asked, grouping)
   const filter = present(members['filter']) ? readFilter(members['filter'], `${place}/filter`, issues) : undefined
   const order = readOrder(asked)
   const limits = [readLimit(asked, 'limit', 1), readLimit(asked, 'maxResults', 0)].filter(
@@ -61,6 +65,7 @@ export function readRequest(asked: UncheckedRequest): SeriesRequest | undefined 
     range,
     aggregates: aggregates ?? [],
     grouping,
+    zone,
     filter,
     descending: order === 'descending',
     limit: Math.min(most, limits.length === 0 ? usual : Math.min(...limits)),
@@ -70,7 +75,7 @@ export function readRequest(asked: UncheckedRequest): SeriesRequest | undefined 
       aggregates: aggregates === undefined ? null : aggregates.map(({ name }) => name),
       grouping: present(members['grouping']) ? members['grouping'] : 'auto',
       resources,
-      ...echoOf(members, ['aggregate', 'filter', 'limit', 'maxResults', 'order', 'window']),
+      ...echoOf(members, ['aggregate', 'filter', 'limit', 'maxResults', 'order', 'window', 'zone']),
     },
   }
 }
@@ -156,6 +161,17 @@ function readGrouping(
   return length ?? 'auto'
 }
 
+/** Hours and what is shorter are the same everywhere. */
+function readZone({ members, place, issues }: UncheckedRequest, grouping: Grouping): string | undefined {
+  const { zone } = members
+  if (!present(zone)) return undefined
+  if (typeof zone !== 'string' || !IANAZone.isValidZone(zone)) {
+    return issues.wrong(`${place}/zone`, `${shown(zone)} is no time zone`, 'write one such as Europe/Brussels')
+  }
+  if (grouping === DAY || grouping === WEEK) return zone
+  return issues.wrong(`${place}/zone`, 'stands without days or weeks', 'group by day or week, or leave it out')
+}
+
 function readOrder({ members, place, issues }: UncheckedRequest): 'ascending' | 'descending' {
   const { order = 'ascending' } = members
   if (order === 'ascending' || order === 'descending') return order
@@ -177,6 +193,7 @@ const BODY_MEMBERS: ReadonlySet<string> = new Set([
   'aggregates',
   'aggregate',
   'grouping',
+  'zone',
   'from',
   'until',
   'window',

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { HAL_MEDIA_TYPE } from '../../../web/media-types.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
-import type { BrokerMessage, BrokerService, SeriesAnswer, SeriesQuery } from '../contract.ts'
-import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import type { BrokerMessage, BrokerService, SeriesPage, SeriesQuery } from '../contract.ts'
+import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { described, handle, MessageSchema } from '../routes/route-parts.ts'
 
 const RangeParameters = {
@@ -17,12 +17,22 @@ const RangeParameters = {
 const SeriesParameters = {
   ...RangeParameters,
   grouping: Type.Optional(Text),
+  zone: Type.Optional(Type.String({ description: 'whose days or weeks the groups are, such as Europe/Brussels' })),
   aggregate: Type.Optional(Text),
-  aggregates: Type.Optional(Text),
+  aggregates: Type.Optional(Texts),
 }
-const SeriesSchema = Type.Object({ query: Type.Unknown(), series: Type.Array(Type.Array(Type.Unknown())) })
+const rows = {
+  query: Type.Unknown(),
+  series: Type.Array(Type.Array(Type.Unknown())),
+  truncated: Type.Optional(Type.Boolean({ description: 'more remains than one answer has: see next' })),
+}
+const SeriesSchema = Type.Object({ ...rows, next: Type.Optional(Type.String({ description: 'where to go on' })) })
+const QueriedSchema = Type.Object({
+  ...rows,
+  next: Type.Optional(Type.Unknown({ description: 'the body to go on with' })),
+})
 const HalSchema = Type.Object(
-  { query: Type.Unknown(), series: Type.Array(Type.Array(Type.Unknown())), _links: Type.Optional(Type.Unknown()) },
+  { ...rows, next: Type.Optional(Text), _links: Type.Optional(Type.Unknown()) },
   { additionalProperties: true },
 )
 const QuerySchema = Type.Object(
@@ -31,6 +41,7 @@ const QuerySchema = Type.Object(
     resources: Type.Array(Text),
     aggregates: Type.Optional(Type.Array(Text)),
     grouping: Type.Optional(Text),
+    zone: Type.Optional(Text),
     from: Type.Optional(Type.Union([Type.Number(), Text])),
     until: Type.Optional(Type.Union([Type.Number(), Text])),
     window: Type.Optional(Text),
@@ -72,8 +83,14 @@ function readRoutes(app: FastifyInstance, service: BrokerService): void {
   )
   app.get(
     '/resources/:id/series/:metric',
-    described({ summary: 'A series, in groups or as it is; at most 2,000 points', ...one, query: SeriesParameters }),
-    handle(service, ({ api, param, query }) => api.series.get(param('id'), param('metric'), readSeries(query))),
+    described({
+      summary: 'A series, in groups or as it is; at most 2,000 points, and then a link to the next',
+      ...one,
+      query: SeriesParameters,
+    }),
+    handle(service, async ({ api, param, query, request, reply }) => {
+      return sendPage(request, reply, await api.series.get(param('id'), param('metric'), readSeries(query)))
+    }),
   )
   app.get(
     '/resources/:id/series/:metric/raw',
@@ -93,11 +110,12 @@ function readRoutes(app: FastifyInstance, service: BrokerService): void {
     described({
       summary: 'The newest value of a series: `{ <metric>: [value], timestamp }`',
       params: one.params,
+      query: { until: Type.Optional(Text) },
       answers: { 200: Type.Object({ timestamp: Type.Number() }, { additionalProperties: true }) },
     }),
-    handle(service, async ({ api, param }) => {
+    handle(service, async ({ api, param, query }) => {
       const [id, metric] = [param('id'), param('metric')]
-      const [newest] = (await api.series.latest(id, metric)).series
+      const [newest] = (await api.series.latest(id, metric, readTexts(query, ['until']))).series
       if (newest === undefined) throw new AppError('NOT_FOUND', `${id} has no series ${metric}`)
       const [timestamp, value] = newest
       return Object.fromEntries([
@@ -125,7 +143,7 @@ function queryRoutes(app: FastifyInstance, service: BrokerService): void {
     described({
       summary: 'A series over several resources, or several such',
       body: Type.Union([QuerySchema, Type.Array(QuerySchema)]),
-      answers: { 200: Type.Union([SeriesSchema, Type.Array(SeriesSchema)]) },
+      answers: { 200: Type.Union([QueriedSchema, Type.Array(QueriedSchema)]) },
     }),
     handle(service, ({ api, body }) => api.series.query(body)),
   )
@@ -156,9 +174,7 @@ function removeRoutes(app: FastifyInstance, service: BrokerService): void {
   app.delete(
     '/resources/:id/messages',
     described({ summary: 'Forget the stored messages of a resource; its series stay', params: ['id'], answers }),
-    handle(service, async ({ api, param, query }) => {
-      query.refuseOthers()
-      query.done()
+    handle(service, async ({ api, param }) => {
       await api.series.remove({ resource: param('id'), only: 'messages' })
       return { message: `Deleted messages for ${param('id')}` }
     }),
@@ -183,7 +199,6 @@ function removeRoutes(app: FastifyInstance, service: BrokerService): void {
         .text('metrics')
         ?.split(',')
         .map((metric) => metric.trim())
-      query.refuseOthers()
       query.done()
       const resource = param('id')
       // a message holds more than the metrics that are named
@@ -215,7 +230,7 @@ async function messagesOf(
 function readSeries(query: QueryReader): SeriesQuery {
   const aggregates = query.texts('aggregates').join(',')
   return {
-    ...readTexts(query, ['from', 'until', 'grouping', 'aggregate', 'limit', 'order']),
+    ...readTexts(query, ['from', 'until', 'grouping', 'zone', 'aggregate', 'limit', 'order']),
     ...(aggregates !== '' && { aggregates }),
   }
 }
@@ -228,18 +243,27 @@ function readTexts<const N extends string>(query: QueryReader, names: readonly N
   return Object.fromEntries(found) as { readonly [K in N]?: string }
 }
 
-function sendRaw(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { next, ...answer }: SeriesAnswer & { readonly next?: SeriesQuery },
-): FastifyReply {
+/** What did not fit is told in the body and as a link (RFC 8288). */
+function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage): FastifyReply {
+  const { next: _query, ...answer } = page
+  const href = nextHref(request, page)
+  if (href === undefined) return reply.send(answer)
+  return reply.header('link', `<${href}>; rel="next"`).send({ ...answer, next: href })
+}
+
+function sendRaw(request: FastifyRequest, reply: FastifyReply, page: SeriesPage): FastifyReply {
   void reply.header('vary', 'accept')
-  if (request.headers.accept?.includes(HAL_MEDIA_TYPE) !== true) return reply.send(answer)
-  const [path = ''] = request.url.split('?', 1)
-  const _links = next === undefined ? {} : { next: { href: `${path}?${textOf(next)}`, name: 'Next series' } }
+  if (request.headers.accept?.includes(HAL_MEDIA_TYPE) !== true) return sendPage(request, reply, page)
+  const { next: _query, ...answer } = page
+  const href = nextHref(request, page)
+  const _links = href === undefined ? {} : { next: { href, name: 'Next series' } }
+  if (href !== undefined) void reply.header('link', `<${href}>; rel="next"`)
   return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify({ _links, ...answer }))
 }
 
-function textOf({ from = '', until = '', order = '', limit = '' }: SeriesQuery): string {
-  return `from=${from}&until=${until}&order=${order}&limit=${limit}`
+function nextHref({ url }: FastifyRequest, { next }: SeriesPage): string | undefined {
+  const [path = ''] = url.split('?', 1)
+  if (next === undefined) return undefined
+  const texts = Object.entries(next).map(([name, value]) => [name, String(value)] as [string, string])
+  return `${path}?${new URLSearchParams(texts).toString()}`
 }

@@ -1,5 +1,5 @@
 /** Which time a query is about. */
-import { isoInstant } from '../../../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { shown, type Issues } from '../../../kernel/issues.ts'
 import { lengthMs, LENGTH_FORMS } from './grouping.ts'
 
@@ -21,12 +21,12 @@ export interface GivenRange {
 const DEFAULT_LENGTH = 7 * 86_400_000
 /** epoch ms, either way: what a Date can hold */
 export const MAX_TIME = 8_640_000_000_000_000
-const TIME_FORMS = 'write epoch milliseconds or ISO 8601 such as 2024-03-01T12:00:00Z'
+const TIME_FORMS = 'write epoch milliseconds, ISO 8601 such as 2024-03-01T12:00:00Z, or an age such as -2d'
 
 /** Undefined when something is wrong; then the issues know what. */
 export function resolveRange(parts: GivenRange, now: number, issues: Issues, place = ''): ResolvedRange | undefined {
-  const from = readTime(parts.from, `${place}/from`, issues)
-  const until = readTime(parts.until, `${place}/until`, issues)
+  const from = readTimeOrAge(parts.from, `${place}/from`, now, issues)
+  const until = readTimeOrAge(parts.until, `${place}/until`, now, issues)
   const window = readLength(parts.window, `${place}/window`, issues)
   if (Number.isNaN(from) || Number.isNaN(until) || Number.isNaN(window)) return undefined
   if (from !== undefined && until !== undefined && window !== undefined) {
@@ -55,18 +55,20 @@ function rangeOf(
   return { from: from ?? Math.max(end - (window ?? DEFAULT_LENGTH), -MAX_TIME), until: end }
 }
 
+const AGE_SIGN = /^-/
+
 /** Epoch ms; undefined when there is none, NaN when it is none of the forms. */
-export function readTime(value: unknown, path: string, issues: Issues): number | undefined {
+function readTime(value: unknown, path: string, issues: Issues): number | undefined {
   if (value === undefined || value === null) return undefined
   const time = timeOf(value)
   if (Number.isInteger(time) && Math.abs(time) <= MAX_TIME) return time
-  issues.wrong(path, `${shown(value)} is no time`, TIME_FORMS)
+  issues.wrong(path, `${shown(value)} ${notAnInstant(value)}`, TIME_FORMS)
   return Number.NaN
 }
 
-/** As `readTime`, and also an age such as `2d`: so long before `now`. */
+/** As `readTime`, and also an age such as `-2d`, or `2d`: so long before `now`. */
 export function readTimeOrAge(value: unknown, path: string, now: number, issues: Issues): number | undefined {
-  const age = typeof value === 'string' ? lengthMs(value) : undefined
+  const age = typeof value === 'string' ? lengthMs(value.replace(AGE_SIGN, '')) : undefined
   return age === undefined ? readTime(value, path, issues) : Math.max(now - age, -MAX_TIME)
 }
 

@@ -1,7 +1,7 @@
 /** What the store can find out of a query by itself, so that only what remains is looked through. */
 import type { Condition } from '../../../storage/contract.ts'
 import { referredId } from '../resource-record.ts'
-import type { Query, Term } from './query-language.ts'
+import type { Operator, Query, Term } from './query-language.ts'
 
 export interface Translated {
   /** hold for everything that the query asks for */
@@ -39,7 +39,8 @@ export function translate(query: Query, fields: KnownFields): Translated {
 }
 
 function translateTerm(term: Term, fields: KnownFields): Translated {
-  const { path: field, op, args } = term
+  const { path: field, op } = term
+  const args = term.args.map(({ text }) => text)
   if (args.some((arg) => arg.length > LONGEST_VALUE || arg.includes('\0') || !isWellFormed(arg))) return NOTHING
   const [value = ''] = args
   if (op === 'ref') {
@@ -51,11 +52,11 @@ function translateTerm(term: Term, fields: KnownFields): Translated {
     if (op === 'eq' || op === 'in') return exactly(args.map((each) => ({ field, op: 'eq', value: each })))
     return op === 'exists' ? exactly([{ field, op, value: true }]) : NOTHING
   }
-  if (fields.texts.has(field)) return translateText(field, term)
+  if (fields.texts.has(field)) return translateText(field, op, args)
   return fields.numbers.has(field) ? translateNumber(field, term) : NOTHING
 }
 
-function translateText(field: string, { op, args }: Term): Translated {
+function translateText(field: string, op: Operator, args: readonly string[]): Translated {
   const [value = ''] = args
   if (op === 'eq') return exactly([{ field, op, value }])
   if (op === 'in') return exactly([{ field, op, values: args }])
@@ -72,10 +73,10 @@ function translateText(field: string, { op, args }: Term): Translated {
 const MAX_STARS = 30
 
 function translateNumber(field: string, { op, args }: Term): Translated {
-  const numbers = args.map((arg) => (arg.trim() === '' ? Number.NaN : Number(arg)))
+  const numbers = args.flatMap(({ number }) => number ?? [])
   const [value = 0] = numbers
   if (op === 'exists') return exactly([{ field, op, value: true }])
-  if (op === 'like' || op === 'ref' || !numbers.every((number) => Number.isFinite(number))) return NOTHING
+  if (op === 'like' || op === 'ref' || numbers.length < args.length) return NOTHING
   return exactly([op === 'in' ? { field, op, values: numbers } : { field, op, value }])
 }
 

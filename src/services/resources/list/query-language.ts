@@ -1,6 +1,6 @@
 /**
  * The language of `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, put together by AND, OR and brackets; AND
- * binds closer. Texts with other characters stand in double quotes.
+ * binds closer. Texts with other characters stand in double quotes; a number without quotes is compared by its value.
  */
 import { isPath } from './project.ts'
 
@@ -11,7 +11,22 @@ export interface Term {
   readonly kind: 'term'
   readonly path: string
   readonly op: Operator
-  readonly args: readonly string[]
+  readonly args: readonly Argument[]
+}
+
+export interface Argument {
+  readonly text: string
+  readonly isQuoted: boolean
+  /** its value, when it is a number without quotes */
+  readonly number?: number
+}
+
+const NUMBER = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:e[+-]?\d{1,3})?$/i
+
+/** The value of a text that is a decimal number and nothing else. */
+export function numberIn(text: string): number | undefined {
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(value) ? value : undefined
 }
 
 export type Query =
@@ -42,6 +57,15 @@ const SPACE = /\s/
 const ENDS_WORD = /[\s():,"]/
 const ENDS_VALUE = /[\s()"]/
 const ENDS_ARGUMENT = /[(),"]/
+
+function quoted(text: string): Argument {
+  return { text, isQuoted: true }
+}
+
+function bare(text: string): Argument {
+  const number = numberIn(text)
+  return { text, isQuoted: false, ...(number !== undefined && { number }) }
+}
 
 class Parser {
   readonly #text: string
@@ -90,25 +114,25 @@ class Parser {
       throw this.#wrong('the path of an attribute')
     }
     this.#expect(':')
-    if (this.#isNext('"')) return { kind: 'term', path, op: 'eq', args: [this.#quoted()] }
+    if (this.#isNext('"')) return { kind: 'term', path, op: 'eq', args: [quoted(this.#quoted())] }
     const value = this.#until(ENDS_VALUE)
     if (!this.#isNext('(')) {
       if (value === '') throw this.#wrong('a value or an operator')
-      return { kind: 'term', path, op: 'eq', args: [value] }
+      return { kind: 'term', path, op: 'eq', args: [bare(value)] }
     }
     const op = OPERATORS.find((operator) => operator === value)
     if (op === undefined) throw new Wrong(`the operator "${value}" is unknown; use one of ${OPERATORS.join(', ')}`)
     return { kind: 'term', path, op, args: this.#arguments(op) }
   }
 
-  #arguments(op: Operator): readonly string[] {
+  #arguments(op: Operator): readonly Argument[] {
     this.#expect('(')
-    const args: string[] = []
+    const args: Argument[] = []
     this.#skipSpace()
     if (!this.#isNext(')')) {
       do {
         this.#skipSpace()
-        args.push(this.#isNext('"') ? this.#quoted() : this.#until(ENDS_ARGUMENT).trim())
+        args.push(this.#isNext('"') ? quoted(this.#quoted()) : bare(this.#until(ENDS_ARGUMENT).trim()))
         this.#skipSpace()
       } while (this.#take(',') && args.length < MAX_ARGUMENTS)
     }

@@ -1,36 +1,44 @@
-/** Whether an entity is what a query asks for. */
+/**
+ * Whether an entity is what a query asks for. A number without quotes is compared with numbers, and with texts that are
+ * numbers, by value; everything else is compared as text.
+ */
 import { ownValue } from '../../../kernel/json.ts'
 import { referredId } from '../resource-record.ts'
-import type { Query, Term } from './query-language.ts'
+import { numberIn, type Argument, type Query, type Term } from './query-language.ts'
 
-export function matches(query: Query, entity: object): boolean {
+/** `asTexts`: paths of attributes that are texts by what they mean, such as ids: those are equal as texts alone. */
+export function matches(query: Query, entity: object, asTexts: (path: string) => boolean): boolean {
   switch (query.kind) {
     case 'and':
-      return query.parts.every((part) => matches(part, entity))
+      return query.parts.every((part) => matches(part, entity, asTexts))
     case 'or':
-      return query.parts.some((part) => matches(part, entity))
+      return query.parts.some((part) => matches(part, entity, asTexts))
     case 'term':
-      return holds(query, entity)
+      return holds(query, entity, asTexts(query.path))
   }
 }
 
-function holds({ path, op, args }: Term, entity: object): boolean {
+const NONE: Argument = { text: '', isQuoted: true }
+
+function holds({ path, op, args }: Term, entity: object, asText: boolean): boolean {
   const values = valuesAt(entity, path)
-  const [arg = ''] = args
+  const [arg = NONE] = args
   switch (op) {
     case 'exists':
       return values.length > 0
     case 'eq':
-      return values.some((value) => equals(value, arg))
+      return values.some((value) => equals(value, arg, asText))
     case 'in': {
       // of a list all are asked for, of anything else one
-      const isOne = (wanted: string): boolean => values.some((value) => equals(value, wanted))
+      const isOne = (wanted: Argument): boolean => values.some((value) => equals(value, wanted, asText))
       return isList(entity, path) ? args.every(isOne) : args.some(isOne)
     }
     case 'ref':
-      return values.some((value) => referredId(value) !== undefined && referredId(value) === referredId({ $ref: arg }))
+      return values.some(
+        (value) => referredId(value) !== undefined && referredId(value) === referredId({ $ref: arg.text }),
+      )
     case 'like':
-      return values.some((value) => typeof value === 'string' && isLike(value, arg))
+      return values.some((value) => typeof value === 'string' && isLike(value, arg.text))
     case 'lt':
       return values.some((value) => compare(value, arg, (order) => order < 0))
     case 'lte':
@@ -65,16 +73,18 @@ function isList(entity: unknown, path: string): boolean {
   return Array.isArray(value)
 }
 
-function equals(value: unknown, arg: string): boolean {
-  if (typeof value === 'string') return value === arg
-  if (typeof value === 'number') return arg.trim() !== '' && Number(arg) === value
-  return typeof value === 'boolean' && String(value) === arg
+function equals(value: unknown, { text, number, isQuoted }: Argument, asText: boolean): boolean {
+  if (typeof value === 'string') {
+    return value === text || (number !== undefined && !asText && numberIn(value) === number)
+  }
+  if (typeof value === 'number') return value === number
+  return typeof value === 'boolean' && !isQuoted && String(value) === text
 }
 
-function compare(value: unknown, arg: string, holdsFor: (order: number) => boolean): boolean {
-  if (typeof value === 'string') return holdsFor(value < arg ? -1 : value > arg ? 1 : 0)
-  const number = arg.trim() === '' ? Number.NaN : Number(arg)
-  return typeof value === 'number' && !Number.isNaN(number) && holdsFor(value - number)
+function compare(value: unknown, { text, number }: Argument, holdsFor: (order: number) => boolean): boolean {
+  if (number === undefined) return typeof value === 'string' && holdsFor(value < text ? -1 : value > text ? 1 : 0)
+  const own = typeof value === 'string' ? numberIn(value) : value
+  return typeof own === 'number' && holdsFor(own - number)
 }
 
 /** characters that are looked at: the time that it takes is bounded by both lengths */

@@ -98,7 +98,8 @@ export function readQuery(
     return { where: [] }
   }
   const { where, isExact } = translate(parsed.query, fields)
-  return isExact ? { where } : { where, check: (entity) => matches(parsed.query, entity) }
+  const asTexts = (path: string): boolean => fields.texts.has(path) || fields.lists.has(path)
+  return isExact ? { where } : { where, check: (entity) => matches(parsed.query, entity, asTexts) }
 }
 
 export function idConditions(reader: QueryReader): readonly Condition[] {

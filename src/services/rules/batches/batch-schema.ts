@@ -23,7 +23,12 @@ export const BatchQuerySchema = Type.Object(
     finishedBefore: Type.Optional(Type.Number()),
     createdAfter: Type.Optional(Type.Number()),
     createdBefore: Type.Optional(Type.Number()),
-    tags: Type.Optional(AnyObject),
+    tags: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'a value, or a list of which one is enough, by key; null: there is the key. All keys must fit',
+      }),
+    ),
+    tagKeys: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: 'one of these keys is enough' })),
   },
   { title: 'batch query' },
 )

@@ -4,12 +4,13 @@ import type { TemplateFilter } from '../templates/template-schema.ts'
 import type { QueryValue } from '../../../web/client/http.ts'
 
 export function filterQuery(where: TaskFilter | TemplateFilter): Readonly<Record<string, QueryValue>> {
-  const { tags = [], ids, ...others } = where
+  const { tags = [], tagKeys, ids, ...others } = where
   const query: Record<string, QueryValue> = {}
   for (const [name, value] of Object.entries(others)) {
     query[name] = value === null ? 'null' : (value as string | number | undefined)
   }
   if (ids) query['id'] = ids.length === 0 ? [''] : ids
+  if (tagKeys) query['tags'] = tagKeys.join(',')
   for (const [key, values] of byKey(tags)) query[`tags.${key}`] = values
   return query
 }

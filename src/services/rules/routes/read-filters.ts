@@ -7,7 +7,6 @@ import type { QueryReader } from '../../../web/query-reader.ts'
 
 export function readTaskFilter(query: QueryReader): TaskFilter {
   const template = query.text('template')
-  const tags = readTags(query)
   return {
     ...given('name', query.text('name')),
     ...given('resource', query.text('resource')),
@@ -24,18 +23,17 @@ export function readTaskFilter(query: QueryReader): TaskFilter {
     ...given('createdAfter', query.time('createdAfter')),
     ...given('createdBefore', query.time('createdBefore')),
     ...given('filter', query.text('filter')),
-    ...(tags.length > 0 && { tags }),
+    ...readTags(query),
   }
 }
 
 export function readTemplateFilter(query: QueryReader): TemplateFilter {
-  const tags = readTags(query)
   return {
     ...given('filter', query.text('filter')),
     ...given('name', query.text('name')),
     ...given('ids', readIds(query)),
     ...given('plugin', query.text('plugin')),
-    ...(tags.length > 0 && { tags }),
+    ...readTags(query),
   }
 }
 
@@ -58,17 +56,19 @@ export function readIds(query: QueryReader): readonly string[] | undefined {
   return [...new Set([...ids, ...single].filter((id) => id !== ''))]
 }
 
-/** `tags.x=v`, repeated or without a value; `tags=a,b` asks for keys. */
-function readTags(query: QueryReader): readonly TagFilter[] {
-  const keys = query.texts('tags').flatMap((list) => list.split(','))
-  const named = query.keys.filter((key) => key.startsWith('tags.') && key.length > 'tags.'.length)
-  return [
-    ...keys.filter((key) => key !== '').map((key) => ({ key })),
-    ...named.flatMap((name) => {
-      const key = name.slice('tags.'.length)
-      return query.texts(name).map((value) => (value === '' ? { key } : { key, value }))
-    }),
-  ]
+/** Names of parameters that ask for a tag. */
+export const TAG_PARAMETERS = /^tags\../
+
+/** `tags.x=v`, repeated or without a value; `tags=a,b` asks for one of the keys. */
+function readTags(query: QueryReader): Pick<TaskFilter, 'tags' | 'tagKeys'> {
+  const lists = query.texts('tags').flatMap((list) => list.split(','))
+  const tagKeys = lists.filter((key) => key !== '')
+  const named = query.keys.filter((key) => TAG_PARAMETERS.test(key))
+  const tags = named.flatMap((name): readonly TagFilter[] => {
+    const key = name.slice('tags.'.length)
+    return query.texts(name).map((value) => (value === '' ? { key } : { key, value }))
+  })
+  return { ...(tags.length > 0 && { tags }), ...(tagKeys.length > 0 && { tagKeys }) }
 }
 
 function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {

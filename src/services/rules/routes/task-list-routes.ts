@@ -10,8 +10,8 @@ import { EpochMs, GraphFormatSchema, TaskStatusSchema, TaskTypeSchema } from '..
 import { PagedTasksSchema, TaskEntitySchema, type TaskFilter } from '../tasks/task-schema.ts'
 import { BATCH_ACTIONS } from '../words.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
-import { readFormat, readIds, readPaging, readTaskFilter } from './read-filters.ts'
-import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import { readFormat, readIds, readPaging, readTaskFilter, TAG_PARAMETERS } from './read-filters.ts'
+import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { described, handle, Version } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 
@@ -23,12 +23,17 @@ const filters = {
   resourceMetadataExpression: Type.Optional(Type.String({ description: 'about one of its resources' })),
   type: Type.Optional(TaskTypeSchema),
   status: Type.Optional(TaskStatusSchema),
-  ids: Type.Optional(Type.String({ description: 'comma-separated' })),
-  id: Type.Optional(Type.String({ description: 'may repeat' })),
+  ids: Type.Optional(Type.Array(Type.String(), { description: 'also comma-separated' })),
+  id: Type.Optional(Texts),
   plugin: Type.Optional(Type.String({ description: 'name or name:version' })),
   template: Type.Optional(Type.String({ description: 'null: tasks without a template' })),
   templateVersion: Type.Optional(Version),
-  tags: Type.Optional(Type.String({ description: 'has one of these keys; tags.<key>=<value> may repeat' })),
+  tags: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'has one of these keys; tags.<key>=<value>: a key that repeats has one of the values, all keys must fit',
+    }),
+  ),
   user: Type.Optional(Text),
   createdAfter: Type.Optional(EpochMs),
   createdBefore: Type.Optional(EpochMs),
@@ -45,6 +50,7 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
     {
       ...described({
         summary: 'List and search tasks, newest first',
+        otherQuery: TAG_PARAMETERS,
         query: {
           ...filters,
           ...paging,
@@ -69,7 +75,11 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
   )
   app.head(
     '/api/tasks',
-    described({ summary: 'How many tasks there are', query: { ...filters, ...paging } }),
+    described({
+      summary: 'How many tasks there are',
+      query: { ...filters, ...paging },
+      otherQuery: TAG_PARAMETERS,
+    }),
     handle(service, async ({ api, query, reply }) => {
       const where = readTaskFilter(query)
       // clients send hits=0; a page of a count is the count all the same
@@ -89,7 +99,6 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
       const ids = readIds(query)
       const forceStop = query.flag('forceStop') ?? false
       if (ids === undefined) query.missing('ids', 'write ids=a,b')
-      query.refuseOthers()
       query.done()
       const found = await Promise.all((ids ?? []).map((id) => api.tasks.get(id)))
       const running = found.find(({ status }) => status === 'running')
@@ -103,11 +112,11 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
     described({
       summary: 'Change the tasks that the query selects, and wait for it',
       query: filters,
+      otherQuery: TAG_PARAMETERS,
       body: Type.Object({ operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']) }),
     }),
     handle(service, async ({ api, query, body }) => {
       const where = readTaskFilter(query)
-      query.refuseOthers()
       query.done()
       return outcomes(await api.batches.run(batchOf(where, query, body)))
     }),

@@ -15,8 +15,8 @@ import {
 } from '../templates/template-schema.ts'
 import { TemplateRunSchema } from '../tools/tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
-import { readFormat, readPaging, readTemplateFilter } from './read-filters.ts'
-import { Flag, Text, Whole } from '../../../web/route-parts.ts'
+import { readFormat, readPaging, readTemplateFilter, TAG_PARAMETERS } from './read-filters.ts'
+import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
@@ -27,10 +27,10 @@ const entity = { answers: { 200: TemplateEntitySchema } }
 const filters = {
   filter: Type.Optional(Text),
   name: Type.Optional(Text),
-  ids: Type.Optional(Text),
-  id: Type.Optional(Text),
+  ids: Type.Optional(Texts),
+  id: Type.Optional(Texts),
   plugin: Type.Optional(Text),
-  tags: Type.Optional(Text),
+  tags: Type.Optional(Texts),
 }
 
 export function templateRoutes(app: FastifyInstance, service: RulesService): void {
@@ -51,6 +51,7 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
     '/api/templates',
     described({
       summary: 'List and search templates, by name',
+      otherQuery: TAG_PARAMETERS,
       query: {
         ...filters,
         ...format,
@@ -73,12 +74,12 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
     described({
       summary: 'Raise the versions of plugs in templates',
       query: filters,
+      otherQuery: TAG_PARAMETERS,
       body: TemplateUpgradeSchema,
       answers: { 200: UpgradedTemplatesSchema },
     }),
     handle(service, async ({ api, query, body, reply }) => {
       const where = readTemplateFilter(query)
-      query.refuseOthers()
       query.done()
       const outcome = await api.templates.upgrade(where, body as TemplateUpgrade)
       return reply.code(outcome.failed === undefined ? 200 : 400).send(outcome)

@@ -5,7 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { PlugCallSchema, SimulationSchema } from '../tools/tools-schema.ts'
-import { Whole } from '../../../web/route-parts.ts'
+import { Text, Whole } from '../../../web/route-parts.ts'
 import { described, handle, type RequestContext } from './route-parts.ts'
 
 const EXPRESSIONS = ['expression', 'cron', 'rrule'] as const
@@ -38,9 +38,13 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
       summary: 'The next runs of a cron expression or recurrence rule, and what changes of the clocks do to it',
       query: {
         expression: Type.Optional(Type.String({ description: 'also as cron or rrule' })),
+        cron: Type.Optional(Text),
+        rrule: Type.Optional(Text),
         zone: Type.Optional(Type.String({ description: 'also as timeZone; default UTC' })),
+        timeZone: Type.Optional(Text),
         from: Type.Optional(Type.String({ description: 'epoch ms or ISO 8601; default now' })),
-        n: Type.Optional(Whole),
+        n: Type.Optional(Type.Integer({ minimum: 1, description: 'also as count' })),
+        count: Type.Optional(Whole),
         gap: Type.Optional(Type.Enum(['shift', 'skip'])),
         overlap: Type.Optional(Type.Enum(['first', 'second', 'both'])),
       },

@@ -2,7 +2,6 @@
 import type { Condition, Query } from '../../../storage/contract.ts'
 import type { TaskFilter } from './task-schema.ts'
 import { tagKey } from './task-record.ts'
-import type { TagFilter } from './task-schema.ts'
 
 /** Newest first; storage lets ties go by id. */
 export const NEWEST_FIRST: NonNullable<Query['sort']> = [{ field: 'createTime', descending: true }]
@@ -28,7 +27,7 @@ export function taskConditions(where: TaskFilter): readonly Condition[] {
   if (where.finishedBefore !== undefined) {
     conditions.push({ field: 'finishedTime', op: 'lt', value: where.finishedBefore })
   }
-  if (where.tags !== undefined) conditions.push(tagCondition(where.tags))
+  conditions.push(...tagConditions(where))
   conditions.push(...wordConditions(where.filter))
   return conditions
 }
@@ -47,9 +46,12 @@ function oneOf(field: string, values: readonly string[]): Condition {
   return { any: parts.map((some) => [{ field, op: 'in', values: some }]) }
 }
 
-/** One of the tags is enough. */
-export function tagCondition(tags: readonly TagFilter[]): Condition {
-  return { field: 'tag', op: 'in', values: tags.map(({ key, value }) => tagKey(key, value)) }
+/** Each key must fit, with one of the values that are given for it; and there is one of the keys of `tagKeys`. */
+export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 'tagKeys'>): readonly Condition[] {
+  const byKey = new Map<string, string[]>()
+  for (const { key, value } of tags) byKey.set(key, [...(byKey.get(key) ?? []), tagKey(key, value)])
+  const each = [...byKey.values(), ...(tagKeys === undefined ? [] : [tagKeys.map((key) => tagKey(key))])]
+  return each.map((values): Condition => ({ field: 'tag', op: 'in', values }))
 }
 
 /** Every word somewhere, in any case. */

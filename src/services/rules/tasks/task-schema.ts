@@ -195,8 +195,10 @@ export interface TaskFilter {
   readonly finishedBefore?: number
   readonly createdAfter?: number
   readonly createdBefore?: number
-  /** one of these is enough; without a value the key is enough */
+  /** each key must fit, with one of the values that are given for it; without a value the key is enough */
   readonly tags?: readonly TagFilter[]
+  /** there is a tag with one of these keys */
+  readonly tagKeys?: readonly string[]
   /** words that stand somewhere in name, id, resource, template, user or tags; not in a batch */
   readonly filter?: string
 }

@@ -98,7 +98,9 @@ export interface TemplateFilter {
   readonly name?: string
   readonly ids?: readonly string[]
   readonly plugin?: string
+  /** as those of `TaskFilter` */
   readonly tags?: readonly TagFilter[]
+  readonly tagKeys?: readonly string[]
 }
 
 export interface TemplateQuery {

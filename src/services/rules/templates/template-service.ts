@@ -23,7 +23,7 @@ import { toldOf, type PostOptions } from './post-checks.ts'
 import { readShape } from '../read-shape.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
-import { nameCondition, tagCondition, wordConditions } from '../tasks/task-conditions.ts'
+import { nameCondition, tagConditions, wordConditions } from '../tasks/task-conditions.ts'
 import type { TaskMaker } from '../tasks/task-maker.ts'
 import type { templateRunner } from '../tools/tool-service.ts'
 import type { TemplateRecord } from './template-record.ts'
@@ -285,7 +285,7 @@ export function templateConditions(where: TemplateFilter): readonly Condition[] 
   if (where.plugin !== undefined) {
     conditions.push({ field: 'plug', op: 'eq', value: where.plugin.replace('@', ':') })
   }
-  if (where.tags !== undefined) conditions.push(tagCondition(where.tags))
+  conditions.push(...tagConditions(where))
   return [...conditions, ...wordConditions(where.filter)]
 }
 

@@ -3,7 +3,7 @@ import { parseResource, resolveResource } from '../../../core/placeholders/resou
 import type { PlugNode } from '../../../core/rule/rule.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { isoInstant } from '../../../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { TenantCollections } from '../repositories.ts'
@@ -129,7 +129,10 @@ function readValues(resource: unknown, data: unknown): readonly Message[] {
     if (value === undefined) return issues.wrong(`${place}/value`, 'there is no value')
     const time = timeOf(collectedTime)
     if (Number.isNaN(time)) {
-      return issues.wrong(`${place}/collectedTime`, 'expected epoch ms or an ISO 8601 time')
+      return issues.wrong(
+        `${place}/collectedTime`,
+        `${notAnInstant(collectedTime)}; expected epoch ms or an ISO 8601 time`,
+      )
     }
     const last = messages.at(-1)
     const fits = last !== undefined && !Object.hasOwn(last, parameterName) && last['timestamp'] === time

@@ -9,7 +9,7 @@ import type { Rule, RuleGraph, TaskSettings, Template } from '../../../core/rule
 import { validateRule, validateTemplate } from '../../../core/rule/validate.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { isoInstant } from '../../../kernel/instant.ts'
+import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
@@ -185,7 +185,7 @@ function requireMessages(data: NonNullable<TemplateRun['data']>): void {
           : wrong('resource', 'the message has no resource', 'write "resource": "boiler-1"')),
         ...(timestamp === undefined || timeOf({ timestamp }) !== undefined
           ? []
-          : wrong('timestamp', 'the timestamp is no time', 'write epoch milliseconds or ISO 8601')),
+          : wrong('timestamp', `the timestamp ${notAnInstant(timestamp)}`, 'write epoch milliseconds or ISO 8601')),
       ]
     }),
   )

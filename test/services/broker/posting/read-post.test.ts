@@ -54,6 +54,11 @@ describe('a post', () => {
     ],
     ['a long resource', { resource: 'é'.repeat(257) }, ['/resource <- the id of a resource has more than 512 bytes']],
     ['a time that is none', { resource: 'a', timestamp: 'noon' }, ['/timestamp <- "noon" is no time']],
+    [
+      'a day that there is not',
+      { resource: 'a', timestamp: '2026-02-30T08:00:00Z' },
+      ['/timestamp <- "2026-02-30T08:00:00Z" is no time: there is no day 2026-02-30, that month has 28'],
+    ],
     ['a time beyond dates', { resource: 'a', timestamp: 8.65e15 }, ['/timestamp <- 8650000000000000 is no time']],
     ['an infinite number', { resource: 'a', t: Number.POSITIVE_INFINITY }, ['/t <- is a number beyond 1.8e308']],
     ['an infinite number inside', { resource: 'a', o: { p: [Number.NaN] } }, ['/o/p/0 <- is a number beyond 1.8e308']],

@@ -16,6 +16,18 @@ const MIXED: Points = [
   [5, 'end'],
 ]
 
+describe('a deviation', () => {
+  it('is as exact far from 0 as near to it', async () => {
+    const values = [0.25, 0.5, 1.75, 3, 4.125, 0, 2.5]
+    const far = values.map((value, i) => [i, 1.7e12 + value] as const)
+    for (const aggregates of ['std', 'std,median']) {
+      const [row] = (await rowsOf(await shelf(far), { from: 0, until: 10, grouping: '1s', aggregates })) as number[][]
+      // what pandas says of the same numbers near to 0
+      expect(Math.abs((row?.[1] ?? 0) - 1.5619641938460507)).toBeLessThan(1e-15)
+    }
+  })
+})
+
 describe('groups', () => {
   it('begin at from, and take a sample at until when the last one goes beyond', async () => {
     const series = await shelf(WORKED)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { SeriesQuery } from '../../../../src/services/broker/contract.ts'
+import type { SeriesApi, SeriesQuery } from '../../../../src/services/broker/contract.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 import { DAY, NOW, type Points, rowsOf, shelf } from './support/series-in-memory.ts'
 
@@ -112,11 +112,42 @@ describe('pages of raw samples', () => {
   })
 })
 
+describe('what does not fit', () => {
+  const points = Array.from({ length: 23 }, (_, i) => [NOW - 10_000 + i * 437, i % 7] as const)
+  const range = { from: NOW - 10_000, until: NOW }
+  const walked = async (query: Parameters<SeriesApi['get']>[2]): Promise<unknown[]> => {
+    const { series } = await shelf(points)
+    const rows: unknown[] = []
+    for (let next = query; next !== undefined;) {
+      const page = await series.get('r', 'm', next)
+      expect(page.truncated).toBe(page.next === undefined ? undefined : true)
+      rows.push(...page.series)
+      next = page.next
+    }
+    return rows
+  }
+
+  it.each([
+    ['samples', {}],
+    ['groups', { grouping: '1s', aggregates: 'count,first,median' }],
+    ['groups of a width that divides nothing', { grouping: 'PT0.7S', aggregate: 'sum' }],
+    ['groups of their own width', { aggregate: 'last' }],
+    ['differences', { aggregate: 'diff' }],
+  ])('of %s is in the pages after it, in both orders', async (_, query) => {
+    const { series } = await shelf(points)
+    for (const order of ['ascending', 'descending']) {
+      const whole = await series.get('r', 'm', { ...range, ...query, order })
+      expect(whole.truncated).toBeUndefined()
+      expect(await walked({ ...range, ...query, order, limit: 2 })).toEqual(whole.series)
+    }
+  })
+})
+
 describe('the newest samples', () => {
   it('are the last one, or as many as asked for, newest first', async () => {
     const { series } = await shelf(POINTS)
     expect(await series.latest('r', 'm')).toEqual({
-      query: { from: null, until: NOW, metric: 'm', aggregates: null, grouping: 'auto', resources: ['r'], limit: 1 },
+      query: { from: null, until: null, metric: 'm', aggregates: null, grouping: 'auto', resources: ['r'], limit: 1 },
       series: [[4, 4]],
     })
     expect((await series.latest('r', 'm', { limit: 2, until: 3 })).series).toEqual([

@@ -33,6 +33,22 @@ describe('GET /resources/:id/series/:metric', () => {
     })
   })
 
+  it('says when it was cut, and where to go on: in the body and in a header', async () => {
+    const url = '/resources/r%2F1/series/t'
+    const response = await host.app.inject({
+      url: `${url}?from=0&until=${NOW}&grouping=hour&aggregates=max,percentile(0.5)`,
+    })
+    const body = response.json<{ series: unknown[]; truncated: boolean; next: string }>()
+    expect([body.series.length, body.truncated]).toEqual([2_000, true])
+    const rest = `from=${2_000 * HOUR}&until=${NOW}&order=ascending&limit=2000`
+    expect(body.next).toBe(`${url}?${rest}&grouping=3600s&aggregates=max%2Cpercentile%280.5%29`)
+    expect(response.headers['link']).toBe(`<${body.next}>; rel="next"`)
+    const whole = await host.app.inject({ url: `${url}?${range}` })
+    expect(whole.json()).not.toHaveProperty('truncated')
+    expect(whole.headers).not.toHaveProperty('link')
+    expect((await host.ask('GET', body.next)).body).toMatchObject({ series: { 0: [2_000 * HOUR, null, null] } })
+  })
+
   it('repeats one aggregate as it was asked, and as a list', async () => {
     const { body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}&grouping=PT1H&aggregate=max`)
     expect(body).toEqual({
@@ -107,7 +123,12 @@ describe('GET /resources/:id/series/:metric/raw', () => {
   it('is the same without links as JSON', async () => {
     const { type, body } = await host.ask('GET', `/resources/r%2F1/series/t/raw?${range}&limit=1`)
     expect(type).toContain('application/json')
-    expect(body).toEqual({ query: expect.objectContaining({ limit: 1 }) as unknown, series: [[FROM, 1]] })
+    expect(body).toEqual({
+      query: expect.objectContaining({ limit: 1 }) as unknown,
+      series: [[FROM, 1]],
+      truncated: true,
+      next: `/resources/r%2F1/series/t/raw?from=${FROM + 1}&until=${NOW}&order=ascending&limit=1`,
+    })
   })
 })
 
@@ -121,9 +142,18 @@ describe('the newest values', () => {
     expect([status, body]).toEqual([404, { error: 'r/1 has no series x' }])
   })
 
+  it('are there when the clock of the device is ahead', async () => {
+    await host.ask('POST', '/resources/fast/events', { timestamp: NOW + 5_000, t: 7 })
+    expect((await host.ask('GET', '/resources/fast/series/t/latest')).body).toEqual({ t: [7], timestamp: NOW + 5_000 })
+    expect((await host.ask('GET', '/resources/fast/series/t/last')).body).toMatchObject({ series: [[NOW + 5_000, 7]] })
+    const bounded = await host.ask('GET', `/resources/fast/series/t/last?until=${NOW}`)
+    expect(bounded.body).toMatchObject({ query: { until: NOW }, series: [] })
+    expect((await host.ask('GET', `/resources/fast/series/t/latest?until=${NOW}`)).status).toBe(404)
+  })
+
   it('come as rows from /last', async () => {
     expect((await host.ask('GET', '/resources/r%2F1/series/t/last?limit=2')).body).toEqual({
-      query: { from: null, until: NOW, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'], limit: 2 },
+      query: { from: null, until: null, metric: 't', aggregates: null, grouping: 'auto', resources: ['r/1'], limit: 2 },
       series: [
         [FROM + HOUR, 8],
         [FROM + 1_000, 3],
@@ -173,6 +203,15 @@ describe('POST /series/query', () => {
     const answer = { query: expect.objectContaining({ metric: 't' }) as unknown, series: [[FROM, 12]] }
     expect((await host.ask('POST', '/series/query', query)).body).toEqual(answer)
     expect((await host.ask('POST', '/series/query', [query])).body).toEqual([answer])
+  })
+
+  it('has the query that goes on when it was cut', async () => {
+    const query = { metric: 't', resources: ['s', 'r/1'], aggregates: ['sum'], grouping: '2h', window: '4h', limit: 1 }
+    const first = (await host.ask('POST', '/series/query', query)).body as { next: object }
+    expect(first).toMatchObject({ series: [[NOW - 4 * HOUR, null]], truncated: true })
+    const second = (await host.ask('POST', '/series/query', first.next)).body
+    expect(second).toMatchObject({ series: [[FROM, 12]] })
+    expect(second).not.toHaveProperty('next')
   })
 
   it('is 400 for one bad query of several', async () => {

@@ -72,9 +72,11 @@ describe('the query language', () => {
       fc.property(fc.string({ maxLength: 30 }), (text) => {
         const quoted = `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
         expect(parseQuery(`a.b:eq(${quoted})`)).toEqual({
-          query: { kind: 'term', path: 'a.b', op: 'eq', args: [text] },
+          query: { kind: 'term', path: 'a.b', op: 'eq', args: [{ text, isQuoted: true }] },
         })
-        expect(parseQuery(`a.b:${quoted}`)).toEqual({ query: { kind: 'term', path: 'a.b', op: 'eq', args: [text] } })
+        expect(parseQuery(`a.b:${quoted}`)).toEqual({
+          query: { kind: 'term', path: 'a.b', op: 'eq', args: [{ text, isQuoted: true }] },
+        })
       }),
     )
   })

@@ -10,11 +10,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
 import { AppError } from '../../../../kernel/errors.ts'
+import { refuse } from '../../../../kernel/issues.ts'
+import { queryFaults } from '../../../../web/check-query.ts'
 import { parseBody } from '../../../../web/parse-body.ts'
 import { QueryReader } from '../../../../web/query-reader.ts'
 import type { BrokerApi, BrokerService, Channel, PostOptions } from '../../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../../error-body.ts'
-import { readPostQuery } from '../post-query.ts'
+import { POST_PARAMETERS, readPostQuery } from '../post-query.ts'
 import type { OpenStream } from './open-streams.ts'
 import type { Streaming } from './streaming.ts'
 
@@ -70,6 +72,9 @@ export class Sockets {
   #options(socket: WebSocket, request: FastifyRequest): PostOptions | undefined {
     const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
     try {
+      const { unknown, repeated } = queryFaults(query, { named: POST_PARAMETERS })
+      const faults = [...unknown, ...repeated]
+      if (faults.length > 0) throw refuse('the query', faults)
       return readPostQuery(new QueryReader(query))
     } catch (error) {
       answer(socket, bodyOf(error, request))
