@@ -50,6 +50,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const serviceLog = new HostLog()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
+    const checkPair = checkPairs(keyPairs, now)
     const made = await makeServices(services, {
       storage,
       gauges: metrics.gauges,
@@ -57,14 +58,14 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       config,
       now,
       serviceRegistry: {},
-      checkPair: checkPairs(keyPairs, now),
+      checkPair,
     })
     return {
       services: made,
       keyPairs,
       isNew,
       serviceLog,
-      authentication: { keyPairs, tokens, now },
+      authentication: { checkPair, tokens, now },
       metrics,
       limits: config.limits,
       ...(making.timers && { timers: making.timers }),

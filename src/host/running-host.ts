@@ -38,7 +38,7 @@ export async function startHost(config: Config, logStream: LogStream, making: Ma
   await tryAddress(config)
   const composed = await compose(config, making)
   const log = { level: config.logLevel, stream: logStream }
-  const app = await createApp({ ...composed, log })
+  const app = await createApp({ ...composed, log, trustProxy: config.trustProxy })
   try {
     // A script that gives a pair begins when /health answers.
     const given = config.pair && (await firstPair(composed.keyPairs, config))
