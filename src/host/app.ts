@@ -42,6 +42,8 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     frameworkErrors: (error, request, reply) => void errorHandler(plainErrorBody)(error, request, reply),
     // Services start here, and take what they left the last time up again.
     pluginTimeout: 0,
+    // refused by the scope of the service, in its shape
+    return503OnClosing: false,
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -61,6 +61,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })
+  app.addHook('onRequest', (_request, _reply, done) => done(closing.signal.aborted ? stopping() : undefined))
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
@@ -88,6 +89,11 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     })
   }
   for (const service of services) await service.start(closing.signal)
+}
+
+/** Asked on a connection that is kept: those that are open may still bring requests. */
+function stopping(): AppError {
+  return new AppError('CLOSED', 'The host is stopping; try again in a moment')
 }
 
 function limitRate(perSecond: number, now: () => number) {

@@ -1,10 +1,9 @@
 /** One client: its packets in the order in which they come. */
-import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { parseBody } from '../../../web/parse-body.ts'
+import { bodyText, parseBody } from '../../../web/parse-body.ts'
 import type { BrokerApi } from '../contract.ts'
 import { packetFault, type PacketFault } from './packet-faults.ts'
 import { PacketFrames } from './packet-frames.ts'
@@ -321,8 +320,7 @@ export class Connection {
 }
 
 async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {
-  if (!isUtf8(payload)) throw new AppError('NOT_JSON', 'The message is not JSON: it is not UTF-8')
-  const body = parseBody(payload.toString())
+  const body = parseBody(bodyText(payload))
   if (topic.kind === 'messages') await posting.events(undefined, body)
   else if (topic.channel === 'events') await posting.events(topic.resource, body)
   else await posting.command(topic.resource, body)
