@@ -65,6 +65,12 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
+  const hasPage = !app.hasDecorator('swagger')
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
+    // whoever looks by browser, also one without credentials
+    reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
+  })
   app.addHook('onRequest', authenticate(authentication))
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
@@ -118,7 +124,11 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
+function wantsPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') === true
+}
+
 function rootRoute(app: FastifyInstance, services: readonly HostedService[]): void {
   const about = { name: 'reflexarc', version: ownVersion(), services: services.map(({ name }) => name) }
-  app.get('/', { schema: { summary: 'What this host serves', tags: ['host'] } }, () => about)
+  app.get('/', { config: { isRoot: true }, schema: { summary: 'What this host serves', tags: ['host'] } }, () => about)
 }

@@ -296,6 +296,15 @@ describe('a host', () => {
     })
   })
 
+  it('leads a browser to the page of its API, with or without credentials', async () => {
+    await using host = await sampleHost()
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    const seen = await host.app.inject({ method: 'GET', url: '/', headers: { accept } })
+    expect([seen.statusCode, seen.headers.location]).toEqual([302, '/docs/'])
+    expect((await host.ask({ method: 'GET', url: '/sample/things', headers: { accept } })).statusCode).toBe(200)
+    expect((await host.app.inject({ method: 'GET', url: '/', headers: { accept: '*/*' } })).statusCode).toBe(401)
+  })
+
   it('takes over the id of a request when it is harmless in a log', async () => {
     await using host = await sampleHost()
     const ids = ['abc-1', 'a b\n', 'x'.repeat(65)].map(async (id) => {

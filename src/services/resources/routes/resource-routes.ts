@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Page } from '../../../kernel/page.ts'
-import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ResourceEntity, ResourcesService, Versioned } from '../contract.ts'
 import { csvOf } from '../list/csv.ts'
@@ -153,8 +153,9 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
 /** An array, or a page by its media type. */
 export function sendChanges(request: FastifyRequest, reply: FastifyReply, changes: Page<unknown>): FastifyReply {
   void reply.header('x-count', changes.total).header('vary', 'accept')
-  if (!accepts(request, PAGED_MEDIA_TYPE)) return reply.send(changes.values)
-  return reply.type(`${PAGED_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(changes))
+  const paged = pagedTypeOf(request.headers.accept)
+  if (paged === undefined) return reply.send(changes.values)
+  return reply.type(`${paged}; charset=utf-8`).send(JSON.stringify(changes))
 }
 
 export function accepts({ headers }: FastifyRequest, mediaType: string): boolean {

@@ -147,7 +147,8 @@ export interface TemplateRunOptions {
 /** One line of the answer: what one invocation did. */
 export interface InvocationReport {
   readonly taskId: string
-  readonly invocationId: number
+  /** a number from 1, as text */
+  readonly invocationId: string
   readonly sensors: Readonly<Record<string, NodeReport>>
   readonly actuators: Readonly<Record<string, NodeReport>>
   readonly log: readonly RunLogLine[]
