@@ -128,7 +128,24 @@ function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') === true
 }
 
+const ROOT_SCHEMA = {
+  summary: 'What this host serves',
+  tags: ['host'],
+  response: {
+    200: {
+      title: 'About',
+      type: 'object',
+      properties: {
+        name: { type: 'string' },
+        version: { type: 'string' },
+        services: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['name', 'version', 'services'],
+    },
+  },
+} as const
+
 function rootRoute(app: FastifyInstance, services: readonly HostedService[]): void {
   const about = { name: 'reflexarc', version: ownVersion(), services: services.map(({ name }) => name) }
-  app.get('/', { config: { isRoot: true }, schema: { summary: 'What this host serves', tags: ['host'] } }, () => about)
+  app.get('/', { config: { isRoot: true }, schema: ROOT_SCHEMA }, () => about)
 }

@@ -56,7 +56,8 @@ export interface Description {
 /** Makes the options of a service's routes; their schemas are for readers, the service checks for itself. */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, params = [], answers = {}, consumes, produces } = description
+    const { summary, body, query, params = [], consumes, produces } = description
+    const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
       schema: {

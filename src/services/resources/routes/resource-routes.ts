@@ -9,6 +9,9 @@ import { csvOf } from '../list/csv.ts'
 import { fieldsOf } from '../list/project.ts'
 import { LISTING } from './listing-schema.ts'
 import {
+  AttributeOriginsSchema,
+  ChangesSchema,
+  CommandPageSchema,
   CreatedSchema,
   described,
   EntitySchema,
@@ -130,6 +133,7 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
       params: ['id'],
       query: PagingSchema,
       produces: ['application/json', PAGED_MEDIA_TYPE],
+      answers: { 200: ChangesSchema },
     }),
     handle(service, async ({ api, id, query, request, reply }) =>
       sendChanges(request, reply, await api.resources.changes(id, query)),
@@ -137,7 +141,12 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
   app.get(
     `${ONE}/commands`,
-    described({ summary: 'Commands that were executed, newest first', params: ['id'], query: PagingSchema, ...page }),
+    described({
+      summary: 'Commands that were executed, newest first',
+      params: ['id'],
+      query: PagingSchema,
+      answers: { 200: CommandPageSchema },
+    }),
     handle(service, async ({ api, id, query, reply }) => {
       const found = await api.resources.commands(id, query)
       return reply.header('x-count', found.total).send(found)
@@ -145,7 +154,11 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
   app.get(
     `${ONE}/explain`,
-    described({ summary: 'Each attribute with its value and where it comes from', params: ['id'] }),
+    described({
+      summary: 'Each attribute with its value and where it comes from',
+      params: ['id'],
+      answers: { 200: AttributeOriginsSchema },
+    }),
     handle(service, ({ api, id }) => api.resources.explain(id)),
   )
 }

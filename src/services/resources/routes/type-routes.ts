@@ -5,6 +5,7 @@ import { PAGED_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
 import type { ResourcesService } from '../contract.ts'
 import { accepts, sendChanges } from './resource-routes.ts'
 import {
+  ChangesSchema,
   CreatedSchema,
   described,
   EntitySchema,
@@ -105,6 +106,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
       params: ['id'],
       query: PagingSchema,
       produces: ['application/json', PAGED_MEDIA_TYPE],
+      answers: { 200: ChangesSchema },
     }),
     handle(service, async ({ api, id, query, request, reply }) =>
       sendChanges(request, reply, await api.types.changes(id, query)),
@@ -117,6 +119,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
       params: ['id'],
       query: PagingSchema,
       produces: ['application/json', SCHEMA_MEDIA_TYPE, PAGED_MEDIA_TYPE],
+      answers: { 200: EntitySchema },
     }),
     handle(service, async ({ api, id, query, request, reply }) => {
       void reply.header('vary', 'accept')

@@ -103,7 +103,11 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
     described({
       summary: 'Change the tasks that the query selects, and wait for it',
       query: filters,
-      body: Type.Object({ operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']) }),
+      body: Type.Object(
+        { operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']) },
+        { additionalProperties: true, title: 'TaskOperation' },
+      ),
+      answers: { 200: Type.Object({}, { additionalProperties: true, title: 'TaskOutcomes' }) },
     }),
     handle(service, async ({ api, query, body }) => {
       const where = readTaskFilter(query)
