@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
 import { ApiKeys, type KeyRecord, type Records } from '../../src/host/auth/api-keys.ts'
+import { checkPairs } from '../../src/host/auth/check-pair.ts'
 import { Tokens } from '../../src/host/auth/tokens.ts'
 import { randomKey } from '../../src/host/data-folder.ts'
 import { Metrics } from '../../src/host/metrics.ts'
@@ -88,7 +89,7 @@ async function framed(): Promise<FastifyInstance> {
   }
   return createApp({
     services: [service],
-    authentication: { keyPairs, tokens: new Tokens(randomKey(), now), now },
+    authentication: { checkPair: checkPairs(keyPairs, now), tokens: new Tokens(randomKey(), now), now },
     metrics: new Metrics(),
     limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 1_000_000 },
     probe: async () => [],

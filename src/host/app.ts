@@ -17,18 +17,21 @@ const ARRIVAL = 30_000
 const HEADERS = 10_000
 
 export interface AppOptions extends Omit<Mounting, 'alone'> {
+  /** proxies whose `X-Forwarded-For` is believed */
+  readonly trustProxy?: string | undefined
   /** after the last answer; may be called twice */
   close(): Promise<void>
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
 
 /** A server of our own with the whole API on it, ready to listen or to be asked by `inject`. When it cannot be made, `close` was called. */
-export async function createApp({ log, ...mounting }: AppOptions): Promise<FastifyInstance> {
+export async function createApp({ log, trustProxy, ...mounting }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: logOptions(log.level, log.stream),
     childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(),
+    ...(trustProxy !== undefined && { trustProxy }),
     requestTimeout: ARRIVAL,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
@@ -39,6 +42,8 @@ export async function createApp({ log, ...mounting }: AppOptions): Promise<Fasti
     frameworkErrors: (error, request, reply) => void errorHandler(plainErrorBody)(error, request, reply),
     // Services start here, and take what they left the last time up again.
     pluginTimeout: 0,
+    // refused by the scope of the service, in its shape
+    return503OnClosing: false,
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -1,11 +1,11 @@
 /** The only place that creates things: storage, services, and what lets people in. */
-import type { Storage } from '../storage/contract.ts'
+import type { CollectionSpec, Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
-import { openDataFolder, randomKey, tokenKey } from './data-folder.ts'
+import { openDataFolder, randomKey, spaceTrouble, tokenKey, type SpaceStats } from './data-folder.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
@@ -34,6 +34,8 @@ export interface Making {
   readonly hashCost?: number
   /** of requests and of the stop */
   readonly timers?: Timers
+  /** of the disk that the data folder is on */
+  readonly diskStats?: SpaceStats
 }
 
 /** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
@@ -50,9 +52,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
     const keyPairs = new ApiKeys(records, now, making.hashCost)
     const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
+    const tryWriting = writeProbe(storage, now)
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
+    const checkPair = checkPairs(keyPairs, now)
     const made = await makeServices(services, {
       storage,
       gauges: metrics.gauges,
@@ -61,20 +65,22 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       now,
       atLeast: clock.atLeast,
       serviceRegistry: {},
-      checkPair: checkPairs(keyPairs, now),
+      checkPair,
     })
     return {
       services: made,
       keyPairs,
       isNew,
       serviceLog,
-      authentication: { keyPairs, tokens, now },
+      authentication: { checkPair, tokens, now },
       metrics,
       limits: config.limits,
       ...(making.timers && { timers: making.timers }),
       async probe() {
         await records.get('-')
-        return made.flatMap((one) => one.trouble?.() ?? [])
+        await tryWriting()
+        const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
+        return [...(disk === undefined ? [] : [disk]), ...made.flatMap((one) => one.trouble?.() ?? [])]
       },
       close: once(() =>
         closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),
@@ -83,6 +89,22 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   } catch (error) {
     await storage.close()
     throw error
+  }
+}
+
+/** ms between two writes of a probe that anybody may ask for */
+const PROBE_MS = 5_000
+
+const PROBES: CollectionSpec<{ readonly at: number }> = { name: 'probes', version: 1, fields: {} }
+
+/** Writes something, now and then: a store that answers may still keep nothing. Rejects when it cannot. */
+function writeProbe(storage: Storage, now: () => number): () => Promise<unknown> {
+  const probes = storage.tenant(HOST_TENANT).collection(PROBES)
+  let last: { readonly at: number; readonly written: Promise<unknown> } | undefined
+  return () => {
+    const at = now()
+    if (last === undefined || Math.abs(at - last.at) >= PROBE_MS) last = { at, written: probes.put('health', { at }) }
+    return last.written
   }
 }
 

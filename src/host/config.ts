@@ -1,4 +1,5 @@
 /** The options of a host: by flag, by environment, by default. */
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
@@ -25,6 +26,8 @@ export interface Config {
   /** whether an empty store gets something to look at */
   readonly demo: boolean
   readonly logLevel: LogLevel
+  /** addresses of proxies that are believed, with commas between them; undefined: none */
+  readonly trustProxy: string | undefined
   readonly limits: Limits
   readonly issuer: ForeignIssuer | undefined
 }
@@ -98,6 +101,12 @@ export const OPTIONS = {
     default: '30000',
     help: 'until the answer to a request begins',
   },
+  trustProxy: {
+    flag: 'trust-proxy',
+    env: 'REFLEXARC_TRUST_PROXY',
+    value: 'addresses',
+    help: 'proxies that say in X-Forwarded-For whom they ask for, such as loopback or 10.0.0.0/8; none without',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -162,6 +171,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
   if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
 
+  const trustProxy = read(
+    'trustProxy',
+    proxiesOf,
+    'write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, with commas between them',
+  )
   const key = read('key', keyOf, 'write visible characters without a colon, at most 128')
   const secret = read('secret', secretOf, 'write visible characters, at most 256')
   if ((text('key') === undefined) !== (text('secret') === undefined)) {
@@ -186,6 +200,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     only,
     demo: !['true', '1'].includes(text('empty') ?? ''),
     logLevel: logLevel ?? 'info',
+    trustProxy,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,
@@ -213,6 +228,23 @@ function storeOf(text: string): StoreChoice | undefined {
 function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {
   const names = [...new Set(list.split(',').map((name) => name.trim()))]
   return names.every((name) => known.includes(name)) ? names : undefined
+}
+
+const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal']
+
+function proxiesOf(list: string): string | undefined {
+  const names = list.split(',').map((name) => name.trim())
+  return names.every(isNetwork) ? names.join(',') : undefined
+}
+
+function isNetwork(name: string): boolean {
+  if (NAMED_NETWORKS.includes(name)) return true
+  const [address = '', bits, ...more] = name.split('/')
+  const version = isIP(address)
+  if (version === 0 || more.length > 0) return false
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128))
+  )
 }
 
 function keyOf(text: string): string | undefined {

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   rmdirSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -16,6 +17,9 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 
 const KEY_BYTES = 32
 
+/** Bytes without which a host neither starts nor is well: a store that is new needs nearly as many. */
+const MIN_FREE = 4 * 1_048_576
+
 /** Makes the folder when it is not there, for its owner alone, and tries to write. `STORE` when that cannot be done. */
 export function openDataFolder(path: string): void {
   try {
@@ -24,6 +28,38 @@ export function openDataFolder(path: string): void {
   } catch (error) {
     throw unusable(path, error)
   }
+  const trouble = spaceTrouble(path)
+  if (trouble !== undefined) throw new AppError('STORE', `${trouble}, or name another folder with --data`)
+}
+
+/** What is wrong with the disk of the folder; undefined: it has room, or nobody knows. `stats`: the system's by default. */
+export function spaceTrouble(path: string, stats: SpaceStats = diskStats): string | undefined {
+  const found = stats(path)
+  if (found === undefined || found.blocks === 0) return undefined
+  const free = found.bavail * found.bsize
+  if (free >= MIN_FREE) return undefined
+  return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are left, and ${MIN_FREE / 1024} are needed; make room`
+}
+
+/** Undefined when the system does not tell. */
+export type SpaceStats = (
+  path: string,
+) => { readonly blocks: number; readonly bavail: number; readonly bsize: number } | undefined
+
+function diskStats(path: string): ReturnType<SpaceStats> {
+  try {
+    return statfsSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** An error of a start, in words that name the folder when a full disk is behind it. */
+export function ofFullDisk(error: unknown, path: string): unknown {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (/disk is full|no space left/i.test(cause.message)) return unusable(path, { code: 'ENOSPC' })
+  }
+  return error
 }
 
 /** Folder by folder: Node's own way down never ends where the system refuses to make any, as in /proc. */
@@ -97,8 +133,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 function unusable(path: string, cause: unknown): AppError {
-  const reason = REASONS.get((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause)
-  return new AppError('STORE', `The data folder ${path} cannot be used: ${reason}; name another one with --data`, {
+  const { code = '' } = cause as NodeJS.ErrnoException
+  const reason = REASONS.get(code) ?? messageOf(cause)
+  const remedy = `${code === 'ENOSPC' ? 'make room, or ' : ''}name another one with --data`
+  return new AppError('STORE', `The data folder ${path} cannot be used: ${reason}; ${remedy}`, {
     cause,
   })
 }

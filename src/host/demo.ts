@@ -4,7 +4,7 @@ import type { Demo, HostedService } from './hosted-service.ts'
 
 const RESOURCE = 'demo-boiler'
 
-const TEMPLATE: TemplateSpecification = {
+export const DEMO_TEMPLATE = {
   name: 'demo-overheating',
   description: 'An alarm when a boiler is above 90 °C and its pump stands still.',
   sensors: [
@@ -35,12 +35,12 @@ const TEMPLATE: TemplateSpecification = {
     { sourceLabel: 'hot_and_still', destinationLabel: 'alarm', statesTrigger: ['TRUE'], invocationPolicy: 60 },
   ],
   taskDefaults: { type: 'reactive' },
-}
+} satisfies TemplateSpecification
 
 /** Stores the template and starts a task of it. To be called for a store that has nothing. */
 export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
-  await templates.create(TEMPLATE)
-  const { ID } = await tasks.create({ name: 'Demo boiler', template: TEMPLATE.name, resource: RESOURCE })
+  await templates.create(DEMO_TEMPLATE)
+  const { ID } = await tasks.create({ name: 'Demo boiler', template: DEMO_TEMPLATE.name, resource: RESOURCE })
   const values = { temperature: 93, pump: false }
   const data = Object.entries(values).map(([parameterName, value]) => ({ parameterName, value }))
   return {

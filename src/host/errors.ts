@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../kernel/errors.ts'
 import type { Refusal } from '../web/refusal.ts'
 import type { ErrorBody } from './failure.ts'
+import { unreadType } from './json-body.ts'
 import { schemaIssues } from './schema-issues.ts'
 
 /** What Fastify throws by itself, as one of our codes. */
@@ -66,12 +67,7 @@ function inOurWords(failure: Refusal, thrown: unknown, request: FastifyRequest):
       error: `The body is larger than the ${request.routeOptions.bodyLimit} bytes that are read here`,
     }
   }
-  if (failure.code === 'MEDIA_TYPE') {
-    const given = request.headers['content-type']?.slice(0, 100)
-    const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
-    return { ...failure, error: `This address does not read ${found}; send application/json` }
-  }
-  return failure
+  return failure.code === 'MEDIA_TYPE' ? { ...failure, error: unreadType(request) } : failure
 }
 
 function invalid(issues: readonly Issue[]): Refusal {

@@ -61,5 +61,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access
+    /** the route that browsers are led away from, to the page of the API */
+    isRoot?: boolean
   }
 }

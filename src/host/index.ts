@@ -13,7 +13,7 @@ import { SERVICES } from './service-table.ts'
  * `data`, `store`, `key`, `secret`, `tenant`, `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ...
  * The environment is not read. A `prefix` puts everything below a path.
  */
-export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty'> {
+export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy'> {
   readonly prefix?: string
   /** true: a store that has nothing gets the demo data of `reflexarc serve`; default false */
   readonly demo?: boolean

@@ -1,18 +1,63 @@
-/** Reads request bodies of JSON types, and refuses all others. */
-import type { FastifyInstance } from 'fastify'
-import type { AppError } from '../kernel/errors.ts'
-import { parseBody } from '../web/parse-body.ts'
+/** Reads request bodies of JSON types, and refuses all others; where there is nothing to read, no type is wrong. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { AppError } from '../kernel/errors.ts'
+import { bodyText, parseBody } from '../web/parse-body.ts'
 
-/** Makes a scope read bodies of `application/json` and `application/*+json`, and none of another content type. */
+const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
+/** Names of UTF-8, and of what is a part of it. */
+const UTF_8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
+
+/**
+ * Makes a scope read bodies of `application/json` and `application/*+json` in UTF-8, and none of another content type,
+ * charset or coding.
+ */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  const types = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
-  app.addContentTypeParser(types, { parseAs: 'string' }, (_request, text, done) => {
+  app.addHook('onRequest', checkBody)
+  app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
     try {
       // Clients name the type also where there is nothing to send, as for a command.
-      done(null, text === '' ? undefined : parseBody(String(text)))
+      done(null, bytes.length === 0 ? undefined : parseBody(bodyText(bytes)))
     } catch (error) {
       done(error as AppError)
     }
   })
+  // a body that is chunked tells only at its end that it has nothing
+  app.addContentTypeParser('*', (request, body, done) => {
+    let isAnswered = false
+    const answer = (error: Error | null): void => {
+      if (!isAnswered) done(error, undefined)
+      isAnswered = true
+    }
+    // where there is no route, that is what is told
+    if (request.is404) return answer(null)
+    body.once('data', () => answer(new AppError('MEDIA_TYPE', unreadType(request))))
+    body.once('end', () => answer(null))
+    body.once('error', answer)
+  })
+}
+
+/** Says what it is that nobody reads. */
+export function unreadType({ headers }: FastifyRequest): string {
+  const given = headers['content-type']?.slice(0, 100)
+  const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
+  return `This address does not read ${found}; send application/json`
+}
+
+function checkBody({ headers }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  const { 'content-length': length = '0', 'transfer-encoding': transfer, 'content-encoding': coding } = headers
+  if (length === '0' && transfer === undefined) {
+    // the client's habit, as of axios: nothing comes that could be of the wrong type
+    delete headers['content-type']
+    return done()
+  }
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    reply.header('accept-encoding', 'identity')
+    const error = `This address does not read the content encoding ${coding.slice(0, 100)}; send the body as it is`
+    return done(new AppError('MEDIA_TYPE', error))
+  }
+  const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
+  if (UTF_8.has(charset.toLowerCase())) return done()
+  done(new AppError('MEDIA_TYPE', `This address does not read the charset ${charset.slice(0, 100)}; send UTF-8`))
 }

@@ -61,9 +61,16 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })
+  app.addHook('onRequest', (_request, _reply, done) => done(closing.signal.aborted ? stopping() : undefined))
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
+  const hasPage = !app.hasDecorator('swagger')
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
+    // whoever looks by browser, also one without credentials
+    reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
+  })
   app.addHook('onRequest', authenticate(authentication))
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
@@ -90,6 +97,11 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   for (const service of services) await service.start(closing.signal)
 }
 
+/** Asked on a connection that is kept: those that are open may still bring requests. */
+function stopping(): AppError {
+  return new AppError('CLOSED', 'The host is stopping; try again in a moment')
+}
+
 function limitRate(perSecond: number, now: () => number) {
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: 10_000, now })
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
@@ -112,7 +124,28 @@ function logRequests(app: FastifyInstance): void {
   })
 }
 
+function wantsPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') === true
+}
+
+const ROOT_SCHEMA = {
+  summary: 'What this host serves',
+  tags: ['host'],
+  response: {
+    200: {
+      title: 'About',
+      type: 'object',
+      properties: {
+        name: { type: 'string' },
+        version: { type: 'string' },
+        services: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['name', 'version', 'services'],
+    },
+  },
+} as const
+
 function rootRoute(app: FastifyInstance, services: readonly HostedService[]): void {
   const about = { name: 'reflexarc', version: ownVersion(), services: services.map(({ name }) => name) }
-  app.get('/', { schema: { summary: 'What this host serves', tags: ['host'] } }, () => about)
+  app.get('/', { config: { isRoot: true }, schema: ROOT_SCHEMA }, () => about)
 }

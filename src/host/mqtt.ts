@@ -9,11 +9,14 @@ import type { ServiceDependencies } from './service-dependencies.ts'
 export function withMqtt(
   hosted: HostedService,
   broker: BrokerService,
-  { config, checkPair }: Pick<ServiceDependencies, 'config' | 'checkPair'>,
+  { config, checkPair, gauges, logger }: Pick<ServiceDependencies, 'config' | 'checkPair' | 'gauges' | 'logger'>,
 ): HostedService {
   const { mqtt, host, limits } = config
   if (mqtt === undefined) return hosted
   let listener: MqttListener | undefined
+  gauges.watchTotal('mqtt-refused', () => listener?.counts.refused ?? 0)
+  gauges.watchTotal('mqtt-faults', () => listener?.counts.faults ?? 0)
+  gauges.watchTotal('mqtt-wrong-credentials', () => listener?.counts.wrongCredentials ?? 0)
   return {
     ...hosted,
     address: () => listener && `mqtt://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
@@ -25,6 +28,7 @@ export function withMqtt(
         host,
         port: mqtt,
         newId: () => `reflexarc-${randomUUID()}`,
+        report: (what, details) => logger.warn(what, details),
         limits: { packetBytes: limits.bodyBytes },
       })
     },

@@ -8,7 +8,7 @@ type Held = FastifyReply & Record<symbol, Place<FastifyReply> | undefined>
 
 /**
  * Looks after the requests of a scope until they are answered. One whose answer has not begun after so many ms is
- * answered `TIMED_OUT`; a stream that has begun lasts as long as its reader likes, and a stream of server-sent events
+ * answered `TIMED_OUT`, or `BODY_LATE` when it has not come whole; a stream that has begun lasts as long as its reader likes, and a stream of server-sent events
  * ends when the host closes. All share one timer, because one each would cost more than the rest of the frame: the
  * refusal may come a twentieth of the limit late.
  */
@@ -25,7 +25,7 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
         lasting.add(reply)
         // a socket that was upgraded never ends as an answer does
         reply.raw.once('close', () => lasting.delete(reply))
-      } else reply.send(new AppError('TIMED_OUT', `The request took longer than ${limit} ms`))
+      } else reply.send(hasCome(reply.request.raw) ? tookTooLong(limit) : cameTooLate(reply, limit))
     }
   }
   const endSweeps = timers.every(Math.max(1, limit / 20), sweep)
@@ -45,6 +45,22 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
     for (const { raw } of [...waiting, ...lasting]) if (isEndless(raw)) raw.end()
   })
   app.addHook('onClose', async () => endSweeps())
+}
+
+/** Requests that never were on a socket do not say. */
+function hasCome({ complete = true }: { readonly complete?: boolean }): boolean {
+  return complete
+}
+
+function tookTooLong(limit: number): AppError {
+  return new AppError('TIMED_OUT', `The request took longer than ${limit} ms`)
+}
+
+/** What may still come of it is not waited for. */
+function cameTooLate(reply: FastifyReply, limit: number): AppError {
+  reply.header('connection', 'close')
+  reply.raw.once('finish', () => reply.request.raw.socket.destroySoon())
+  return new AppError('BODY_LATE', `The body did not arrive within ${limit} ms; send it faster, or in parts`)
 }
 
 function isEndless(raw: FastifyReply['raw']): boolean {

@@ -2,12 +2,20 @@
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { completeDocument, type ApiDocument } from './openapi-document.ts'
 import { ownVersion } from './version.ts'
 
 export interface Described {
   readonly name: string
   readonly description: string
 }
+
+/** An arc from a sense to an act. */
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 190 40" height="40">
+<path d="M6 32C6 2 34 2 34 32" fill="none" stroke="#7ad0ff" stroke-width="4"/>
+<circle cx="6" cy="33" r="5" fill="#fff"/><circle cx="34" cy="33" r="5" fill="#ffb84d"/>
+<text x="48" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#fff">Reflexarc</text></svg>`
+const FAVICON = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any' }
 
 /**
  * The API page at `/docs` and its document, OpenAPI 3.1, at `/docs/json`, both made from the schemas of the routes.
@@ -38,6 +46,12 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
       },
       security: [{ pair: [] }, { token: [] }],
     },
+    transformObject(described) {
+      if (!('openapiObject' in described)) return described.swaggerObject
+      // its own types know every form that a document can have; this one is ours
+      completeDocument(described.openapiObject as unknown as ApiDocument, app.prefix)
+      return described.openapiObject
+    },
     // Shared schemas keep their names instead of def-0, def-1 ...
     refResolver: {
       buildLocalReference: ({ $id }, _base, _fragment, i) => (typeof $id === 'string' ? $id : `def-${i}`),
@@ -50,6 +64,8 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
+      theme: { title: 'Reflexarc API', favicon: [{ ...FAVICON, content: LOGO }] },
+      logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: './', target: '_self' },
       uiConfig: { docExpansion: 'list', deepLinking: true, tryItOutEnabled: true },
     })
   })

@@ -27,18 +27,18 @@ export class TokenBuckets {
 
   /** Takes one token; 0, or the seconds to wait, at least 1, when there was none. */
   take(key: string): number {
-    const wait = this.wait(key)
-    const bucket = this.#buckets.get(key)
-    if (wait === 0 && bucket !== undefined) bucket.tokens -= 1
-    return wait
-  }
-
-  /** As `take`, without taking. */
-  wait(key: string): number {
     const { perSecond } = this.#limit
     if (perSecond === 0) return 0
     const bucket = this.#filled(key)
-    return bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
+    if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
+    bucket.tokens -= 1
+    return 0
+  }
+
+  /** Undoes a `take`. */
+  giveBack(key: string): void {
+    const bucket = this.#buckets.get(key)
+    if (bucket !== undefined) bucket.tokens = Math.min(this.#limit.burst, bucket.tokens + 1)
   }
 
   get size(): number {

@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
 import { compose, type Making } from './compose.ts'
 import type { Config } from './config.ts'
+import { ofFullDisk } from './data-folder.ts'
 import { makeDemos } from './demo.ts'
 import { listen, tryAddress } from './listen.ts'
 import type { LogStream } from './log.ts'
@@ -34,11 +35,19 @@ export const STOP_PATIENCE = 6_000
  * be made is made last of all: only who sees the ready line has a use for it.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
+  try {
+    return await start(config, logStream, making)
+  } catch (error) {
+    throw config.store.medium === 'sqlite' ? ofFullDisk(error, config.data) : error
+  }
+}
+
+async function start(config: Config, logStream: LogStream, making: Making): Promise<RunningHost> {
   const { timers = machineTimers } = making
   await tryAddress(config)
   const composed = await compose(config, making)
   const log = { level: config.logLevel, stream: logStream }
-  const app = await createApp({ ...composed, log })
+  const app = await createApp({ ...composed, log, trustProxy: config.trustProxy })
   try {
     // A script that gives a pair begins when /health answers.
     const given = config.pair && (await firstPair(composed.keyPairs, config))

@@ -42,6 +42,7 @@ export const ERRORS = {
   UNAUTHORIZED: { status: 401, meaning: 'the request has no credentials, or they are wrong or expired' },
   FORBIDDEN: { status: 403, meaning: 'the credentials are good, but not for this tenant or this action' },
   METHOD: { status: 405, meaning: 'the path exists, but not with this method; the header `Allow` lists those it has' },
+  BODY_LATE: { status: 408, meaning: 'the body of a request did not arrive whole in the time that the host allows' },
   BODY_TOO_LARGE: { status: 413, meaning: 'the body of a request is above the limit in bytes' },
   MEDIA_TYPE: { status: 415, meaning: 'the body has a content type that the route does not read' },
   RATE_LIMITED: {

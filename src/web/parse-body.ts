@@ -1,4 +1,5 @@
-/** JSON of request bodies, bounded in depth and without keys that reach a prototype. */
+/** JSON of request bodies, bounded in depth without keys that reach a prototype and numbers that are none. */
+import { isUtf8 } from 'node:buffer'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { at } from '../kernel/pointer.ts'
@@ -8,6 +9,8 @@ import { refuseLongIntegers } from './long-integers.ts'
 /** Deeper bodies are refused: what walks them may call itself. */
 export const MAX_LEVELS = 100
 
+/** Where a number may stand that is larger than any that is kept. */
+const LONG_NUMBER = /[eE]\+?\d{3}|\d{309}/
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
 const BACKSLASH = 92
@@ -16,9 +19,15 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
+/** The text of a body. Throws `NOT_JSON` when it is not UTF-8: what cannot be read is not replaced. */
+export function bodyText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new AppError('NOT_JSON', 'The body is not JSON: it is not UTF-8')
+  return bytes.toString()
+}
+
 /**
  * The value of a body. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and `VALIDATION` that lists all
- * whole numbers that it cannot keep, or all keys which reach a prototype.
+ * whole numbers that it cannot keep, or all keys which reach a prototype, and all numbers that are too large for one.
  */
 export function parseBody(text: string): unknown {
   if (isTooDeep(text)) {
@@ -32,7 +41,7 @@ export function parseBody(text: string): unknown {
   }
   refuseLongIntegers(text)
   // An escape can hide a key from a search; it is rare enough to look closely.
-  if (SUSPECT.some((word) => text.includes(word))) refuseForbiddenKeys(value)
+  if (LONG_NUMBER.test(text) || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
   return value
 }
 
@@ -67,11 +76,15 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-function refuseForbiddenKeys(root: unknown): void {
+function refuseWhatIsNotKept(root: unknown): void {
   const issues = new Issues('KEY')
   const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
   for (let next = open.pop(); next !== undefined && issues.count < 100; next = open.pop()) {
     const { value, path } = next
+    // such a one is read as no number at all, and would be kept as null
+    if (value === Infinity || value === -Infinity) {
+      issues.wrong(path, 'is a number beyond 1.8e308', 'send a smaller one, or null')
+    }
     if (typeof value !== 'object' || value === null) continue
     for (const [key, part] of Object.entries(value)) {
       const place = at(path, key)
@@ -82,6 +95,6 @@ function refuseForbiddenKeys(root: unknown): void {
     }
   }
   if (issues.count === 0) return
-  const text = issues.list.map(({ path, message }) => `${path} <- ${message}`).join('\n')
+  const text = issues.list.map(({ path, message }) => `${path || '/'} <- ${message}`).join('\n')
   throw new AppError('VALIDATION', text, { issues: issues.list })
 }

@@ -63,7 +63,8 @@ export interface Description {
  */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, otherQuery, params = [], answers = {}, consumes, produces } = description
+    const { summary, body, query, otherQuery, params = [], consumes, produces } = description
+    const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),

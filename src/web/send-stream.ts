@@ -58,18 +58,21 @@ export function sendTexts<T>(
   const begun = (): void => {
     if (first === undefined) reply.raw.flushHeaders()
   }
-  return reply
-    .type(`${type}; charset=utf-8`)
-    .header('cache-control', 'no-cache')
-    .header('x-accel-buffering', 'no')
-    .send(new TextBody({ ...options, values, first, quietMs: SIGN_OF_LIFE_MS, begun }))
+  return (
+    reply
+      // the type of JSON lines has no parameters
+      .type(type === NDJSON_MEDIA_TYPE ? type : `${type}; charset=utf-8`)
+      .header('cache-control', 'no-cache')
+      .header('x-accel-buffering', 'no')
+      .send(new TextBody({ ...options, values, first, quietMs: SIGN_OF_LIFE_MS, begun }))
+  )
 }
 
 /** The first line is made before the answer begins, so that a refusal still has its status. */
 export async function sendLines(reply: FastifyReply, lines: AsyncIterable<unknown>): Promise<FastifyReply> {
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
-  return reply.type(`${NDJSON_MEDIA_TYPE}; charset=utf-8`).send(Readable.from(lineTexts(first, iterator)))
+  return reply.type(NDJSON_MEDIA_TYPE).send(Readable.from(lineTexts(first, iterator)))
 }
 
 async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterator<unknown>): AsyncGenerator<string> {

@@ -1,3 +1,4 @@
+import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
@@ -116,6 +117,91 @@ describe('a body', () => {
     }
   })
 
+  it.each([
+    ['bytes that are no UTF-8', [0x7b, 0x22, 0xff, 0x22, 0x7d], {}, 400, 'The body is not JSON: it is not UTF-8'],
+    [
+      'another charset',
+      [0x7b, 0x7d],
+      { 'content-type': 'application/json; charset=latin1' },
+      415,
+      'the charset latin1; send UTF-8',
+    ],
+    [
+      'a coding',
+      [0x1f, 0x8b],
+      { 'content-encoding': 'gzip' },
+      415,
+      'the content encoding gzip; send the body as it is',
+    ],
+    ['a number that is none', [...Buffer.from('{"a":[1,1e400]}')], {}, 400, '/a/1 <- is a number beyond 1.8e308'],
+    [
+      'one of very many digits',
+      [...Buffer.from(`{"a":-1${'0'.repeat(400)}}`)],
+      {},
+      400,
+      '/a <- is a number beyond 1.8e308',
+    ],
+  ])('with %s is refused for what it is', async (_what, bytes, more, status, problem) => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ ...post, payload: Buffer.from(bytes), headers: { ...json, ...more } })
+    expect([answer.statusCode, answer.json<{ problem: string }>().problem]).toEqual([
+      status,
+      expect.stringContaining(problem),
+    ])
+    if (status === 415 && 'content-encoding' in more) expect(answer.headers['accept-encoding']).toBe('identity')
+  })
+
+  it.each(['application/json; charset="UTF-8"', 'application/json;charset=us-ascii', 'application/json; Charset=utf8'])(
+    'of %s is read',
+    async (type) => {
+      await using host = await sampleHost()
+      const headers = { 'content-type': type, 'content-encoding': 'identity' }
+      expect((await host.ask({ ...post, payload: '{"name":"é"}', headers })).json()).toEqual({ name: 'é' })
+    },
+  )
+
+  it.each(['application/x-www-form-urlencoded', 'text/plain; charset=latin1', 'multipart/form-data', 'nonsense', ''])(
+    'that is not there may be of any type, as %s',
+    async (type) => {
+      await using host = await sampleHost()
+      const headers = { ...host.headers, 'content-type': type, 'content-encoding': 'br' }
+      const none = await host.app.inject({ method: 'PUT', url: '/sample/small', headers })
+      expect([none.statusCode, none.json()]).toEqual([200, {}])
+    },
+  )
+
+  it('that is chunked and has nothing may be of any type, too', async () => {
+    await using host = await sampleHost()
+    await host.app.listen()
+    const { port } = host.app.server.address() as AddressInfo
+    const send = async (chunks: string) => {
+      const socket = connect(port, '127.0.0.1')
+      const head = `PUT /sample/small HTTP/1.1\r\nhost: a\r\nauthorization: ${host.headers.authorization}\r\n`
+      const rest = `content-type: text/plain\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${chunks}`
+      socket.write(head + rest)
+      return (await text(socket)).split('\r\n', 1)[0]
+    }
+    expect(await send('0\r\n\r\n')).toBe('HTTP/1.1 200 OK')
+    expect(await send('1\r\na\r\n0\r\n\r\n')).toBe('HTTP/1.1 415 Unsupported Media Type')
+  })
+
+  it('that drips in is answered 408, and the connection ends', async () => {
+    await using host = await sampleHost({ timeLimit: 20 })
+    await host.app.listen()
+    const { port } = host.app.server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    const arrived = new Promise<void>((resolve) => host.app.server.once('request', () => resolve()))
+    const head = `POST /sample/things HTTP/1.1\r\nhost: a\r\nauthorization: ${host.headers.authorization}\r\n`
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"na`)
+    await arrived
+    host.timers.advance(21)
+    const answer = await text(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+    expect(answer).toContain(
+      '"problem":"The body did not arrive within 20 ms; send it faster, or in parts","status":408',
+    )
+  })
+
   it('above the limit of its route, or of all, is refused', async () => {
     await using host = await sampleHost({ bodyLimit: 1000 })
     const ask = (url: string, method: 'PUT' | 'POST', size: number) =>
@@ -208,6 +294,15 @@ describe('a host', () => {
       name: 'reflexarc',
       services: ['sample'],
     })
+  })
+
+  it('leads a browser to the page of its API, with or without credentials', async () => {
+    await using host = await sampleHost()
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    const seen = await host.app.inject({ method: 'GET', url: '/', headers: { accept } })
+    expect([seen.statusCode, seen.headers.location]).toEqual([302, '/docs/'])
+    expect((await host.ask({ method: 'GET', url: '/sample/things', headers: { accept } })).statusCode).toBe(200)
+    expect((await host.app.inject({ method: 'GET', url: '/', headers: { accept: '*/*' } })).statusCode).toBe(401)
   })
 
   it('takes over the id of a request when it is harmless in a log', async () => {

@@ -27,6 +27,7 @@ describe('the options', () => {
       only: undefined,
       demo: true,
       logLevel: 'info',
+      trustProxy: undefined,
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,
     })
@@ -51,6 +52,7 @@ describe('the options', () => {
       {},
       { store: { medium: 'postgres', url: 'postgres://me@host/db' } },
     ],
+    ['proxies', { trustProxy: 'loopback, 10.0.0.0/8,::1' }, {}, { trustProxy: 'loopback,10.0.0.0/8,::1' }],
     ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
   ])('take %s', (_what, given, env, expected) => {
     expect(read(given, env)).toMatchObject(expected)
@@ -80,6 +82,10 @@ describe('the options', () => {
     ],
     [{ only: 'rules,alarm' }, '--only: "rules,alarm" cannot be used; there are rules, alarms'],
     [{ logLevel: 'loud' }, '--log-level: "loud" cannot be used; write one of trace, debug, info, warn, error, silent'],
+    ...['10.0.0.0/33', '10.0.0', 'everybody', '::1/0', '10.0.0.0/8/8'].map((list): [Given, string] => [
+      { trustProxy: list },
+      `--trust-proxy: "${list}" cannot be used; write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, with commas between them`,
+    ]),
     [{ rateLimit: '-1' }, '--rate-limit: "-1" cannot be used; write a whole number, 0 for no limit'],
     [{ bodyLimit: '0' }, '--body-limit: 0 lets nothing in; write a number of bytes from 1'],
     [{ timeLimit: '0' }, '--time-limit: 0 is no time; write ms from 1'],

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openDataFolder, tokenKey } from '../../src/host/data-folder.ts'
+import { ofFullDisk, openDataFolder, spaceTrouble, tokenKey } from '../../src/host/data-folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'reflexarc-folder-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -58,6 +58,25 @@ function withoutRights(work: () => void): void {
     process.seteuid?.(0)
   }
 }
+
+describe('the disk of a data folder', () => {
+  const of = (free: number, blocks = 1000) => spaceTrouble('/data', () => ({ blocks, bavail: free, bsize: 1024 }))
+
+  it('is full when next to nothing is left, and says what to do', () => {
+    expect(of(200)).toBe('The disk of the data folder /data is full: 200 KiB are left, and 4096 are needed; make room')
+    expect([of(4096), of(0, 0), spaceTrouble('/data', () => undefined)]).toEqual([undefined, undefined, undefined])
+  })
+
+  it('is named by what fails for it, however deep that lies', () => {
+    const error = new Error('no start', { cause: new Error('database or disk is full') })
+    expect(ofFullDisk(error, '/data')).toMatchObject({
+      code: 'STORE',
+      message: 'The data folder /data cannot be used: the disk is full; make room, or name another one with --data',
+    })
+    const other = new Error('something else')
+    expect(ofFullDisk(other, '/data')).toBe(other)
+  })
+})
 
 describe('the key of tokens', () => {
   it('is made once, for its owner alone, and nothing is left beside it', () => {

@@ -15,4 +15,24 @@ describe('GET /health', () => {
     expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'failing' }])
     expect(host.log.join('')).toContain('the disk is gone')
   })
+
+  it('is 503 when the store can be read and not written', async () => {
+    await using host = await sampleHost()
+    const health = async () => (await host.app.inject({ method: 'GET', url: '/health' })).statusCode
+    expect(await health()).toBe(200)
+    host.store.full = true
+    host.clock.now += 5_000
+    expect(await health()).toBe(503)
+    host.store.full = false
+    host.clock.now += 5_000
+    expect(await health()).toBe(200)
+  })
+
+  it('writes no more often than every five seconds, whoever asks', async () => {
+    await using host = await sampleHost()
+    const versions = async () =>
+      (await host.store.tenant('_host').collection({ name: 'probes', version: 1, fields: {} }).get('health'))?.version
+    for (let i = 0; i < 5; i++) await host.app.inject({ method: 'GET', url: '/health' })
+    expect(await versions()).toBe(1)
+  })
 })

@@ -48,6 +48,8 @@ describe("the host on somebody else's server", () => {
     const described = (await app.inject(at('/docs/json'))).json<{ paths: object }>()
     expect(Object.keys(described.paths)).toContain(at('/sample/things'))
     expect(Object.keys(described.paths)).not.toContain('/mine')
+    const seen = await app.inject({ url: at('/'), headers: { accept: 'text/html' } })
+    expect([seen.statusCode, seen.headers.location]).toEqual([302, at('/docs/')])
   })
 
   it.each([

@@ -6,7 +6,7 @@ interface Described {
   paths: Record<string, Record<string, unknown>>
   tags: { name: string }[]
   security: object[]
-  components: { securitySchemes: object }
+  components: { securitySchemes: object; schemas: Record<string, unknown> }
 }
 
 describe('the API page', () => {
@@ -19,8 +19,12 @@ describe('the API page', () => {
     expect(Object.keys(described.paths).filter((path) => /docs|metrics/.test(path))).toEqual([])
     expect(described.paths['/sample/things']?.['post']).toMatchObject({
       tags: ['sample'],
-      requestBody: { content: { 'application/json': { schema: { required: ['name'] } } } },
+      operationId: 'postSampleThings',
+      requestBody: {
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/PostSampleThingsBody' } } },
+      },
     })
+    expect(described.components.schemas['PostSampleThingsBody']).toMatchObject({ required: ['name'] })
     expect(described.paths['/health']?.['get']).toMatchObject({ security: [] })
     expect(described.tags.map(({ name }) => name)).toEqual(['sample', 'host'])
     expect(described.security).toEqual([{ pair: [] }, { token: [] }])
@@ -32,6 +36,8 @@ describe('the API page', () => {
     const answer = await host.app.inject({ method: 'GET', url: '/docs' })
     const page = answer.statusCode === 302 ? await host.app.inject({ method: 'GET', url: '/docs/' }) : answer
     expect(page.statusCode).toBe(200)
+    expect(page.body).toContain('<title>Reflexarc API</title>')
+    expect((await host.app.inject('/docs/static/theme/icon.svg')).body).toContain('>Reflexarc</text>')
     const links = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '')
     expect(links.length).toBeGreaterThan(3)
     expect(links.filter((link) => /^(?:\w+:)?\/\//.test(link))).toEqual([])

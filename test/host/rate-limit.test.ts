@@ -28,9 +28,13 @@ describe('a bucket', () => {
     expect([all.take('a'), all.take('b'), all.take('a')]).toEqual([0, 0, 1])
   })
 
-  it('is left as it is when only asked', () => {
+  it('takes back what was taken, and never holds more than its burst', () => {
     const { all } = buckets(1, 1)
-    expect([all.wait('a'), all.wait('a'), all.take('a'), all.wait('a')]).toEqual([0, 0, 0, 1])
+    all.take('a')
+    all.giveBack('a')
+    all.giveBack('a')
+    all.giveBack('nobody')
+    expect([all.take('a'), all.take('a')]).toEqual([0, 1])
   })
 
   it('without a rate never runs out, and takes no room', () => {

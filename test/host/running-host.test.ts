@@ -98,6 +98,26 @@ describe('a host that listens', () => {
     expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
   })
 
+  it('refuses what comes on a connection that is kept, in the shape of its service', async () => {
+    const { start, service } = starting()
+    const host = await start()
+    const socket = connect(Number(new URL(host.url).port), '127.0.0.1')
+    const got: string[] = []
+    socket.on('data', (bytes) => void got.push(bytes.toString()))
+    const ask = (path: string) =>
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${headers.authorization}\r\n\r\n`)
+    ask('/sample/slow')
+    await until(() => service.waiting() === 1)
+    const stopped = host.stop()
+    await until(() => service.closing()?.aborted === true)
+    ask('/sample/things')
+    service.release()
+    await until(() => got.join('').includes('503'))
+    expect(got.join('')).toContain('{"problem":"The host is stopping; try again in a moment","status":503,"paths":[]}')
+    socket.destroy()
+    await stopped
+  })
+
   it('ends streams of events, whole, whether they began just now or long ago', async () => {
     const { start, timers } = starting({ timeLimit: 20 })
     const host = await start()

@@ -43,7 +43,11 @@ export async function sampleHost(given: Given = {}, level: LogLevel = 'debug'): 
     hashCost: 2,
     timers,
   })
-  const app = await createApp({ ...composed, log: { level, stream: { write: (line) => void log.push(line) } } })
+  const app = await createApp({
+    ...composed,
+    trustProxy: config.trustProxy,
+    log: { level, stream: { write: (line) => void log.push(line) } },
+  })
   await composed.keyPairs.add(PAIR)
   const headers = { authorization: basic(PAIR.key, PAIR.secret) }
   return {

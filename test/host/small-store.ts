@@ -5,6 +5,8 @@ export interface SmallStore extends Storage {
   closed: boolean
   /** its documents cannot be read */
   broken: boolean
+  /** nothing can be written */
+  full: boolean
 }
 
 export function smallStore(): SmallStore {
@@ -17,6 +19,7 @@ export function smallStore(): SmallStore {
   const store = {
     closed: false,
     broken: false,
+    full: false,
     tenant: (tenant: string) => ({
       collection(spec: { name: string }) {
         const documents = shelf(`${tenant} ${spec.name}`)
@@ -30,6 +33,7 @@ export function smallStore(): SmallStore {
               .filter(({ value }) => where.every((one) => (value as Record<string, unknown>)[one.field] === one.value))
               .map(({ id }) => id),
           async put(id: string, value: object) {
+            if (store.full) throw new Error('database or disk is full')
             const version = (documents.get(id)?.version ?? 0) + 1
             documents.set(id, { id, version, value })
             return version

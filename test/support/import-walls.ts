@@ -110,7 +110,7 @@ export const WALLS: readonly Wall[] = [
   {
     from: 'src/web/**',
     files: ['src/web/**', 'src/kernel/**'],
-    packages: ['fastify', 'node:stream', 'typebox'],
+    packages: ['fastify', 'node:buffer', 'node:stream', 'typebox'],
     pure: false,
   },
   {

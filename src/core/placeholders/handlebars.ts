@@ -36,7 +36,7 @@ import { plainText, planText, type Plan } from './text.ts'
 /** Loop rounds of one rendering, all loops together. */
 const MAX_ROUNDS = 10_000
 /** Tags and texts of one rendering, those in loops once for each round. */
-const MAX_STEPS = 1_000_000
+const MAX_STEPS = 100_000
 /** What a call of a helper counts for: dates take their time. */
 const CALL_STEPS = 20
 /** Characters of one rendering. */

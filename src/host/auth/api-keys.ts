@@ -1,8 +1,8 @@
 /** API keys and their secrets, stored as salted hashes. */
 import { randomBytes } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
 import type { Collection, CollectionSpec } from '../../storage/contract.ts'
 import type { Caller } from './caller.ts'
+import { HashQueue, type Turn } from './hash-queue.ts'
 import { fitsSecret, hashSecret, type SecretHash } from './secret-hash.ts'
 
 /** An API key, its secret, and whose it is. The only time that a secret is seen is when the pair is made. */
@@ -28,10 +28,6 @@ export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
 /** What this needs of the collection. */
 export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
 
-/** Hashing is made to be slow: this many at once, and no more than this many that wait. */
-const MAX_AT_ONCE = 2
-const MAX_WAITING = 100
-
 /** What anybody may see of a pair. */
 export interface KeyEntry {
   readonly key: string
@@ -40,6 +36,9 @@ export interface KeyEntry {
   readonly createTime: string
 }
 
+/** What the host checks for itself. */
+const OWN_TURN: Turn = { network: '', wasGood: true }
+
 /** Keys that are read at once. */
 const PORTION = 500
 
@@ -47,9 +46,8 @@ const PORTION = 500
 export class ApiKeys {
   readonly #records: Records
   readonly #now: () => number
-  readonly #waiting: (() => void)[] = []
+  readonly #queue = new HashQueue()
   readonly #cost: number | undefined
-  #working = 0
   #decoy: Promise<SecretHash> | undefined
 
   /** `now`: epoch ms. `cost`: of hashing, scrypt's N; tests take a small one. */
@@ -108,31 +106,15 @@ export class ApiKeys {
   }
 
   /** Undefined when the two do not belong together. `RATE_LIMITED` when too many are being checked already. */
-  async check(key: string, secret: string): Promise<Caller | undefined> {
+  async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<Caller | undefined> {
     const stored = await this.#records.get(key)
     // An unknown key must not answer faster than a known one.
-    const fits = await this.#inTurn(async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
+    const fits = await this.#queue.run(turn, async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
     return fits && stored !== undefined ? { tenant: stored.value.tenant, user: key } : undefined
   }
 
   #anyHash(): Promise<SecretHash> {
     this.#decoy ??= hashSecret(randomBytes(24).toString('base64url'), this.#cost)
     return this.#decoy
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#working >= MAX_AT_ONCE) {
-      if (this.#waiting.length >= MAX_WAITING) {
-        throw new AppError('RATE_LIMITED', 'Too many credentials are being checked at the moment; try again')
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    } else this.#working++
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#working--
-      else next()
-    }
   }
 }

@@ -2,14 +2,13 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import type { CheckedCaller } from './caller.ts'
+import type { CheckPair } from './check-pair.ts'
 import { presentedBy, type Credentials, type Presented } from './credentials.ts'
-import type { ApiKeys } from './api-keys.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import type { Tokens } from './tokens.ts'
-import { WrongAttempts } from './wrong-attempts.ts'
 
 export interface AuthenticationDependencies {
-  readonly keyPairs: ApiKeys
+  readonly checkPair: CheckPair
   readonly tokens: Tokens
   /** epoch ms */
   readonly now: () => number
@@ -18,39 +17,25 @@ export interface AuthenticationDependencies {
 /**
  * A hook for `onRequest` that lets in who may call the route, and writes down who it is. `UNAUTHORIZED` without good
  * credentials, `FORBIDDEN` for a route of another tenant (one with a parameter `tenant`) or from another machine,
- * `RATE_LIMITED` after too many wrong attempts.
+ * `RATE_LIMITED` after too many wrong pairs. A token that cannot be guessed is never held up.
  */
-export function authenticate({ keyPairs, tokens, now }: AuthenticationDependencies) {
+export function authenticate({ checkPair, tokens, now }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
-  const wrong = new WrongAttempts(now)
 
-  const check = async (request: FastifyRequest, presented: Presented): Promise<CheckedCaller> => {
-    const credentials = presented.read()
-    const key = credentials?.kind === 'pair' ? credentials.key : ''
-    const wait = wrong.wait(request.ip, key)
-    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
-    try {
-      return await remembered.check(presented.text, () => callerOf(credentials))
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAUTHORIZED') wrong.count(request.ip, key)
-      throw error
-    }
-  }
-
-  const callerOf = async (credentials: Credentials | undefined): Promise<CheckedCaller> => {
-    const trusted = now() + REMEMBERED_MS
+  const callerOf = async (credentials: Credentials | undefined, address: string): Promise<CheckedCaller> => {
     if (credentials?.kind === 'token') {
       const caller = await tokens.check(credentials.token)
-      return { ...caller, until: Math.min(caller.until, trusted) }
+      return { ...caller, until: Math.min(caller.until, now() + REMEMBERED_MS) }
     }
-    const caller = credentials && (await keyPairs.check(credentials.key, credentials.secret))
+    const caller = credentials && (await checkPair(credentials.key, credentials.secret, address))
     if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
-    return { ...caller, until: trusted }
+    return caller
   }
 
   const checked = async (request: FastifyRequest, reply: FastifyReply, presented: Presented) => {
     try {
-      return admitted(request, await check(request, presented))
+      const find = () => callerOf(presented.read(), request.ip)
+      return admitted(request, await remembered.check(presented.text, find))
     } catch (error) {
       return refused(reply, error as Error)
     }

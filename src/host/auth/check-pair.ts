@@ -1,33 +1,55 @@
-/** Checks key and secret for connections that are not HTTP. */
+/** Checks key and secret for everything that listens: what was good goes on, and who guesses waits. */
 import { AppError } from '../../kernel/errors.ts'
-import type { Caller } from '../../kernel/caller.ts'
 import type { ApiKeys } from './api-keys.ts'
+import type { CheckedCaller } from './caller.ts'
+import { networkOf } from './hash-queue.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import { WrongAttempts } from './wrong-attempts.ts'
 
-export type CheckPair = (key: string, secret: string, address: string) => Promise<Caller | undefined>
+/** Undefined when the two do not belong together. Rejects with `RATE_LIMITED` after too many wrong ones. */
+export type CheckPair = (key: string, secret: string, address: string) => Promise<CheckedCaller | undefined>
 
-/** Checks key pairs for connections that are not HTTP. */
+/** One for all that listens, so that each of them knows what was good at the others. `now`: epoch ms. */
 export function checkPairs(keyPairs: ApiKeys, now: () => number): CheckPair {
   const remembered = new RememberedChecks(now)
   const wrong = new WrongAttempts(now)
+
+  const find = async (key: string, secret: string, network: string, wasGood: boolean): Promise<CheckedCaller> => {
+    const caller = await keyPairs.check(key, secret, { network, wasGood })
+    if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
+    return { ...caller, until: now() + REMEMBERED_MS }
+  }
+
+  const findOnTrial = async (key: string, secret: string, network: string): Promise<CheckedCaller> => {
+    const wait = wrong.begin(network, key)
+    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
+    try {
+      const caller = await find(key, secret, network, false)
+      wrong.takeBack(network, key)
+      return caller
+    } catch (error) {
+      if (!isWrong(error)) wrong.takeBack(network, key)
+      throw error
+    }
+  }
+
   return async (key, secret, address) => {
     const text = JSON.stringify([key, secret])
     const known = remembered.get(text)
-    if (known !== undefined) return { tenant: known.tenant, user: known.user }
-    const wait = wrong.wait(address, key)
-    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
+    if (known !== undefined) return known
+    const network = networkOf(address)
     try {
-      const caller = await remembered.check(text, async () => {
-        const found = await keyPairs.check(key, secret)
-        if (found === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
-        return { ...found, until: now() + REMEMBERED_MS }
-      })
-      return { tenant: caller.tenant, user: caller.user }
+      // What was good is no guess: the failures of others do not hold it up.
+      return await remembered.check(text, (wasGood) =>
+        wasGood ? find(key, secret, network, true) : findOnTrial(key, secret, network),
+      )
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'UNAUTHORIZED') throw error
-      wrong.count(address, key)
-      return undefined
+      if (isWrong(error)) return undefined
+      throw error
     }
   }
+}
+
+function isWrong(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAUTHORIZED'
 }

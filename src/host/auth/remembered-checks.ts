@@ -1,8 +1,11 @@
 /** Credentials that were checked a moment ago, so that a request pays for a look-up and not for a hash. */
 import { hash, randomBytes } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
 import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000
+/** Credentials of which it is remembered that they were good once. */
+const MAX_GOOD = 10_000
 /** Credentials that are remembered as they came, and characters of them: they cost no digest. */
 const MAX_AS_CAME = 1_000
 const MAX_CHARACTERS = 2_048
@@ -23,6 +26,8 @@ export class RememberedChecks {
   readonly #asCame = new Map<string, CheckedCaller>()
   /** epoch ms at which these are forgotten */
   #asCameUntil = Number.NEGATIVE_INFINITY
+  /** digests of those that were good when they were checked last, the longest unused first */
+  readonly #good = new Set<string>()
   /** by digest: checks under way */
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
@@ -57,17 +62,23 @@ export class RememberedChecks {
     return caller
   }
 
-  /** Checks once for all who come with the same credentials meanwhile, and remembers whom it found. */
-  async check(credentials: string, find: () => Promise<CheckedCaller>): Promise<CheckedCaller> {
+  /**
+   * Checks once for all who come with the same credentials meanwhile, and remembers whom it found. `find` is told whether
+   * they were good when they were checked last, however long ago.
+   */
+  async check(credentials: string, find: (wasGood: boolean) => Promise<CheckedCaller>): Promise<CheckedCaller> {
     const digest = this.#digest(credentials)
     const known = this.#underWay.get(digest)
     if (known !== undefined) return known
-    const checking = find()
+    const checking = find(this.#good.has(digest))
     this.#underWay.set(digest, checking)
     try {
       const caller = await checking
       this.#remember(digest, caller)
       return caller
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAUTHORIZED') this.#good.delete(digest)
+      throw error
     } finally {
       this.#underWay.delete(digest)
     }
@@ -79,6 +90,12 @@ export class RememberedChecks {
       this.#callers.delete(oldest)
     }
     this.#callers.set(digest, caller)
+    this.#good.delete(digest)
+    for (const oldest of this.#good) {
+      if (this.#good.size < MAX_GOOD) break
+      this.#good.delete(oldest)
+    }
+    this.#good.add(digest)
   }
 
   #digest(credentials: string): string {

@@ -1,10 +1,10 @@
 /** Slows down whoever tries secrets. */
 import { TokenBuckets } from '../rate-limit.ts'
 
-/** wrong attempts on one key from one address: this many at once, then one a second */
+/** wrong attempts on one key from one network: this many at once, then one a second */
 const WRONG_BURST = 20
 
-/** Counts wrong attempts by address and key. */
+/** Counts wrong attempts by network and key. */
 export class WrongAttempts {
   readonly #buckets: TokenBuckets
 
@@ -13,16 +13,17 @@ export class WrongAttempts {
     this.#buckets = new TokenBuckets({ perSecond: 1, burst: WRONG_BURST, mostKeys: 10_000, now })
   }
 
-  /** Seconds until another attempt may be made; 0: now. */
-  wait(address: string, key: string): number {
-    return this.#buckets.wait(nameOf(address, key))
+  /** Counts an attempt as wrong before it is looked at, so that many at once gain nothing. Seconds to wait; 0: go on. */
+  begin(network: string, key: string): number {
+    return this.#buckets.take(nameOf(network, key))
   }
 
-  count(address: string, key: string): void {
-    this.#buckets.take(nameOf(address, key))
+  /** The attempt was not wrong. */
+  takeBack(network: string, key: string): void {
+    this.#buckets.giveBack(nameOf(network, key))
   }
 }
 
-function nameOf(address: string, key: string): string {
-  return `${address} ${key.slice(0, 64)}`
+function nameOf(network: string, key: string): string {
+  return `${network} ${key.slice(0, 64)}`
 }

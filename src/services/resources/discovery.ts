@@ -1,4 +1,5 @@
 /** Resources that the broker hears of: made when they are not there, remembered when they are. */
+import { isAddressable } from '../../web/addressable.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { ChangeRecorder, Noted } from './change-recorder.ts'
@@ -58,7 +59,8 @@ export class Discovery {
   async #find(portion: readonly SeenResource[]): Promise<void> {
     const { resources } = this.#tenantResources.collections
     const there = new Set((await resources.getMany(portion.map(({ resource }) => resource))).map(({ id }) => id))
-    const missing = portion.filter(({ resource }) => !there.has(resource))
+    // what no path can have is no resource: nobody could look at it or delete it
+    const missing = portion.filter(({ resource }) => !there.has(resource) && isAddressable(resource))
     try {
       if (missing.length > 0) await this.#make(missing)
     } catch (error) {

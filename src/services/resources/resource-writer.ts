@@ -2,6 +2,7 @@
  * The one way in which resources are written: read, checked, and committed with the history (RESOURCE-1). Writers of
  * one resource wait for each other; another host is found out by the version, and then everything is done anew.
  */
+import { isAddressable, NOT_ADDRESSABLE } from '../../web/addressable.ts'
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
@@ -193,7 +194,13 @@ export function checkVersion(what: string, version: number | undefined, options:
 /** Attributes with the id of the path; null stands for nothing. Throws `VALIDATION` when the body has another id. */
 export function withId(attributes: Attributes, id: string, subject: string): ResourceEntity {
   checkId(attributes, id, subject)
+  checkAddressable(id, subject)
   return overlaid({}, attributes, id)
+}
+
+/** Throws `VALIDATION` for an id that nobody could ask for. */
+export function checkAddressable(id: string, subject: string): void {
+  if (!isAddressable(id)) throw refuse(subject, [problem('/id', NOT_ADDRESSABLE, 'choose another id')])
 }
 
 /** Throws `VALIDATION` when the body has another id than the path. */

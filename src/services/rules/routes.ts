@@ -3,6 +3,7 @@
  * that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
+import { bodyText } from '../../web/parse-body.ts'
 import type { RulesService } from './contract.ts'
 import { batchRoutes, type OtherBatches } from './routes/batch-routes.ts'
 import { inspectionRoutes, nodeCommandRoute } from './routes/inspection-routes.ts'
@@ -37,5 +38,5 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
 }
 
 function readText(app: FastifyInstance, type: string): void {
-  app.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, parsed) => parsed(null, String(text)))
+  app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bodyText(bytes))
 }

@@ -1,6 +1,7 @@
 /** Requests of the client: JSON both ways, refusals as the errors they were on the other side. */
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { isAddressable, NOT_ADDRESSABLE } from '../addressable.ts'
 
 export interface HttpOptions {
   /** such as `http://127.0.0.1:8080` */
@@ -62,8 +63,11 @@ export async function typed<T>(answer: Promise<unknown>): Promise<T> {
   return (await answer) as T
 }
 
-/** A path of which some parts come from outside. */
+/** A path of which some parts come from outside. Throws `VALIDATION` for a part that would lead to another path. */
 export function pathOf(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  for (const value of values) {
+    if (!isAddressable(value)) throw new AppError('VALIDATION', `"${value}" ${NOT_ADDRESSABLE}`)
+  }
   return parts.reduce((path, part, i) => `${path}${encodeURIComponent(values[i - 1] ?? '')}${part}`)
 }
 

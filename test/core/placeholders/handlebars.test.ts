@@ -130,6 +130,13 @@ describe('a template', () => {
     }
   })
 
+  it('runs a hundred thousand tags and texts, not more', () => {
+    const many = fakeScope({ nodes: { n: { list: Array.from({ length: 5000 }, () => 1) } } })
+    const render = (tags: number) => compileTemplate(`{{#each n.list}}${'{{nope}}'.repeat(tags)}{{/each}}`).render(many)
+    expect(render(10)).toBe('')
+    expect(thrown(() => render(25))).toMatchObject({ code: 'TOO_LARGE' })
+  })
+
   it('does not print lists beyond what a text may hold', () => {
     const list = Array.from({ length: 700_000 }, () => 1)
     const scope = fakeScope({ nodes: { n: { list, few: [1, 2], deep: nest(50_000) } } })

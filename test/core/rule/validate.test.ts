@@ -758,6 +758,19 @@ describe('documents that mean harm', () => {
     expect(issues.map((issue) => issue.type)).toContain(type)
   })
 
+  it.each(['{{nope 1}}', '${x.y}'])('texts with many %s are refused without a look at any of them', (tag) => {
+    const texts = (each: number) =>
+      changed([['sensors', 0, 'properties', 'options'], [1, 2].map(() => tag.repeat(each))])
+    expect(validateRule(texts(2501), plugs).issues).toEqual([
+      expect.objectContaining({
+        type: 'TOO_LARGE',
+        path: '',
+        message: 'the document has more than 5000 bindings and tags of templates',
+      }),
+    ])
+    expect(validateRule(texts(10), plugs).issues.map(({ type }) => type)).not.toContain('TOO_LARGE')
+  })
+
   it('labels that objects inherit are like any other', () => {
     const found = lines(
       changed([['triggers', 0, 'sourceLabel'], 'toString'], [['sensors', 0, 'properties', 'valueOf'], 1]),

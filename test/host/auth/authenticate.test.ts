@@ -71,6 +71,59 @@ describe('a key and its secret', () => {
   })
 })
 
+describe('what others fail at', () => {
+  const MINUTE = 60_000
+  const junk = (host: SampleHost, authorization: string, remoteAddress = '127.0.0.1') =>
+    host.app.inject({ method: 'GET', url: '/sample/things', headers: { authorization }, remoteAddress })
+
+  it('does not lock out a pair that was good here before', async () => {
+    await using host = await sampleHost()
+    expect((await host.ask({ method: 'GET', url: '/' })).statusCode).toBe(200)
+    host.clock.now += MINUTE
+    for (let i = 0; i < 25; i++) await things(host, basic(PAIR.key, `${i}`))
+    expect((await things(host, basic(PAIR.key, 'another'))).statusCode).toBe(429)
+    expect((await host.ask({ method: 'GET', url: '/' })).statusCode).toBe(200)
+  })
+
+  it('does not lock out a bearer, also one that was never here', async () => {
+    await using host = await sampleHost()
+    for (let i = 0; i < 25; i++) expect((await things(host, `Bearer junk${i}`)).statusCode).toBe(401)
+    for (let i = 0; i < 25; i++) await things(host, basic('', `${i}`))
+    const token = await host.tokens.issue({ tenant: 'one', subject: 'anna', lifetime: 30 })
+    expect((await things(host, `Bearer ${token}`)).statusCode).toBe(200)
+  })
+
+  it('is let through no more often when it comes all at once', async () => {
+    await using host = await sampleHost()
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => things(host, basic(PAIR.key, `${i}`))))
+    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(20)
+  })
+
+  it('does not keep other addresses out, however many keys it tries at once', async () => {
+    await using host = await sampleHost()
+    const wrong = Array.from({ length: 300 }, (_, i) => junk(host, basic(`random-${i}`, 'x'), '10.0.0.66'))
+    const good = junk(host, basic(PAIR.key, PAIR.secret), '10.0.0.1')
+    const again = junk(host, basic('nobody', 'x'), '10.0.0.2')
+    expect((await good).statusCode).toBe(200)
+    expect((await again).statusCode).toBe(401)
+    const statuses = new Set((await Promise.all(wrong)).map(({ statusCode }) => statusCode))
+    expect(statuses).toEqual(new Set([401, 429]))
+  })
+
+  it('is of the machine that asked, where a proxy that is trusted names it', async () => {
+    const guess = async (host: SampleHost, via: string, secret: string) => {
+      const headers = { authorization: basic(PAIR.key, secret), 'x-forwarded-for': via }
+      return (await host.app.inject({ method: 'GET', url: '/sample/things', headers })).statusCode
+    }
+    for (const [given, expected] of [[{ trustProxy: 'loopback' }, 200] as const, [{}, 429] as const]) {
+      await using host = await sampleHost(given)
+      for (let i = 0; i < 25; i++) await guess(host, '203.0.113.66', `${i}`)
+      expect(await guess(host, '203.0.113.66', PAIR.secret)).toBe(429)
+      expect(await guess(host, '203.0.113.1', PAIR.secret)).toBe(expected)
+    }
+  })
+})
+
 describe('the query', () => {
   const url = `/sample/things?apiKey=${PAIR.key}&apiSecret=${PAIR.secret}`
 

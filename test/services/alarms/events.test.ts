@@ -83,7 +83,7 @@ describe('the stream of alarm events', () => {
   it('is JSON line by line, of what happens from now on', async () => {
     await threeEvents('before')
     const answer = await open()
-    expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
     const lines = jsonLines(answer)
     const first = take(lines, 3)
     await streaming(1)

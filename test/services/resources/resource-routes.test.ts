@@ -28,6 +28,14 @@ describe('creating a resource', () => {
     expect((await resources.ask('GET', String(made.at('uri')))).at('id')).toBe('/abc/äxx ?#')
   })
 
+  it.each(['.', '..'])('refuses %s, which no address can have', async (id) => {
+    const made = await resources.ask('POST', '/api/resources', { id })
+    expect([made.status, made.at('error')]).toEqual([400, expect.stringContaining('/id <- cannot stand in an address')])
+    expect((await resources.ask('POST', '/api/resourcetypes', { id })).status).toBe(400)
+    await resources.service.discover('acme', [{ resource: id, time: NOON, message: {} }])
+    expect((await resources.api.resources.list({})).total).toBe(0)
+  })
+
   it('takes null for nothing', async () => {
     const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: null, a: { b: null } })
     expect(made.at('entity')).toEqual({ id: 'r1', a: { b: null } })

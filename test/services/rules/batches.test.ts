@@ -26,6 +26,14 @@ async function done(body: object): Promise<Record<string, number>> {
   return Object.fromEntries(entries.map(([id, { statusCode }]) => [id, statusCode]))
 }
 
+it.each([{ tags: { x: {} } }, { tags: { x: [1, null] } }, { 'tags.x': { a: 1 } }])(
+  'a tag that no task can have is refused, with its place: %j',
+  async (query) => {
+    const answer = await rules.ask('POST', '/api/batch', { entity: 'task', action: 'stop', query })
+    expect([answer.status, answer.at('details.0.path')]).toEqual([400, '/query/tags/x'])
+  },
+)
+
 const statusOf = async (id: string): Promise<string> =>
   String((await rules.ask('GET', `/api/tasks/${id}`)).at('status'))
 

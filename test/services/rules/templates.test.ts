@@ -12,6 +12,11 @@ afterEach(() => rules.close())
 const made = { template: 'overheating', name: 'm', resource: 'boiler-1' }
 
 describe('a template', () => {
+  it.each(['.', '..'])('cannot be called %s, which no address can have', async (name) => {
+    const { status, at } = await rules.ask('POST', '/api/templates', templateOf(name))
+    expect([status, at('error')]).toEqual([400, expect.stringContaining('cannot stand in an address')])
+  })
+
   it('is answered with 201, its address and itself', async () => {
     const { status, body, headers } = await rules.ask(
       'POST',

@@ -151,12 +151,12 @@ describe('a run of a template', () => {
     expect(headers['content-type']).toContain('application/x-ndjson')
     expect(lines(text)).toMatchObject([
       {
-        invocationId: 1,
+        invocationId: '1',
         sensors: { hot: { executed: true, result: true, state: 'COLD' } },
         actuators: { alarm: { executed: false } },
       },
       {
-        invocationId: 2,
+        invocationId: '2',
         sensors: { hot: { executed: true, state: 'HOT', rawData: { temperature: 93 } } },
         actuators: { alarm: { executed: false, simulated: true } },
       },
@@ -175,7 +175,7 @@ describe('a run of a template', () => {
   it('without data is one tick', async () => {
     const graph = { sensors: [{ label: 'on', name: 'always', version: '1.0.0' }] }
     const reports = lines((await rules.ask('POST', '/api/templates/run', { graph })).text)
-    expect(reports).toMatchObject([{ invocationId: 1, sensors: { on: { executed: true, state: 'ON' } } }])
+    expect(reports).toMatchObject([{ invocationId: '1', sensors: { on: { executed: true, state: 'ON' } } }])
   })
 
   it('tells only of a node and what leads to it, when asked', async () => {

@@ -36,6 +36,8 @@ export interface BnNodeProperties {
   actions?: readonly BnAction[]
   /** of a relation whose table alone would be read as another type */
   type?: string
+  /** of a GENERAL relation: numbers of the rows of its table, in the order of its combinations; when it is another one */
+  rowOrder?: readonly number[]
   readonly [field: string]: unknown
 }
 
@@ -64,6 +66,8 @@ export interface BnAction extends BnPlug {
   triggeredStates?: readonly string[]
   /** s; 0: no limit */
   actionPolicy?: number
+  /** 0 where the trigger says so itself; `actionPolicy` is 0 also where it says nothing */
+  invocationPolicy?: number
   nodeTrigger?: { stateFrom?: string; stateTo?: string }
   order?: number
   readonly [field: string]: unknown
@@ -108,6 +112,7 @@ const Action = Type.Object({
   position: Type.Optional(PositionSchema),
   triggeredStates: Type.Optional(Type.Array(Type.String())),
   actionPolicy: Type.Optional(Type.Number({ minimum: 0 })),
+  invocationPolicy: Type.Optional(Type.Number({ minimum: 0 })),
   nodeTrigger: Type.Optional(Type.Object(change)),
   order: Type.Optional(Type.Number()),
 })
@@ -127,6 +132,7 @@ const Node = Type.Object(
         nodeTriggers: Type.Optional(Type.Array(NodeTrigger)),
         actions: Type.Optional(Type.Array(Action)),
         type: Type.Optional(Type.String()),
+        rowOrder: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
       }),
     ),
   },

@@ -20,7 +20,7 @@ export interface FromBn {
   origins: Origins
 }
 
-const PLACED = new Set(['position', 'cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions', 'type'])
+const PLACED = new Set(['position', 'cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions', 'type', 'rowOrder'])
 const PLACED_IN_ACTION = new Set([
   'name',
   'version',
@@ -28,6 +28,7 @@ const PLACED_IN_ACTION = new Set([
   'requiredProperties',
   'triggeredStates',
   'actionPolicy',
+  'invocationPolicy',
   'nodeTrigger',
   'order',
 ])
@@ -158,7 +159,8 @@ class Reader {
       label,
       action.triggeredStates ?? [],
       action.nodeTrigger ?? {},
-      action.actionPolicy,
+      // 0 is written for a trigger that says nothing, too
+      action.invocationPolicy ?? (action.actionPolicy || undefined),
     )
     this.#triggers.push({ trigger, order: action.order, path })
   }
@@ -172,7 +174,7 @@ class Reader {
     policy: number | undefined,
   ): Trigger {
     const trigger: Trigger = { sourceLabel, destinationLabel }
-    if (policy !== undefined && policy > 0) trigger.invocationPolicy = policy
+    if (policy !== undefined) trigger.invocationPolicy = policy
     if (states.length > 0) trigger.statesTrigger = states.map((state) => this.#stateOf(source, state))
     const { stateFrom = '', stateTo = '' } = change
     if (stateFrom !== '' || stateTo !== '') {

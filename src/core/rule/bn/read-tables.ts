@@ -4,7 +4,7 @@ import { shown } from '../../plug/problem.ts'
 import type { Report } from '../check/report.ts'
 import type { RelationType } from '../rule.ts'
 import { MAX_CELLS, type BnGraph, type BnNode, type BnTable } from './bn-graph.ts'
-import { rowCount, shapeOf, type Shape } from './truth-table.ts'
+import { rowAt, rowCount, shapeOf, type Shape } from './truth-table.ts'
 
 /** What a table says about its gate. */
 export interface GateTable {
@@ -104,7 +104,19 @@ function readTable(
   if (!isCertain(table, rows, name, path, report)) return undefined
   const trueRows = Uint8Array.from(table.function.slice(trueAt * rows, (trueAt + 1) * rows))
   const hint = TYPES.find((type) => type === gate.properties?.type)
-  return { shape: shapeOf(trueRows, sizes, hint), parents, trueAt, path }
+  return { shape: inOrder(shapeOf(trueRows, sizes, hint), gate.properties?.rowOrder, sizes), parents, trueAt, path }
+}
+
+/** The combinations as their author ordered them, unless the table has been changed since. */
+function inOrder(shape: Shape, order: readonly number[] | undefined, sizes: readonly number[]): Shape {
+  if (order === undefined || shape.type !== 'GENERAL' || order.length !== shape.combinations.length) return shape
+  const byRow = new Map(shape.combinations.map((states) => [rowAt(states, sizes), states]))
+  const combinations = order.flatMap((row) => {
+    const states = byRow.get(row)
+    byRow.delete(row)
+    return states === undefined ? [] : [states]
+  })
+  return combinations.length === order.length ? { ...shape, combinations } : shape
 }
 
 function isFalseFirst([first, second]: readonly string[]): boolean {

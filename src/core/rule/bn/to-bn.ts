@@ -15,7 +15,7 @@ import {
   type BnNodeTrigger,
   type BnTable,
 } from './bn-graph.ts'
-import { rowCount, rowsOf, shapeOf } from './truth-table.ts'
+import { rowAt, rowCount, rowsOf, shapeOf } from './truth-table.ts'
 
 export interface ToBn {
   /** undefined when there is an ERROR among the issues */
@@ -26,7 +26,7 @@ export interface ToBn {
 /** Fields of a sensor or actuator that have a place of their own in the form. All others keep their names. */
 const PLACED = new Set(['label', 'name', 'version', 'properties', 'sequence'])
 /** Names in `properties` that mean something else there. */
-const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions'])
+const TAKEN = new Set(['cost', 'sensor', 'nodeTrigger', 'nodeTriggers', 'actions', 'rowOrder'])
 
 /**
  * A checked rule in the `bn` form. Read back by `fromBn` it is the same rule, but for: conditions and
@@ -133,12 +133,18 @@ function nodeTriggerOf(trigger: Trigger): BnNodeTrigger {
     stateTo,
     states: trigger.statesTrigger ?? [],
   }
-  if ((trigger.invocationPolicy ?? 0) > 0) entry.invocationPolicy = trigger.invocationPolicy ?? 0
+  if (trigger.invocationPolicy !== undefined) entry.invocationPolicy = trigger.invocationPolicy
   return entry
 }
 
-function firingOf(trigger: Trigger): Pick<BnAction, 'triggeredStates' | 'actionPolicy' | 'nodeTrigger'> {
-  const firing = { triggeredStates: trigger.statesTrigger ?? [], actionPolicy: trigger.invocationPolicy ?? 0 }
+function firingOf(
+  trigger: Trigger,
+): Pick<BnAction, 'triggeredStates' | 'actionPolicy' | 'invocationPolicy' | 'nodeTrigger'> {
+  const firing = {
+    triggeredStates: trigger.statesTrigger ?? [],
+    actionPolicy: trigger.invocationPolicy ?? 0,
+    ...(trigger.invocationPolicy === 0 && { invocationPolicy: 0 }),
+  }
   const { stateFrom = '', stateTo = '' } = trigger.stateChangeTrigger ?? {}
   return stateFrom === '' && stateTo === '' ? firing : { ...firing, nodeTrigger: { stateFrom, stateTo } }
 }
@@ -178,10 +184,14 @@ function relationNode(relation: Relation, states: States, links: Links): BnNode 
   const actions = links.outgoing(relation.label)
   const { type, parentLabels: _parents, combinations: _rows, ...others } = relation
   const sizes = sizesOf(relation, states)
-  const read = shapeOf(rowsOf(numbered(relation, states), sizes), sizes).type
+  const shape = numbered(relation, states)
+  const read = shapeOf(rowsOf(shape, sizes), sizes).type
+  const order = shape.combinations.map((row) => rowAt(row, sizes))
+  const isOwnOrder = type === 'GENERAL' && order.some((row, i) => row < (order[i - 1] ?? 0))
   const properties = {
     ...otherFields(others),
     ...(read === type ? {} : { type }),
+    ...(isOwnOrder && { rowOrder: order }),
     ...(actions.length === 0 ? {} : { actions }),
   }
   return { name: relation.label, states: GATE_STATES, type: 'discrete', mode: 'nature', properties }

@@ -88,7 +88,8 @@ function firstMissing(states: ReadonlySet<number>): number {
   return state
 }
 
-function rowAt(states: readonly number[], sizes: readonly number[]): number {
+/** The number of a combination among the rows. */
+export function rowAt(states: readonly number[], sizes: readonly number[]): number {
   return sizes.reduce((row, size, parent) => row * size + (states[parent] ?? 0), 0)
 }
 

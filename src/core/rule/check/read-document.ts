@@ -9,6 +9,8 @@ import type { Report } from './report.ts'
 export const MAX_DEPTH = 64
 /** Characters of JSON text that a document may have. */
 export const MAX_TEXT = 1_048_576
+/** Bindings and tags of templates in all texts of a document together: each is read, checked and looked up. */
+const MAX_PLACEHOLDERS = 5_000
 
 /**
  * A copy of a document from outside that is safe to walk: plain JSON, no prototypes, bounded in depth and size.
@@ -24,7 +26,7 @@ export function readDocument(input: unknown, report: Report): Record<string, unk
     )
     return undefined
   }
-  const budget = { left: MAX_TEXT, deep: false }
+  const budget = { left: MAX_TEXT, placeholders: MAX_PLACEHOLDERS, deep: false }
   const copy = copyOf(input, '', 1, budget, report)
   if (budget.left < 0) {
     report.error(
@@ -35,20 +37,31 @@ export function readDocument(input: unknown, report: Report): Record<string, unk
     )
     return undefined
   }
+  if (budget.placeholders < 0) {
+    report.error(
+      'TOO_LARGE',
+      '',
+      `the document has more than ${MAX_PLACEHOLDERS} bindings and tags of templates`,
+      'loop with {{#each}}, or split the rule into several',
+    )
+    return undefined
+  }
   if (budget.deep) return undefined
   return isPlainObject(copy) ? copy : undefined
 }
 
 interface Budget {
   left: number
+  placeholders: number
   deep: boolean
 }
 
 function copyOf(value: unknown, path: string, depth: number, budget: Budget, report: Report): unknown {
-  if (budget.left < 0) return undefined
+  if (budget.left < 0 || budget.placeholders < 0) return undefined
   switch (typeof value) {
     case 'string':
       budget.left -= value.length + 2
+      countPlaceholders(value, budget)
       return value
     case 'boolean':
       budget.left -= 4
@@ -82,6 +95,15 @@ function copyOf(value: unknown, path: string, depth: number, budget: Budget, rep
   return Array.isArray(value)
     ? copyOfArray(value, path, depth, budget, report)
     : copyOfObject(value, path, depth, budget, report)
+}
+
+/** By their first characters alone: what is too much is not read. */
+function countPlaceholders(text: string, budget: Budget): void {
+  for (const open of ['{{', '${']) {
+    for (let from = text.indexOf(open); from >= 0 && budget.placeholders >= 0; from = text.indexOf(open, from + 2)) {
+      budget.placeholders--
+    }
+  }
 }
 
 function copyOfArray(

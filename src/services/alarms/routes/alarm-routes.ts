@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AlarmChangeSchema, AlarmListSchema, AlarmSchema, AlarmWhySchema, NewAlarmSchema } from '../alarm-schema.ts'
 import type { AlarmPage, AlarmsService } from '../contract.ts'
-import { TIMELINE_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { TIMELINE_MEDIA_TYPE, timelineTypeOf } from '../../../web/media-types.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import { described, handle } from './route-parts.ts'
 
@@ -64,9 +64,10 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
     }),
     handle(service, async ({ api, query, request, reply }) => {
       void reply.header('vary', 'accept')
-      if (request.headers.accept?.includes(TIMELINE_MEDIA_TYPE) === true) {
+      const timeline = timelineTypeOf(request.headers.accept)
+      if (timeline !== undefined) {
         const items = await api.timeline(query)
-        return reply.type(`${TIMELINE_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(items))
+        return reply.type(`${timeline}; charset=utf-8`).send(JSON.stringify(items))
       }
       const page = await api.list(query)
       return reply.header('x-count', page.total).send(listBody(request.url, page))

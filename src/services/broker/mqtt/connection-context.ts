@@ -1,5 +1,6 @@
 /** What the port is opened with, and what its connections have of it. */
 import type { Caller } from '../../../kernel/caller.ts'
+import type { SparingLog } from '../../../kernel/sparing-log.ts'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { Reason } from './reasons.ts'
 
@@ -15,6 +16,18 @@ export interface MqttOptions {
   /** Does it after ms, unless it is taken back. Default: the machine's timers, which keep no process alive. */
   readonly after?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<MqttLimits>
+  /** Told of what a client did wrong and may not hear of; a flood of it comes as numbers. Default: nobody. */
+  readonly report?: (what: string, details: Readonly<Record<string, unknown>>) => void
+}
+
+/** Since the port was opened. */
+export interface MqttCounts {
+  /** messages that were refused, whether or not their client could be told */
+  refused: number
+  /** connections that were closed for what came over them */
+  faults: number
+  /** wrong pairs of user name and password */
+  wrongCredentials: number
 }
 
 export interface MqttLimits extends ConnectionLimits {
@@ -37,6 +50,8 @@ export interface ConnectionLimits {
 export interface ConnectionContext {
   readonly options: MqttOptions
   readonly limits: MqttLimits
+  readonly counts: MqttCounts
+  readonly log: SparingLog
   after(ms: number, work: () => void): () => void
   /** The client that had this name before has to go. */
   named(tenant: string, clientId: string, connection: Leaving): void

@@ -3,8 +3,10 @@ import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { parseBody } from '../../../web/parse-body.ts'
+import { bodyText, parseBody } from '../../../web/parse-body.ts'
 import type { BrokerApi } from '../contract.ts'
+import { packetFault, type PacketFault } from './packet-faults.ts'
+import { PacketFrames } from './packet-frames.ts'
 import { PacketWriter } from './packet-writer.ts'
 import { REASONS, refusalReason, returnCode, type Reason } from './reasons.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -13,6 +15,10 @@ import { publishTopic, type PublishTopic } from './topics.ts'
 
 /** ms within which the first packet must have come */
 const INTRODUCTION_MS = 10_000
+/** bytes of the first packet, of which nobody knows yet who sends it */
+const MAX_INTRODUCTION = 131_072
+/** characters of what a client chose, in a line of the log */
+const MAX_SHOWN = 200
 
 interface Will {
   readonly topic: PublishTopic
@@ -29,6 +35,7 @@ interface Known {
 export class Connection {
   readonly #socket: Socket
   readonly #listener: ConnectionContext
+  readonly #frames: PacketFrames
   readonly #parser = createParser()
   readonly #writer: PacketWriter
   #known: Known | undefined
@@ -44,17 +51,16 @@ export class Connection {
   #cancelTimer: () => void
   #silenceMs = 0
   #isOver = false
-  /** bytes that came after the last whole packet */
-  #pending = 0
 
   constructor(socket: Socket, listener: ConnectionContext) {
     this.#socket = socket
     this.#listener = listener
     this.#writer = new PacketWriter(socket)
+    this.#frames = new PacketFrames(Math.min(MAX_INTRODUCTION, listener.limits.packetBytes))
     this.#cancelTimer = listener.after(INTRODUCTION_MS, () => void this.end(REASONS.keepAlive))
     socket.setNoDelay(true)
     this.#parser.on('packet', (packet) => this.#take(packet))
-    this.#parser.on('error', () => void this.end(REASONS.malformed))
+    this.#parser.on('error', (error) => this.#fault({ reason: REASONS.malformed, text: messageOf(error) }))
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     // its `close` follows
     socket.on('error', () => undefined)
@@ -75,17 +81,49 @@ export class Connection {
   }
 
   #read(bytes: Buffer): void {
+    // What still comes after the end is dropped: it must not grow.
+    if (this.#isOver) return
     this.#listenOn()
-    // What is left over belongs to one packet, which must not grow for ever.
-    this.#pending = this.#parser.parse(bytes)
-    if (this.#pending > this.#listener.limits.packetBytes) void this.end(REASONS.tooLarge)
+    this.#frames.add(bytes)
+    for (let packet = this.#frames.next(); packet !== undefined; packet = this.#frames.next()) {
+      const fault =
+        typeof packet === 'string'
+          ? { reason: REASONS[packet], text: packet === 'tooLarge' ? 'a packet that is too large' : 'no packet' }
+          : packetFault(packet, this.#writer.version)
+      if (fault !== undefined) return this.#fault(fault)
+      if (typeof packet !== 'string') this.#parser.parse(packet)
+      if (this.#isOver) return
+    }
+  }
+
+  /** The standard wants the connection closed for it. */
+  #fault({ reason, text }: PacketFault): void {
+    if (this.#isOver) return
+    this.#listener.counts.faults++
+    this.#warn('a connection over MQTT was closed for what came over it', text)
+    if (this.#introduced || reason !== REASONS.unsupportedVersion) return void this.end(reason)
+    this.#refuse(reason)
+  }
+
+  #warn(what: string, reason: string, more: Readonly<Record<string, unknown>> = {}): void {
+    const { caller, clientId } = this.#known ?? {}
+    const address = this.#socket.remoteAddress ?? ''
+    const who = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
+    const client = clientId !== undefined && { client: clientId.slice(0, MAX_SHOWN) }
+    this.#listener.log.tell(what, caller?.user ?? address, {
+      reason: reason.slice(0, MAX_SHOWN),
+      ...who,
+      ...client,
+      ...more,
+    })
   }
 
   #take(packet: Packet): void {
     if (this.#isOver) return
     if (!this.#introduced) {
-      if (packet.cmd !== 'connect') return void this.end(REASONS.protocol)
+      if (packet.cmd !== 'connect') return this.#fault({ reason: REASONS.protocol, text: 'no CONNECT at first' })
       this.#introduced = true
+      this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
       void this.#introduce(packet)
     } else if (this.#known === undefined) this.#early.push(packet)
@@ -94,7 +132,6 @@ export class Connection {
 
   async #introduce(packet: IConnectPacket): Promise<void> {
     const { protocolVersion = 4, keepalive = 0, will } = packet
-    if (![3, 4, 5].includes(protocolVersion)) return this.#refuse(REASONS.unsupportedVersion)
     this.#writer.version = protocolVersion
     if (packet.properties?.authenticationMethod !== undefined) return this.#refuse(REASONS.badMethod)
     const topic = will && publishTopic(will.topic)
@@ -122,7 +159,12 @@ export class Connection {
     try {
       const { authenticate } = this.#listener.options
       const caller = await authenticate(username, password.toString(), this.#socket.remoteAddress ?? '')
-      return caller ?? REASONS.badCredentials
+      if (caller !== undefined) return caller
+      this.#listener.counts.wrongCredentials++
+      this.#warn('credentials over MQTT are wrong', 'the API key or its secret is wrong', {
+        key: username.slice(0, MAX_SHOWN),
+      })
+      return REASONS.badCredentials
     } catch (error) {
       return error instanceof AppError && error.code === 'RATE_LIMITED' ? REASONS.rateTooHigh : REASONS.busy
     }
@@ -181,7 +223,7 @@ export class Connection {
       case 'auth':
         return void this.end(REASONS.badMethod)
       default:
-        return void this.end(REASONS.protocol)
+        return this.#fault({ reason: REASONS.protocol, text: `a packet ${packet.cmd} at this place` })
     }
   }
 
@@ -217,6 +259,8 @@ export class Connection {
         return undefined
       }
       this.#known?.subscriptions.tellError(topic, error as AppError)
+      this.#listener.counts.refused++
+      this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
       return isTopic ? REASONS.badTopic : reason
     }
   }
@@ -252,6 +296,8 @@ export class Connection {
   #over(): void {
     this.#isOver = true
     this.#socket.end()
+    // what still comes is dropped, so that the peer can read why
+    this.#socket.resume()
     // a peer that never answers is not waited for
     this.#listener.after(1000, () => this.#socket.destroy())
     this.#leave()
@@ -274,7 +320,7 @@ export class Connection {
 }
 
 async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {
-  const body = parseBody(payload.toString())
+  const body = parseBody(bodyText(payload))
   if (topic.kind === 'messages') await posting.events(undefined, body)
   else if (topic.channel === 'events') await posting.events(topic.resource, body)
   else await posting.command(topic.resource, body)

@@ -7,21 +7,25 @@
  *   the topic `errors` (version 3); when the fault is ours, nothing is acknowledged and the connection ends, so that
  *   it comes again
  * MQTT-3 what waits for a slow reader is bounded, and the oldest is lost
+ * MQTT-4 what the standard closes a connection for closes it, and is never acknowledged; nothing more is read from it
+ * MQTT-5 what a client did wrong is counted, and in the log at warn with its reason, as far as it is no flood
  *
  * Sessions end with their connection: nothing is kept for a device that is away, and nothing is retained. Streams are
  * given at QoS 0 or 1.
  */
 import { createServer, type Socket } from 'node:net'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { SparingLog } from '../../../kernel/sparing-log.ts'
 import type { BrokerMessage } from '../contract.ts'
 import { Connection } from './connection.ts'
 import { REASONS } from './reasons.ts'
-import type { Leaving, MqttLimits, MqttOptions, ConnectionContext } from './connection-context.ts'
+import type { Leaving, MqttCounts, MqttLimits, MqttOptions, ConnectionContext } from './connection-context.ts'
 
 /** An open port. */
 export interface MqttListener {
   readonly port: number
   readonly connections: number
+  readonly counts: Readonly<MqttCounts>
   /** Takes nothing any more, tells every client so, and waits for what is on its way into the log. */
   close(): Promise<void>
 }
@@ -44,6 +48,8 @@ export async function openMqtt(options: MqttOptions): Promise<MqttListener> {
 class MqttServer implements MqttListener, ConnectionContext {
   readonly options: MqttOptions
   readonly limits: MqttLimits
+  readonly counts: MqttCounts = { refused: 0, faults: 0, wrongCredentials: 0 }
+  readonly log: SparingLog
   readonly #server = createServer((socket) => this.#welcome(socket))
   readonly #open = new Set<Leaving>()
   /** by tenant and client id */
@@ -54,6 +60,10 @@ class MqttServer implements MqttListener, ConnectionContext {
   constructor(options: MqttOptions) {
     this.options = options
     this.limits = { ...LIMITS, ...options.limits }
+    this.log = new SparingLog({
+      write: (what, details) => options.report?.(what, details),
+      after: (ms, work) => this.after(ms, work),
+    })
   }
 
   get port(): number {

@@ -17,6 +17,7 @@ export const REASONS = {
   takenOver: 0x8e,
   badFilter: 0x8f,
   badTopic: 0x90,
+  badAlias: 0x94,
   tooLarge: 0x95,
   rateTooHigh: 0x96,
   badPayload: 0x99,

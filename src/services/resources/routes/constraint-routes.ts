@@ -4,7 +4,15 @@ import { Type } from 'typebox'
 import { PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
 import type { ResourcesService } from '../contract.ts'
 import { accepts, sendChanges } from './resource-routes.ts'
-import { CreatedSchema, described, EntitySchema, handle, PagingSchema, sendCreated } from './route-parts.ts'
+import {
+  ConstraintsSchema,
+  CreatedSchema,
+  described,
+  EntitySchema,
+  handle,
+  PagingSchema,
+  sendCreated,
+} from './route-parts.ts'
 import { SCHEMA_MEDIA_TYPE } from './type-routes.ts'
 
 const COLLECTION = '/api/resourceconstraints'
@@ -44,6 +52,7 @@ export function constraintRoutes(app: FastifyInstance, service: ResourcesService
         ...PagingSchema,
       },
       produces: ['application/json', PAGED_MEDIA_TYPE],
+      answers: { 200: ConstraintsSchema },
     }),
     handle(service, async ({ api, query, request, reply }) =>
       sendChanges(request, reply, await api.constraints.list(query)),

@@ -2,13 +2,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Page } from '../../../kernel/page.ts'
-import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ResourceEntity, ResourcesService, Versioned } from '../contract.ts'
 import { csvOf } from '../list/csv.ts'
 import { fieldsOf } from '../list/project.ts'
 import { LISTING } from './listing-schema.ts'
 import {
+  AttributeOriginsSchema,
+  ChangesSchema,
+  CommandPageSchema,
   CreatedSchema,
   described,
   EntitySchema,
@@ -130,6 +133,7 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
       params: ['id'],
       query: PagingSchema,
       produces: ['application/json', PAGED_MEDIA_TYPE],
+      answers: { 200: ChangesSchema },
     }),
     handle(service, async ({ api, id, query, request, reply }) =>
       sendChanges(request, reply, await api.resources.changes(id, query)),
@@ -137,7 +141,12 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
   app.get(
     `${ONE}/commands`,
-    described({ summary: 'Commands that were executed, newest first', params: ['id'], query: PagingSchema, ...page }),
+    described({
+      summary: 'Commands that were executed, newest first',
+      params: ['id'],
+      query: PagingSchema,
+      answers: { 200: CommandPageSchema },
+    }),
     handle(service, async ({ api, id, query, reply }) => {
       const found = await api.resources.commands(id, query)
       return reply.header('x-count', found.total).send(found)
@@ -145,7 +154,11 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
   )
   app.get(
     `${ONE}/explain`,
-    described({ summary: 'Each attribute with its value and where it comes from', params: ['id'] }),
+    described({
+      summary: 'Each attribute with its value and where it comes from',
+      params: ['id'],
+      answers: { 200: AttributeOriginsSchema },
+    }),
     handle(service, ({ api, id }) => api.resources.explain(id)),
   )
 }
@@ -153,8 +166,9 @@ function partRoutes(app: FastifyInstance, service: ResourcesService): void {
 /** An array, or a page by its media type. */
 export function sendChanges(request: FastifyRequest, reply: FastifyReply, changes: Page<unknown>): FastifyReply {
   void reply.header('x-count', changes.total).header('vary', 'accept')
-  if (!accepts(request, PAGED_MEDIA_TYPE)) return reply.send(changes.values)
-  return reply.type(`${PAGED_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(changes))
+  const paged = pagedTypeOf(request.headers.accept)
+  if (paged === undefined) return reply.send(changes.values)
+  return reply.type(`${paged}; charset=utf-8`).send(JSON.stringify(changes))
 }
 
 export function accepts({ headers }: FastifyRequest, mediaType: string): boolean {

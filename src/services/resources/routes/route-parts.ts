@@ -52,6 +52,44 @@ export const CreatedSchema = Type.Object(
   { statusCode: Type.Integer(), uri: Type.String(), entity: EntitySchema },
   { title: 'Created' },
 )
+/** An entry of the history of a resource or type. */
+const ChangeSchema = Type.Object(
+  {
+    time: Type.String({ description: 'ISO 8601' }),
+    userId: Type.String(),
+    change: Type.Enum(['created', 'updated', 'deleted']),
+  },
+  { additionalProperties: true, title: 'Change' },
+)
+export const ChangesSchema = Type.Array(ChangeSchema, { title: 'Changes' })
+export const AttributeOriginsSchema = Type.Array(
+  Type.Object(
+    {
+      attribute: Type.String(),
+      value: Type.Unknown(),
+      from: Type.Enum(['resource', 'type']),
+      id: Type.String({ description: 'of the resource or the type' }),
+      hidden: Type.Optional(Type.Unknown({ description: 'what the type says, where the resource says otherwise' })),
+    },
+    { title: 'AttributeOrigin' },
+  ),
+  { title: 'AttributeOrigins' },
+)
+export const ConstraintsSchema = Type.Array(EntitySchema, { title: 'Constraints' })
+export const CommandPageSchema = Type.Object(
+  {
+    values: Type.Array(
+      Type.Object(
+        { name: Type.String(), executionTime: Type.String({ description: 'ISO 8601' }) },
+        { additionalProperties: true, title: 'CommandExecution' },
+      ),
+    ),
+    skip: Type.Integer(),
+    limit: Type.Integer(),
+    total: Type.Integer(),
+  },
+  { title: 'CommandPage' },
+)
 export const PageSchema = Type.Object(
   { values: Type.Array(EntitySchema), skip: Type.Integer(), limit: Type.Integer(), total: Type.Integer() },
   { title: 'Page' },

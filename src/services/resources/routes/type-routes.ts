@@ -1,10 +1,11 @@
 /** Routes of resource types. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { PAGED_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
 import type { ResourcesService } from '../contract.ts'
 import { accepts, sendChanges } from './resource-routes.ts'
 import {
+  ChangesSchema,
   CreatedSchema,
   described,
   EntitySchema,
@@ -105,6 +106,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
       params: ['id'],
       query: PagingSchema,
       produces: ['application/json', PAGED_MEDIA_TYPE],
+      answers: { 200: ChangesSchema },
     }),
     handle(service, async ({ api, id, query, request, reply }) =>
       sendChanges(request, reply, await api.types.changes(id, query)),
@@ -117,6 +119,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
       params: ['id'],
       query: PagingSchema,
       produces: ['application/json', SCHEMA_MEDIA_TYPE, PAGED_MEDIA_TYPE],
+      answers: { 200: EntitySchema },
     }),
     handle(service, async ({ api, id, query, request, reply }) => {
       void reply.header('vary', 'accept')
@@ -124,9 +127,10 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
         const schema = await api.types.constraints(id, 'schema')
         return reply.type(`${SCHEMA_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(schema))
       }
-      if (!accepts(request, PAGED_MEDIA_TYPE)) return reply.send(await api.types.constraints(id, 'merged'))
+      const paged = pagedTypeOf(request.headers.accept)
+      if (paged === undefined) return reply.send(await api.types.constraints(id, 'merged'))
       const page = await api.types.constraints(id, 'paged', query)
-      return reply.type(`${PAGED_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(page))
+      return reply.type(`${paged}; charset=utf-8`).send(JSON.stringify(page))
     }),
   )
   app.post(

@@ -112,6 +112,17 @@ const operation = {
   description: Type.Optional(Type.String()),
 }
 
+/** 200: what the operation would do. */
+export const BatchPreviewSchema = Type.Object(
+  {
+    dryRun: Type.Literal(true),
+    operation: Type.Object(operation),
+    total: Type.Integer(),
+    tasks: Type.Array(AnyObject),
+  },
+  { title: 'BatchPreview' },
+)
+
 /** 202. */
 export const QueuedBatchSchema = Type.Object(
   {

@@ -5,6 +5,7 @@ import { Report } from '../../../core/rule/check/report.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
 import { NodeOverrideSchema } from '../../../core/rule/rule-schema.ts'
 import type { AppError } from '../../../kernel/errors.ts'
+import { at } from '../../../kernel/pointer.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import {
   BatchQuerySchema,
@@ -98,7 +99,9 @@ function filterOf(query: Readonly<Record<string, unknown>>, report: Report): Tas
     ...Object.entries(others).flatMap(([key, value]) =>
       key.startsWith('tags.') ? [[key.slice(5), value] as const] : [],
     ),
-  ].flatMap(([key, value]) => tagValues(value).map((text) => (text === undefined ? { key } : { key, value: text })))
+  ].flatMap(([key, value]) =>
+    tagValues(key, value, report).map((text) => (text === undefined ? { key } : { key, value: text })),
+  )
   const rest = Object.fromEntries(Object.entries(others).filter(([key]) => !key.startsWith('tags.')))
   const where = rest as TaskFilter
   return {
@@ -110,14 +113,22 @@ function filterOf(query: Readonly<Record<string, unknown>>, report: Report): Tas
 }
 
 function listOf(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(String)
+  if (Array.isArray(value)) return value.filter(isText).map(String)
   return typeof value === 'string' ? value.split(',').filter((part) => part !== '') : []
 }
 
 /** `undefined` among them: the key is enough. */
-function tagValues(value: unknown): readonly (string | undefined)[] {
+function tagValues(key: string, value: unknown, report: Report): readonly (string | undefined)[] {
   if (value === null || value === '') return [undefined]
-  return (Array.isArray(value) ? value : [value]).map(String)
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (values.every(isText)) return values.map(String)
+  const suggestion = 'write a text, a number, true or false, a list of them, or null for any value'
+  report.error('TYPE', at('/query/tags', key), `the tag ${JSON.stringify(key)} cannot have such a value`, suggestion)
+  return []
+}
+
+function isText(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
 }
 
 function readAction(action: unknown, parameters: unknown, plugs: PlugRegistry, report: Report): TaskAction | undefined {

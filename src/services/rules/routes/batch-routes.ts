@@ -4,7 +4,12 @@ import { Type } from 'typebox'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { AnyObject } from '../shared-schema.ts'
-import { BatchRequestSchema, BatchStatusSchema, QueuedBatchSchema } from '../batches/batch-schema.ts'
+import {
+  BatchPreviewSchema,
+  BatchRequestSchema,
+  BatchStatusSchema,
+  QueuedBatchSchema,
+} from '../batches/batch-schema.ts'
 import type { BatchRequest, RulesService } from '../contract.ts'
 import { Flag } from '../../../web/route-parts.ts'
 import { described, handle } from './route-parts.ts'
@@ -30,7 +35,7 @@ export function batchRoutes(
       summary: 'Do something to all tasks, or resources, that a query selects, or see what it would do to tasks',
       body: Type.Union([BatchRequestSchema, OtherBatchSchema]),
       query: { dryRun: Type.Optional(Flag) },
-      answers: { 202: QueuedBatchSchema },
+      answers: { 200: BatchPreviewSchema, 202: QueuedBatchSchema },
     }),
     handle(service, async ({ api, query, body, request, reply }) => {
       const dryRun = query.flag('dryRun') ?? false

@@ -1,12 +1,13 @@
 /** A page of a list in the form that the request accepts: an array, the paged media type, or HAL. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Page } from '../../../kernel/page.ts'
-import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { HAL_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
 
 export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): FastifyReply {
   void reply.header('x-count', page.total).header('vary', 'accept')
   const accept = request.headers.accept ?? ''
-  if (accept.includes(PAGED_MEDIA_TYPE)) return sendAs(reply, PAGED_MEDIA_TYPE, page)
+  const paged = pagedTypeOf(accept)
+  if (paged !== undefined) return sendAs(reply, paged, page)
   if (!accept.includes(HAL_MEDIA_TYPE)) return reply.send(page.values)
   const { values, skip, limit, total } = page
   const _links = linksOf(request.url, page)

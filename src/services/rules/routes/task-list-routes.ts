@@ -113,7 +113,11 @@ export function taskListRoutes(app: FastifyInstance, service: RulesService): voi
       summary: 'Change the tasks that the query selects, and wait for it',
       query: filters,
       otherQuery: TAG_PARAMETERS,
-      body: Type.Object({ operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']) }),
+      body: Type.Object(
+        { operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']) },
+        { additionalProperties: true, title: 'TaskOperation' },
+      ),
+      answers: { 200: Type.Object({}, { additionalProperties: true, title: 'TaskOutcomes' }) },
     }),
     handle(service, async ({ api, query, body }) => {
       const where = readTaskFilter(query)

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
-import { AnyObject } from '../shared-schema.ts'
-import { PlugCallSchema, SimulationSchema } from '../tools/tools-schema.ts'
+import { AnyObject, ErrorBodySchema } from '../shared-schema.ts'
+import { PlugCallSchema, PlugOutcomeSchema, SimulationSchema } from '../tools/tools-schema.ts'
 import { Text, Whole } from '../../../web/route-parts.ts'
 import { described, handle, type RequestContext } from './route-parts.ts'
 
@@ -99,13 +99,24 @@ function plugRoutes(app: FastifyInstance, service: RulesService, family: PlugFam
   )
   app.get(
     `/api/${family}/:name/versions/:version/script`,
-    described({ summary: `The script of a ${kind} plug, when it is one`, params: ['name', 'version'] }),
+    described({
+      summary: `The script of a ${kind} plug, when it is one`,
+      params: ['name', 'version'],
+      answers: { 200: Type.String({ description: 'its source' }) },
+      produces: ['text/plain'],
+    }),
     handle(service, async ({ api, param }) => {
       const plug = await api.tools.plug(family, param('name'), param('version'))
       throw new AppError('NOT_FOUND', `${plug.name}:${plug.version} is part of this host and has no script`)
     }),
   )
-  const call = { body: PlugCallSchema, answers: { 200: AnyObject } }
+  const call = {
+    body: PlugCallSchema,
+    answers: {
+      200: PlugOutcomeSchema,
+      400: Type.Union([PlugOutcomeSchema, ErrorBodySchema], { title: 'PlugRefusal' }),
+    },
+  }
   app.post(
     `/api/${family}/:name`,
     described({ summary: `Run the newest version of a ${kind} plug once`, params: ['name'], ...call }),

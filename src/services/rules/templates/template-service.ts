@@ -1,4 +1,5 @@
 /** Templates: kept by name, never bound to a resource. Their tasks change only by `reload`. */
+import { isAddressable, NOT_ADDRESSABLE } from '../../../web/addressable.ts'
 import type { Template } from '../../../core/rule/rule.ts'
 import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
 import { validateTemplate } from '../../../core/rule/validate.ts'
@@ -241,6 +242,7 @@ async function* runLater(
 
 /** Its name is its id in storage. */
 function checkName(name: string): void {
+  if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
   if (name.length <= LONGEST_NAME) return
   const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])

@@ -33,7 +33,7 @@ export function invocationReport(
     )
   return {
     taskId: 'run',
-    invocationId: invocation,
+    invocationId: String(invocation),
     sensors: told(sensors),
     actuators: told(actuators),
     log: logLines(events, logLevel),

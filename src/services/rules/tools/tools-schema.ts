@@ -61,6 +61,17 @@ export interface PlugCause {
   /** rules in a row that led here; default 0 */
   readonly hops?: number
 }
+export const PlugOutcomeSchema = Type.Object(
+  {
+    result: Type.Boolean(),
+    state: Type.Optional(Type.String()),
+    rawData: Type.Optional(Type.Unknown()),
+    message: Type.Optional(Type.String()),
+    error: Type.Optional(Type.String()),
+    log: Type.Array(AnyObject),
+  },
+  { title: 'PlugOutcome' },
+)
 /** 200 with `result: true`, 400 with `result: false`. */
 export interface PlugOutcome {
   readonly result: boolean
@@ -147,7 +158,8 @@ export interface TemplateRunOptions {
 /** One line of the answer: what one invocation did. */
 export interface InvocationReport {
   readonly taskId: string
-  readonly invocationId: number
+  /** a number from 1, as text */
+  readonly invocationId: string
   readonly sensors: Readonly<Record<string, NodeReport>>
   readonly actuators: Readonly<Record<string, NodeReport>>
   readonly log: readonly RunLogLine[]

@@ -308,6 +308,184 @@ describe('a connection ends', () => {
   })
 })
 
+const text = (value: string | number[]): number[] => {
+  const bytes = [...Buffer.from(value)]
+  return [bytes.length >> 8, bytes.length & 0xff, ...bytes]
+}
+/** A packet of less than 128 bytes. */
+const bytesOf = (first: number, ...parts: number[][]): Buffer =>
+  Buffer.from([first, parts.flat().length, ...parts.flat()])
+const GOOD_TOPIC = text('resources/r/events')
+const BODY = [...Buffer.from('{}')]
+const ID = [0, 1]
+const USER = [38, ...text('a'), ...text('b')]
+
+// Holds src/services/broker/mqtt/listener.ts Q4
+describe.each([4, 5] as const)('what the standard does not take closes a connection of version %i', (version) => {
+  /** the properties of a packet, which version 4 does not have */
+  const props = (...all: number[][]): number[] => (version === 5 ? [all.flat().length, ...all.flat()] : [])
+  const rows: [string, Buffer, number][] = [
+    ['a topic that is not UTF-8', bytesOf(0x32, text([0x61, 0xc3, 0x28]), ID, props(), BODY), 0x81],
+    ['a topic with half a pair of surrogates', bytesOf(0x32, text([0xed, 0xa0, 0x80]), ID, props(), BODY), 0x81],
+    ['a topic with a NUL', bytesOf(0x32, text('resources/\0/events'), ID, props(), BODY), 0x81],
+    ['a topic with +', bytesOf(0x32, text('resources/+/events'), ID, props(), BODY), 0x81],
+    ['a topic with #', bytesOf(0x30, text('resources/#'), props(), BODY), 0x81],
+    ['an empty topic', bytesOf(0x30, text(''), props(), BODY), 0x82],
+    ['packet id 0 of a message', bytesOf(0x32, GOOD_TOPIC, [0, 0], props(), BODY), 0x82],
+    ['packet id 0 of a subscription', bytesOf(0x82, [0, 0], props(), GOOD_TOPIC, [0]), 0x82],
+    ['packet id 0 of the end of one', bytesOf(0xa2, [0, 0], props(), GOOD_TOPIC), 0x82],
+    ['packet id 0 of an acknowledgement', bytesOf(0x40, [0, 0]), 0x82],
+    ['a repeated message of QoS 0', bytesOf(0x38, GOOD_TOPIC, props(), BODY), 0x81],
+    ['QoS 3', bytesOf(0x36, GOOD_TOPIC, ID, props(), BODY), 0x81],
+    ['a subscription to nothing', bytesOf(0x82, ID, props()), 0x82],
+    ['a filter that is not UTF-8', bytesOf(0x82, ID, props(), text([0xff]), [0]), 0x81],
+    ['an empty filter', bytesOf(0x82, ID, props(), text(''), [0]), 0x81],
+    ['a text that is longer than its packet', bytesOf(0x30, [0, 200], BODY), 0x81],
+    ['a ping that has something', bytesOf(0xc0, [1]), 0x81],
+    ['a packet of servers', bytesOf(0x20, [0, 0]), 0x81],
+    ['a second CONNECT', generate(hello({ protocolVersion: version })), 0x82],
+  ]
+  const rowsOf5: typeof rows = [
+    ['a doubled property', bytesOf(0x32, GOOD_TOPIC, ID, props([1, 0], [1, 1]), BODY), 0x82],
+    ['a topic alias', bytesOf(0x32, GOOD_TOPIC, ID, props([35, 0, 1]), BODY), 0x94],
+    ['a topic alias alone', bytesOf(0x32, text(''), ID, props([35, 0, 1]), BODY), 0x94],
+    ['a property of another packet', bytesOf(0x32, GOOD_TOPIC, ID, props([33, 0, 1]), BODY), 0x82],
+    ['a property that nobody knows', bytesOf(0x32, GOOD_TOPIC, ID, props([99, 0]), BODY), 0x81],
+    ['a property that is not UTF-8', bytesOf(0x32, GOOD_TOPIC, ID, props([3, ...text([0xff])]), BODY), 0x81],
+    ['a user property with a NUL', bytesOf(0x32, GOOD_TOPIC, ID, props([38, ...text('a'), ...text('\0')]), BODY), 0x81],
+    ['a flag of 2', bytesOf(0x32, GOOD_TOPIC, ID, props([1, 2]), BODY), 0x82],
+    ['properties longer than the packet', bytesOf(0x32, GOOD_TOPIC, ID, [100], BODY), 0x81],
+    ['a property that ends after the others', bytesOf(0x32, GOOD_TOPIC, ID, [2, 38, 0], BODY), 0x81],
+    ['subscription 0', bytesOf(0x82, ID, props([11, 0]), GOOD_TOPIC, [0]), 0x82],
+  ]
+  it.each([...rows, ...(version === 5 ? rowsOf5 : [])])('%s', async (_what, packet, reason) => {
+    const broker = new FakeBroker()
+    const { socket, packets, closed, send } = await raw(await openDoor(broker), version)
+    send(hello({ protocolVersion: version }))
+    await expect.poll(() => packets).toHaveLength(1)
+    socket.write(packet)
+    await closed
+    expect(broker.posts).toEqual([])
+    expect(packets.slice(1)).toMatchObject(version === 5 ? [{ cmd: 'disconnect', reasonCode: reason }] : [])
+  })
+
+  it('but user properties may come twice, and all that is well-formed is taken', async () => {
+    const broker = new FakeBroker()
+    const { socket, packets, send } = await raw(await openDoor(broker), version)
+    send(
+      hello({
+        protocolVersion: version,
+        keepalive: 5,
+        will: { topic: 'messages', payload: Buffer.from('{}'), qos: 1 },
+      }),
+    )
+    await expect.poll(() => packets).toHaveLength(1)
+    const all = Buffer.concat([
+      bytesOf(
+        0x32,
+        text('resources/ä€😀/events'),
+        ID,
+        props(USER, [1, 1], USER, [2, 0, 0, 0, 9], [8, ...text('r')]),
+        BODY,
+      ),
+      bytesOf(0x82, [0, 2], props([11, 0x80, 1], USER), text('errors'), [0], text('resources/+/events'), [1]),
+      bytesOf(0xa2, [0, 3], props(USER), text('errors'), text('x')),
+      bytesOf(0x62, [0, 4]),
+      bytesOf(0xc0),
+    ])
+    // in pieces of every size
+    for (let at = 0, size = 1; at < all.length; at += size, size = (size % 7) + 1)
+      socket.write(all.subarray(at, at + size))
+    await expect.poll(() => packets).toHaveLength(6)
+    expect(packets.map(({ cmd }) => cmd).sort()).toEqual(
+      ['connack', 'puback', 'pubcomp', 'pingresp', 'suback', 'unsuback'].sort(),
+    )
+    expect(broker.posts).toEqual([post({}, 'ä€😀')])
+  })
+})
+
+it.each<[string, Buffer]>([
+  [
+    'a client id that is not UTF-8',
+    bytesOf(0x10, text('MQTT'), [4, 0xc2, 0, 0], text([0xff]), text('k'), text('good')),
+  ],
+  ['a user name with a NUL', bytesOf(0x10, text('MQTT'), [4, 0xc2, 0, 0], text('c'), text('k\0'), text('good'))],
+  ['a password alone', bytesOf(0x10, text('MQTT'), [4, 0x42, 0, 0], text('c'), text('good'))],
+  ['bytes after its end', bytesOf(0x10, text('MQTT'), [4, 0xc2, 0, 0], text('c'), text('k'), text('good'), [0])],
+  ['a will with wildcards', bytesOf(0x10, text('MQTT'), [4, 0x06, 0, 0], text('c'), text('a/#'), text(''))],
+  ['a doubled property', bytesOf(0x10, text('MQTT'), [5, 2, 0, 0], [6, 33, 0, 1, 33, 0, 2], text('c'))],
+  ['a receive maximum of 0', bytesOf(0x10, text('MQTT'), [5, 2, 0, 0], [3, 33, 0, 0], text('c'))],
+])('a CONNECT with %s is not answered', async (_what, packet) => {
+  const { socket, packets, closed } = await raw(await openDoor(new FakeBroker()), packet[8])
+  socket.write(packet)
+  await closed
+  expect(packets).toEqual([])
+})
+
+it('a version that nobody knows is told so', async () => {
+  const { socket, packets, closed } = await raw(await openDoor(new FakeBroker()))
+  socket.write(bytesOf(0x10, text('MQTT'), [9, 2, 0, 0], text('c')))
+  await closed
+  expect(packets).toMatchObject([{ cmd: 'connack', returnCode: 1 }])
+})
+
+it('a first packet is not taken when it is larger than one has to be', async () => {
+  const { socket, closed } = await raw(await openDoor(new FakeBroker()))
+  // what it says, before it is there
+  socket.write(Buffer.from([0x10, 0x80, 0x80, 0x40]))
+  expect(await closed).toHaveLength(1)
+})
+
+it('nothing more is read after a packet that is too large, of which only the head came', async () => {
+  const broker = new FakeBroker()
+  const door = await openDoor(broker, { limits: { packetBytes: 1000 } })
+  const { socket, closed, send, packets } = await raw(door)
+  send(hello())
+  await expect.poll(() => packets).toHaveLength(1)
+  socket.write(Buffer.from([0x30, 0xff, 0xff, 0x7f]))
+  for (let i = 0; i < 50; i++)
+    send({ cmd: 'publish', topic: 'messages', payload: '{}', qos: 0, dup: false, retain: false })
+  await closed
+  expect([broker.posts, door.counts.faults]).toEqual([[], 1])
+})
+
+// Holds src/services/broker/mqtt/listener.ts Q5
+describe('what a client did wrong', () => {
+  it('is counted and told with its reason, also where version 4 has to acknowledge it', async () => {
+    const told: unknown[] = []
+    const door = await openDoor(new FakeBroker(), { report: (what, details) => void told.push({ what, ...details }) })
+    const { send, packets } = await raw(door)
+    send(hello())
+    const message = { cmd: 'publish', topic: 'nowhere', qos: 1, dup: false, retain: false, payload: '{}' } as const
+    for (const messageId of [1, 2, 3]) send({ ...message, messageId })
+    await expect.poll(() => packets).toHaveLength(4)
+    expect(packets.at(-1)).toMatchObject({ cmd: 'puback', messageId: 3 })
+    await expect(client(door, { password: 'bad', clientId: 'guesser' })).rejects.toThrow(/Connection refused/)
+    expect(door.counts).toEqual({ refused: 3, faults: 0, wrongCredentials: 1 })
+    expect(told).toMatchObject([
+      {
+        what: 'a message over MQTT was refused',
+        reason: 'nothing is published on "nowhere"',
+        topic: 'nowhere',
+        tenant: 'tenant-of-k',
+        key: 'k',
+        client: 'c',
+      },
+      { what: 'credentials over MQTT are wrong', key: 'k', address: '127.0.0.1' },
+    ])
+    expect(JSON.stringify(told)).not.toContain('bad')
+  })
+
+  it('is refused when its body is not UTF-8', async () => {
+    const broker = new FakeBroker()
+    const { socket, send, packets } = await raw(await openDoor(broker), 5)
+    send(hello({ protocolVersion: 5 }))
+    socket.write(bytesOf(0x32, GOOD_TOPIC, ID, [0], [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))
+    await expect.poll(() => packets).toHaveLength(2)
+    expect([packets[1], broker.posts]).toMatchObject([{ reasonCode: 0x99 }, []])
+  })
+})
+
 it('closing waits for what is on its way into the log, and tells version 5 why', async () => {
   const broker = new FakeBroker()
   const held: (() => void)[] = []

@@ -1,6 +1,7 @@
 /** Paths that are WebSockets only, and those that are one beside their answer over HTTP. */
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { BrokerService } from '../../contract.ts'
 import { described } from '../route-parts.ts'
 import { Sockets, type SocketHandler } from './sockets.ts'
@@ -34,7 +35,11 @@ export async function streamRoutes(app: FastifyInstance, service: BrokerService,
   firehoseRoute(app, service, streaming)
   const add = (url: string, summary: string, wsHandler: SocketHandler): void => {
     const params = url.includes(':id') ? ['id'] : []
-    const schema = described({ summary: `WebSocket: ${summary}`, params })
+    const schema = described({
+      summary: `WebSocket: ${summary}`,
+      params,
+      answers: { 101: Type.Null({ description: 'the connection is a WebSocket from here on' }) },
+    })
     app.route({ method: 'GET', url, exposeHeadRoute: false, ...schema, wsHandler, handler: upgradeRequired })
   }
   add('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'))

@@ -86,7 +86,7 @@ function send(
     body.destroy()
   })
   return reply
-    .type(`${TYPES[form]}; charset=utf-8`)
+    .type(form === 'line' ? TYPES[form] : `${TYPES[form]}; charset=utf-8`)
     .header('cache-control', 'no-cache')
     .header('x-accel-buffering', 'no')
     .send(body)

@@ -1,0 +1,99 @@
+/**
+ * The order in which secrets are hashed, which is made to be slow: so that whoever floods it keeps only itself waiting.
+ *
+ * H1  what was good before goes first
+ * H2  of the others, addresses take turns, whatever number of requests each of them has
+ * H3  when too many wait, one of the address with the most is refused
+ */
+import { AppError } from '../../kernel/errors.ts'
+
+/** Hashes at once. */
+const MAX_AT_ONCE = 2
+/** Those that wait and were not good before. */
+const MAX_WAITING = 100
+
+/** Whose turn it is. */
+export interface Turn {
+  /** where it comes from; see `networkOf` */
+  readonly network: string
+  /** whether these very credentials were good before */
+  readonly wasGood: boolean
+}
+
+interface Waiting {
+  begin(): void
+  refuse(error: AppError): void
+}
+
+export class HashQueue {
+  #working = 0
+  #count = 0
+  readonly #good: Waiting[] = []
+  /** by network; the first one is next */
+  readonly #others = new Map<string, Waiting[]>()
+
+  /** Does the work in its turn. `RATE_LIMITED` when too many wait. */
+  async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    if (this.#working < MAX_AT_ONCE) this.#working++
+    else await this.#wait(turn)
+    try {
+      return await work()
+    } finally {
+      const next = this.#takeNext()
+      if (next === undefined) this.#working--
+      else next.begin()
+    }
+  }
+
+  #wait({ network, wasGood }: Turn): Promise<void> {
+    return new Promise((begin, refuse) => {
+      const waiting = { begin, refuse }
+      if (wasGood) return void this.#good.push(waiting)
+      const own = this.#others.get(network) ?? []
+      if (this.#count >= MAX_WAITING && !this.#makePlace(own.length)) return refuse(tooMany())
+      own.push(waiting)
+      this.#others.set(network, own)
+      this.#count++
+    })
+  }
+
+  /** Refuses the last one of whoever has the most; false when that would be the one that comes. */
+  #makePlace(own: number): boolean {
+    let most: Waiting[] = []
+    for (const one of this.#others.values()) if (one.length > most.length) most = one
+    if (most.length <= own + 1) return false
+    most.pop()?.refuse(tooMany())
+    this.#count--
+    return true
+  }
+
+  #takeNext(): Waiting | undefined {
+    const good = this.#good.shift()
+    if (good !== undefined) return good
+    for (const [network, waiting] of this.#others) {
+      const next = waiting.shift()
+      this.#others.delete(network)
+      if (waiting.length > 0) this.#others.set(network, waiting)
+      if (next === undefined) continue
+      this.#count--
+      return next
+    }
+    return undefined
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError('RATE_LIMITED', 'Too many credentials are being checked at the moment; try again')
+}
+
+/** The address, or of IPv6 the network that one subscriber has: the first 64 bits. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length)
+  const full = [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...(tail ?? '').split(':')]
+  return full.slice(0, 4).join(':')
+}

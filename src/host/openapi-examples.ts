@@ -1,0 +1,83 @@
+/**
+ * Bodies that requests can be tried with, by operation: of one boiler with its type, rule and alarm. They are sent to a
+ * host in this order by test/host/openapi-examples.test.ts.
+ */
+import { DEMO_TEMPLATE } from './demo.ts'
+
+const { sensors, relations, actuators, triggers } = DEMO_TEMPLATE
+const GRAPH = { sensors, relations, actuators, triggers }
+const MESSAGE = { temperature: 93, pump: false }
+const TASK = { name: 'Boiler 1', template: DEMO_TEMPLATE.name, resource: 'boiler-1' }
+const UPDATES = [{ name: 'log', fromVersion: 'any', toVersion: '1.0.0' }]
+const RUN = { data: [[{ resource: 'boiler-1', ...MESSAGE }]], conf: { resource: 'boiler-1' } }
+const CALL = { properties: { condition: 'pump == true' }, streamData: { pump: true } }
+const LOG_CALL = { properties: { level: 'WARN', message: 'the boiler is hot' } }
+const CONSTRAINT = {
+  name: 'Boilers have a place',
+  attributes: [{ name: 'room', required: false, type: { type: 'string', minLength: 1 } }],
+}
+
+export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  postResourceconstraints: CONSTRAINT,
+  putResourceconstraint: CONSTRAINT,
+  postResourcetypes: {
+    id: 'boiler',
+    name: 'Boiler',
+    metrics: [{ name: 'temperature', valueType: 'double', unit: '°C' }],
+  },
+  putResourcetype: { name: 'Boiler' },
+  patchResourcetype: { provider: 'Acme' },
+  postResources: {
+    id: 'boiler-1',
+    resourceTypeId: 'boiler',
+    name: 'Boiler 1',
+    tags: ['cellar'],
+    location: { lat: 51, lon: 3.7 },
+  },
+  putResource: { resourceTypeId: 'boiler', name: 'Boiler 1' },
+  patchResource: { tags: ['cellar'], room: 'K1' },
+  postTemplates: DEMO_TEMPLATE,
+  putTemplate: DEMO_TEMPLATE,
+  patchTemplates: { operation: 'updatePlugins', updates: UPDATES, reloadTasks: false },
+  postTasks: TASK,
+  putTask: TASK,
+  patchTasks: { operation: 'command', command: 'restart' },
+  postBatch: { entity: 'task', action: 'restart', query: { template: DEMO_TEMPLATE.name } },
+  postBrokerResourceEvents: MESSAGE,
+  postBrokerResource: MESSAGE,
+  postBrokerMessages: [{ resource: 'boiler-1', ...MESSAGE }],
+  postBrokerResourceCommands: { name: 'switchOff' },
+  postBrokerMessagesQuery: { resources: ['boiler-1'], limit: 1 },
+  postBrokerSeriesQuery: {
+    metric: 'temperature',
+    resources: ['boiler-1'],
+    aggregates: ['mean'],
+    grouping: '1h',
+    window: '1d',
+  },
+  postData: { resource: 'boiler-1', data: [{ parameterName: 'temperature', value: 93 }] },
+  patchTaskNode: { state: 'False' },
+  postTaskNode: { state: 'False' },
+  postTasklogs: { taskId: 'the id of a task', logLevel: 'INFO', limit: 10 },
+  postTasksSimulate: {
+    rule: GRAPH,
+    resource: 'boiler-1',
+    messages: [{ resource: 'boiler-1', timestamp: 0, ...MESSAGE }],
+  },
+  postTemplatesRun: { graph: GRAPH, ...RUN },
+  postTemplateRun: RUN,
+  postTemplatesDebug: { graph: GRAPH, ...RUN },
+  postTemplateDebug: RUN,
+  postSensor: CALL,
+  postSensorVersion: CALL,
+  postAction: LOG_CALL,
+  postActionVersion: LOG_CALL,
+  postAlarms: { type: 'OVERHEATED', text: 'The boiler is hot', severity: 'MAJOR', source: { id: 'boiler-1' } },
+  putAlarm: { status: 'ACKNOWLEDGED', assignee: 'anna' },
+  postAlarmBatch: {
+    entity: 'alarm',
+    action: 'update',
+    query: { type: 'OVERHEATED' },
+    actionParameters: { severity: 'MINOR' },
+  },
+}

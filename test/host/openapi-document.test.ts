@@ -1,0 +1,179 @@
+// Holds src/host/openapi-document.ts O1, O2, O3
+import { Ajv } from 'ajv'
+import { fastify, type FastifyInstance, type LightMyRequestResponse } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { host } from '../../src/host/index.ts'
+import { EXAMPLES } from '../../src/host/openapi-examples.ts'
+import { basic } from './sample-host.ts'
+
+interface Media {
+  readonly schema?: { readonly $ref?: string }
+  readonly example?: unknown
+}
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly operationId: string
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'method' | 'path'>>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+}
+
+const JSON_TYPE = 'application/json'
+let app: FastifyInstance
+let document: Document
+let operations: readonly Operation[]
+
+beforeAll(async () => {
+  app = fastify()
+  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
+  document = (await app.inject('/docs/json')).json<Document>()
+  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ ...operation, method, path })),
+  )
+})
+afterAll(() => app.close())
+
+/** Operations that are not as they should be, by id. */
+const odd = (isOdd: (operation: Operation) => boolean): readonly string[] =>
+  operations.filter(isOdd).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
+
+describe('every operation of the API', () => {
+  it('has an id of its own, made of its method and path', () => {
+    expect(operations.length).toBeGreaterThan(110)
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+    expect(odd(({ operationId }) => !/^[a-z]+[A-Za-z0-9]+$/.test(operationId))).toEqual([])
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(ids).toEqual(
+      expect.arrayContaining(['getTaskNode', 'postTasks', 'getAlarm', 'getBrokerResourceSeriesByMetric', 'getRoot']),
+    )
+  })
+
+  it('says of each parameter what it means', () => {
+    const bare = ({ parameters = [] }: Operation) => parameters.filter(({ description }) => !description)
+    expect(odd((operation) => bare(operation).length > 0)).toEqual([])
+  })
+
+  it('says what it answers when all is well, by a schema with a name where that is JSON', () => {
+    const good = ({ responses }: Operation) => Object.entries(responses).filter(([status]) => /^[12]/.test(status))
+    expect(odd((operation) => good(operation).length === 0)).toEqual([])
+    const isNamed = (media: Media | undefined) => media === undefined || media.schema?.$ref !== undefined
+    expect(odd((one) => !good(one).every(([, { content }]) => isNamed(content?.[JSON_TYPE])))).toEqual([])
+  })
+
+  it('refuses in JSON alone', () => {
+    const bad = ({ responses }: Operation) => Object.entries(responses).filter(([status]) => /^[45]/.test(status))
+    const types = operations.flatMap((one) => bad(one).flatMap(([, { content = {} }]) => Object.keys(content)))
+    expect(new Set(types)).toEqual(new Set([JSON_TYPE]))
+  })
+
+  it('that reads JSON has an example of it, and a schema with a name', () => {
+    const body = ({ requestBody }: Operation) => requestBody?.content[JSON_TYPE]
+    expect(odd((one) => body(one) !== undefined && body(one)?.example === undefined)).toEqual([])
+    expect(odd((one) => body(one) !== undefined && body(one)?.schema?.$ref === undefined)).toEqual([])
+    const known = new Set(operations.map(({ operationId }) => operationId))
+    expect(Object.keys(EXAMPLES).filter((id) => !known.has(id))).toEqual([])
+  })
+
+  it('refers to schemas that are there', () => {
+    const refs = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name)
+    expect(refs.length).toBeGreaterThan(150)
+    expect(refs.filter((name) => !Object.hasOwn(document.components.schemas, name))).toEqual([])
+  })
+})
+
+/** What the story of the examples has made, by the beginning of its path. */
+const made = new Map<string, string>()
+const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  ['/api/sensors', { name: 'condition', version: '1.2.0' }],
+  ['/api/actions', { name: 'log', version: '1.0.0' }],
+  ['/api/resourcetypes', { id: 'boiler' }],
+]
+const QUERIES: Readonly<Record<string, string>> = {
+  patchTasks: '?template=demo-overheating',
+  patchTemplates: '?name=demo-overheating',
+  postTemplatesDebug: '?nodeToDebug=pump_runs',
+  postTemplateDebug: '?nodeToDebug=pump_runs',
+  getTaskExplain: '?node=alarm',
+  getSchedulesNext: '?cron=0%200%20*%20*%20*',
+  getBrokerResourceSeriesByMetric: '?aggregate=mean&grouping=1h',
+}
+
+/** The address of an operation on what is there. */
+function urlOf({ operationId, path }: Operation): string {
+  const id = [...made].find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'boiler-1'
+  const own = NAMES.find(([prefix]) => path.startsWith(prefix))?.[1]
+  const values: Readonly<Record<string, string>> = {
+    id,
+    name: 'demo-overheating',
+    node: 'pump_runs',
+    metric: 'temperature',
+    ...own,
+  }
+  const query =
+    operationId === 'getTasklogs' ? `?taskId=${made.get('/api/tasks/') ?? ''}` : (QUERIES[operationId] ?? '')
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(values[name] ?? '')) + query
+}
+
+/** What an answer has against its schema. */
+function misfit({ responses, operationId }: Operation, { statusCode, headers, body }: LightMyRequestResponse): unknown {
+  const response = responses[statusCode] ?? responses[`${String(statusCode).slice(0, 1)}XX`]
+  if (response === undefined) return [operationId, statusCode, 'is not described']
+  if (body === '') return undefined
+  const [type = ''] = String(headers['content-type']).split(';')
+  const media = response.content?.[type]
+  if (media === undefined) return [operationId, statusCode, `${type} is not described`]
+  if (type !== JSON_TYPE) return undefined
+  const ajv = new Ajv({ strict: false, validateFormats: false })
+  const validate = ajv.compile({ ...media.schema, components: document.components })
+  return validate(JSON.parse(body)) ? undefined : [operationId, statusCode, validate.errors, body.slice(0, 500)]
+}
+
+describe('the examples', () => {
+  const headers = { authorization: basic('k', 's') }
+
+  it('are what a host takes, one after the other, and it answers as it says', async () => {
+    const byId = new Map(operations.map((one) => [one.operationId, one]))
+    const failed: unknown[] = []
+    for (const id of Object.keys(EXAMPLES)) {
+      const operation = byId.get(id) ?? expect.fail(id)
+      const example = operation.requestBody?.content[JSON_TYPE]?.example
+      const body = id === 'postTasklogs' ? { ...(example as object), taskId: made.get('/api/tasks/') } : example
+      const answer = await app.inject({
+        method: operation.method.toUpperCase() as 'POST',
+        url: urlOf(operation),
+        headers: { ...headers, 'content-type': JSON_TYPE },
+        payload: JSON.stringify(body),
+      })
+      if (answer.statusCode >= 300) failed.push([id, answer.statusCode, answer.body])
+      failed.push(misfit(operation, answer))
+      if (id === 'postTasks') made.set('/api/tasks/', answer.json<{ ID: string }>().ID)
+      if (id === 'postAlarms') made.set('/alarm/alarms/', answer.json<{ id: string }>().id)
+      const { entity } = answer.headers['content-type']?.includes('ndjson')
+        ? {}
+        : answer.json<{ entity?: { id?: string } }>()
+      if (id === 'postResourceconstraints') made.set('/api/resourceconstraints/', entity?.id ?? '')
+      if (id === 'postBatch') made.set('/api/batch/', entity?.id ?? '')
+      if (id === 'postAlarmBatch') made.set('/batch/', entity?.id ?? '')
+    }
+    expect(failed.filter((one) => one !== undefined)).toEqual([])
+  })
+
+  it('make what every reading operation then shows by its schema', async () => {
+    const ENDLESS = /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate/
+    const failed: unknown[] = []
+    for (const operation of operations) {
+      if (operation.method !== 'get' || ENDLESS.test(operation.operationId)) continue
+      const answer = await app.inject({ url: urlOf(operation), headers })
+      if (answer.statusCode !== 200) failed.push([operation.operationId, answer.statusCode, answer.body])
+      failed.push(misfit(operation, answer))
+    }
+    expect(failed.filter((one) => one !== undefined)).toEqual([])
+  })
+})
