@@ -5,7 +5,6 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
 import { AnyObject, ErrorBodySchema } from '../shared-schema.ts'
 import { PlugCallSchema, PlugOutcomeSchema, SimulationSchema } from '../tools/tools-schema.ts'
-import { Text, Whole } from '../../../web/route-parts.ts'
 import { described, handle, type RequestContext } from './route-parts.ts'
 
 const EXPRESSIONS = ['expression', 'cron', 'rrule'] as const
@@ -38,15 +37,15 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
       summary: 'The next runs of a cron expression or recurrence rule, and what changes of the clocks do to it',
       query: {
         expression: Type.Optional(Type.String({ description: 'also as cron or rrule' })),
-        cron: Type.Optional(Text),
-        rrule: Type.Optional(Text),
+        cron: Type.Optional(Type.String({ description: 'a cron expression, in place of `expression`' })),
+        rrule: Type.Optional(Type.String({ description: 'a recurrence rule, in place of `expression`' })),
         zone: Type.Optional(Type.String({ description: 'also as timeZone; default UTC' })),
-        timeZone: Type.Optional(Text),
+        timeZone: Type.Optional(Type.String({ description: 'in place of `zone`' })),
         from: Type.Optional(Type.String({ description: 'epoch ms or ISO 8601; default now' })),
         n: Type.Optional(Type.Integer({ minimum: 1, description: 'also as count' })),
-        count: Type.Optional(Whole),
-        gap: Type.Optional(Type.Enum(['shift', 'skip'])),
-        overlap: Type.Optional(Type.Enum(['first', 'second', 'both'])),
+        count: Type.Optional(Type.Integer({ description: 'in place of `n`' })),
+        gap: Type.Optional(Type.Enum(['shift', 'skip'], { description: 'what becomes of a time that the clocks skip' })),
+        overlap: Type.Optional(Type.Enum(['first', 'second', 'both'], { description: 'which of two equal clock times is meant' })),
       },
       answers: { 200: AnyObject },
     }),

@@ -320,7 +320,7 @@ const BODY = [...Buffer.from('{}')]
 const ID = [0, 1]
 const USER = [38, ...text('a'), ...text('b')]
 
-// Holds src/services/broker/mqtt/listener.ts Q4
+// Holds MQTT-4
 describe.each([4, 5] as const)('what the standard does not take closes a connection of version %i', (version) => {
   /** the properties of a packet, which version 4 does not have */
   const props = (...all: number[][]): number[] => (version === 5 ? [all.flat().length, ...all.flat()] : [])
@@ -449,7 +449,7 @@ it('nothing more is read after a packet that is too large, of which only the hea
   expect([broker.posts, door.counts.faults]).toEqual([[], 1])
 })
 
-// Holds src/services/broker/mqtt/listener.ts Q5
+// Holds MQTT-5
 describe('what a client did wrong', () => {
   it('is counted and told with its reason, also where version 4 has to acknowledge it', async () => {
     const told: unknown[] = []
