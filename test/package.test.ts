@@ -112,6 +112,15 @@ describe('the twelve lines', () => {
   })
 })
 
+describe('the types of the library', () => {
+  it('name every event, and every part of one', () => {
+    const declared = [...readText('src/core/engine/events.ts').matchAll(/^export (?:interface|type) (\w+)/gm)]
+    const names = declared.map(([, name]) => name).join(', ')
+    expect(declared.length).toBeGreaterThan(15)
+    expect(compile({ 'events.ts': `export type { ${names} } from 'reflexarc'\n` })).toBe('')
+  })
+})
+
 describe('the package', () => {
   it('exports files that are in the tarball', () => {
     const targets = Object.values(manifest.exports).flatMap((entry) =>
