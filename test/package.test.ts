@@ -195,20 +195,28 @@ describe('the package', () => {
 describe('reflexarc/host', () => {
   const mounted = `
 import fastify from 'fastify'
+import { definePlug } from 'reflexarc'
 import { host, type KeyPair } from 'reflexarc/host'
 
 const app = fastify()
 const pairs: KeyPair[] = []
-await app.register(host, { store: 'memory:', prefix: '/rules', onFirstPair: (pair) => void pairs.push(pair) })
+const siren = definePlug({ name: 'siren', version: '1.0.0', kind: 'actuator', execute: () => ({ message: 'wailing' }) })
+await app.register(host, { plugs: [siren], store: 'memory:', prefix: '/rules', onFirstPair: (pair) => void pairs.push(pair) })
 const [pair] = pairs
 const authorization = \`Basic \${btoa(\`\${pair?.key}:\${pair?.secret}\`)}\`
-const answers = [await app.inject('/rules/'), await app.inject({ url: '/rules/', headers: { authorization } })]
+const answers = [
+  await app.inject('/rules/'),
+  await app.inject({ url: '/rules/', headers: { authorization } }),
+  await app.inject({ url: '/rules/api/actions/siren', headers: { authorization } }),
+]
 console.log(answers.map(({ statusCode }) => statusCode).join(' '))
 await app.close()
 `
 
   it('mounts on a server of the user, and ends with it', () => {
-    expect(lines(mustRun(process.execPath, [inProject('mounted.ts', mounted)], library.project)).at(-1)).toBe('401 200')
+    expect(lines(mustRun(process.execPath, [inProject('mounted.ts', mounted)], library.project)).at(-1)).toBe(
+      '401 200 200',
+    )
   })
 
   it('compiles there', () => {

@@ -1,4 +1,5 @@
 /** The only place that creates things: storage, services, and what lets people in. */
+import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
@@ -29,11 +30,15 @@ export interface Making {
   /** epoch ms */
   readonly now?: () => number
   readonly openStorage?: (config: Config) => Promise<Storage>
+  /** plugs beside the built-in ones; the same list until they are others */
+  readonly plugs?: () => readonly Plug[]
   /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
   /** of requests and of the stop */
   readonly timers?: Timers
 }
+
+const NO_PLUGS: readonly Plug[] = []
 
 /** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
@@ -56,6 +61,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       logger: serviceLog,
       config,
       now,
+      plugs: making.plugs ?? (() => NO_PLUGS),
       serviceRegistry: {},
       checkPair: checkPairs(keyPairs, now),
     })

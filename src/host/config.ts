@@ -25,6 +25,8 @@ export interface Config {
   /** whether an empty store gets something to look at */
   readonly demo: boolean
   readonly logLevel: LogLevel
+  /** files and folders with plugs beside the built-in ones */
+  readonly plugs: readonly string[]
   readonly limits: Limits
   readonly issuer: ForeignIssuer | undefined
 }
@@ -40,6 +42,8 @@ export interface Option {
   /** how help names the value; absent for a switch */
   readonly value?: string
   readonly default?: string
+  /** may be given several times; in the environment with commas between */
+  readonly many?: true
   readonly help: string
 }
 
@@ -69,6 +73,13 @@ export const OPTIONS = {
   },
   tenant: { flag: 'tenant', env: 'REFLEXARC_TENANT', value: 'name', default: 'default', help: 'the first tenant' },
   only: { flag: 'only', env: 'REFLEXARC_ONLY', value: 'services', help: 'serve a part, such as rules,alarms' },
+  plugs: {
+    flag: 'plugs',
+    env: 'REFLEXARC_PLUGS',
+    value: 'path',
+    many: true,
+    help: 'ES module that exports plugs made by definePlug, or a folder of such; read again on SIGHUP',
+  },
   empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
   logLevel: {
     flag: 'log-level',
@@ -116,8 +127,8 @@ export const OPTIONS = {
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
-/** Values as they were given; `true` for a switch. */
-export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | undefined>>>
+/** Values as they were given; `true` for a switch, a list for what may be given several times. */
+export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | readonly string[] | undefined>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Everything that is wrong is thrown at once, as `USAGE`. `services`: the names that `--only` may have. */
@@ -140,6 +151,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     return value
   }
   const text = (name: OptionName) => look(name).text
+  const list = (name: OptionName): readonly string[] => {
+    const flag = given[name]
+    const items = Array.isArray(flag) ? flag.map(String) : (text(name) ?? '').split(',')
+    return items.map((item) => item.trim()).filter((item) => item !== '')
+  }
 
   const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
   const mqtt = read('mqtt', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT usually has 1883')
@@ -186,6 +202,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     only,
     demo: !['true', '1'].includes(text('empty') ?? ''),
     logLevel: logLevel ?? 'info',
+    plugs: list('plugs'),
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,

@@ -27,6 +27,7 @@ describe('the options', () => {
       only: undefined,
       demo: true,
       logLevel: 'info',
+      plugs: [],
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,
     })
@@ -42,6 +43,8 @@ describe('the options', () => {
     ['a pair', {}, { REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 's:t' }, { pair: { key: 'k', secret: 's:t' } }],
     ['half of it each', { key: 'k' }, { REFLEXARC_API_SECRET: 's' }, { pair: { key: 'k', secret: 's' } }],
     ['a part', { only: 'alarms, rules' }, {}, { only: ['alarms', 'rules'] }],
+    ['paths', { plugs: ['a.mjs', 'b, c'] }, {}, { plugs: ['a.mjs', 'b, c'] }],
+    ['paths from outside', {}, { REFLEXARC_PLUGS: 'a.mjs, b' }, { plugs: ['a.mjs', 'b'] }],
     ['no demo', { empty: true }, {}, { demo: false }],
     ['no demo, from outside', {}, { REFLEXARC_EMPTY: '1' }, { demo: false }],
     ['memory', { store: 'memory:' }, {}, { store: { medium: 'memory' } }],

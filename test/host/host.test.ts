@@ -1,6 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { host, mountHost, type HostOptions, type KeyPair } from '../../src/host/index.ts'
+import { definePlug } from '../../src/plug.ts'
 import { sampleService } from './sample-service.ts'
 import { basic } from './sample-host.ts'
 import { smallStore } from './small-store.ts'
@@ -114,6 +115,27 @@ describe("the host on somebody else's server", () => {
     const registered = app.register((scope, options: HostOptions) => mountHost(scope, options, parts), given)
     await expect(Promise.resolve(registered)).rejects.toThrow('no template can be read')
     expect([parts.store.closed, parts.service.life]).toEqual([true, ['stop']])
+  })
+
+  it('runs the plugs of its owner, and refuses those that it has already', async () => {
+    const siren = definePlug({
+      name: 'siren',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: ({ task }) => ({ message: `wailing at ${task.RESOURCE}` }),
+    })
+    await using app = fastify()
+    await app.register(host, { ...given, plugs: [siren] })
+    const ran = await app.inject({
+      method: 'POST',
+      url: '/api/actions/siren',
+      headers,
+      payload: { resource: 'boiler-1' },
+    })
+    expect([ran.statusCode, ran.body]).toEqual([200, expect.stringContaining('wailing at')])
+    const log = definePlug({ name: 'log', version: '1.0.0', kind: 'actuator', execute: () => undefined })
+    const twice = Promise.resolve(fastify().register(host, { ...given, plugs: [log] }))
+    await expect(twice).rejects.toThrow('the actuator log 1.0.0 is given twice')
   })
 
   it('refuses options with all that is wrong', async () => {

@@ -40,6 +40,11 @@ export class Served implements AsyncDisposable {
     return { url, user, asked, demo: demo?.split('\n') ?? [] }
   }
 
+  /** As when its files should be read again. */
+  hangUp(): void {
+    this.#child.kill('SIGHUP')
+  }
+
   async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
     this.#child.kill(signal)
     return this.#closed
