@@ -1,5 +1,6 @@
 /** The options of a host: by flag, by environment, by default. */
 import { resolve } from 'node:path'
+import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
@@ -25,6 +26,8 @@ export interface Config {
   /** whether an empty store gets something to look at */
   readonly demo: boolean
   readonly logLevel: LogLevel
+  /** private addresses that callURL may call */
+  readonly allowUrl: readonly string[]
   /** files and folders with plugs beside the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
@@ -79,6 +82,13 @@ export const OPTIONS = {
     value: 'path',
     many: true,
     help: 'ES module that exports plugs made by definePlug, or a folder of such; read again on SIGHUP',
+  },
+  allowUrl: {
+    flag: 'allow-url',
+    env: 'REFLEXARC_ALLOW_URL',
+    value: 'place',
+    many: true,
+    help: 'private name, address or network that callURL may call, such as intranet.local:8080 or 10.0.0.0/8',
   },
   empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
   logLevel: {
@@ -187,6 +197,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
     problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
   }
+  const allowUrl = list('allowUrl')
+  problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 
   const issuer = text('issuer')
@@ -202,6 +214,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     only,
     demo: !['true', '1'].includes(text('empty') ?? ''),
     logLevel: logLevel ?? 'info',
+    allowUrl,
     plugs: list('plugs'),
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {

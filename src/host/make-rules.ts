@@ -34,7 +34,7 @@ export function makeRulesWith(
   const equipped = perTenant((tenant) =>
     createBuiltins({
       clock: () => performance.now(),
-      outbound: { transport: nodeTransport() },
+      outbound: { transport: nodeTransport({ allow: parts.config.allowUrl }) },
       services: plugServices(tenant, serviceRegistry),
     }),
   )
