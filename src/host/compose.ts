@@ -11,6 +11,7 @@ import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
+import { requireSqlite } from './requirements.ts'
 import type { HostedService } from './hosted-service.ts'
 import { SERVICES } from './service-table.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
@@ -44,6 +45,7 @@ const NO_PLUGS: readonly Plug[] = []
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
   const { services = SERVICES, now = Date.now, openStorage = openMedium } = making
   const lasting = config.store.medium !== 'memory'
+  if (lasting && making.openStorage === undefined) requireSqlite()
   if (lasting) openDataFolder(config.data)
   const storage = await openStorage(config)
   try {

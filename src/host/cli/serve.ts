@@ -1,5 +1,6 @@
 /** The command `serve` and its options. */
 import { OPTIONS, type Given, type Option } from '../config.ts'
+import { requirePackages } from '../requirements.ts'
 import { gather, type DefineCommand } from './command.ts'
 
 /** `reflexarc serve`: everything on one port until it is told to stop. */
@@ -23,6 +24,7 @@ export const defineServe: DefineCommand = (program, start) => {
   }
   command.addHelpText('after', '\nExample:\n  reflexarc serve --port 8080 --data ./data').action((given: Given) => {
     return start(async (terminal) => {
+      requirePackages(given, process.env)
       // Only when it is asked for, so that help comes at once.
       const { runServe } = await import('./run-serve.ts')
       return runServe(given, terminal)
