@@ -1,27 +1,135 @@
 /**
- * Builds dist/. With `--prepare` (npm runs that after an install in the checkout and for a git dependency) it skips
- * the type check, which `npm run types` does, and does nothing where the compiler is not installed.
+ * Builds dist/: one file for each entry of the package, the chunks that they share, and declarations. With `--prepare`
+ * (npm runs that after an install in the checkout and for a git dependency) it leaves out the type check, which `npm run
+ * types` does, and does nothing where its tools are not installed. With `--package <folder>` it puts the package there as
+ * it is published: what `npm publish <folder>` takes.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const target = process.argv.includes('--package') ? process.argv[process.argv.indexOf('--package') + 1] : undefined
 const prepare = process.argv.includes('--prepare')
-const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+const stage = target ?? root
+const dist = join(stage, 'dist')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-if (prepare && !existsSync(compiler)) {
-  process.stderr.write(
-    'prepare: dist is not built, because the compiler is not installed (development packages are left out)\n',
-  )
-  process.exit(0)
+/** Files of dist by what they are made of. The threads of a store are found beside the chunk that starts them. */
+const ENTRIES = {
+  index: 'src/index.ts',
+  plugins: 'plugins/index.ts',
+  client: 'src/client.ts',
+  testing: 'src/testing/index.ts',
+  host: 'src/host/index.ts',
+  cli: 'src/host/cli.ts',
+  'state-writer': 'src/storage/sqlite/state-writer.ts',
+  'series-writer': 'src/storage/sqlite/series-writer.ts',
+  reader: 'src/storage/sqlite/reader.ts',
 }
 
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-const args = [compiler, '-p', join(root, 'src', 'tsconfig.json'), ...(prepare ? ['--noCheck'] : [])]
-const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
+if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {
+  process.stderr.write('prepare: dist is not built, because development packages are left out\n')
+  process.exit(0)
+}
+rmSync(dist, { recursive: true, force: true })
+const bundled = await bundle()
+writeFileSync(join(dist, 'THIRD-PARTY.md'), notices(bundled))
+chmodSync(join(dist, 'cli.js'), 0o755)
+const status = declare()
+if (target !== undefined) stagePackage()
+process.exit(status)
 
-const cli = join(root, 'dist', 'src', 'host', 'cli.js')
-if (existsSync(cli)) chmodSync(cli, 0o755)
-process.exit(status ?? 1)
+/** Writes the code; gives the names of the packages that are in it. */
+async function bundle() {
+  const { rolldown } = await import('rolldown')
+  const outside = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)]
+  const build = await rolldown({
+    cwd: root,
+    input: ENTRIES,
+    platform: 'neutral',
+    external: (id) => id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
+    resolve: {
+      // rrule is one file there, and its other form has no default export
+      mainFields: ['main', 'module'],
+      // cron-parser would bring it a second time
+      alias: { luxon: join(root, 'node_modules/luxon/build/es6/luxon.mjs') },
+    },
+    plugins: [
+      {
+        name: 'leave out what reads files',
+        load: (id) =>
+          id.endsWith('/cron-parser/dist/CronFileParser.js') ? 'exports.CronFileParser = class {}' : undefined,
+      },
+    ],
+    onLog(level, log, handle) {
+      if (level === 'warn') throw new Error(log.message)
+      handle(level, log)
+    },
+  })
+  const { output } = await build.write({
+    dir: dist,
+    format: 'esm',
+    chunkFileNames: '[name].js',
+    codeSplitting: {
+      groups: [
+        { name: 'kernel', test: /\/src\/kernel\//, priority: 2 },
+        { name: 'core', test: /\/src\/(?:core\/|generate\.ts|plug\.ts)/, priority: 1 },
+      ],
+    },
+  })
+  await build.close()
+  const files = output.flatMap((chunk) => chunk.moduleIds ?? [])
+  return new Set(files.flatMap((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))
+}
+
+/** The licenses of the packages whose code is in dist. */
+function notices(names) {
+  const parts = [...names]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((name) => {
+      const folder = join(root, 'node_modules', name)
+      const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one))
+      const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()
+      return `## ${name} ${version} (${license})\n\n${text}\n`
+    })
+  return `# Packages whose code is in these files\n\n${parts.join('\n')}`
+}
+
+/** Writes the declarations; gives the compiler's exit code. */
+function declare() {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const args = ['-p', join(root, 'src', 'tsconfig.json'), '--outDir', join(dist, 'types')]
+  const unchecked = prepare || target !== undefined ? ['--noCheck'] : []
+  const { status } = spawnSync(process.execPath, [compiler, ...args, ...unchecked], { cwd: root, stdio: 'inherit' })
+  bringTypebox()
+  return status ?? 1
+}
+
+/** Some types of the services follow from their schemas, so that the declarations of typebox belong to ours. */
+function bringTypebox() {
+  const types = join(dist, 'types')
+  cpSync(join(root, 'node_modules/typebox/build'), join(types, 'typebox'), {
+    recursive: true,
+    filter: (path) => !/\.m?js$/.test(path),
+  })
+  for (const name of readdirSync(types, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue
+    const text = readFileSync(join(types, name), 'utf8')
+    const place = `${relative(dirname(join(types, name)), join(types, 'typebox')).replaceAll('\\', '/')}/index.mjs`
+    const own = text.replaceAll(/(from ['"])typebox(?=['"])/g, `$1${place}`)
+    if (own !== text) writeFileSync(join(types, name), own)
+  }
+}
+
+/** What is for the checkout alone stays there: its scripts, its development packages, the settings of its tools. */
+function stagePackage() {
+  mkdirSync(stage, { recursive: true })
+  const { scripts: _scripts, devDependencies: _packages, knip: _knip, private: _private, ...published } = manifest
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  for (const name of ['README.md', 'LICENSE', 'docs', 'fixtures']) {
+    cpSync(join(root, name), join(stage, name), { recursive: true })
+  }
+}

@@ -79,8 +79,41 @@ export { createRegistry } from './core/plug/registry.ts'
 export { AppError, describeIssue, ERRORS, type ErrorCode, type Issue } from './kernel/errors.ts'
 export type { Changed, Engine, NodeView, SavedTask, StartSettings, Task, TaskInfo } from './core/engine/api.ts'
 export type { Lost, LostPart } from './core/task/lost.ts'
-export type { EngineEvent, EventType, InputSummary, Why } from './core/engine/events.ts'
-export type { Plug, PlugContext, PlugDefinition, PlugRegistry, PlugResult } from './core/plug/plug.ts'
+export type {
+  DataEvent,
+  EngineEvent,
+  EventType,
+  EvictedEvent,
+  FailedEvent,
+  FiredEvent,
+  GateEvent,
+  HeldEvent,
+  HeldReason,
+  InputSummary,
+  LogEvent,
+  RareEvent,
+  ResultEvent,
+  StartedEvent,
+  StateEvent,
+  StoppedEvent,
+  TickEvent,
+  Why,
+  WhyGate,
+  WhySensor,
+  WhyStep,
+  WhyTrigger,
+} from './core/engine/events.ts'
+export type {
+  InputField,
+  OutputField,
+  Plug,
+  PlugContext,
+  PlugDefinition,
+  PlugRegistry,
+  PlugResult,
+  PropertiesOf,
+  PropertyProblem,
+} from './core/plug/plug.ts'
 export type { Ports } from './core/ports.ts'
 export type { Logger } from './kernel/logger.ts'
 export type {

@@ -1,7 +1,8 @@
 /** What a user gets from npm: the tarball is built, packed and installed into an empty project, and used there. */
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Served } from './host/cli/served.ts'
 import { filesUnder, readText, root } from './support/repository.ts'
 import { packLibrary, type PackedLibrary } from './support/packed-library.ts'
 import { mustRun, run } from './support/run-command.ts'
@@ -10,8 +11,9 @@ import { scanSource } from './support/scan-source.ts'
 interface Manifest {
   exports: Record<string, string | Record<string, string>>
   bin: Record<string, string>
-  engines: { node: string }
   dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  devDependencies: Record<string, string>
 }
 
 const manifest = JSON.parse(readText('package.json')) as Manifest
@@ -66,6 +68,8 @@ const inProject = (name: string, text: string) => {
   writeFileSync(join(library.project, name), text)
   return name
 }
+/** A file of the package as it is installed. */
+const inPackage = (path: string) => readFileSync(join(library.project, 'node_modules', 'reflexarc', path), 'utf8')
 /** What the compiler says about files of the project; empty when it is content. */
 const compile = (files: Readonly<Record<string, string>>, more: object = {}): string => {
   const compilerOptions = {
@@ -84,6 +88,14 @@ const compile = (files: Readonly<Record<string, string>>, more: object = {}): st
   inProject('tsconfig.json', JSON.stringify({ compilerOptions, files: names }))
   return run(process.execPath, [tool('typescript', 'bin', 'tsc'), '-p', '.'], library.project).stdout
 }
+const reflexarc = () => join(library.project, 'node_modules', '.bin', 'reflexarc')
+/** Programs that begin with `#!/usr/bin/env node` run on the Node of the tests. */
+const withNode = `${dirname(process.execPath)}:${process.env['PATH']}`
+/** A Node of this machine that is older than the store wants. */
+const oldNode = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => {
+  const major = existsSync(path) ? Number(run(path, ['-p', 'process.versions.node.split(".")[0]'], root).stdout) : 24
+  return major >= 20 && major < 24
+})
 const lines = (text: string) => text.trimEnd().split('\n')
 
 beforeAll(() => {
@@ -112,6 +124,15 @@ describe('the twelve lines', () => {
   })
 })
 
+describe('the types of the library', () => {
+  it('name every event, and every part of one', () => {
+    const declared = [...readText('src/core/engine/events.ts').matchAll(/^export (?:interface|type) (\w+)/gm)]
+    const names = declared.map(([, name]) => name).join(', ')
+    expect(declared.length).toBeGreaterThan(15)
+    expect(compile({ 'events.ts': `export type { ${names} } from 'reflexarc'\n` })).toBe('')
+  })
+})
+
 describe('the package', () => {
   it('exports files that are in the tarball', () => {
     const targets = Object.values(manifest.exports).flatMap((entry) =>
@@ -123,43 +144,71 @@ describe('the package', () => {
   })
 
   it('holds no tests, no benches and no sources', () => {
-    const known = /^(?:dist\/(?:src|plugins)\/|docs\/|fixtures\/|package\.json$|README\.md$|LICENSE$)/
+    const known = /^(?:dist\/|docs\/|fixtures\/|package\.json$|README\.md$|LICENSE$)/
     expect(library.files.filter((path) => !known.test(path) || path.includes('.test.'))).toEqual([])
     expect(library.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([])
   })
 
-  it('depends on what its sources import, no more and no less', () => {
-    const imported = filesUnder(['src', 'plugins'], '.ts')
-      .filter((path) => !path.startsWith('src/testing/'))
-      .flatMap((path) => scanSource(readText(path)).imports.map((entry) => entry.specifier ?? ''))
-      .filter((specifier) => !/^(?:\.|node:|$)/.test(specifier))
-      .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0])
-    expect(new Set(imported)).toEqual(new Set(Object.keys(manifest.dependencies)))
+  it('has no script that an install would run, nor anything else of the checkout', () => {
+    const packed = JSON.parse(inPackage('package.json')) as Record<string, unknown>
+    expect(
+      Object.keys(packed).filter((key) => ['scripts', 'devDependencies', 'knip', 'private'].includes(key)),
+    ).toEqual([])
+    expect(packed['engines']).toEqual({ node: '>=20' })
   })
 
-  it('brings no package that has to be built on the way: none is native, none runs a script', () => {
+  it('brings rxjs and what reads the command line, and nothing else', () => {
     const modules = join(library.project, 'node_modules')
-    const folders = readdirSync(modules).filter((name) => !/^(?:\.|@types$)/.test(name))
-    const installed = folders.flatMap((name) =>
-      name.startsWith('@') ? readdirSync(join(modules, name)).map((inner) => `${name}/${inner}`) : [name],
+    const folders = readdirSync(modules).filter((name) => !/^(?:\.|@types$|undici-types$)/.test(name))
+    expect(folders).toEqual(['commander', 'reflexarc', 'rxjs', 'tslib'])
+  })
+
+  it('has the license of every package whose code is in it, and needs those that are not', () => {
+    const imported = new Set(
+      filesUnder(['src', 'plugins'], '.ts')
+        .flatMap((path) => scanSource(readText(path)).imports.map((entry) => entry.specifier ?? ''))
+        .filter((specifier) => !/^(?:\.|node:|$)/.test(specifier))
+        .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? ''),
     )
-    expect(installed).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)))
-    const built = installed.filter((name) => {
-      const { scripts = {} } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
-        scripts?: Record<string, string>
-      }
-      const runs = ['preinstall', 'install', 'postinstall'].some((step) => step in scripts)
-      return runs || existsSync(join(modules, name, 'binding.gyp'))
-    })
-    expect(built).toEqual([])
+    const outside = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)]
+    const inside = [...inPackage('dist/THIRD-PARTY.md').matchAll(/^## (\S+) \S+ \(.+\)\n\n\S/gm)].map(
+      ([, name]) => name,
+    )
+    expect(inside).toEqual(expect.arrayContaining(['acorn', 'immer', 'quickjs-emscripten-core', 'rrule', 'typebox']))
+    expect(outside.filter((name) => !imported.has(name))).toEqual([])
+    // ws is there as types alone
+    const known = new Set([...outside, ...inside, 'ws'])
+    expect([...imported].filter((name) => !known.has(name))).toEqual([])
+    expect(inside.filter((name) => outside.includes(name ?? ''))).toEqual([])
+  })
+
+  it('takes ranges of what the user has too, and one version each of what tests run with', () => {
+    const { dependencies, peerDependencies, devDependencies } = manifest
+    const ranges = Object.values({ ...dependencies, ...peerDependencies })
+    expect(ranges.filter((range) => !range.startsWith('^'))).toEqual([])
+    expect(peerDependencies).toMatchObject({ rxjs: '^7.8.0', fastify: '^5.0.0' })
+    expect(Object.keys(peerDependencies).filter((name) => !(name in devDependencies))).toEqual([])
+  })
+
+  it('loads a few files of its own for the library and all plugs, beside those of rxjs', () => {
+    const count = `
+import { registerHooks } from 'node:module'
+const files = []
+registerHooks({ load: (url, context, next) => (files.push(url), next(url, context)) })
+await import('reflexarc')
+await import('reflexarc/plugins')
+console.log(JSON.stringify(files))
+`
+    const loaded = JSON.parse(mustRun(process.execPath, [inProject('count.mjs', count)], library.project)) as string[]
+    const others = loaded.filter((url) => !/node_modules\/(?:rxjs|tslib)\//.test(url))
+    expect(loaded.length - others.length, 'of rxjs').toBeGreaterThan(0)
+    expect(others.filter((url) => !url.includes('/node_modules/reflexarc/dist/'))).toEqual([])
+    expect(others.length).toBeGreaterThanOrEqual(2)
+    expect(others.length).toBeLessThanOrEqual(8)
   })
 
   it('answers `reflexarc --help`', () => {
-    const { code, stdout } = run(
-      join(library.project, 'node_modules', '.bin', 'reflexarc'),
-      ['--help'],
-      library.project,
-    )
+    const { code, stdout } = run(reflexarc(), ['--help'], library.project)
     expect({ code, usage: /reflexarc/.test(stdout) }).toEqual({ code: 0, usage: true })
   })
 
@@ -183,23 +232,112 @@ describe('the package', () => {
   })
 })
 
+describe('reflexarc serve without its packages', () => {
+  it('says in one line what brings them', () => {
+    const { code, stderr } = run(reflexarc(), ['serve', '--store', 'memory:', '--mqtt', '0'], library.project)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: .* npm install fastify@5 .*prom-client@15 mqtt-packet@9\n$/),
+    ])
+  })
+})
+
 describe('reflexarc/host', () => {
+  beforeAll(() => {
+    const { devDependencies, peerDependencies } = manifest
+    const ofEngine = ['rxjs', 'fast-check']
+    const names = Object.keys(peerDependencies).filter((name) => !ofEngine.includes(name))
+    library.install(...names.map((name) => `${name}@${devDependencies[name]}`))
+  })
+
+  it('brings no package that has to be built on the way: none is native, none runs a script', () => {
+    const modules = join(library.project, 'node_modules')
+    const folders = readdirSync(modules).filter((name) => !/^(?:\.|@types$)/.test(name))
+    const installed = folders.flatMap((name) =>
+      name.startsWith('@') ? readdirSync(join(modules, name)).map((inner) => `${name}/${inner}`) : [name],
+    )
+    expect(installed).toEqual(expect.arrayContaining(['pg', 'fastify', '@fastify/swagger-ui']))
+    const built = installed.filter((name) => {
+      const { scripts = {} } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
+        scripts?: Record<string, string>
+      }
+      const runs = ['preinstall', 'install', 'postinstall'].some((step) => step in scripts)
+      return runs || existsSync(join(modules, name, 'binding.gyp'))
+    })
+    expect(built).toEqual([])
+  })
+
+  it('serves from a folder, with the threads of its store, and is asked by the client', async () => {
+    const serve: [string, ...string[]] = [reflexarc(), 'serve']
+    const options = ['--data', 'kept', '--empty', '--mqtt', '0', '--key', 'k', '--secret', 's']
+    await using served = new Served(library.project, options, { PATH: withNode }, serve)
+    const asking = `
+import { createClient } from 'reflexarc/client'
+const { broker } = createClient({ url: '${await served.listening()}', credentials: { key: 'k', secret: 's' } })
+await broker.posting.events('boiler-1', { temperature: 93 })
+console.log('posted')
+`
+    expect(mustRun(process.execPath, [inProject('posting.mjs', asking)], library.project)).toBe('posted\n')
+    expect(await served.end('SIGTERM')).toBe(0)
+  })
+
+  it.skipIf(oldNode === undefined)('says on a Node without SQLite what would be right', () => {
+    const cli = join(library.project, 'node_modules', 'reflexarc', 'dist', 'cli.js')
+    const { code, stderr } = run(oldNode ?? '', [cli, 'serve', '--data', 'never'], library.project)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: .* needs Node 24 or newer, .* is Node v2\d\.[^\n]*\n$/),
+    ])
+    expect(existsSync(join(library.project, 'never'))).toBe(false)
+  })
+
   const mounted = `
 import fastify from 'fastify'
+import { definePlug } from 'reflexarc'
 import { host, type KeyPair } from 'reflexarc/host'
 
 const app = fastify()
 const pairs: KeyPair[] = []
-await app.register(host, { store: 'memory:', prefix: '/rules', onFirstPair: (pair) => void pairs.push(pair) })
+const siren = definePlug({ name: 'siren', version: '1.0.0', kind: 'actuator', execute: () => ({ message: 'wailing' }) })
+await app.register(host, { plugs: [siren], store: 'memory:', prefix: '/rules', onFirstPair: (pair) => void pairs.push(pair) })
 const [pair] = pairs
 const authorization = \`Basic \${btoa(\`\${pair?.key}:\${pair?.secret}\`)}\`
-const answers = [await app.inject('/rules/'), await app.inject({ url: '/rules/', headers: { authorization } })]
+const answers = [
+  await app.inject('/rules/'),
+  await app.inject({ url: '/rules/', headers: { authorization } }),
+  await app.inject({ url: '/rules/api/actions/siren', headers: { authorization } }),
+]
 console.log(answers.map(({ statusCode }) => statusCode).join(' '))
 await app.close()
 `
 
+  it('compiles and runs with the copies of rxjs and fastify that the user has', () => {
+    library.install('rxjs@7.8.1', 'fastify@5.2.0')
+    const theirs = mounted.replace(
+      'await app.close()',
+      `
+const beat = definePlug({ name: 'beat', version: '1.0.0', kind: 'sensor', states: ['On'], execute: () => 'On' })
+const engine = createEngine({ plugs: [siren, beat] })
+let stopped = 0
+engine.events$.pipe(filter((event) => event.type === 'stopped')).subscribe(() => stopped++)
+const task = await engine.start({ sensors: [{ label: 'a', name: 'beat', resource: 'r' }] }, { resource: 'r' })
+await engine.stop(task.id)
+console.log(stopped)
+await app.close()`,
+    )
+    const text = `import { filter } from 'rxjs'\nimport { createEngine } from 'reflexarc'\n${theirs}`
+    expect(compile({ 'theirs.ts': text }, { skipLibCheck: true })).toBe('')
+    const printed = lines(mustRun(process.execPath, [inProject('theirs.ts', text)], library.project))
+    expect(printed.slice(-2)).toEqual(['401 200 200', '1'])
+    expect(existsSync(join(library.project, 'node_modules', 'reflexarc', 'node_modules'))).toBe(false)
+    const { devDependencies } = manifest
+    library.install(`rxjs@${devDependencies['rxjs']}`, `fastify@${devDependencies['fastify']}`)
+  })
+
   it('mounts on a server of the user, and ends with it', () => {
-    expect(lines(mustRun(process.execPath, [inProject('mounted.ts', mounted)], library.project)).at(-1)).toBe('401 200')
+    expect(lines(mustRun(process.execPath, [inProject('mounted.ts', mounted)], library.project)).at(-1)).toBe(
+      '401 200 200',
+    )
   })
 
   it('compiles there', () => {

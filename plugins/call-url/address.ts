@@ -1,4 +1,4 @@
-/** Which addresses are not the public internet. */
+/** What IP addresses are: public, private, in a network, or where clouds tell machines their credentials. */
 
 /** Address blocks that are not the public internet (IANA special-purpose registries), as [prefix, bits]. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
@@ -24,6 +24,77 @@ export function isPublicAddress(address: string): boolean {
   if (v4 !== undefined) return isPublicV4(v4)
   const groups = readV6(address)
   return groups !== undefined && isPublicV6(groups)
+}
+
+/** An address, or a range of them. */
+export interface Network {
+  /** 4 or 16 bytes */
+  readonly address: readonly number[]
+  /** how many of its first bits count */
+  readonly bits: number
+  /** the address as it was written, without brackets */
+  readonly text: string
+}
+
+/** The network that a text such as `10.0.0.0/8` or `fd12::1` means; undefined when it means none. */
+export function readNetwork(text: string): Network | undefined {
+  const [, written = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const groups = readV6(written)
+  const address = bytesOf(written)
+  if (address === undefined) return undefined
+  // bits of ::ffff:10.0.0.0/104 are counted in the long form
+  const shift = groups !== undefined && address.length === 4 ? 96 : 0
+  const bits = digits === undefined ? address.length * 8 : Number(digits) - shift
+  return bits >= 0 && bits <= address.length * 8 ? { address, bits, text: written } : undefined
+}
+
+/** Whether an IP address lies in a network; false for what is no address. */
+export function inNetwork(address: string, network: Network): boolean {
+  const bytes = bytesOf(address)
+  if (bytes === undefined || bytes.length !== network.address.length) return false
+  return bytes.every((byte, index) => {
+    const shift = 8 - Math.min(8, Math.max(0, network.bits - index * 8))
+    return byte >> shift === (network.address[index] ?? 0) >> shift
+  })
+}
+
+/** Where clouds answer machines with their credentials: all link-local addresses, and those that single clouds chose. */
+const METADATA = [
+  '169.254.0.0/16',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  'fe80::/10',
+  'fd00:ec2::/32',
+  'fd20:ce::/32',
+  'fd00:42::42',
+].flatMap((text) => readNetwork(text) ?? [])
+
+/** True for an address of cloud metadata, in any of the forms that lead there. */
+export function isMetadataAddress(address: string): boolean {
+  const groups = readV6(address)
+  const carried = groups === undefined ? undefined : carriedV4(groups)
+  return METADATA.some((network) => inNetwork(address, network) || (carried && inNetwork(carried, network)))
+}
+
+/** The IPv4 address that an address of a translation or a tunnel stands for. */
+function carriedV4(groups: readonly number[]): string | undefined {
+  const [first, second = 0, third = 0] = groups
+  const [high = 0, low = 0] = first === 0x2002 ? [second, third] : groups.slice(6)
+  const isCarried =
+    first === 0x2002 || (first === 0x64 && second === 0xff9b) || groups.slice(0, 5).every((group) => group === 0)
+  return isCarried ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined
+}
+
+/** 4 or 16 bytes; an IPv4 address in the long form (`::ffff:10.0.0.1`) is the short one. */
+function bytesOf(text: string): readonly number[] | undefined {
+  const v4 = readV4(text)
+  if (v4 !== undefined) return [v4 >>> 24, (v4 >>> 16) & 255, (v4 >>> 8) & 255, v4 & 255]
+  const groups = readV6(text)
+  if (groups === undefined) return undefined
+  const bytes = groups.flatMap((group) => [group >> 8, group & 255])
+  const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)
+  return isMapped ? bytes.slice(12) : bytes
 }
 
 /** True for text that is an IP address, with or without the brackets of URLs. */

@@ -1,6 +1,7 @@
 /** One HTTP call with its bounds: time, size, redirects, and addresses that are checked before each connection. */
 import { AppError } from '../../src/plug.ts'
-import { isAddress, isPublicAddress } from './address.ts'
+import { isAddress } from './address.ts'
+import type { AllowList } from './allow-list.ts'
 import type { OutboundResponse, Transport } from './transport.ts'
 
 export interface Exchange {
@@ -31,14 +32,10 @@ export function urlOf(text: string): URL {
 }
 
 /**
- * Calls a URL and follows redirects; each host on the way must be public or named in `allowed`. Throws `PLUG_FAILED`
+ * Calls a URL and follows redirects; each address on the way must be public or allowed, and none is of cloud metadata. Throws `PLUG_FAILED`
  * with a text that names hosts at most.
  */
-export async function exchange(
-  first: Exchange,
-  transport: Transport,
-  allowed: ReadonlySet<string>,
-): Promise<OutboundResponse> {
+export async function exchange(first: Exchange, transport: Transport, allowed: AllowList): Promise<OutboundResponse> {
   let { method, body } = first
   let headers = first.headers
   let url = urlOf(first.url)
@@ -64,7 +61,7 @@ export async function exchange(
   throw new AppError('PLUG_FAILED', `${url.hostname} is the end of more than ${MAX_REDIRECTS} redirects`)
 }
 
-async function addressOf(url: URL, transport: Transport, allowed: ReadonlySet<string>): Promise<string> {
+async function addressOf(url: URL, transport: Transport, allowed: AllowList): Promise<string> {
   const host = url.hostname
   let addresses: readonly string[]
   try {
@@ -74,8 +71,11 @@ async function addressOf(url: URL, transport: Transport, allowed: ReadonlySet<st
   }
   const [address] = addresses
   if (address === undefined) throw new AppError('PLUG_FAILED', `the name ${host} has no address`)
-  if (allowed.has(host) || addresses.every(isPublicAddress)) return address
-  throw new AppError('PLUG_FAILED', `${host} is not on the public internet; its host must allow it by name`)
+  for (const one of addresses) {
+    const refusal = allowed.refusal(url, one)
+    if (refusal !== undefined) throw new AppError('PLUG_FAILED', refusal)
+  }
+  return address
 }
 
 async function send(url: URL, call: Exchange, address: string, transport: Transport): Promise<OutboundResponse> {

@@ -1,12 +1,13 @@
 /** A sensor and an actuator that call a URL by a transport that the host gives them. */
 import { AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '../../src/plug.ts'
+import { AllowList } from './allow-list.ts'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
 import type { Transport } from './transport.ts'
 
 export interface CallUrlOptions {
   /** the way out; without one every call fails, so that simulations stay offline and repeat */
   readonly transport?: Transport
-  /** host names and addresses that may be called although they are private, such as `localhost` */
+  /** names, addresses and networks that may be called although they are private, such as `localhost:8080` or `10.0.0.0/8` */
   readonly allow?: readonly string[]
 }
 
@@ -15,7 +16,7 @@ const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 
 const LIMITS =
-  'At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them by name. Offline unless the host gives it a transport.'
+  'At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them, those of cloud metadata never. Offline unless the host gives it a transport.'
 
 const shared = {
   name: 'callURL',
@@ -122,7 +123,7 @@ export function createCallUrlActuator(options: CallUrlOptions = {}): Plug {
 type Request = Omit<Exchange, 'signal'>
 
 function caller({ transport, allow = [] }: CallUrlOptions): (request: Request, signal: AbortSignal) => Promise<Called> {
-  const allowed = new Set([...allow, ...(transport?.allow ?? [])])
+  const allowed = new AllowList([...allow, ...(transport?.allow ?? [])])
   return async (request, signal) => {
     if (transport === undefined) throw offline()
     const { status, statusText, body } = await exchange({ ...request, signal }, transport, allowed)

@@ -3,7 +3,7 @@
  * what is told about a call; those are decided before and after.
  */
 export interface Transport {
-  /** host names and addresses that may be called although they are private */
+  /** names, addresses and networks that may be called although they are private */
   readonly allow?: readonly string[]
   /** IP addresses of a host name; rejects when there are none */
   resolve(host: string): Promise<readonly string[]>

@@ -11,7 +11,7 @@ import {
   sampleTime,
 } from '../../src/plug.ts'
 import type { WindowReach } from '../window/timed-window.ts'
-import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take, type Statistic } from './statistics.ts'
+import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take } from './statistics.ts'
 
 /** Statistics over the last samples or the last while, compared with limits. */
 export const windowStats = definePlug({
@@ -92,7 +92,7 @@ export const windowStats = definePlug({
     const { late } = memory
     const all = statisticsOf(memory)
     if (all.count === 0) return { state: 'Collecting', rawData: { count: 0, late }, internalState: memory }
-    const value = statisticOf(memory, all, statistic as Statistic, percentile)
+    const value = statisticOf(memory, all, statistic, percentile)
     const result = { rawData: { value, ...all, late }, internalState: memory }
     if (all.count < minimum) return { state: 'Collecting', ...result }
     if (upperLimit !== undefined && value > upperLimit) return { state: 'Above', ...result }

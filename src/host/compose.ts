@@ -1,4 +1,5 @@
 /** The only place that creates things: storage, services, and what lets people in. */
+import type { Plug } from '../plug.ts'
 import type { CollectionSpec, Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
@@ -11,6 +12,7 @@ import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
+import { requireSqlite } from './requirements.ts'
 import type { HostedService } from './hosted-service.ts'
 import { SERVICES } from './service-table.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
@@ -30,6 +32,8 @@ export interface Making {
   /** epoch ms; default: a clock that never goes back */
   readonly now?: () => number
   readonly openStorage?: (config: Config) => Promise<Storage>
+  /** plugs beside the built-in ones; the same list until they are others */
+  readonly plugs?: () => readonly Plug[]
   /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
   /** of requests and of the stop */
@@ -38,10 +42,13 @@ export interface Making {
   readonly diskStats?: SpaceStats
 }
 
+const NO_PLUGS: readonly Plug[] = []
+
 /** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
   const { services = SERVICES, openStorage = openMedium } = making
   const lasting = config.store.medium !== 'memory'
+  if (lasting && making.openStorage === undefined) requireSqlite()
   if (lasting) openDataFolder(config.data)
   const serviceLog = new HostLog()
   const clock = new HostClock(serviceLog)
@@ -64,6 +71,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       config,
       now,
       atLeast: clock.atLeast,
+      plugs: making.plugs ?? (() => NO_PLUGS),
       serviceRegistry: {},
       checkPair,
     })

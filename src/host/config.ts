@@ -1,6 +1,7 @@
 /** The options of a host: by flag, by environment, by default. */
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
@@ -28,6 +29,10 @@ export interface Config {
   readonly logLevel: LogLevel
   /** addresses of proxies that are believed, with commas between them; undefined: none */
   readonly trustProxy: string | undefined
+  /** private addresses that callURL may call */
+  readonly allowUrl: readonly string[]
+  /** files and folders with plugs beside the built-in ones */
+  readonly plugs: readonly string[]
   readonly limits: Limits
   readonly issuer: ForeignIssuer | undefined
 }
@@ -43,6 +48,8 @@ export interface Option {
   /** how help names the value; absent for a switch */
   readonly value?: string
   readonly default?: string
+  /** may be given several times; in the environment with commas between */
+  readonly many?: true
   readonly help: string
 }
 
@@ -72,6 +79,20 @@ export const OPTIONS = {
   },
   tenant: { flag: 'tenant', env: 'REFLEXARC_TENANT', value: 'name', default: 'default', help: 'the first tenant' },
   only: { flag: 'only', env: 'REFLEXARC_ONLY', value: 'services', help: 'serve a part, such as rules,alarms' },
+  plugs: {
+    flag: 'plugs',
+    env: 'REFLEXARC_PLUGS',
+    value: 'path',
+    many: true,
+    help: 'ES module that exports plugs made by definePlug, or a folder of such; read again on SIGHUP',
+  },
+  allowUrl: {
+    flag: 'allow-url',
+    env: 'REFLEXARC_ALLOW_URL',
+    value: 'place',
+    many: true,
+    help: 'private name, address or network that callURL may call, such as intranet.local:8080 or 10.0.0.0/8',
+  },
   empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
   logLevel: {
     flag: 'log-level',
@@ -125,8 +146,8 @@ export const OPTIONS = {
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
-/** Values as they were given; `true` for a switch. */
-export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | undefined>>>
+/** Values as they were given; `true` for a switch, a list for what may be given several times. */
+export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | readonly string[] | undefined>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Everything that is wrong is thrown at once, as `USAGE`. `services`: the names that `--only` may have. */
@@ -149,6 +170,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     return value
   }
   const text = (name: OptionName) => look(name).text
+  const list = (name: OptionName): readonly string[] => {
+    const flag = given[name]
+    const items = Array.isArray(flag) ? flag.map(String) : (text(name) ?? '').split(',')
+    return items.map((item) => item.trim()).filter((item) => item !== '')
+  }
 
   const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
   const mqtt = read('mqtt', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT usually has 1883')
@@ -185,6 +211,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
     problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
   }
+  const allowUrl = list('allowUrl')
+  problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 
   const issuer = text('issuer')
@@ -201,6 +229,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     demo: !['true', '1'].includes(text('empty') ?? ''),
     logLevel: logLevel ?? 'info',
     trustProxy,
+    allowUrl,
+    plugs: list('plugs'),
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,

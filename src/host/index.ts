@@ -5,6 +5,7 @@ import type { KeyPair } from './auth/api-keys.ts'
 import { compose, type Making } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
 import { makeDemos } from './demo.ts'
+import type { Plug } from '../plug.ts'
 import { mount } from './mount.ts'
 import { SERVICES } from './service-table.ts'
 
@@ -13,7 +14,9 @@ import { SERVICES } from './service-table.ts'
  * `data`, `store`, `key`, `secret`, `tenant`, `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ...
  * The environment is not read. A `prefix` puts everything below a path.
  */
-export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy'> {
+export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs'> {
+  /** plugs of your own, made by `definePlug`, which rules may name beside the built-in ones */
+  readonly plugs?: readonly Plug[]
   readonly prefix?: string
   /** true: a store that has nothing gets the demo data of `reflexarc serve`; default false */
   readonly demo?: boolean
@@ -23,7 +26,7 @@ export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 
 
 /**
  * `await app.register(host, { data: './data', prefix: '/rules' })`. It opens its store when the server becomes ready
- * and closes it with the server. Rejects with `USAGE` or `STORE`.
+ * and closes it with the server. Rejects with `USAGE`, `PLUG` or `STORE`.
  */
 export function host(app: FastifyInstance, options: HostOptions): Promise<void> {
   return mountHost(app, options, {})
@@ -31,9 +34,9 @@ export function host(app: FastifyInstance, options: HostOptions): Promise<void> 
 
 /** As `host`, with parts from elsewhere. */
 export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
-  const { onFirstPair, prefix: _prefix, demo = false, ...given } = options
+  const { onFirstPair, prefix: _prefix, demo = false, plugs, ...given } = options
   const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
-  const composed = await compose(config, making)
+  const composed = await compose(config, { ...(plugs && { plugs: () => plugs }), ...making })
   app.addHook('onClose', () => composed.close())
   try {
     const first = await firstPair(composed.keyPairs, config)

@@ -1,8 +1,9 @@
 /** Makes the rules service of a host, and what runs its tasks. */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
-import { createBuiltins } from '../../plugins/index.ts'
+import { builtins, createBuiltins } from '../../plugins/index.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
+import { createRegistry } from '../core/plug/registry.ts'
 import { generatorHere } from '../generate.ts'
 import { machineTimers } from '../machine/timers.ts'
 import type { Plug } from '../plug.ts'
@@ -19,7 +20,7 @@ import { nodeTransport } from './transport/node-transport.ts'
 /** Timers of a fleet wake the process at most 100 times a second. */
 const REST_MS = 10
 
-/** The rules service over the durable runner, with all built-in plugs. */
+/** The rules service over the durable runner, with all built-in plugs and those of the host. Throws `PLUG`. */
 export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
 
 /** The same with more plugs, and with states that are stored otherwise. */
@@ -29,19 +30,22 @@ export function makeRulesWith(
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
   const { storage, gauges, now, atLeast, serviceRegistry, logger } = parts
-  const plugs = perTenant((tenant) => [
-    ...createBuiltins({
+  // said at once, not when a tenant asks for the first time
+  createRegistry([...builtins, ...more, ...parts.plugs()])
+  const equipped = perTenant((tenant) =>
+    createBuiltins({
       clock: () => performance.now(),
-      outbound: { transport: nodeTransport() },
+      outbound: { transport: nodeTransport({ allow: parts.config.allowUrl }) },
       services: plugServices(tenant, serviceRegistry, machineTimers.later),
     }),
-    ...more,
-  ])
+  )
+  const plugs = perTenant((tenant) => derived(parts.plugs, (given) => [...equipped(tenant), ...more, ...given]))
+  const uncheckedPlugs = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
   const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
   const generate = generatorHere()
   const runner = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
-    plugs: perTenant((tenant) => plugs(tenant).map(unchecked)),
+    plugs: (tenant) => uncheckedPlugs(tenant)(),
     ports,
     scheduler: new HostScheduler(now),
     reached: atLeast,
@@ -60,7 +64,7 @@ export function makeRulesWith(
   const service = createRulesService({
     storage,
     runner,
-    plugs,
+    plugs: (tenant) => plugs(tenant)(),
     ports,
     now,
     newId: () => timeOrderedId(now()),
@@ -81,6 +85,22 @@ export function makeRulesWith(
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
 function unchecked(plug: Plug): Plug {
   return { ...plug, check: undefined }
+}
+
+/** What follows from a list, made anew when it is another one: who asks again gets the same. */
+function derived(
+  source: () => readonly Plug[],
+  make: (list: readonly Plug[]) => readonly Plug[],
+): () => readonly Plug[] {
+  let of = source()
+  let made = make(of)
+  return () => {
+    if (source() !== of) {
+      of = source()
+      made = make(of)
+    }
+    return made
+  }
 }
 
 /** Made once for each tenant: who asks again gets the same. */

@@ -1,7 +1,7 @@
 /** Adds a listener for MQTT to the broker of a host. */
 import { randomUUID } from 'node:crypto'
 import type { BrokerService } from '../services/broker/contract.ts'
-import { openMqtt, type MqttListener } from '../services/broker/mqtt/listener.ts'
+import type { MqttListener } from '../services/broker/mqtt/listener.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
@@ -22,6 +22,8 @@ export function withMqtt(
     address: () => listener && `mqtt://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
     async start(closing) {
       await hosted.start(closing)
+      // Only when it is asked for: the package that reads MQTT is not everybody's.
+      const { openMqtt } = await import('../services/broker/mqtt/listener.ts')
       listener = await openMqtt({
         api: (caller) => broker.as(caller),
         authenticate: checkPair,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { BlobMedium } from '../storage/blob-medium.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { Config } from './config.ts'
+import { requireSqlite } from './requirements.ts'
 
 /** Opens the store that was chosen. Only its own medium is loaded. `STORE` when it cannot be used. */
 export async function openMedium({ store, data }: Pick<Config, 'store' | 'data'>): Promise<Storage> {
@@ -10,6 +11,7 @@ export async function openMedium({ store, data }: Pick<Config, 'store' | 'data'>
     const { openMemory } = await import('../storage/memory/open-memory.ts')
     return openMemory()
   }
+  requireSqlite()
   if (store.medium === 'sqlite') await refuseTaken(data)
   const blobs = await openObjects(join(data, 'blobs'))
   try {

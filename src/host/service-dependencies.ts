@@ -1,5 +1,6 @@
 /** What a service of a host is made of, and how it is made. */
 import type { Logger } from '../kernel/logger.ts'
+import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
@@ -20,6 +21,8 @@ export interface ServiceDependencies {
   readonly now: () => number
   /** Something stored was done at this time, epoch ms: `now` is not earlier. */
   readonly atLeast: (time: number) => void
+  /** the plugs of this host beside the built-in ones; the same list until they are others */
+  readonly plugs: () => readonly Plug[]
   /** where each service is found by the others; whoever makes one puts it in */
   readonly serviceRegistry: ServiceRegistry
 }

@@ -1,13 +1,23 @@
-/** The version of this package. */
+/** What the manifest of this package says: its version, and which packages it works with. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** From the package.json above this file, wherever the build has put it. */
-export function ownVersion(): string {
+interface Manifest {
+  readonly version: string
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** The package.json above this file, wherever the build has put it. */
+export function ownManifest(): Manifest {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const path = join(folder, 'package.json')
-    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
-    if (folder === dirname(folder)) return 'unknown'
+    if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    if (folder === dirname(folder)) return { version: 'unknown' }
   }
+}
+
+/** The version of this package. */
+export function ownVersion(): string {
+  return ownManifest().version
 }

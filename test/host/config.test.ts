@@ -28,6 +28,8 @@ describe('the options', () => {
       demo: true,
       logLevel: 'info',
       trustProxy: undefined,
+      allowUrl: [],
+      plugs: [],
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,
     })
@@ -43,6 +45,9 @@ describe('the options', () => {
     ['a pair', {}, { REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 's:t' }, { pair: { key: 'k', secret: 's:t' } }],
     ['half of it each', { key: 'k' }, { REFLEXARC_API_SECRET: 's' }, { pair: { key: 'k', secret: 's' } }],
     ['a part', { only: 'alarms, rules' }, {}, { only: ['alarms', 'rules'] }],
+    ['places', { allowUrl: ['10.0.0.0/8', 'a.local:80'] }, {}, { allowUrl: ['10.0.0.0/8', 'a.local:80'] }],
+    ['paths', { plugs: ['a.mjs', 'b, c'] }, {}, { plugs: ['a.mjs', 'b, c'] }],
+    ['paths from outside', {}, { REFLEXARC_PLUGS: 'a.mjs, b' }, { plugs: ['a.mjs', 'b'] }],
     ['no demo', { empty: true }, {}, { demo: false }],
     ['no demo, from outside', {}, { REFLEXARC_EMPTY: '1' }, { demo: false }],
     ['memory', { store: 'memory:' }, {}, { store: { medium: 'memory' } }],
@@ -95,6 +100,10 @@ describe('the options', () => {
     [
       { jwks: 'http://issuer.example' },
       '--jwks: "http://issuer.example" cannot be used; write an https address, or http on this machine',
+    ],
+    [
+      { allowUrl: ['10.0.0.0/8', '169.254.169.254'] },
+      '--allow-url: "169.254.169.254" cannot be allowed; it leads to the metadata of a cloud',
     ],
     [{ issuer: 'i' }, '--issuer and --audience: they say which tokens are good, but --jwks is not given'],
   ])('%j is refused with what would be right', (given, problem) => {

@@ -1,6 +1,8 @@
+import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { host, mountHost, type HostOptions, type KeyPair } from '../../src/host/index.ts'
+import { definePlug } from '../../src/plug.ts'
 import { sampleService } from './sample-service.ts'
 import { basic } from './sample-host.ts'
 import { smallStore } from './small-store.ts'
@@ -116,6 +118,47 @@ describe("the host on somebody else's server", () => {
     const registered = app.register((scope, options: HostOptions) => mountHost(scope, options, parts), given)
     await expect(Promise.resolve(registered)).rejects.toThrow('no template can be read')
     expect([parts.store.closed, parts.service.life]).toEqual([true, ['stop']])
+  })
+
+  it('runs the plugs of its owner, and refuses those that it has already', async () => {
+    const siren = definePlug({
+      name: 'siren',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: ({ task }) => ({ message: `wailing at ${task.RESOURCE}` }),
+    })
+    await using app = fastify()
+    await app.register(host, { ...given, plugs: [siren] })
+    const ran = await app.inject({
+      method: 'POST',
+      url: '/api/actions/siren',
+      headers,
+      payload: { resource: 'boiler-1' },
+    })
+    expect([ran.statusCode, ran.body]).toEqual([200, expect.stringContaining('wailing at')])
+    const log = definePlug({ name: 'log', version: '1.0.0', kind: 'actuator', execute: () => undefined })
+    const twice = Promise.resolve(fastify().register(host, { ...given, plugs: [log] }))
+    await expect(twice).rejects.toThrow('the actuator log 1.0.0 is given twice')
+  })
+
+  it('lets callURL reach the private places that are allowed, and no others', async () => {
+    await using target = fastify()
+    target.get('/', () => 'inside')
+    await target.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = target.server.address() as AddressInfo
+    await using app = fastify()
+    await app.register(host, { ...given, prefix: '/open', allowUrl: [`127.0.0.0/8:${port}`] })
+    await app.register(host, { ...given, prefix: '/shut' })
+    const payload = { properties: { method: 'GET', url: `http://127.0.0.1:${port}/` } }
+    const states: unknown[] = []
+    for (const prefix of ['/open', '/shut']) {
+      const ran = await app.inject({ method: 'POST', url: `${prefix}/api/sensors/callURL`, headers, payload })
+      states.push(ran.json<object>())
+    }
+    expect(states).toMatchObject([
+      { rawData: { data: 'inside' } },
+      { rawData: { error: expect.stringContaining('not on the public') as string } },
+    ])
   })
 
   it('refuses options with all that is wrong', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../plugins/call-url/address.ts'
+import { isMetadataAddress, isPublicAddress } from '../../plugins/call-url/address.ts'
+import { AllowList } from '../../plugins/call-url/allow-list.ts'
 import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
 import type { OutboundRequest, OutboundResponse } from '../../plugins/call-url/transport.ts'
 import { actsWith } from '../../src/core/plug/acts-with.ts'
@@ -10,6 +11,7 @@ const names: Record<string, readonly string[]> = {
   'example.com': ['93.184.216.34'],
   'other.example': ['151.101.1.6'],
   'inside.example': ['10.0.0.7'],
+  'cloud.example': ['10.0.0.9', '169.254.169.254'],
   'both.example': ['93.184.216.34', '127.0.0.1'],
   localhost: ['127.0.0.1'],
 }
@@ -167,6 +169,92 @@ describe('callURL', () => {
     ['1:2', false],
   ])('the address %s is public: %s', (address, isPublic) => {
     expect(isPublicAddress(address)).toBe(isPublic)
+  })
+})
+
+describe('what callURL is allowed', () => {
+  const refuses = (allow: readonly string[], url: string, address: string) =>
+    new AllowList(allow).refusal(new URL(url), address) !== undefined
+
+  it.each([
+    ['intranet.local', 'https://intranet.local:8443/', '10.0.0.1', false],
+    ['Intranet.local.', 'http://intranet.local./', '10.0.0.1', false],
+    ['intranet.local', 'http://x.intranet.local/', '10.0.0.1', true],
+    ['intranet.local:8080', 'http://intranet.local:8080/', '10.0.0.1', false],
+    ['intranet.local:8080', 'http://intranet.local/', '10.0.0.1', true],
+    ['intranet.local:80', 'http://intranet.local/', '10.0.0.1', false],
+    ['intranet.local:80', 'https://intranet.local/', '10.0.0.1', true],
+    ['http://intranet.local', 'http://intranet.local/x', '10.0.0.1', false],
+    ['http://intranet.local', 'https://intranet.local/x', '10.0.0.1', true],
+    ['https://intranet.local:9000/', 'https://intranet.local:9000/x', '10.0.0.1', false],
+    ['10.0.0.0/8', 'http://any.example/', '10.200.3.4', false],
+    ['10.0.0.0/8', 'http://any.example/', '11.0.0.1', false],
+    ['10.0.0.0/8', 'http://any.example/', '192.168.0.1', true],
+    ['192.168.4.0/22', 'http://any.example/', '192.168.7.255', false],
+    ['192.168.4.0/22', 'http://any.example/', '192.168.8.0', true],
+    ['10.0.0.0/8', 'http://[::ffff:10.0.0.1]/', '::ffff:a00:1', false],
+    ['10.0.0.0/8:8080', 'http://any.example/', '10.0.0.1', true],
+    ['127.0.0.1:8080', 'http://localhost:8080/', '127.0.0.1', false],
+    ['fd12::/16', 'http://any.example/', 'fd12:3::1', false],
+    ['fd12::/16', 'http://any.example/', 'fd13::1', true],
+    ['[fd12::1]:443', 'https://[fd12::1]/', 'fd12::1', false],
+    ['[fd12::1]:443', 'http://[fd12::1]/', 'fd12::1', true],
+    ['0.0.0.0/0', 'http://any.example/', 'fd12::1', true],
+  ])('%s: %s at %s is refused: %s', (allow, url, address, isRefused) => {
+    expect(refuses([allow], url, address)).toBe(isRefused)
+  })
+
+  it.each(['', 'a b', '10.0.0.0/33', '10.0.0', 'a:0', 'a:70000', '[a]:1', 'http://a/path', 'ftp://a', 'fd::/129', '*'])(
+    'cannot be %j',
+    (text) => {
+      expect(() => new AllowList([text])).toThrow('cannot be allowed; write a name, an address or a network')
+    },
+  )
+
+  it.each([
+    '169.254.169.254',
+    '169.254.170.2',
+    '::ffff:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    'fe80::a9fe:a9fe%eth0',
+    '100.100.100.200',
+    '168.63.129.16',
+  ])('is never %s, whatever is allowed and whatever name led there', (address) => {
+    const everything = ['0.0.0.0/0', '::/0', 'any.example', 'localhost']
+    expect(isMetadataAddress(address)).toBe(true)
+    expect(new AllowList(everything).refusal(new URL('http://any.example/'), address)).toContain('metadata of a cloud')
+    expect(() => new AllowList([address.split('%')[0] ?? ''])).toThrow('it leads to the metadata of a cloud')
+  })
+
+  it.each(['8.8.8.8', '10.0.0.1', '100.100.100.201', 'fd00::1', '2606:4700::a9fe:a9fe', 'x'])(
+    'may be %s, which is no metadata',
+    (address) => {
+      expect(isMetadataAddress(address)).toBe(false)
+    },
+  )
+
+  it('is never a name of metadata, wherever it leads', () => {
+    const all = new AllowList(['0.0.0.0/0'])
+    expect(all.refusal(new URL('http://metadata.google.internal./'), '10.0.0.1')).toContain('metadata of a cloud')
+    expect(() => new AllowList(['http://metadata.google.internal/'])).toThrow('it leads to the metadata of a cloud')
+  })
+
+  it('is looked at for each address of a name, and after each redirect', async () => {
+    const { call, asked } = outbound(
+      {
+        'http://inside.example/': { status: 302, location: 'http://cloud.example/latest/' },
+        'http://localhost:8080/': {},
+      },
+      { allow: ['10.0.0.0/8', 'cloud.example', 'localhost:8080'] },
+    )
+    expect((await call({ url: 'http://localhost:8080/' })).state).toBe('Success')
+    const led = await call({ url: 'http://inside.example/' })
+    expect(led.rawData?.['error']).toContain('cloud.example leads to the metadata of a cloud')
+    expect(asked.map(({ url }) => url)).toEqual(['http://localhost:8080/', 'http://inside.example/'])
   })
 })
 

@@ -27,7 +27,7 @@ const CORE_PACKAGES = [
   'acorn',
   // an interpreter of its own for scripts, so that they never run in ours
   'quickjs-emscripten-core',
-  '@jitl/quickjs-singlefile-mjs-release-sync',
+  '@jitl/quickjs-singlefile-browser-release-sync',
 ]
 
 /** The first row whose `from` fits a file is the one that counts. */

@@ -7,6 +7,7 @@
  */
 import type { SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { PlugRegistry } from '../plug/plug.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -68,10 +69,11 @@ export class CoreEngine implements Engine {
     (id, listener) => this.#watch(id, listener),
   )
 
-  constructor(options: EngineOptions) {
+  /** `registry`: of a host whose plugs may be replaced while the engine runs */
+  constructor(options: EngineOptions, registry: PlugRegistry = createRegistry(options.plugs)) {
     this.#options = options
     this.#ports = options.ports ?? {}
-    this.#preparer = new Preparer(createRegistry(options.plugs))
+    this.#preparer = new Preparer(registry)
     this.#limits = limitsOf(options)
     this.#events = new EventStream(
       (error) => this.#report('a subscriber threw', error),

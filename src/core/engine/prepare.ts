@@ -6,7 +6,7 @@ import { validationError, type Issue } from '../../kernel/errors.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import { compileRule } from '../graph/compile.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { PlugRegistry } from '../plug/plug.ts'
+import type { Plug, PlugRegistry } from '../plug/plug.ts'
 import type { CheckOptions } from '../rule/check/report.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -41,10 +41,13 @@ const MAX_GRAPHS = 1000
 
 export class Preparer {
   readonly #plugs: PlugRegistry
-  readonly #sources = new LruCache<string, Source>(MAX_SOURCES)
+  /** the plugs of what is kept in `#sources` */
+  #list: readonly Plug[]
+  #sources = new LruCache<string, Source>(MAX_SOURCES)
 
   constructor(plugs: PlugRegistry) {
     this.#plugs = plugs
+    this.#list = plugs.list()
   }
 
   /** Throws `VALIDATION` with every problem of the rule and its settings. */
@@ -77,6 +80,10 @@ export class Preparer {
 
   /** `overrides`: of a rule that was made of a template; a template says by itself. */
   #source(input: Rule | Template, overrides: VariableOverrides, options: CheckOptions): Source {
+    if (this.#list !== this.#plugs.list()) {
+      this.#list = this.#plugs.list()
+      this.#sources = new LruCache(MAX_SOURCES)
+    }
     const text = textOf(overrides.byStream.length === 0 ? input : [input, overrides])
     const key = `${options.strict === true ? 'strict ' : ''}${text}`
     const known = this.#sources.get(key)

@@ -128,8 +128,15 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly signal: AbortSignal
 }
 
+/** The values of an enum, else any text. */
+type TextOf<F extends InputField> = F extends {
+  format: { type: 'enum'; values: readonly (infer Value extends string)[] }
+}
+  ? Value
+  : string
+
 type FieldValue<F extends InputField> = F['type'] extends 'string'
-  ? string
+  ? TextOf<F>
   : F['type'] extends 'boolean'
     ? boolean
     : F['type'] extends 'integer' | 'long' | 'float' | 'double'

@@ -40,6 +40,28 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
   return { resolve, find: (kind, name, version) => resolve(kind, name, version)?.plug, list: () => all }
 }
 
+/**
+ * The plugs of a list that may be replaced as a whole: `source` is asked at each use, and gives the same list as long as
+ * nothing changed. Whoever keeps what follows from the plugs compares `list()` with what it was. Throws as `createRegistry`.
+ */
+export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
+  let given = source()
+  let known = createRegistry(given)
+  const current = (): PlugRegistry => {
+    const now = source()
+    if (now !== given) {
+      known = createRegistry(now)
+      given = now
+    }
+    return known
+  }
+  return {
+    resolve: (kind, name, version) => current().resolve(kind, name, version),
+    find: (kind, name, version) => current().find(kind, name, version),
+    list: () => current().list(),
+  }
+}
+
 /** `versions`: the newest first. */
 function resolved(versions: readonly Version[], wanted: string | undefined): ResolvedPlug | undefined {
   const first = (by: ResolvedPlug['by'], fits: (version: Version) => boolean): ResolvedPlug | undefined => {

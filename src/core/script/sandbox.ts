@@ -7,7 +7,7 @@
  * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
  * SANDBOX-4 Nothing waits but for the loading of an interpreter.
  */
-import variant from '@jitl/quickjs-singlefile-mjs-release-sync'
+import variant from '@jitl/quickjs-singlefile-browser-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,

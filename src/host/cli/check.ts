@@ -11,7 +11,12 @@ export const defineCheck: DefineCommand = (program, start) => {
       'Checks rule or template files and prints every problem at once: where, what is wrong, what would be right.',
     )
     .argument('<rule...>', 'JSON files; - is standard input')
-    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .option(
+      '--plugs <path>',
+      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
+      gather,
+      [],
+    )
     .option('--strict', 'a property that its plug does not declare is an error')
     .option('--json', 'print [{ file, issues }]')
     .addHelpText('after', '\nExample:\n  reflexarc check fixtures/rules/overheating.json')

@@ -27,7 +27,12 @@ export const defineDiff: DefineCommand = (program, start) => {
     .option('--late', 'take messages older than the one before as late, in the order of the recording')
     .option('--all', 'print every difference, not only the first fifty')
     .option('--json', 'print one JSON object')
-    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .option(
+      '--plugs <path>',
+      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
+      gather,
+      [],
+    )
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',

@@ -12,7 +12,12 @@ export const definePlugs: DefineCommand = (program, start) => {
         'types, defaults and examples, its states, what it gives, and a node to copy.',
     )
     .argument('[name]', 'name of a plug; a sensor and an actuator may share one')
-    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .option(
+      '--plugs <path>',
+      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
+      gather,
+      [],
+    )
     .option('--json', 'print [{ name, version, kind, states, input, output, ... }]')
     .addHelpText('after', '\nExample:\n  reflexarc plugs holdsFor')
     .action((name: string | undefined, options: PlugsOptions) => {

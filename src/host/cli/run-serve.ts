@@ -1,20 +1,33 @@
 /** What `serve` does: a host until the process is told to stop. */
+import { messageOf } from '../../kernel/errors.ts'
 import { readConfig, type Given } from '../config.ts'
 import { startHost, STOP_PATIENCE, type RunningHost } from '../running-host.ts'
 import type { DemoRequest } from '../hosted-service.ts'
 import { SERVICES } from '../service-table.ts'
 import { keepHeapSteady } from '../steady-heap.ts'
+import { readPlugs } from './load-plugs.ts'
 import type { Terminal } from './terminal.ts'
 
 /** ms from the signal to the end, whatever hangs: what is left when requests were cut off is there to flush */
 const LAST_CALL = STOP_PATIENCE + 3_500
 
-/** Serves until the process is told to stop. Throws `USAGE`, `LISTEN` or `STORE` when it cannot start. */
+/** Serves until the process is told to stop. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` when it cannot start. */
 export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
   keepHeapSteady()
   const config = readConfig(given, process.env, [...SERVICES.keys()])
   const told = stopSignal().then(() => lastCall(terminal))
-  const host = await startHost(config, { write: (line) => terminal.err(line) })
+  let plugs = await readPlugs(config.plugs)
+  const host = await startHost(config, { write: (line) => terminal.err(line) }, { plugs: () => plugs })
+  if (config.plugs.length > 0) {
+    onHangUp(async () => {
+      try {
+        plugs = await readPlugs(config.plugs)
+        host.app.log.info({ plugs: plugs.map(({ name, version }) => `${name} ${version}`) }, 'plugs are read again')
+      } catch (error) {
+        host.app.log.error(`plugs stay as they are: ${messageOf(error)}`)
+      }
+    })
+  }
   const also = host.also.map((one) => `also on ${one}`)
   const lines = [
     `reflexarc listening on ${host.url}`,
@@ -29,6 +42,14 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
   // Should anything keep the process although all is done, it ends all the same.
   setTimeout(() => process.exit(0), 200).unref()
   return 0
+}
+
+/** One after the other: what is read last is what counts. */
+function onHangUp(work: () => Promise<void>): void {
+  let before = Promise.resolve()
+  process.on('SIGHUP', () => {
+    before = before.then(work)
+  })
 }
 
 /** Whatever hangs, also on the way up, the process ends. */

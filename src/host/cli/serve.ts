@@ -1,6 +1,7 @@
 /** The command `serve` and its options. */
 import { OPTIONS, type Given, type Option } from '../config.ts'
-import type { DefineCommand } from './command.ts'
+import { requirePackages } from '../requirements.ts'
+import { gather, type DefineCommand } from './command.ts'
 
 /** `reflexarc serve`: everything on one port until it is told to stop. */
 export const defineServe: DefineCommand = (program, start) => {
@@ -13,12 +14,17 @@ export const defineServe: DefineCommand = (program, start) => {
         'Each option can also come from the environment; an option on the command line wins.',
     )
   const options: readonly Option[] = Object.values(OPTIONS)
-  for (const { flag, env, value, help, default: usual } of options) {
-    const notes = [env, ...(usual === undefined ? [] : [`default ${usual}`])].join(', ')
-    command.option(`--${flag}${value === undefined ? '' : ` <${value}>`}`, `${help} (${notes})`)
+  for (const { flag, env, value, help, default: usual, many } of options) {
+    const notes = [env, ...(usual === undefined ? [] : [`default ${usual}`]), ...(many ? ['repeatable'] : [])].join(
+      ', ',
+    )
+    const [flags, text] = [`--${flag}${value === undefined ? '' : ` <${value}>`}`, `${help} (${notes})`] as const
+    if (many) command.option(flags, text, (one: string, earlier?: readonly string[]) => gather(one, earlier ?? []))
+    else command.option(flags, text)
   }
   command.addHelpText('after', '\nExample:\n  reflexarc serve --port 8080 --data ./data').action((given: Given) => {
     return start(async (terminal) => {
+      requirePackages(given, process.env)
       // Only when it is asked for, so that help comes at once.
       const { runServe } = await import('./run-serve.ts')
       return runServe(given, terminal)

@@ -33,7 +33,12 @@ export const defineSimulate: DefineCommand = (program, start) => {
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
     .option('--all', 'print every firing, not only the first and last hundred')
     .option('--json', 'print one event a line, with the reasons of each firing')
-    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .option(
+      '--plugs <path>',
+      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
+      gather,
+      [],
+    )
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',

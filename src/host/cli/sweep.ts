@@ -24,7 +24,12 @@ export const defineSweep: DefineCommand = (program, start) => {
     .option('--sort', 'bring the recording into order of time first (holds it in memory)')
     .option('--late', 'take messages older than the one before as late, in the order of the recording')
     .option('--json', 'print one JSON object')
-    .option('--plugs <file>', 'ES module that exports plugs made by definePlug (repeatable)', gather, [])
+    .option(
+      '--plugs <path>',
+      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
+      gather,
+      [],
+    )
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc sweep fixtures/rules/overheating.json --set temperature.threshold=85..100/5 --messages fixtures/recordings/boiler.csv --resource boiler-1',

@@ -7,20 +7,23 @@ import { lookup } from 'node:dns/promises'
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import { isPublicAddress } from '../../../plugins/call-url/address.ts'
+import { AllowList } from '../../../plugins/call-url/allow-list.ts'
 import type { OutboundRequest, OutboundResponse, Transport } from '../../../plugins/call-url/transport.ts'
 import { AppError } from '../../kernel/errors.ts'
 
 export interface NodeTransportOptions {
-  /** host names and addresses that may be called although they are private, such as `localhost` */
+  /**
+   * names, addresses and networks that may be called although they are private, each with a port when only that one is
+   * meant: `localhost`, `intranet.local:8080`, `10.0.0.0/8`
+   */
   readonly allow?: readonly string[]
   /** IP addresses of a host name; default the system's resolver, hosts file included */
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
 
-/** For `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. `send` rejects with `PLUG_FAILED`. */
+/** For `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. Throws `USAGE`; `send` rejects with `PLUG_FAILED`. */
 export function nodeTransport({ allow = [], resolve = resolveBySystem }: NodeTransportOptions = {}): Transport {
-  const allowed = new Set(allow)
+  const allowed = new AllowList(allow)
   return {
     allow,
     resolve,
@@ -28,9 +31,8 @@ export function nodeTransport({ allow = [], resolve = resolveBySystem }: NodeTra
       const url = new URL(outbound.url)
       const host = url.hostname.replace(/^\[|\]$/g, '')
       if (isIP(host) !== 0 && host !== outbound.address) throw failed(`${host} is not the address that was checked`)
-      if (!allowed.has(url.hostname) && !allowed.has(host) && !isPublicAddress(outbound.address)) {
-        throw failed(`${url.hostname} is not on the public internet; allow it by name`)
-      }
+      const refusal = allowed.refusal(url, outbound.address)
+      if (refusal !== undefined) throw failed(refusal)
       return exchange(url, host, outbound)
     },
   }

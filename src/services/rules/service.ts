@@ -31,7 +31,7 @@ import { TenantRules } from './tenant-rules.ts'
 export interface RulesOptions {
   readonly storage: Storage
   readonly runner: TaskRunner
-  /** the plugs that rules of a tenant may name; asked once per tenant */
+  /** the plugs that rules of a tenant may name; the same list until they are others */
   readonly plugs: (tenant: string) => readonly Plug[]
   /** what runs that store nothing may ask; the runner has its own */
   readonly ports?: (tenant: string) => Ports
@@ -193,7 +193,7 @@ class Rules implements RulesService {
     if (known) return known
     const { plugs, ports, runner, now } = this.#options
     const tenantRules = new TenantRules({
-      plugs: plugs(tenant),
+      plugs: () => plugs(tenant),
       ports: ports?.(tenant) ?? {},
       runner,
       now,

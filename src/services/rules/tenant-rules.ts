@@ -1,6 +1,6 @@
 /** What makes, changes and shows the tasks of one tenant, with the plugs that this tenant has. */
 import type { Plug } from '../../core/plug/plug.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
+import { followPlugs } from '../../core/plug/registry.ts'
 import type { Ports } from '../../core/ports.ts'
 import { GraphForms } from './tasks/graph-forms.ts'
 import type { TaskRef, TaskRunner } from './runner.ts'
@@ -11,7 +11,8 @@ import { TaskShow } from './tasks/task-show.ts'
 import type { RunDependencies } from './tools/template-run.ts'
 
 export interface TenantRulesDependencies {
-  readonly plugs: readonly Plug[]
+  /** the same list until they are others */
+  readonly plugs: () => readonly Plug[]
   readonly ports: Ports
   readonly runner: TaskRunner
   /** epoch ms */
@@ -30,12 +31,12 @@ export class TenantRules {
 
   /** Throws `PLUG` when two of the plugs have one name and version. */
   constructor({ plugs, ports, runner, now, removed }: TenantRulesDependencies) {
-    const registry = createRegistry(plugs)
+    const registry = followPlugs(plugs)
     this.sources = new SourceRepository(registry, now)
     this.maker = new TaskMaker(registry, this.sources)
     this.changes = new TaskChanges(this.maker, this.sources, runner, now, removed)
     this.forms = new GraphForms(registry)
     this.show = new TaskShow(this.sources, this.forms, runner.nodes)
-    this.context = { plugs, registry, ports, now }
+    this.context = { registry, ports, now }
   }
 }

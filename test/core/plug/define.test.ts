@@ -53,6 +53,43 @@ describe('definePlug', () => {
     expect(plugs.map((one) => one.name)).toEqual(['typed', 'thermostat'])
   })
 
+  it('types a property of an enum as its values', () => {
+    const statistics = ['mean', 'max'] as const
+    definePlug({
+      ...minimal,
+      input: {
+        mode: { type: 'string', mandatory: true, format: { type: 'enum', values: ['low', 'high'] } },
+        statistic: { type: 'string', defaultValue: 'mean', format: { type: 'enum', values: statistics } },
+        level: { type: 'string', format: { type: 'enum', values: ['INFO', 'WARN'] } },
+        zone: { type: 'string', mandatory: true, format: { type: 'template' } },
+      },
+      check: ({ mode }) => {
+        // @ts-expect-error medium is none of its values
+        if (mode === 'medium') return [{ property: 'mode', message: 'medium' }]
+        return []
+      },
+      execute({ properties }) {
+        const mode: 'low' | 'high' = properties.mode
+        const statistic: 'mean' | 'max' = properties.statistic
+        const level: 'INFO' | 'WARN' | undefined = properties.level
+        // @ts-expect-error other formats are any text
+        const zone: 'UTC' = properties.zone
+        return { rawData: { mode, statistic, level, zone } }
+      },
+    })
+    // A list that is not written out is any text
+    const values: readonly string[] = ['a', 'b']
+    const loose = definePlug({
+      ...minimal,
+      input: { any: { type: 'string', mandatory: true, format: { type: 'enum', values } } },
+      execute({ properties }) {
+        const any: string = properties.any
+        return { rawData: { any } }
+      },
+    })
+    expect(loose.input['any']?.format?.values).toEqual(values)
+  })
+
   it('fills what the declaration leaves out', () => {
     expect(definePlug(minimal)).toMatchObject({ states: [], input: {}, output: {}, openOutput: false })
     expect(definePlug(minimal).check).toBeUndefined()

@@ -149,7 +149,7 @@ describe('check', () => {
     })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'none.mjs'])).toMatchObject({
       code: 1,
-      stderr: 'error: none.mjs: there is no such file; --plugs takes an ES module\n',
+      stderr: 'error: none.mjs: there is no such file; --plugs takes an ES module or a folder of such\n',
     })
   })
 })

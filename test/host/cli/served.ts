@@ -40,6 +40,23 @@ export class Served implements AsyncDisposable {
     return { url, user, asked, demo: demo?.split('\n') ?? [] }
   }
 
+  /** Its address, once it listens. */
+  async listening(): Promise<string> {
+    const ended = this.#closed.then(() => {
+      throw new Error(`serve ended: ${this.stderr}`)
+    })
+    for (;;) {
+      const url = /^reflexarc listening on (\S+)\n/.exec(this.stdout)?.[1]
+      if (url !== undefined) return url
+      await Promise.race([once(this.#child.stdout, 'data'), ended])
+    }
+  }
+
+  /** As when its files should be read again. */
+  hangUp(): void {
+    this.#child.kill('SIGHUP')
+  }
+
   async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
     this.#child.kill(signal)
     return this.#closed

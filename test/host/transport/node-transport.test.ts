@@ -133,6 +133,12 @@ describe('callURL on Node', () => {
 })
 
 describe('the transport', () => {
+  it('never connects to the metadata of a cloud, though its name is allowed and was public when it was checked', async () => {
+    const transport = nodeTransport({ allow: ['a.example', '0.0.0.0/0'] })
+    for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254'])
+      await expect(transport.send(outbound(80, { address }))).rejects.toThrow('metadata of a cloud')
+  })
+
   it('connects to the address that it is given and asks nobody', async () => {
     const { port } = await serve((_, response) => response.end('x'))
     const transport = nodeTransport({ allow: ['a.example'], resolve: async () => Promise.reject(new Error('asked')) })

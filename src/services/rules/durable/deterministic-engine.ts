@@ -17,6 +17,7 @@ import type { RareEvent } from '../../../core/engine/events.ts'
 import type { LiveTask } from '../../../core/engine/live-task.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
+import type { PlugRegistry } from '../../../core/plug/plug.ts'
 import type { Sent } from '../../../core/task/origin.ts'
 import type { SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
@@ -29,10 +30,11 @@ import type { StateRecord } from './records.ts'
 import { TimeSlicer } from './time-slicer.ts'
 
 /** What engines of all tenants have in common. */
-export type EngineSettings = Pick<EngineOptions, 'plugs'> &
-  Partial<
-    Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxWaiting' | 'streamValidity'>
-  >
+export interface EngineSettings extends Partial<
+  Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxWaiting' | 'streamValidity'>
+> {
+  readonly plugs: PlugRegistry
+}
 
 /** What becomes of calls, and who hears of changes. */
 export interface EngineHooks {
@@ -97,8 +99,10 @@ export class DeterministicEngine {
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
     const { mayCall, rare } = hooks
-    this.engine = new CoreEngine({
-      ...parts,
+    const { plugs, ...settings } = parts
+    const options: EngineOptions = {
+      ...settings,
+      plugs: [],
       scheduler: clock,
       seed: SEED,
       ids: () => '',
@@ -113,7 +117,8 @@ export class DeterministicEngine {
         waits: ({ id }, execution) => this.ledger.waits(id, this.#effect(id, execution), execution),
         gave: ({ id }, execution, outcome) => this.#gave(id, execution, outcome),
       },
-    })
+    }
+    this.engine = new CoreEngine(options, plugs)
   }
 
   get now(): number {

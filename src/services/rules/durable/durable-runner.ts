@@ -10,7 +10,7 @@ import type { Counts } from '../../../core/engine/counts.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
 import { Preparer } from '../../../core/engine/prepare.ts'
 import type { Plug } from '../../../core/plug/plug.ts'
-import { createRegistry } from '../../../core/plug/registry.ts'
+import { followPlugs } from '../../../core/plug/registry.ts'
 import type { Ports } from '../../../core/ports.ts'
 import type { Lost } from '../../../core/task/lost.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -35,7 +35,7 @@ import { laterPorts } from './later-ports.ts'
 import { TenantRunner } from './tenant-runner.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> {
-  /** the plugs that rules of a tenant may name; asked once per tenant */
+  /** the plugs that rules of a tenant may name; the same list until they are others. Tasks keep what they began with */
   readonly plugs: (tenant: string) => readonly Plug[]
   /** what rules of a tenant may ask of the outside */
   readonly ports?: (tenant: string) => Ports
@@ -225,11 +225,12 @@ class Runner implements DurableRunner {
   async #openTenant(tenant: string): Promise<TenantRunner> {
     const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, reached, ...others } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
-    const [plugs, ports] = [plugsOf(tenant), portsOf?.(tenant)]
+    const plugs = followPlugs(() => plugsOf(tenant))
+    const ports = portsOf?.(tenant)
     const runner = await TenantRunner.open({
       store: store(tenant),
       engine: { ...common, plugs, ...(ports && { ports: laterPorts(ports) }) },
-      preparer: new Preparer(createRegistry(plugs)),
+      preparer: new Preparer(plugs),
       scheduler,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,

@@ -44,8 +44,12 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
         from: Type.Optional(Type.String({ description: 'epoch ms or ISO 8601; default now' })),
         n: Type.Optional(Type.Integer({ minimum: 1, description: 'also as count' })),
         count: Type.Optional(Type.Integer({ description: 'in place of `n`' })),
-        gap: Type.Optional(Type.Enum(['shift', 'skip'], { description: 'what becomes of a time that the clocks skip' })),
-        overlap: Type.Optional(Type.Enum(['first', 'second', 'both'], { description: 'which of two equal clock times is meant' })),
+        gap: Type.Optional(
+          Type.Enum(['shift', 'skip'], { description: 'what becomes of a time that the clocks skip' }),
+        ),
+        overlap: Type.Optional(
+          Type.Enum(['first', 'second', 'both'], { description: 'which of two equal clock times is meant' }),
+        ),
       },
       answers: { 200: AnyObject },
     }),

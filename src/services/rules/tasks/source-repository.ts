@@ -3,7 +3,7 @@
  * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
  */
 import { createHash } from 'node:crypto'
-import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import type { Plug, PlugRegistry } from '../../../core/plug/plug.ts'
 import type { Template } from '../../../core/rule/rule.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { LruCache } from '../../../kernel/lru-cache.ts'
@@ -33,7 +33,9 @@ export class SourceRepository {
   readonly #plugs: PlugRegistry
   readonly #now: () => number
   /** by tenant, template and version of its document */
-  readonly #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
+  #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
+  /** the plugs whose versions stand in those */
+  #list: readonly Plug[]
   /** by tenant and id */
   readonly #byId = new LruCache<string, Source>(MAX_KEPT)
   /** when it was stored or renewed last, by tenant and id; epoch ms */
@@ -41,6 +43,7 @@ export class SourceRepository {
 
   constructor(plugs: PlugRegistry, now: () => number) {
     this.#plugs = plugs
+    this.#list = plugs.list()
     this.#now = now
   }
 
@@ -57,6 +60,10 @@ export class SourceRepository {
   }
 
   #ofNewest(collections: TenantCollections, { id, version, value }: Stored<TemplateRecord>): Source {
+    if (this.#list !== this.#plugs.list()) {
+      this.#list = this.#plugs.list()
+      this.#ofTemplate = new LruCache(MAX_KEPT)
+    }
     const key = `${collections.tenant}\n${version}\n${id}`
     const known = this.#ofTemplate.get(key)
     if (known) return known

@@ -27,7 +27,7 @@ export async function simulateRequest(
   let left = 0
   const spared = new Set<string>()
   const run = new VirtualRun({
-    plugs: request.executeActuators === true ? context.plugs : dryPlugs(context.plugs, spared),
+    plugs: request.executeActuators === true ? context.registry.list() : dryPlugs(context.registry.list(), spared),
     ports: context.ports,
     from,
     ...(metadata && { metadata }),

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Preparer } from '../../../core/engine/prepare.ts'
 import type { Prepared } from '../../../core/engine/prepared.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { Plug } from '../../../core/plug/plug.ts'
 import type { Ports } from '../../../core/ports.ts'
 import type { Rule, RuleGraph, TaskSettings, Template } from '../../../core/rule/rule.ts'
 import { validateRule, validateTemplate } from '../../../core/rule/validate.ts'
@@ -22,7 +21,6 @@ import type { InvocationReport, TemplateRun, TemplateRunOptions } from './tools-
 import { VirtualRun } from './virtual-run.ts'
 
 export interface RunDependencies {
-  readonly plugs: readonly Plug[]
   readonly registry: PlugRegistry
   readonly ports: Ports
   readonly now: () => number
@@ -55,7 +53,7 @@ export async function* runTemplate(
     options.nodeToDebug === undefined ? undefined : debugRule(rule, options.nodeToDebug, resourcesOf(data ?? []))
   const events: EngineEvent[] = []
   const spared = new Set<string>()
-  const plugs = conf.executeActuators === true ? context.plugs : dryPlugs(context.plugs, spared)
+  const plugs = conf.executeActuators === true ? context.registry.list() : dryPlugs(context.registry.list(), spared)
   const virtual = new VirtualRun({
     plugs: debugged ? [...plugs, GO] : plugs,
     ports: context.ports,

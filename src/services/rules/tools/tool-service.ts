@@ -33,7 +33,8 @@ export interface ToolDependencies {
 }
 
 export function toolApi({ context, runner, show }: ToolDependencies, collections: TenantCollections): ToolApi {
-  const { plugs, ports, now } = context
+  const { ports, now } = context
+  const plugs = context.registry.list()
   return {
     plugs: (family) => Promise.resolve(newest(plugsOfFamily(plugs, family)).map(plugEntity)),
     plug: async (family, name, version) => plugEntity(onePlug(plugs, family, name, version)),

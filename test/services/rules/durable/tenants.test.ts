@@ -33,12 +33,16 @@ function plugOf(tenant: string): Plug {
   })
 }
 
+/** `asked`: the tenants whose plugs were wanted, in that order. */
 function open(storage: Storage, asked: string[] = []): DurableRunner {
+  const plugs = new Map<string, readonly Plug[]>()
   return openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
     plugs: (tenant) => {
-      asked.push(tenant)
-      return tenant === 'none' ? [] : [plugOf(tenant)]
+      const known = plugs.get(tenant) ?? (tenant === 'none' ? [] : [plugOf(tenant)])
+      if (!plugs.has(tenant)) asked.push(tenant)
+      plugs.set(tenant, known)
+      return known
     },
     ports: (tenant) => ({ metadata: () => ({ site: `site of ${tenant}` }) }),
     scheduler: new VirtualClock(0),

@@ -1,0 +1,52 @@
+/** What a host needs that the engine does not: packages that the user installs, and the SQLite of Node. */
+import { AppError } from '../kernel/errors.ts'
+import { OPTIONS, type Environment, type Given } from './config.ts'
+import { ownManifest } from './version.ts'
+
+const ALWAYS = ['fastify', '@fastify/swagger', '@fastify/swagger-ui', '@fastify/websocket', 'prom-client'] as const
+/** the first Node whose SQLite has what the store uses */
+const NODE_WITH_SQLITE = 24
+
+/** How to find a package from here; throws when it is not there. */
+export type Find = (name: string) => unknown
+
+/** Throws `USAGE` with what to install when packages are missing that a host of these options needs; all of them at once. */
+export function requirePackages(
+  given: Given,
+  env: Environment,
+  find: Find = (name) => import.meta.resolve(name),
+): void {
+  const store = String(given.store ?? env[OPTIONS.store.env] ?? '')
+  const mqtt = given.mqtt ?? (env[OPTIONS.mqtt.env] || undefined)
+  const needed = [
+    ...ALWAYS,
+    ...(store.startsWith('postgres') ? ['pg'] : []),
+    ...(mqtt === undefined ? [] : ['mqtt-packet']),
+  ]
+  const missing = needed.filter((name) => !isThere(name, find))
+  if (missing.length === 0) return
+  const { peerDependencies = {} } = ownManifest()
+  const wanted = missing.map((name) => `${name}@${(peerDependencies[name] ?? 'latest').replace(/^\^(\d+).*$/, '$1')}`)
+  throw new AppError(
+    'USAGE',
+    `This host needs packages that the engine alone does not bring: npm install ${wanted.join(' ')}`,
+  )
+}
+
+/** Throws `STORE` on a Node whose SQLite is missing or too old. `version` as in `process.version`. */
+export function requireSqlite(version: string = process.version): void {
+  if (Number(/^v(\d+)/.exec(version)?.[1]) >= NODE_WITH_SQLITE) return
+  throw new AppError(
+    'STORE',
+    `A host that keeps what it has needs Node ${NODE_WITH_SQLITE} or newer, for its SQLite, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
+  )
+}
+
+function isThere(name: string, find: Find): boolean {
+  try {
+    find(name)
+    return true
+  } catch {
+    return false
+  }
+}
