@@ -59,6 +59,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   patchTaskNode: { state: 'False' },
   postTaskNode: { state: 'False' },
   postTasklogs: { taskId: 'the id of a task', logLevel: 'INFO', limit: 10 },
+  postVariableDeclarations: GRAPH,
   postTasksSimulate: {
     rule: GRAPH,
     resource: 'boiler-1',

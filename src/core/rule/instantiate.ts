@@ -70,7 +70,8 @@ function checkResourceVariables(graph: RuleGraph, variables: Readonly<Record<str
   for (const name of missing) reportMissingVariable(name, at('/variables', name), report)
 }
 
-function variableOf(resource: string): string | undefined {
+/** The name in `$name`; undefined for any other resource. */
+export function variableOf(resource: string): string | undefined {
   try {
     const spec = parseResource(resource)
     return spec.kind === 'variable' ? spec.name : undefined

@@ -1,5 +1,6 @@
 /** The checks of rules, templates and requests for tasks, put together. */
 import type { Issue } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
 import { checkBindings } from './check/check-bindings.ts'
@@ -121,8 +122,28 @@ function readLoose(input: unknown, kind: Kind, schema: object, report: Report): 
   const renamed = withNewNames(simplified.document)
   // the bn form of a rule carries a name of its own, which means nothing here
   if (isBn && kind === 'rule') delete renamed['name']
+  const kept = kind === 'template' ? takeShown(renamed) : {}
   const value = checkShape(schema, renamed, '', `the ${kind}`, report)
-  return value === undefined ? undefined : { value, written: renamed, toOriginal: simplified.toOriginal }
+  if (!isPlainObject(value)) return undefined
+  return { value: Object.assign(value, kept), written: renamed, toOriginal: simplified.toOriginal }
+}
+
+/** What a host shows of a template beside what was posted: it may be posted back as it was got. */
+const SHOWN: Readonly<Record<string, string>> = {
+  version: 'number',
+  user: 'string',
+  createTime: 'number',
+  lastUpdateTime: 'number',
+  discoveryTemplate: 'boolean',
+}
+
+/** Takes those away, and the one that is kept though no rule reads it; gives that. */
+function takeShown(document: Record<string, unknown>): { readonly protected?: boolean } {
+  for (const [field, type] of Object.entries(SHOWN)) if (typeof document[field] === type) delete document[field]
+  const { protected: isProtected } = document
+  if (typeof isProtected !== 'boolean') return {}
+  delete document['protected']
+  return { protected: isProtected }
 }
 
 /** The graph as it will run. Overrides whose shape is wrong were reported and are passed over. */

@@ -138,6 +138,7 @@ function toolClient(http: Http): ToolApi {
       return answer.result === undefined ? typed(http.refused(response)) : typed(Promise.resolve(answer))
     },
     push: (body) => typed(http.json('POST', '/api/data', { body })),
+    variables: (body) => typed(http.json('POST', '/api/variableDeclarations', { body })),
     simulate: (body) => typed(http.json('POST', '/api/tasks/simulate', { body })),
     nextRuns: ({ expression, zone, from, count, gap, overlap }) =>
       typed(http.json('GET', '/api/schedules/next', { query: { expression, zone, from, n: count, gap, overlap } })),

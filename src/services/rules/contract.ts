@@ -19,6 +19,7 @@ import type {
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
+import type { FoundVariable } from '../../core/rule/find-variables.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -180,7 +181,11 @@ export interface ToolApi {
   push(data: DataPush): Promise<PushOutcome>
   simulate(simulation: Simulation): Promise<SimulationResult>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+  /** The variables that a graph reads, in either form, declared or not. */
+  variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
+
+export type { FoundVariable }
 
 export type { Explanation } from '../../core/task/explain.ts'
 export type { Page } from '../../kernel/page.ts'

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { pluck } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-resources.ts'
 
+const UUID = /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
 let resources: Bench
 beforeEach(async () => {
   resources = await bench()
@@ -356,7 +358,9 @@ describe('resource constraints', () => {
     await resources.ask('POST', '/api/resourcetypes', { id: 'house', $constraints: [id] })
     const url = '/api/resourcetypes/house/constraints'
     const merged = await resources.ask('GET', url)
-    expect(merged.body).toMatchObject({ id: 'merged', name: 'Constraints for resourceType house' })
+    const again = await resources.ask('GET', '/api/resourcetypes/house/constraints')
+    expect([merged.at('id'), again.at('id')]).toEqual([expect.stringMatching(UUID), merged.at('id')])
+    expect(merged.body).toMatchObject({ name: 'Constraints for resourceType house' })
     expect(pluck(merged.at('attributes'), 'name')).toHaveLength(17)
     const schema = await resources.ask('GET', url, undefined, { accept: 'application/schema+json' })
     expect(schema.at('required')).toEqual(['id', 'address'])

@@ -17,6 +17,18 @@ describe('a template', () => {
     expect([status, at('error')]).toEqual([400, expect.stringContaining('cannot stand in an address')])
   })
 
+  it.each(['bn', 'simplified'])('may be put back as it was got, %s, without a warning', async (format) => {
+    await rules.ask('POST', '/api/templates', {
+      ...templateOf('t', { description: 'd', tags: { a: 1 } }),
+      protected: true,
+    })
+    const got = (await rules.ask('GET', `/api/templates/t?format=${format}`)).body as object
+    const put = await rules.ask('PUT', '/api/templates/t?failOnWarning=true', got)
+    expect([put.status, put.at('protected'), put.at('version')]).toEqual([200, true, 1])
+    const odd = await rules.ask('PUT', '/api/templates/t?failOnWarning=true', { ...got, version: 'x', usr: 'y' })
+    expect([odd.status, odd.at('details.0.path'), odd.at('details.1.path')]).toEqual([400, '/version', '/usr'])
+  })
+
   it('is answered with 201, its address and itself', async () => {
     const { status, body, headers } = await rules.ask(
       'POST',

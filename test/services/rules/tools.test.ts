@@ -16,6 +16,37 @@ const lines = (text: string) =>
     .split('\n')
     .map((line): unknown => JSON.parse(line))
 
+it('the variables of a graph are told, declared or not, in either form', async () => {
+  const graph = {
+    variables: [{ name: 'limit', type: 'double', defaultValue: 5 }],
+    sensors: [
+      {
+        label: 'a',
+        name: 'dice',
+        resource: '$room',
+        properties: { x: '${variables.limit} ${variables.unit}', y: ['{{a.b}}'] },
+      },
+      { label: 'b', name: 'dice', resource: '$' },
+    ],
+  }
+  const expected = [
+    { name: 'limit', type: 'double', defaultValue: 5 },
+    { name: 'room', type: 'string', format: { type: 'resource' } },
+    { name: 'unit', type: 'object' },
+  ]
+  expect((await rules.ask('POST', '/api/variableDeclarations', graph)).body).toEqual(expected)
+  const nodes = [
+    {
+      name: 'a',
+      states: ['x', 'y'],
+      properties: { resource: '$room', sensor: { name: 'dice', requiredProperties: [{ x: '${variables.unit}' }] } },
+    },
+  ]
+  const bn = await rules.ask('POST', '/api/variableDeclarations', { nodes, posterior: [] })
+  expect(bn.body).toEqual(expected.slice(1))
+  expect((await rules.ask('POST', '/api/variableDeclarations', [])).status).toBe(400)
+})
+
 describe('the listing of plugs', () => {
   it('shows the newest version of each, by name', async () => {
     const { body } = await rules.ask('GET', '/api/sensors')

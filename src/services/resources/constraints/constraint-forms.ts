@@ -1,4 +1,5 @@
 /** The constraints of a type: as one, as JSON Schema, or as their authors wrote them. */
+import { createHash } from 'node:crypto'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, TypeApi } from '../contract.ts'
@@ -26,11 +27,20 @@ export async function constraintForms(
   const { id } = type.own
   const names = constraints.map(({ name }) => name).join(', ')
   return {
-    id: 'merged',
+    id: idOf(tenantResources.collections.tenant, id),
     name: `Constraints for resourceType ${id}`,
     description: names === '' ? 'The reserved attributes' : `The reserved attributes, and ${names}`,
     attributes,
   }
+}
+
+/** A UUID (version 8) that is the same for the same type, though nothing is stored under it. */
+function idOf(tenant: string, type: string): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify(['merged constraints', tenant, type]))
+    .digest('hex')
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** They were checked when they were applied; ones that contradict each other leave the reserved attributes. */

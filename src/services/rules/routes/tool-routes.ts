@@ -7,6 +7,10 @@ import { AnyObject, ErrorBodySchema } from '../shared-schema.ts'
 import { PlugCallSchema, PlugOutcomeSchema, SimulationSchema } from '../tools/tools-schema.ts'
 import { described, handle, type RequestContext } from './route-parts.ts'
 
+const FoundVariableSchema = Type.Object(
+  { name: Type.String(), type: Type.String(), format: Type.Optional(Type.Object({ type: Type.String() })) },
+  { additionalProperties: true, title: 'FoundVariable' },
+)
 const EXPRESSIONS = ['expression', 'cron', 'rrule'] as const
 const KEEP_ONE = 'keep one of expression, cron and rrule'
 
@@ -21,6 +25,15 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
       answers: { 200: AnyObject },
     }),
     handle(service, ({ api, body }) => api.tools.push(body as DataPush)),
+  )
+  app.post(
+    '/api/variableDeclarations',
+    described({
+      summary: 'The variables that a graph reads, declared or not',
+      body: AnyObject,
+      answers: { 200: Type.Array(FoundVariableSchema, { title: 'FoundVariables' }) },
+    }),
+    handle(service, ({ api, body }) => api.tools.variables(body)),
   )
   app.post(
     '/api/tasks/simulate',

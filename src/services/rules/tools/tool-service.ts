@@ -1,4 +1,5 @@
 /** What needs no stored task: plugs, data push, simulation, next runs. */
+import { findVariables } from '../../../core/rule/find-variables.ts'
 import type { Plug } from '../../../core/plug/plug.ts'
 import type { Rule, Template } from '../../../core/rule/rule.ts'
 import { nextRuns } from '../../../core/schedule/next-runs.ts'
@@ -47,6 +48,7 @@ export function toolApi({ context, runner, show }: ToolDependencies, collections
       const plug = onePlug(plugs, family, name, version)
       return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now(), cause)
     },
+    variables: async (input) => findVariables(input),
     push: (input) => pushData(runner, show, collections, input),
     simulate: async (input) => {
       const request = readShape(SimulationSchema, input, 'the simulation') as Simulation
