@@ -1,6 +1,6 @@
 /** Pages of the open alarms of one source among a million alarms, with the total. */
 import { performance } from 'node:perf_hooks'
-import { openCollections } from '../../../src/services/alarms/repositories.ts'
+import { openCollections } from '../../../src/services/alarms/collections.ts'
 import { openService, recordOf, TENANT } from './service.ts'
 import { sampleOf, type AlarmsSample } from './subject.ts'
 

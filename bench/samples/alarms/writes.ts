@@ -1,7 +1,7 @@
 /** Raising alarms on 10,000 sources, and raising them again, 64 at a time; and the same commits without the service. */
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { openCollections, type TenantCollections } from '../../../src/services/alarms/repositories.ts'
+import { openCollections, type TenantCollections } from '../../../src/services/alarms/collections.ts'
 import { eventOf } from '../../../src/services/alarms/change-alarm.ts'
 import { withRepeat } from '../../../src/services/alarms/history.ts'
 import { PARTITION, type AlarmRecord } from '../../../src/services/alarms/alarm-record.ts'

@@ -4,7 +4,7 @@
  * that none passes one that was refused.
  */
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 import type { Logger } from '../../kernel/logger.ts'

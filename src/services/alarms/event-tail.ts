@@ -6,7 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Feed } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import { PARTITION } from './alarm-record.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
 /** An event with its place in the log. Its text is made once, when somebody wants it. */

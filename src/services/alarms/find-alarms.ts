@@ -1,6 +1,6 @@
 /** Alarms of a source and type, for those who clear them. */
 import type { AlarmRecord } from './alarm-record.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000

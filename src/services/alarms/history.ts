@@ -3,7 +3,7 @@
  * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import type { AuditRecord } from './contract.ts'
 import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
 

@@ -6,7 +6,7 @@ import type { EffectDraft } from '../../effects/effect-order.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Expectation, Stored, Write } from '../../storage/contract.ts'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
 

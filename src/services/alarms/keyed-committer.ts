@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
 

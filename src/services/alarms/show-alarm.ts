@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
 import type { AlarmRecord } from './alarm-record.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'
 import type { Alarm, AuditRecord } from './contract.ts'
 import { historyLength, newestHistory, wholeHistories } from './history.ts'

@@ -2,7 +2,7 @@
 import type { Feed } from '../../kernel/feed.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { dueTime, type AlarmRecord } from './alarm-record.ts'
-import { openCollections, type TenantCollections } from './repositories.ts'
+import { openCollections, type TenantCollections } from './collections.ts'
 import type { AlarmEvent, AlarmForwarding } from './contract.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import { EventTail, type LiveEvent } from './event-tail.ts'

@@ -2,7 +2,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page } from '../../kernel/page.ts'
-import type { TenantCollections, CollectionsByTenant } from './repositories.ts'
+import type { TenantCollections, CollectionsByTenant } from './collections.ts'
 import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'

@@ -3,7 +3,7 @@
  * the time does not cost a write for each message. What was not written when the process dies is lost.
  */
 import { AppError } from '../../kernel/errors.ts'
-import type { TenantCollections } from './repositories.ts'
+import type { TenantCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
 

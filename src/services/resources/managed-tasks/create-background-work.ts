@@ -1,7 +1,7 @@
 /** Everything that works beside the documents, as the service takes it: managed tasks, commands and bulk operations. */
 import type { CommandOutbox } from '../../broker/contract.ts'
 import type { BackgroundWork, DocumentServices, MakeBackgroundWork } from '../background-work.ts'
-import type { CollectionsByTenant } from '../repositories.ts'
+import type { CollectionsByTenant } from '../collections.ts'
 import type { ActuatorCall, ManagedTasks } from '../contract.ts'
 import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { JobRunner } from '../../../jobs/job-runner.ts'

@@ -1,5 +1,5 @@
 /** The documents as the reconciler reads them: what is stored, and nothing that somebody remembers of it. */
-import type { CollectionsByTenant } from '../repositories.ts'
+import type { CollectionsByTenant } from '../collections.ts'
 import type { ReconcilerDocuments } from './reconcile.ts'
 
 export function storedDocuments(collectionsByTenant: CollectionsByTenant): ReconcilerDocuments {

@@ -4,7 +4,7 @@ import type { Job, JobHandler } from '../../../jobs/contract.ts'
 import { itemHandler } from '../../../jobs/item-handler.ts'
 import type { CollectionSpec, Store } from '../../../storage/contract.ts'
 import type { BatchOperation, TaskAction } from './batch-schema.ts'
-import type { TenantCollections } from '../repositories.ts'
+import type { TenantCollections } from '../collections.ts'
 import { act } from './task-action.ts'
 import type { TaskChanges } from '../tasks/task-changes.ts'
 

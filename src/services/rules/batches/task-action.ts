@@ -1,7 +1,7 @@
 /** One action of a batch on one task: what it does, and what it would change. */
 import { AppError } from '../../../kernel/errors.ts'
 import type { BatchEntry, TaskAction } from './batch-schema.ts'
-import type { TenantCollections } from '../repositories.ts'
+import type { TenantCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'
 import { refusalText } from '../error-body.ts'
 import { noTaskWithId, notPossible, removeRefused } from '../error-texts.ts'

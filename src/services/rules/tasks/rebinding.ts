@@ -2,7 +2,7 @@
 import { resolveResources } from '../../../core/engine/model.ts'
 import type { Ports } from '../../../core/ports.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { TenantCollections } from '../repositories.ts'
+import type { TenantCollections } from '../collections.ts'
 import type { TaskChanges } from './task-changes.ts'
 import type { TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'

@@ -1,6 +1,6 @@
 /** Tasks one by one, and lists of them. */
 import type { TaskApi } from '../contract.ts'
-import type { TenantCollections } from '../repositories.ts'
+import type { TenantCollections } from '../collections.ts'
 import { taskNotFound } from '../error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'

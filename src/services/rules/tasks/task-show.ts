@@ -2,7 +2,7 @@
 import type { TaskInfo } from '../../../core/engine/api.ts'
 import type { RuleGraph } from '../../../core/rule/rule.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { TenantCollections } from '../repositories.ts'
+import type { TenantCollections } from '../collections.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { NodeControl } from '../runner.ts'
 import { runtimeNodes } from '../inspection/runtime-node.ts'

@@ -3,7 +3,7 @@ import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../
 import { JobRunner } from '../../../../src/jobs/job-runner.ts'
 import { machineTimers } from '../../../../src/machine/timers.ts'
 import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
-import { CollectionsByTenant } from '../../../../src/services/resources/repositories.ts'
+import { CollectionsByTenant } from '../../../../src/services/resources/collections.ts'
 import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'
 import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'

@@ -1,6 +1,6 @@
 /** Documents, their log and tasks that outlive the upkeep over them. */
 import type { Json } from '../../../../../src/kernel/json.ts'
-import { CollectionsByTenant } from '../../../../../src/services/resources/repositories.ts'
+import { CollectionsByTenant } from '../../../../../src/services/resources/collections.ts'
 import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
 import { storedDocuments } from '../../../../../src/services/resources/managed-tasks/stored-documents.ts'
 import {

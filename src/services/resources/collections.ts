@@ -1,5 +1,6 @@
 /** The collections of one tenant, opened once, and the log of what happened to its resources. */
 import { EffectLedger } from '../../effects/effect-order.ts'
+import { ByTenant } from '../../kernel/by-tenant.ts'
 import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
 import { CONSTRAINTS, type ConstraintRecord } from './constraint-record.ts'
 import { HISTORY, type HistoryRecord } from './history.ts'
@@ -25,34 +26,21 @@ export interface TenantCollections {
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export class CollectionsByTenant {
-  readonly #storage: Storage
-  readonly #collections = new Map<string, TenantCollections>()
-
+export class CollectionsByTenant extends ByTenant<TenantCollections> {
   constructor(storage: Storage) {
-    this.#storage = storage
-  }
-
-  of(tenant: string): TenantCollections {
-    const known = this.#collections.get(tenant)
-    if (known) return known
-    const store = this.#storage.tenant(tenant)
-    const collections: TenantCollections = {
-      tenant,
-      store,
-      resources: store.collection(RESOURCES),
-      types: store.collection(TYPES),
-      constraints: store.collection(CONSTRAINTS),
-      history: store.collection(HISTORY),
-      log: store.log(CHANGE_LOG),
-      effects: new EffectLedger(store),
-      commit: (writes) => store.commit(writes),
-    }
-    this.#collections.set(tenant, collections)
-    return collections
-  }
-
-  tenants(): Promise<readonly string[]> {
-    return this.#storage.tenants()
+    super(storage, (tenant) => {
+      const store = storage.tenant(tenant)
+      return {
+        tenant,
+        store,
+        resources: store.collection(RESOURCES),
+        types: store.collection(TYPES),
+        constraints: store.collection(CONSTRAINTS),
+        history: store.collection(HISTORY),
+        log: store.log(CHANGE_LOG),
+        effects: new EffectLedger(store),
+        commit: (writes) => store.commit(writes),
+      }
+    })
   }
 }
