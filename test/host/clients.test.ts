@@ -33,10 +33,7 @@ it('a message that one of them sends is heard by all', async () => {
       new Promise<string>((resolve) => socket.addEventListener('message', ({ data }) => resolve(String(data)))),
       new Promise<string>((resolve) => device.on('message', (_topic, payload) => resolve(payload.toString()))),
     ]
-    await Promise.all([
-      ...opened,
-      device.subscribeAsync('resources/boiler-1/events', { qos: 1 }),
-    ])
+    await Promise.all([...opened, device.subscribeAsync('resources/boiler-1/events', { qos: 1 })])
     await device.publishAsync('resources/boiler-1/events', '{"temperature":93,"timestamp":1000}', { qos: 1 })
     for (const text of await Promise.all(heard)) {
       expect(JSON.parse(text)).toMatchObject({ temperature: 93, timestamp: 1000 })
