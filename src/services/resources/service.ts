@@ -109,7 +109,7 @@ class Resources implements ResourcesService {
   }
 
   as(caller: Caller): ResourcesApi {
-    const { newId, cascades } = this.#options
+    const { newId, cascades, managedTasks } = this.#options
     const { tenantResources } = this.#tenantResourcesOf(caller.tenant)
     const shared = {
       lanes: this.#lanes,
@@ -117,6 +117,7 @@ class Resources implements ResourcesService {
       typeWork: this.#typeWork,
       newId,
       background: this.#background,
+      ...(managedTasks && { tasks: managedTasks }),
     }
     const operations = (): OperationApi => this.#background.operations?.(caller) ?? noOperations()
     const writer = this.#writer
