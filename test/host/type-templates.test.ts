@@ -18,10 +18,9 @@ beforeAll(async () => {
   await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
   app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
   const sensors = [{ label: 'any', name: 'stream', resource: '$' }]
-  const made = await ask('POST', '/api/templates', { name: 'plain', sensors })
-  expect(made.statusCode, made.body).toBe(201)
+  await ask('POST', '/api/templates', { name: 'plain', sensors })
   const taskDefaults = { type: 'periodic', frequency: 60_000 }
-  expect((await ask('POST', '/api/templates', { name: 'timed', sensors, taskDefaults })).statusCode).toBe(201)
+  await ask('POST', '/api/templates', { name: 'timed', sensors, taskDefaults })
 })
 afterAll(() => app.close())
 
@@ -56,5 +55,22 @@ describe('a template of a resource type', () => {
     { templateName: 'plain', type: 'sometimes', diagnosticTemplate: true },
   ])('is taken when it may: %j', async (template) => {
     expect((await ask('PATCH', '/api/resourcetypes/fine', { templates: [template] })).statusCode).toBeLessThan(300)
+  })
+
+  it('that is not there shows its reason on the type and on the resource', async () => {
+    await ask('POST', '/api/resourcetypes', { id: 'lacks', templates: [{ templateName: 'gone', type: 'reactive' }] })
+    await ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'lacks' })
+    const typeNow = async (): Promise<unknown> =>
+      (await ask('GET', '/api/resourcetypes/lacks')).json<Record<string, unknown>>()['$lackingTasks']
+    const reason = { templates: ['gone'], error: expect.stringContaining('gone') as unknown, resources: 1 }
+    await expect.poll(typeNow).toEqual([reason])
+    expect((await ask('GET', '/api/resources/r/explain')).json()).toContainEqual({
+      attribute: '$lackingTasks',
+      value: [reason],
+      from: 'type',
+      id: 'lacks',
+    })
+    const shown = (await ask('GET', '/api/resourcetypes/lacks')).json<object>()
+    expect((await ask('PUT', '/api/resourcetypes/lacks', shown)).json()).not.toHaveProperty('$lackingTasks')
   })
 })

@@ -225,12 +225,13 @@ function everySweep(work: () => void): () => void {
 
 /** Its members as functions of their own, so that several can be taken together. */
 function bound(background: BackgroundWork): BackgroundWork {
-  const { commands, operations, operationOf, planning, planned } = background
+  const { commands, operations, operationOf, planning, planned, lacking } = background
   return {
     ...(commands && { commands: commands.bind(background) }),
     ...(operations && { operations: operations.bind(background) }),
     ...(planning && { planning: planning.bind(background) }),
     ...(planned && { planned: planned.bind(background) }),
     ...(operationOf && { operationOf: operationOf.bind(background) }),
+    ...(lacking && { lacking: lacking.bind(background) }),
   }
 }

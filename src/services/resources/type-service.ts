@@ -46,7 +46,9 @@ type Step = (before: Stored<TypeRecord> | undefined) => Wanted | undefined | Pro
 
 const SUBJECT = 'the resource type'
 const CONSTRAINTS = '$constraints'
-const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation'])
+/** tasks of its templates that could not be made, and why; of one type, not of lists */
+const LACKING_TASKS = '$lackingTasks'
+const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation', LACKING_TASKS])
 
 export function typeApi(dependencies: TypeDependencies, tenantResources: TenantResources, caller: Caller): TypeApi {
   const { lanes, newId, background, typeWork } = dependencies
@@ -118,7 +120,9 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
     },
     get: async (id) => {
       const found = await stored(id)
-      return { value: show(found.value), version: versionOf(found) }
+      const lacking = (await background.lacking?.(tenantResources.collections, { type: id })) ?? []
+      const value = { ...show(found.value), ...(lacking.length > 0 && { [LACKING_TASKS]: lacking }) }
+      return { value, version: versionOf(found) }
     },
     list: (query) => listTypes(tenantResources, query, show),
     changes: async (id, query) => {
