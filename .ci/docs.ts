@@ -37,6 +37,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     plug: () => memberTable(RULE, 'PlugOverride'),
   },
   'docs/reference/plugs.md': { plugs: plugReference },
+  'docs/reference/requests.md': { alarm: () => memberTable('src/services/alarms/contract.ts', 'AlarmExtras') },
   'docs/reference/options.md': {
     host: optionTable,
     engine: () => memberTable('src/core/engine/api.ts', 'EngineOptions'),

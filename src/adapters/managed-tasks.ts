@@ -2,7 +2,7 @@
 import { AppError } from '../kernel/errors.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { isPlainObject } from '../kernel/json.ts'
-import type { ManagedTasks, WantedTask } from '../services/resources/contract.ts'
+import type { ManagedTasks, UnstartableTask, WantedTask } from '../services/resources/contract.ts'
 import type { RulesApi, RulesService, TaskEntity, TaskSpecification } from '../services/rules/contract.ts'
 
 const ENGINE = 'system/engine'
@@ -34,6 +34,12 @@ export function managedTasks(rules: () => RulesService | undefined): ManagedTask
         if (values.length < PAGE) return found
       }
     },
+    check: async (tenant, { templateName, settings }) => {
+      const service = rules()
+      if (service === undefined) return undefined
+      const own = service.as(callerOf(tenant))
+      return unstartable({ ...(await defaultsOf(own, templateName)), ...settings }, own)
+    },
     make: async (tenant, wanted) => {
       await api(tenant).tasks.create(specificationOf(wanted))
     },
@@ -47,6 +53,43 @@ export function managedTasks(rules: () => RulesService | undefined): ManagedTask
         if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
       }
     },
+  }
+}
+
+/** What the template says where the entry says nothing; one that is not there may come. */
+async function defaultsOf({ templates }: RulesApi, name: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const { taskDefaults } = await templates.get(name)
+    return { ...taskDefaults }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return {}
+    throw error
+  }
+}
+
+const TYPES: readonly unknown[] = ['onetime', 'scheduled', 'reactive', 'periodic']
+
+async function unstartable(
+  { type, frequency, pollingInterval, cron, rrule, timeZone }: Readonly<Record<string, unknown>>,
+  { tools }: RulesApi,
+): Promise<UnstartableTask | undefined> {
+  if (type !== undefined && !TYPES.includes(type)) {
+    return { setting: 'type', message: `${JSON.stringify(type)} is no type of tasks`, suggestion: TYPES.join(', ') }
+  }
+  if (type === 'periodic' && frequency === undefined && pollingInterval === undefined) {
+    return { setting: 'frequency', message: 'is missing: a periodic task needs one', suggestion: 'milliseconds' }
+  }
+  if (type !== 'scheduled') return undefined
+  const expression = cron ?? rrule
+  if (typeof expression !== 'string') {
+    return { setting: 'cron', message: 'is missing: a scheduled task needs it, or rrule', suggestion: '0 0 12 * * ?' }
+  }
+  try {
+    await tools.nextRuns({ expression, ...(typeof timeZone === 'string' && { zone: timeZone }), count: 1 })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return { setting: cron === undefined ? 'rrule' : 'cron', message: error.message }
   }
 }
 

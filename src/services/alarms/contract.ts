@@ -47,7 +47,7 @@ export type Severity = 'CRITICAL' | 'MAJOR' | 'MINOR' | 'WARNING'
 export type AlarmStatus = 'ACTIVE' | 'ACKNOWLEDGED' | 'CLEARED'
 
 /** What the service gives back; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
-export interface Alarm {
+export interface Alarm extends AlarmExtras {
   readonly id: string
   readonly self: string
   readonly creationTime: string
@@ -63,10 +63,17 @@ export interface Alarm {
   readonly assignee?: string
   readonly history: readonly AuditRecord[]
   readonly additionalProperties?: Readonly<Record<string, Json>>
-  /** ISO 8601 duration after the last time it was raised */
+}
+
+/** What alarms may have besides what the interface of the platform has. */
+export interface AlarmExtras {
+  /** duration such as `PT1H`, at most 3,650 days: so long after it was raised last, the alarm is cleared by itself */
   readonly autoClearAfter?: string
+  /** a time: until then, being raised again is counted and not told. One that is over says nothing. Null takes it away */
   readonly snoozeUntil?: string
+  /** an alarm that is still active so long (a duration) after it was raised first gets this severity, once */
   readonly escalation?: { readonly after: string; readonly severity: Severity }
+  /** what makes two alarms the same one, instead of source and type; 1 to 500 characters */
   readonly dedupKey?: string
 }
 

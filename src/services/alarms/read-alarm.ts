@@ -58,6 +58,7 @@ export function readAlarm(body: unknown, now: number): NewAlarm {
   const snoozeUntil = reader.isNull('snoozeUntil') ? undefined : reader.time('snoozeUntil')
   const escalation = readEscalation(reader)
   const dedupKey = reader.text('dedupKey', MAX_NAME)
+  if (dedupKey === '') reader.wrong('dedupKey', 'is empty', 'leave it out, or name what makes two alarms the same')
   const properties = readProperties(reader)
   reader.done('the alarm')
   requireSize(body, properties)

@@ -18,6 +18,14 @@ export interface DocumentServices {
   readonly actuators?: ActuatorCall
 }
 
+/** Tasks that could not be made, for one reason. */
+export type LackingTasks = {
+  readonly templates: readonly string[]
+  readonly error: string
+  /** how many lack them */
+  readonly resources: number
+}
+
 /** Each member is optional: without it the API says so, or shows nothing. */
 export interface BackgroundWork {
   start?(closing?: AbortSignal): Promise<void>
@@ -33,6 +41,11 @@ export interface BackgroundWork {
   planned?(tenant: string): void
   /** id of an operation that is under way for a type, to be shown as its `$bulkOperation` */
   operationOf?(tenant: string, type: string): string | undefined
+  /** why resources lack tasks that their type wants: of one resource, or of all of a type */
+  lacking?(
+    collections: TenantCollections,
+    of: { readonly resource: string } | { readonly type: string },
+  ): Promise<readonly LackingTasks[]>
   openOperations?(): number
   upkeepWaiting?(): number
 }

@@ -194,6 +194,13 @@ export interface WantedTask {
   readonly settings: Readonly<Record<string, Json>>
 }
 
+export interface UnstartableTask {
+  /** the setting that is wrong or missing */
+  readonly setting: string
+  readonly message: string
+  readonly suggestion?: string
+}
+
 /** What the resources ask of the rules: tasks that come and go with resources. Each call may be repeated after a crash. */
 export interface ManagedTasks {
   /** The managed tasks that there are of these resources, at most 500 of them; `key` is that of `WantedTask`. */
@@ -203,6 +210,8 @@ export interface ManagedTasks {
   ): Promise<
     readonly { readonly resource: string; readonly key: string; readonly type: string; readonly taskId: string }[]
   >
+  /** Why a task of these settings can never start, whatever its resource; undefined when it may. */
+  check?(tenant: string, wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
   /** Makes and starts one that is not there: whoever asks has looked. Rejects when the template cannot be used. */
   make(tenant: string, wanted: WantedTask): Promise<void>
   /** Stops and deletes it; one that is gone is no error. */

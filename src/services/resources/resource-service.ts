@@ -140,7 +140,11 @@ export function resourceApi(
       const { value } = await stored(id)
       const type = await tenantResources.typeOf(value)
       const own = tenantResources.lastSeen.current(value.own)
-      return originsOf(own, type && { id: type.own.id, attributes: type.own })
+      const origins = originsOf(own, type && { id: type.own.id, attributes: type.own })
+      const lacking = type && (await background.lacking?.(tenantResources.collections, { resource: id }))
+      if (type === undefined || lacking === undefined || lacking.length === 0) return origins
+      // no attribute, but what is asked when tasks are missing
+      return [...origins, { attribute: '$lackingTasks', value: lacking, from: 'type', id: type.own.id }]
     },
   }
 }

@@ -109,7 +109,7 @@ class Resources implements ResourcesService {
   }
 
   as(caller: Caller): ResourcesApi {
-    const { newId, cascades } = this.#options
+    const { newId, cascades, managedTasks } = this.#options
     const { tenantResources } = this.#tenantResourcesOf(caller.tenant)
     const shared = {
       lanes: this.#lanes,
@@ -117,6 +117,7 @@ class Resources implements ResourcesService {
       typeWork: this.#typeWork,
       newId,
       background: this.#background,
+      ...(managedTasks && { tasks: managedTasks }),
     }
     const operations = (): OperationApi => this.#background.operations?.(caller) ?? noOperations()
     const writer = this.#writer
@@ -224,12 +225,13 @@ function everySweep(work: () => void): () => void {
 
 /** Its members as functions of their own, so that several can be taken together. */
 function bound(background: BackgroundWork): BackgroundWork {
-  const { commands, operations, operationOf, planning, planned } = background
+  const { commands, operations, operationOf, planning, planned, lacking } = background
   return {
     ...(commands && { commands: commands.bind(background) }),
     ...(operations && { operations: operations.bind(background) }),
     ...(planning && { planning: planning.bind(background) }),
     ...(planned && { planned: planned.bind(background) }),
     ...(operationOf && { operationOf: operationOf.bind(background) }),
+    ...(lacking && { lacking: lacking.bind(background) }),
   }
 }

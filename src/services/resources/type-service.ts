@@ -1,7 +1,7 @@
 /** Resource types: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
-import { sameJson } from '../../kernel/json.ts'
+import { sameJson, type Json } from '../../kernel/json.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
@@ -14,8 +14,9 @@ import { issueOf } from './constraints/enforcement.ts'
 import { RESERVED, TEMPLATES } from './constraints/reserved.ts'
 import { appliedConstraints } from './constraints/applied.ts'
 import { constraintForms } from './constraints/constraint-forms.ts'
-import type { ResourceEntity, TypeApi, Versioned, WriteOptions } from './contract.ts'
+import type { ManagedTasks, ResourceEntity, TypeApi, Versioned, WriteOptions } from './contract.ts'
 import { busyType, problem, typeExists, typeInUse, typeNotFound } from './error-texts.ts'
+import { entriesOf } from './managed-tasks/wanted-tasks.ts'
 import { listTypes } from './list/list-documents.ts'
 import { checkSize, readAttributes } from './read-attributes.ts'
 import { commandFailures } from './resource-service.ts'
@@ -32,6 +33,7 @@ export interface TypeDependencies {
   readonly typeWork: TypeWork
   readonly newId: () => string
   readonly background: BackgroundWork
+  readonly tasks?: Pick<ManagedTasks, 'check'>
 }
 
 /** What a writer wants: attributes without bookkeeping, and the ids of constraints; undefined deletes. */
@@ -44,7 +46,9 @@ type Step = (before: Stored<TypeRecord> | undefined) => Wanted | undefined | Pro
 
 const SUBJECT = 'the resource type'
 const CONSTRAINTS = '$constraints'
-const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation'])
+/** tasks of its templates that could not be made, and why; of one type, not of lists */
+const LACKING_TASKS = '$lackingTasks'
+const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation', LACKING_TASKS])
 
 export function typeApi(dependencies: TypeDependencies, tenantResources: TenantResources, caller: Caller): TypeApi {
   const { lanes, newId, background, typeWork } = dependencies
@@ -64,6 +68,7 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
       const before = await types.get(id)
       checkVersion(`Resource type ${id}`, before && versionOf(before), options)
       const wanted = await step(before)
+      if (wanted) await checkTemplates(dependencies, caller, before?.value, wanted)
       const record = wanted && (await nextRecord(dependencies, tenantResources, id, before?.value, wanted))
       if (before === undefined && record === undefined) return undefined
       const version = await commit(dependencies, tenantResources, caller, id, before, record)
@@ -115,7 +120,9 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
     },
     get: async (id) => {
       const found = await stored(id)
-      return { value: show(found.value), version: versionOf(found) }
+      const lacking = (await background.lacking?.(tenantResources.collections, { type: id })) ?? []
+      const value = { ...show(found.value), ...(lacking.length > 0 && { [LACKING_TASKS]: lacking }) }
+      return { value, version: versionOf(found) }
     },
     list: (query) => listTypes(tenantResources, query, show),
     changes: async (id, query) => {
@@ -184,6 +191,24 @@ const MAX_APPLIED = 100
 
 function applying(constraintId: string): AppliedConstraint {
   return { constraintId, status: 'applying' }
+}
+
+/** Entries of which no task could ever start. Throws `VALIDATION` with all of them. */
+async function checkTemplates(
+  { tasks }: TypeDependencies,
+  { tenant }: Caller,
+  before: TypeRecord | undefined,
+  { own }: Wanted,
+): Promise<void> {
+  const { templates } = own
+  if (tasks?.check === undefined || !Array.isArray(templates) || sameJson(before?.own['templates'], templates)) return
+  const issues: Issue[] = []
+  for (const [i, entry] of templates.entries()) {
+    const [wanted] = entriesOf({ id: own.id, templates: [entry as Json] })
+    const found = wanted && (await tasks.check(tenant, wanted))
+    if (found) issues.push(problem(`/templates/${i}/${found.setting}`, found.message, found.suggestion))
+  }
+  if (issues.length > 0) throw refuse(SUBJECT, issues)
 }
 
 async function nextRecord(

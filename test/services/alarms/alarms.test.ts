@@ -125,6 +125,26 @@ describe('raising an alarm', () => {
     ])
   })
 
+  it.each([
+    [{ snoozeUntil: 'later' }, '/snoozeUntil <- is no time'],
+    [{ snoozeUntil: {} }, '/snoozeUntil <- is no time'],
+    [{ autoClearAfter: 3600 }, '/autoClearAfter <- String value expected'],
+    [{ autoClearAfter: 'PT0S' }, '/autoClearAfter <- "PT0S" is no duration'],
+    [{ autoClearAfter: null }, '/autoClearAfter <- String value expected'],
+    [{ escalation: 'CRITICAL' }, '/escalation <- Object value expected'],
+    [{ escalation: {} }, '/escalation/after <- is required'],
+    [{ escalation: { after: '-PT1H', severity: 'MAJOR' } }, '/escalation/after <- "-PT1H" is no duration'],
+    [{ dedupKey: '' }, '/dedupKey <- is empty'],
+    [{ dedupKey: 7 }, '/dedupKey <- String value expected'],
+    [{ dedupKey: 'x'.repeat(501) }, '/dedupKey <- has 501 characters'],
+  ])('refuses %j', async (extras, problem) => {
+    const answer = await alarms.ask('POST', '/alarm/alarms', alarmOf(extras))
+    expect([answer.statusCode, answer.json<{ details: readonly string[] }>().details[0]]).toEqual([
+      400,
+      expect.stringContaining(problem),
+    ])
+  })
+
   it('names every problem at once', async () => {
     const answer = await alarms.ask('POST', '/alarm/alarms', {
       text: 5,

@@ -63,11 +63,23 @@ describe('the stream of metadata events', () => {
     const answer = await open()
     await resources.api.types.create({ id: 't' })
     await resources.api.resources.create({ id: 'b' })
-    const [seen] = await first(serverEvents(answer), 1)
-    expect(seen).toMatchObject({ id: '3', event: 'create' })
+    // for listeners by name, and for those of any message: together they are one
+    const [named, unnamed] = await first(serverEvents(answer), 2)
+    expect(named).toEqual({ event: 'create', data: expect.objectContaining({ resource: { id: 'b' } }) as unknown })
+    expect(unnamed).toEqual({ id: '3', data: named?.data })
     await resources.api.resources.create({ id: 'c' })
-    const [next] = await first(serverEvents(await open({ 'last-event-id': '3' })), 1)
+    const [, next] = await first(serverEvents(await open({ 'last-event-id': '3' })), 2)
     expect(next).toMatchObject({ id: '4' })
     await close()
+  })
+
+  it('is refused for a kind that there is not', async () => {
+    const resources = await bench()
+    const answer = await resources.ask('GET', '/api/events?objectType=alarm')
+    expect([answer.status, answer.at('error')]).toEqual([
+      400,
+      '/objectType <- "alarm" is unknown (write one of resource, resourcetype)',
+    ])
+    await resources.close()
   })
 })

@@ -350,7 +350,22 @@ describe('resource constraints', () => {
     const one = await constraint(attribute({ type: 'numeric', maximum: 1 }))
     const two = await constraint(attribute({ type: 'numeric', minimum: 2 }))
     const refused = await resources.ask('POST', '/api/resourcetypes', { id: 't', $constraints: [one, two] })
-    expect([refused.status, refused.at('error')]).toEqual([400, 'constraints are incompatible to each other'])
+    const both = `"c" (${one}) and "c" (${two})`
+    expect([refused.status, refused.at('error')]).toEqual([
+      400,
+      `/$constraints <- constraints are incompatible to each other: nothing fits the attribute x of ${both} (leave out one of them)`,
+    ])
+  })
+
+  it('are told together where each two of three would fit, and each attribute by itself', async () => {
+    const enumOf = (...items: readonly string[]) => attribute({ type: 'enum', enumType: 'string', items })
+    const ids = [
+      await constraint(enumOf('a', 'b')),
+      await constraint(enumOf('b', 'c')),
+      await constraint(enumOf('a', 'c')),
+    ]
+    const refused = await resources.ask('POST', '/api/resourcetypes', { id: 't', $constraints: ids })
+    expect(refused.at('error')).toContain(ids.map((id) => `"c" (${id})`).join(' and '))
   })
 
   it('of a type come merged with the reserved ones, as a schema, or as they were written', async () => {

@@ -1,5 +1,5 @@
 /** Which constraints of a type are to be held against its resources. */
-import { AppError, type Issue } from '../../../kernel/errors.ts'
+import type { AppError, Issue } from '../../../kernel/errors.ts'
 import { sameJson } from '../../../kernel/json.ts'
 import { refuse } from '../../../kernel/issues.ts'
 import type { Attributes } from '../attributes.ts'
@@ -7,7 +7,7 @@ import type { ConstraintRecord } from '../constraint-record.ts'
 import { constraintNotFound, problem } from '../error-texts.ts'
 import type { TenantResources } from '../tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from '../type-record.ts'
-import { mergeAttributes } from './merge-attributes.ts'
+import { contradictions, type Contradiction } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
 
 /**
@@ -29,13 +29,21 @@ export async function appliedConstraints(
     else found.push(constraint)
   }
   if (missing.length > 0) throw refuse('the resource type', missing)
-  if (mergeAttributes([RESERVED, ...found.map(({ attributes }) => attributes)]) === undefined) {
-    throw new AppError('VALIDATION', 'constraints are incompatible to each other')
-  }
+  const wishes = found.map(({ id, name, attributes }) => ({ from: `${JSON.stringify(name)} (${id})`, attributes }))
+  const opposed = contradictions([{ from: 'what the platform reserves', attributes: RESERVED }, ...wishes])
+  if (opposed.length > 0) throw incompatible(opposed)
   const isSame = before !== undefined && sameJson(before.own, own)
   return ids.map((constraintId): AppliedConstraint => {
     const known = before?.constraints.find((each) => each.constraintId === constraintId)
     if (isSame && known !== undefined) return known
     return { constraintId, status: users > 0 ? 'applying' : 'ineffect' }
   })
+}
+
+function incompatible(opposed: readonly Contradiction[]): AppError {
+  const issues = opposed.map(({ attribute, between }) => {
+    const where = `nothing fits the attribute ${attribute} of ${between.join(' and ')}`
+    return problem('/$constraints', `constraints are incompatible to each other: ${where}`, 'leave out one of them')
+  })
+  return refuse('the resource type', issues)
 }

@@ -17,6 +17,41 @@ export function mergeAttributes(lists: readonly (readonly Attribute[])[]): reado
   return [...merged.values()]
 }
 
+/** Attributes and who wants them so. */
+export interface Wish {
+  readonly from: string
+  readonly attributes: readonly Attribute[]
+}
+
+/** An attribute of which nothing is left that everybody allows. */
+export interface Contradiction {
+  readonly attribute: string
+  /** who wants it, from the first to the one with whom it became impossible */
+  readonly between: readonly string[]
+}
+
+export function contradictions(wishes: readonly Wish[]): readonly Contradiction[] {
+  const found: Contradiction[] = []
+  const names = new Set(wishes.flatMap(({ attributes }) => attributes.map(({ name }) => name)))
+  for (const attribute of names) {
+    const wanted = wishes.flatMap(({ from, attributes }) => {
+      return attributes.flatMap(({ name, type }) => (name === attribute ? [{ from, type }] : []))
+    })
+    const at = wanted.findIndex((_, i) => merged(wanted.slice(0, i + 1).map(({ type }) => type)) === undefined)
+    const [last, earlier] = [wanted[at], wanted.slice(0, Math.max(at, 0))]
+    if (last === undefined) continue
+    // mostly two by themselves; otherwise all of them together
+    const opposed = earlier.find(({ type }) => mergeTypes(type, last.type) === undefined)
+    const between = [...(opposed === undefined ? earlier : [opposed]), last].map(({ from }) => from)
+    found.push({ attribute, between })
+  }
+  return found
+}
+
+function merged([first, ...others]: readonly AttributeType[]): AttributeType | undefined {
+  return others.reduce<AttributeType | undefined>((all, type) => all && mergeTypes(all, type), first)
+}
+
 /** What both types allow; undefined when that is nothing. */
 export function mergeTypes(a: AttributeType, b: AttributeType): AttributeType | undefined {
   if (a.type === 'enum') return mergeEnum(a, b)

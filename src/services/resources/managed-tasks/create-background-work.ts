@@ -1,4 +1,5 @@
 /** Everything that works beside the documents, as the service takes it: managed tasks, commands and bulk operations. */
+import { lackingTasks } from './lacking-tasks.ts'
 import type { CommandOutbox } from '../../broker/contract.ts'
 import type { BackgroundWork, DocumentServices, MakeBackgroundWork } from '../background-work.ts'
 import type { CollectionsByTenant } from '../collections.ts'
@@ -121,6 +122,8 @@ class Work implements BackgroundWork {
   planned(tenant: string): void {
     this.reconciler.planned(tenant)
   }
+
+  lacking: NonNullable<BackgroundWork['lacking']> = (collections, of) => lackingTasks(collections.store, of)
 
   commands: NonNullable<BackgroundWork['commands']> = (collections, id, query) =>
     commandPage(collections.store, id, query)

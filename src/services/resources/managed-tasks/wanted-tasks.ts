@@ -26,7 +26,8 @@ export function wantedTasks(
   return entriesOf(type).map((entry) => ({ resource: resource.id, type: type.id, ...entry }))
 }
 
-function entriesOf(type: ResourceEntity): readonly Pick<WantedTask, 'key' | 'templateName' | 'settings'>[] {
+/** Those of a type, without a resource. */
+export function entriesOf(type: ResourceEntity): readonly Pick<WantedTask, 'key' | 'templateName' | 'settings'>[] {
   const { templates } = type
   if (!Array.isArray(templates)) return []
   const seen = new Map<string, number>()

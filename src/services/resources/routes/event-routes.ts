@@ -3,11 +3,14 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { Published } from '../../../kernel/feed.ts'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
+import { QueryReader } from '../../../web/query-reader.ts'
 import { sendEvents, sendTexts, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
 import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
 import { accepts } from './resource-routes.ts'
 import { described } from './route-parts.ts'
+
+const OBJECT_TYPES = ['resource', 'resourcetype'] as const
 
 export function eventRoutes(app: FastifyInstance, service: ResourcesService): void {
   const turns = new WriteTimeSlicer()
@@ -16,12 +19,14 @@ export function eventRoutes(app: FastifyInstance, service: ResourcesService): vo
     {
       ...described({
         summary: 'What happens to resources and types, line by line or as server-sent events',
-        query: { objectType: Type.Optional(Type.Enum(['resource', 'resourcetype'])) },
+        query: { objectType: Type.Optional(Type.Enum(OBJECT_TYPES)) },
         produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
       }),
     },
     async (request, reply) => {
-      const { objectType } = request.query as { readonly objectType?: string }
+      const query = new QueryReader(request.query)
+      const objectType = query.oneOf('objectType', OBJECT_TYPES)
+      query.done()
       const last = Number(request.headers['last-event-id'])
       const reader = service.changes(request.tenant, {
         signal: untilClosed(reply),
@@ -46,6 +51,13 @@ function lineOf({ value }: Published<MetadataEvent>): string {
   return `${JSON.stringify(value)}\n`
 }
 
+/**
+ * Each by its name, for listeners of one kind, and then without, for `onmessage`. The number comes with the last of both:
+ * a reader that lost its connection in between gets both again.
+ */
 async function* serverEvents(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<ServerEvent> {
-  for await (const { number, value } of events) yield { id: String(number), event: value.type, data: value }
+  for await (const { number, value } of events) {
+    yield { event: value.type, data: value }
+    yield { id: String(number), data: value }
+  }
 }

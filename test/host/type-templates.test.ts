@@ -1,0 +1,76 @@
+/** Templates of resource types against the rules of the same host. */
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../../src/host/app.ts'
+import { compose } from '../../src/host/compose.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { basic } from './sample-host.ts'
+
+let app: FastifyInstance
+const headers = { authorization: basic('a', 's') }
+const ask = (method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, payload?: object) =>
+  app.inject({ method, url, headers, ...(payload && { payload }) })
+
+beforeAll(async () => {
+  const config = readConfig({ store: 'memory:', empty: true }, {}, [...SERVICES.keys()])
+  const composed = await compose(config, { services: SERVICES, hashCost: 2 })
+  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
+  app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+  const sensors = [{ label: 'any', name: 'stream', resource: '$' }]
+  await ask('POST', '/api/templates', { name: 'plain', sensors })
+  const taskDefaults = { type: 'periodic', frequency: 60_000 }
+  await ask('POST', '/api/templates', { name: 'timed', sensors, taskDefaults })
+})
+afterAll(() => app.close())
+
+describe('a template of a resource type', () => {
+  it.each<[object, string]>([
+    [{ templateName: 'plain', type: 'sometimes' }, '/templates/0/type <- "sometimes" is no type of tasks'],
+    [{ templateName: 'plain', type: 'periodic' }, '/templates/0/frequency <- is missing'],
+    [{ templateName: 'none', type: 'periodic' }, '/templates/0/frequency <- is missing'],
+    [{ templateName: 'plain', type: 'scheduled' }, '/templates/0/cron <- is missing'],
+    [{ templateName: 'plain', type: 'scheduled', cron: 'every day' }, '/templates/0/cron <- '],
+    [{ templateName: 'plain', type: 'scheduled', rrule: 'FREQ=SOMETIMES' }, '/templates/0/rrule <- '],
+  ])('that can never start is refused: %j', async (template, problem) => {
+    for (const [method, url] of [
+      ['POST', '/api/resourcetypes'],
+      ['PATCH', '/api/resourcetypes/never'],
+    ] as const) {
+      const refused = await ask(method, url, { ...(method === 'POST' && { id: 'never' }), templates: [template] })
+      expect([refused.statusCode, refused.json<{ error: string }>().error]).toEqual([
+        400,
+        expect.stringContaining(problem),
+      ])
+    }
+    expect((await ask('GET', '/api/resourcetypes/never')).statusCode).toBe(404)
+  })
+
+  it.each([
+    { templateName: 'plain' },
+    { templateName: 'plain', type: 'periodic', frequency: 60_000 },
+    { templateName: 'plain', type: 'scheduled', cron: '0 0 12 * * ?' },
+    { templateName: 'timed', type: 'periodic' },
+    { templateName: 'none', type: 'reactive' },
+    { templateName: 'plain', type: 'sometimes', diagnosticTemplate: true },
+  ])('is taken when it may: %j', async (template) => {
+    expect((await ask('PATCH', '/api/resourcetypes/fine', { templates: [template] })).statusCode).toBeLessThan(300)
+  })
+
+  it('that is not there shows its reason on the type and on the resource', async () => {
+    await ask('POST', '/api/resourcetypes', { id: 'lacks', templates: [{ templateName: 'gone', type: 'reactive' }] })
+    await ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'lacks' })
+    const typeNow = async (): Promise<unknown> =>
+      (await ask('GET', '/api/resourcetypes/lacks')).json<Record<string, unknown>>()['$lackingTasks']
+    const reason = { templates: ['gone'], error: expect.stringContaining('gone') as unknown, resources: 1 }
+    await expect.poll(typeNow).toEqual([reason])
+    expect((await ask('GET', '/api/resources/r/explain')).json()).toContainEqual({
+      attribute: '$lackingTasks',
+      value: [reason],
+      from: 'type',
+      id: 'lacks',
+    })
+    const shown = (await ask('GET', '/api/resourcetypes/lacks')).json<object>()
+    expect((await ask('PUT', '/api/resourcetypes/lacks', shown)).json()).not.toHaveProperty('$lackingTasks')
+  })
+})
