@@ -25,9 +25,9 @@ export function distanceM(a: Place, b: Place): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-export function isInside(place: Place, sandbox: Geofence): boolean {
-  if (sandbox.type === 'circle') return distanceM(place, sandbox.center) <= sandbox.radius
-  const line = unwrapped(sandbox.points)
+export function isInside(place: Place, fence: Geofence): boolean {
+  if (fence.type === 'circle') return distanceM(place, fence.center) <= fence.radius
+  const line = unwrapped(fence.points)
   return [-360, 0, 360].some((turn) => encloses(line, place.latitude, place.longitude + turn))
 }
 

@@ -35,7 +35,7 @@ export const objectInsideGeofence = definePlug({
   prepare: ({ geofences }) => geofencesOf(geofences),
   execute({ properties, prepared }) {
     const place = placeOf(properties.coordinates, 'coordinates')
-    const results = prepared.map((sandbox) => ({ name: sandbox.name, inside: isInside(place, sandbox) }))
+    const results = prepared.map((fence) => ({ name: fence.name, inside: isInside(place, fence) }))
     return { state: results.some(({ inside }) => inside) ? 'IN' : 'OUT', rawData: { results } }
   },
 })
