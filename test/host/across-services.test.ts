@@ -82,7 +82,8 @@ describe.each(['é'.repeat(256), 'a'.repeat(512)])('an id of 512 bytes', (id) =>
     const name = `${id.slice(0, 1)}${'n'.repeat(169)}`
     await ask('POST', '/api/templates', { name, sensors: [{ label: 'any', name: 'stream', resource: '$' }] })
     await ask('POST', '/api/resourcetypes', { id, templates: [{ templateName: name, type: 'reactive' }] })
-    expect((await ask('POST', '/api/resources', { id, resourceTypeId: id })).statusCode).toBe(201)
+    const made = await ask('POST', '/api/resources', { id, resourceTypeId: id })
+    expect(made.statusCode, made.body).toBe(201)
     expect((await ask('POST', `/resources/${path}/events`, { t: 1 })).statusCode).toBe(200)
     const alarm = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id } }
     expect((await ask('POST', '/alarm/alarms', alarm)).statusCode).toBe(200)
