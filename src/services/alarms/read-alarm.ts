@@ -1,6 +1,7 @@
 /** The body of a creation. */
 import { AppError, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
+import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
 import { refusedBy } from '../../kernel/issues.ts'
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
@@ -89,7 +90,10 @@ const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } 
 function readSource(reader: BodyReader): NewAlarm['source'] | undefined {
   const inner = reader.inner('source')
   inner?.require('id')
-  const id = inner?.text('id', MAX_NAME)
+  const id = inner?.text('id', Number.POSITIVE_INFINITY)
+  if (id !== undefined && isTooLongForId(id)) {
+    inner?.wrong('id', `has more than ${MAX_ID_BYTES} bytes`, 'it is the id of a resource')
+  }
   if (id === '') inner?.wrong('id', 'is empty', 'name a resource')
   const source = reader.json('source')
   return id === undefined || source === undefined ? undefined : (source as NewAlarm['source'])

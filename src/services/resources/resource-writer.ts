@@ -5,6 +5,7 @@
 import { isAddressable, NOT_ADDRESSABLE } from '../../web/addressable.ts'
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
@@ -203,8 +204,9 @@ export function checkAddressable(id: string, subject: string): void {
   if (!isAddressable(id)) throw refuse(subject, [problem('/id', NOT_ADDRESSABLE, 'choose another id')])
 }
 
-/** Throws `VALIDATION` when the body has another id than the path. */
+/** Throws `VALIDATION` when the id is too long, or the body has another one than the path. */
 export function checkId({ id: given }: Attributes, id: string, subject: string): void {
+  if (isTooLongForId(id)) throw refuse(subject, [problem('/id', `has more than ${MAX_ID_BYTES} bytes`, 'shorten it')])
   if (given === undefined || given === null || given === id) return
   const message = `is ${JSON.stringify(given)}, but the path says ${JSON.stringify(id)}`
   throw refuse(subject, [problem('/id', message, 'leave it out')])

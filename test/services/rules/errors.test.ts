@@ -288,9 +288,9 @@ const CASES: readonly Case[] = [
     'a task with too long a name',
     'POST',
     '/api/tasks',
-    ruleOf({ name: 'n'.repeat(501) }),
+    ruleOf({ name: 'n'.repeat(1501) }),
     400,
-    '/task/name <- the name has 501 characters, at most 500 are kept (choose a shorter name)',
+    '/task/name <- the name has 1501 bytes, at most 1500 are kept (choose a shorter name)',
     'VALIDATION',
   ],
   [

@@ -1,5 +1,6 @@
 /** Reads the body and the options of a post; every problem is told at once, at its place. */
 import { AppError } from '../../../kernel/errors.ts'
+import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
 import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { Issues } from '../../../kernel/issues.ts'
@@ -14,8 +15,6 @@ import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 export const MAX_MESSAGES = 10_000
 /** values of one post, over all of its messages */
 export const MAX_VALUES = 50_000
-/** bytes of the name of a resource or metric */
-const MAX_NAME = 512
 /** bytes of a text that is a metric */
 const MAX_TEXT = 65_536
 /** bytes of a message as JSON: with its quotes escaped it still fits an entry of a log */
@@ -244,7 +243,7 @@ class PostReader {
   #label(text: string, path: string, what: string): void {
     if (text === '') this.wrong(path, `${what} is empty`)
     else if (UNSTORABLE.test(text)) this.wrong(path, `${what} has a NUL or half of a surrogate pair`)
-    else if (isLongerThan(text, MAX_NAME)) this.wrong(path, `${what} has more than ${MAX_NAME} bytes`)
+    else if (isTooLongForId(text)) this.wrong(path, `${what} has more than ${MAX_ID_BYTES} bytes`)
   }
 }
 

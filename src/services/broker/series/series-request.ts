@@ -1,5 +1,6 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
 import { IANAZone } from 'luxon'
+import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import { shown, type Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
@@ -39,8 +40,6 @@ export interface UncheckedRequest {
 
 const MAX_RESOURCES = 1_000
 const MAX_AGGREGATES = 20
-/** bytes of UTF-8, as storage has it */
-const MAX_NAME_BYTES = 512
 /** NUL, or half of a surrogate pair: no medium keeps it */
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
@@ -98,10 +97,10 @@ function present(value: unknown): boolean {
 /** The name of a metric or resource. */
 export function readName(value: unknown, path: string, what: string, issues: Issues): string | undefined {
   if (value === undefined || value === null) return issues.wrong(path, 'is missing', `name a ${what}`)
-  const fits = typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= MAX_NAME_BYTES
+  const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value)
   if (fits && !UNSTORABLE.test(value)) return value
   const text = `${shown(value)} is no name of a ${what}`
-  return issues.wrong(path, text, `give a text of 1 to ${MAX_NAME_BYTES} bytes of Unicode`)
+  return issues.wrong(path, text, `give a text of 1 to ${MAX_ID_BYTES} bytes of Unicode`)
 }
 
 /** Each once, as named first. */

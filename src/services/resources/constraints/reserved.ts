@@ -1,10 +1,13 @@
 /** The reserved attributes as constraints: what a resource must keep whatever its type says. */
+import { MAX_ID_BYTES } from '../../../kernel/ids.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 
 /** characters of a text that is searched by */
 const LONGEST_TEXT = 500
 const MAX_TAGS = 1_000
 const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
+/** whoever has the id refuses more bytes than that */
+const ID: AttributeType = { type: 'string', maxLength: MAX_ID_BYTES }
 const VALUE_TYPES = ['integer', 'double', 'boolean', 'string', 'enum']
 const METRIC_TYPES = ['count', 'gauge', 'counter', 'timestamp', 'rate']
 
@@ -33,8 +36,8 @@ const PLUG = [
 
 export const RESERVED: readonly Attribute[] = [
   required('id', { type: 'string', minLength: 1, maxLength: 512 }),
-  optional('resourceTypeId', TEXT),
-  optional('parentId', TEXT),
+  optional('resourceTypeId', ID),
+  optional('parentId', ID),
   optional('name', TEXT),
   optional('alias', TEXT),
   optional('owner', TEXT),

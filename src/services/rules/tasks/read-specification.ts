@@ -70,13 +70,14 @@ function withNameOfGraph(document: Readonly<Record<string, unknown>>): Readonly<
   return { ...document, task: { ...task, name } }
 }
 
-/** characters; storage searches texts of up to 2,000 bytes */
-const LONGEST_NAME = 500
+/** bytes; storage searches texts of up to 2,000. A managed task is named by its template and resource: up to 1,023 */
+const LONGEST_NAME = 1_500
 
 function nameIssues(settings: unknown, path: string): readonly Issue[] {
   const name = isPlainObject(settings) ? settings['name'] : undefined
-  if (typeof name === 'string' && name.length > LONGEST_NAME) {
-    const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
+  const bytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
+  if (bytes > LONGEST_NAME) {
+    const message = `the name has ${bytes} bytes, at most ${LONGEST_NAME} are kept`
     return [makeIssue('TOO_LARGE', path, message, 'choose a shorter name')]
   }
   if (name !== undefined && name !== null && name !== '') return []

@@ -1,4 +1,4 @@
-/** Templates of resource types against the rules of the same host. */
+/** What services of one host have in common: templates of types, which the rules judge, and the length of ids. */
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
@@ -72,5 +72,39 @@ describe('a template of a resource type', () => {
     })
     const shown = (await ask('GET', '/api/resourcetypes/lacks')).json<object>()
     expect((await ask('PUT', '/api/resourcetypes/lacks', shown)).json()).not.toHaveProperty('$lackingTasks')
+  })
+})
+
+describe.each(['é'.repeat(256), 'a'.repeat(512)])('an id of 512 bytes', (id) => {
+  const path = encodeURIComponent(id)
+
+  it('is taken by every service, with the managed task of the resource', async () => {
+    const name = `${id.slice(0, 1)}${'n'.repeat(169)}`
+    await ask('POST', '/api/templates', { name, sensors: [{ label: 'any', name: 'stream', resource: '$' }] })
+    await ask('POST', '/api/resourcetypes', { id, templates: [{ templateName: name, type: 'reactive' }] })
+    const made = await ask('POST', '/api/resources', { id, resourceTypeId: id })
+    expect(made.statusCode, made.body).toBe(201)
+    expect((await ask('POST', `/resources/${path}/events`, { t: 1 })).statusCode).toBe(200)
+    const alarm = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id } }
+    expect((await ask('POST', '/alarm/alarms', alarm)).statusCode).toBe(200)
+    const tasks = async (): Promise<unknown> => (await ask('GET', `/api/tasks?resource=${path}`)).headers['x-count']
+    await expect.poll(tasks).toBe('1')
+  })
+
+  it('is the longest that any takes', async () => {
+    const longer = `${id}x`
+    const alarm = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id: longer } }
+    for (const [url, body, place] of [
+      ['/api/resources', { id: longer }, '/id'],
+      ['/api/resourcetypes', { id: longer }, '/id'],
+      [`/resources/${encodeURIComponent(longer)}/events`, { t: 1 }, '/resource'],
+      ['/messages', { resource: longer, t: 1 }, '/resource'],
+      ['/alarm/alarms', alarm, '/source/id'],
+    ] as const) {
+      const refused = await ask('POST', url, body)
+      expect([url, refused.statusCode]).toEqual([url, 400])
+      expect(refused.body).toContain(place)
+      expect(refused.body).toContain('has more than 512 bytes')
+    }
   })
 })
