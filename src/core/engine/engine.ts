@@ -113,6 +113,7 @@ export class CoreEngine implements Engine {
       delay: (ms, work) => this.delays.add(ms, work),
       latency: options.latency,
       waiting: this.#inputs,
+      roots: new WeakMap(),
       kept: this.kept,
       later: new WeakSet(),
       ended: (task) => {
