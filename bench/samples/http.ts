@@ -93,6 +93,7 @@ async function framed(): Promise<FastifyInstance> {
     metrics: new Metrics(),
     limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 1_000_000 },
     probe: async () => [],
+    warnings: () => [],
     close: async () => {},
     log: { level: 'info', stream: process.stderr },
   })

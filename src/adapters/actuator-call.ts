@@ -10,12 +10,13 @@ const NEWEST = 'latest'
 /** `rules` is asked at each call: `CLOSED` while there are none. */
 export function actuatorCall(rules: () => RulesService | undefined): ActuatorCall {
   return {
-    run: async (tenant, { name, version, properties, resource, hops, id }) => {
+    run: async (tenant, { name, version, properties, resource, hops, root, id }) => {
       const service = rules()
       if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; commands wait for them')
+      const led = { hops, ...(root !== undefined && { root }) }
       const { tools } = service.as({ tenant, user: ENGINE })
       const plug = await tools.plug('actions', name, version === NEWEST ? undefined : version)
-      const outcome = await tools.call('actions', name, plug.version, { properties, resource }, { id, hops })
+      const outcome = await tools.call('actions', name, plug.version, { properties, resource }, { id, ...led })
       const { result, message, error, rawData } = outcome
       const text = message ?? error
       return {

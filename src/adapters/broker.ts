@@ -40,8 +40,9 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
   }
 }
 
-function tellingOf(cause: Cause): Pick<PostOptions, 'hops' | 'idempotencyKey' | 'cause'> {
-  return { hops: cause.hops, idempotencyKey: `effect ${cause.effect}`, cause }
+function tellingOf(cause: Cause): Pick<PostOptions, 'hops' | 'root' | 'idempotencyKey' | 'cause'> {
+  const { hops, root, effect } = cause
+  return { hops, ...(root !== undefined && { root }), idempotencyKey: `effect ${effect}`, cause }
 }
 
 /** Undefined when nothing was stored, or when the host serves no broker. */

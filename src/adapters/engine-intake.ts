@@ -12,6 +12,7 @@ export interface Intake {
 interface IntakePost {
   readonly messages: Messages | Messages[number]
   readonly hops?: number
+  readonly root?: string
 }
 
 export function engineIntake(intake: Intake): Forwarding {

@@ -90,6 +90,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
         return [...(disk === undefined ? [] : [disk]), ...made.flatMap((one) => one.trouble?.() ?? [])]
       },
+      warnings: () => made.flatMap((one) => one.warnings?.() ?? []),
       close: once(() =>
         closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),
       ),

@@ -34,6 +34,8 @@ export interface Config {
   /** files and folders with plugs beside the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
+  /** messages, commands and alarms that rules may make of one arrival */
+  readonly maxDescendants: number
   readonly issuer: ForeignIssuer | undefined
 }
 
@@ -128,6 +130,13 @@ export const OPTIONS = {
     value: 'addresses',
     help: 'proxies that say in X-Forwarded-For whom they ask for, such as loopback or 10.0.0.0/8; none without',
   },
+  maxDescendants: {
+    flag: 'max-descendants',
+    env: 'REFLEXARC_MAX_DESCENDANTS',
+    value: 'number',
+    default: '1000',
+    help: 'messages, commands and alarms that rules may make of one arrival; beyond it they are refused as a loop',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -194,6 +203,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const rate = read('rateLimit', wholeUpTo(1e9), 'write a whole number, 0 for no limit')
   const bytes = read('bodyLimit', wholeUpTo(1e9), 'write a number of bytes, at most 1000000000')
   const ms = read('timeLimit', wholeUpTo(3_600_000), 'write ms, 1 to 3600000')
+  const descendants = read('maxDescendants', wholeUpTo(1e9), 'write a whole number from 1 to 1000000000')
+  if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
   if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
 
@@ -231,6 +242,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     trustProxy,
     allowUrl,
     plugs: list('plugs'),
+    maxDescendants: descendants ?? 1,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,

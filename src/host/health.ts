@@ -2,11 +2,19 @@
 import type { FastifyInstance } from 'fastify'
 import { isFromHere } from './auth/authenticate.ts'
 
+/** What is asked. */
+export interface Health {
+  probe(): Promise<readonly string[]>
+  /** what somebody should mend though the host is well */
+  warnings(): readonly string[]
+}
+
 /**
  * `GET /health`, for anybody: 200 `{ status: 'ok' }`, or 503 `{ status: 'failing' }` when `probe` rejects or names
- * troubles; these are told to this machine alone, and to the log.
+ * troubles; these are told to this machine alone, and to the log. So are warnings, which leave the host well: no restart
+ * would mend them.
  */
-export function healthRoute(app: FastifyInstance, probe: () => Promise<readonly string[]>): void {
+export function healthRoute(app: FastifyInstance, { probe, warnings }: Health): void {
   const schema = {
     summary: 'Whether the host works',
     tags: ['host'],
@@ -16,7 +24,8 @@ export function healthRoute(app: FastifyInstance, probe: () => Promise<readonly 
   app.get('/health', { config: { access: 'public' }, schema }, async (request, reply) => {
     try {
       const troubles = await probe()
-      if (troubles.length === 0) return { status: 'ok' }
+      const warned = isFromHere(request) ? warnings() : []
+      if (troubles.length === 0) return { status: 'ok', ...(warned.length > 0 && { warnings: warned }) }
       request.log.error({ troubles }, 'the host is not well')
       reply.code(503)
       return { status: 'failing', ...(isFromHere(request) && { troubles }) }
@@ -33,6 +42,7 @@ const STATUS = {
   type: 'object',
   properties: {
     status: { type: 'string', enum: ['ok', 'failing'] },
+    warnings: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
     troubles: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
   },
 } as const

@@ -22,6 +22,8 @@ export interface HostedService {
   readonly address?: () => string | undefined
   /** why it is not as well as it should be, for /health; undefined: it is */
   readonly trouble?: () => string | undefined
+  /** what somebody should mend though the host is well, for /health: a sentence each */
+  readonly warnings?: () => readonly string[]
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
   /**

@@ -1,6 +1,7 @@
 /** Makes the rules service of a host, and what runs its tasks. */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { builtins, createBuiltins } from '../../plugins/index.ts'
+import { DescendantBudget, withinBudget } from '../adapters/descendant-budget.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
 import { createRegistry } from '../core/plug/registry.ts'
@@ -29,14 +30,21 @@ export function makeRulesWith(
   parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, atLeast, serviceRegistry, logger } = parts
+  const { storage, gauges, now, atLeast, serviceRegistry, logger, config } = parts
+  const budgets: DescendantBudget[] = []
+  const servicesOf = (tenant: string) => {
+    const warn = (text: string): void => logger.warn(text)
+    const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
+    budgets.push(budget)
+    return withinBudget(plugServices(tenant, serviceRegistry, machineTimers.later), budget)
+  }
   // said at once, not when a tenant asks for the first time
   createRegistry([...builtins, ...more, ...parts.plugs()])
   const equipped = perTenant((tenant) =>
     createBuiltins({
       clock: () => performance.now(),
       outbound: { transport: nodeTransport({ allow: parts.config.allowUrl }) },
-      services: plugServices(tenant, serviceRegistry, machineTimers.later),
+      services: servicesOf(tenant),
     }),
   )
   const plugs = perTenant((tenant) => derived(parts.plugs, (given) => [...equipped(tenant), ...more, ...given]))
@@ -61,6 +69,7 @@ export function makeRulesWith(
   gauges.watchQueue('inputs', () => runner.queued)
   gauges.watchQueue('task-inputs', () => runner.waiting)
   gauges.watchWork(() => runner.counts)
+  gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))
   const service = createRulesService({
     storage,
     runner,
@@ -74,12 +83,10 @@ export function makeRulesWith(
   })
   serviceRegistry.rules = service
   serviceRegistry.runner = runner
-  return hostedRules(
-    service,
-    runner,
-    gauges,
-    () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
-  )
+  return hostedRules(service, runner, gauges, {
+    warnings: () => budgets.flatMap((budget) => budget.loops()),
+    otherBatches: () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
+  })
 }
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */

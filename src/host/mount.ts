@@ -44,6 +44,8 @@ export interface Mounting {
   readonly serviceLog?: HostLog
   /** what is not as well as it should be; rejects when the store does not answer */
   probe(): Promise<readonly string[]>
+  /** what somebody should mend though all is well */
+  warnings(): readonly string[]
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
   readonly alone: boolean
 }
@@ -78,7 +80,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   await describeApi(app, services)
   await app.register(async (own) => {
     known.watch(own, plainErrorBody)
-    healthRoute(own, () => mounting.probe())
+    healthRoute(own, mounting)
     metricsRoute(own, metrics)
     rootRoute(own, services)
   })

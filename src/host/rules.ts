@@ -14,12 +14,18 @@ export interface RunningTasks {
   readonly trouble?: string | undefined
 }
 
+/** What else belongs to the service as it is served. */
+export interface RulesBesides {
+  readonly warnings?: HostedService['warnings']
+  readonly otherBatches?: RulesRouting['otherBatches']
+}
+
 /** The rules service as the host serves it, with what runs its tasks. */
 export function hostedRules(
   service: RulesService,
   runner: RunningTasks,
   gauges: Gauges,
-  otherBatches?: RulesRouting['otherBatches'],
+  { warnings, otherBatches }: RulesBesides = {},
 ): HostedService {
   gauges.watchTasks(() => service.tasksByStatus())
   gauges.watchQueue('batches', () => service.gauges().openBatches)
@@ -32,6 +38,7 @@ export function hostedRules(
     demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
     routes: (app) => rulesRoutes(app, { service, otherBatches }),
     trouble: () => runner.trouble,
+    ...(warnings && { warnings }),
     start: (closing) => service.start(closing),
     async stop() {
       await service.stop()

@@ -24,6 +24,11 @@ export class LruCache<Key, Value extends object | string | number> {
     return this.#entries.get(key)
   }
 
+  /** The values, that which was used longest ago first. */
+  values(): IterableIterator<Value> {
+    return this.#entries.values()
+  }
+
   /** Returns the value that was pushed out for want of room. */
   set(key: Key, value: Value): Value | undefined {
     this.#use(key, value)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { openCollections, type TenantCollections } from '../../../src/services/alarms/collections.ts'
-import { eventOf } from '../../../src/services/alarms/change-alarm.ts'
+import { eventOf, NOT_LED } from '../../../src/services/alarms/change-alarm.ts'
 import { withRepeat } from '../../../src/services/alarms/history.ts'
 import { PARTITION, type AlarmRecord } from '../../../src/services/alarms/alarm-record.ts'
 import type { Json } from '../../../src/kernel/json.ts'
@@ -56,7 +56,7 @@ async function drive(work: (n: number) => Promise<unknown>): Promise<AlarmsSampl
 
 async function writeNew(books: TenantCollections, n: number): Promise<AlarmRecord> {
   const alarm = recordOf(n, sourceOf(n))
-  const event = eventOf(TENANT, RAISED, alarm, { now: alarm.createTime, hops: 0 })
+  const event = eventOf(TENANT, RAISED, alarm, { now: alarm.createTime, led: NOT_LED })
   await books.commit([
     books.alarms.putting(alarm.id, alarm, 'absent'),
     books.keys.putting(alarm.key, { alarm: alarm.id }, 'absent'),
@@ -71,7 +71,7 @@ async function writeAgain(books: TenantCollections, records: AlarmRecord[], n: n
   const { alarm } = withRepeat(before, randomUUID(), before.createTime + 1)
   const now = alarm.createTime + 1
   const moved = { ...alarm, updateTime: now, triggerTime: now }
-  const event = eventOf(TENANT, OCCURRED_AGAIN, moved, { now, hops: 0 })
+  const event = eventOf(TENANT, OCCURRED_AGAIN, moved, { now, led: NOT_LED })
   await books.commit([books.alarms.putting(moved.id, moved, 1), books.events.appending(PARTITION, [jsonOf(event)])])
 }
 

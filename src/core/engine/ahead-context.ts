@@ -26,6 +26,7 @@ export class AheadContext implements PlugContext, Scope {
   readonly abort = new AbortController()
   readonly log: PlugLog
   readonly hops: number
+  readonly root: string
   readonly #model: TaskModel
   readonly #node: SensorNode
   readonly #message: Message
@@ -43,7 +44,9 @@ export class AheadContext implements PlugContext, Scope {
     this.#message = message
     this.#number = number
     this.now = time
-    this.hops = input.kind === 'data' ? (input.sent?.hops ?? 0) : 0
+    const sent = input.kind === 'data' ? input.sent : undefined
+    this.hops = sent?.hops ?? 0
+    this.root = sent?.root ?? this.id
     this.globalSettings = globalSettings
     const write = (level: AheadLine['level']) => (text: string) => void this.lines.push({ level, message: text })
     this.log = { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }

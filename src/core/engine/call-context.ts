@@ -5,6 +5,7 @@ import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import type { Origin } from '../task/origin.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
 import { isNewValue, streamTime, streamValue, streamValues } from '../task/stream.ts'
@@ -19,6 +20,8 @@ export interface CallDependencies {
   signalOf(execution: Execution, call: number): AbortSignal
   /** the task as it is now, for an execution that goes on while the task does */
   frozen(run: TaskRun, execution: Execution): TaskRun
+  /** What all that comes of an origin is known by; `first`: what it is called when nobody has asked yet. */
+  rootOf(origin: Origin, first: string): string
 }
 
 /** Answers of the ports, by what the node declared that it needs. */
@@ -87,6 +90,11 @@ export class CallContext implements PlugContext, Scope {
 
   get hops(): number {
     return this.#execution.origin.hops ?? 0
+  }
+
+  get root(): string {
+    const { origin } = this.#execution
+    return origin.root ?? this.#around.rootOf(origin, this.id)
   }
 
   get unordered(): boolean {

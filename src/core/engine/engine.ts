@@ -32,6 +32,7 @@ import { Preparer } from './prepare.ts'
 import type { Prepared } from './prepared.ts'
 import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
+import { RunNumbers } from './run-numbers.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitingWork, type Work } from './waiting-work.ts'
 import { Watches, type Listener } from './watches.ts'
@@ -64,6 +65,8 @@ export class CoreEngine implements Engine {
   /** of a host that keeps what it hands in; set around `receive` */
   readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
+  /** of tasks that were removed */
+  readonly #runs = new RunNumbers()
   readonly #watches = new Watches(
     (error) => this.#report('a watcher threw', error),
     (id, listener) => this.#watch(id, listener),
@@ -113,6 +116,7 @@ export class CoreEngine implements Engine {
       delay: (ms, work) => this.delays.add(ms, work),
       latency: options.latency,
       waiting: this.#inputs,
+      roots: new WeakMap(),
       kept: this.kept,
       later: new WeakSet(),
       ended: (task) => {
@@ -153,6 +157,7 @@ export class CoreEngine implements Engine {
     const id = given ?? this.#options.ids()
     if (this.#tasks.has(id)) throw taskExists(id, 'choose another id')
     const task = this.#made(id, this.#now(), prepared)
+    task.ranBefore = this.#runs.lastOf(id, given === undefined)
     this.#tasks.set(id, task)
     try {
       if (prepared.settings.start) await this.#begin(task)
@@ -260,6 +265,7 @@ export class CoreEngine implements Engine {
       await this.stop(id)
     }
     task.abandon()
+    this.#runs.removed(id, task.lastRun)
     this.#router.remove(task)
     this.#tasks.delete(id)
   }
@@ -273,6 +279,7 @@ export class CoreEngine implements Engine {
     requireResources(saved, prepared.graph.resources.length)
     const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = saved.resources
+    task.ranBefore = this.#runs.lastOf(saved.id, of !== undefined)
     const model = buildModel(
       saved.id,
       prepared,

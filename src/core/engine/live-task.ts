@@ -44,6 +44,8 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
   /** resolved resources by place in the graph's list */
   resolved: readonly string[] = []
   error: string | undefined
+  /** the last run that is known of earlier tasks under its id */
+  ranBefore = 0
   readonly executor: TaskExecutor
   #lane: TaskLane | undefined
   #state: TaskState | undefined
@@ -73,6 +75,11 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     return this.prepared.settings.name
   }
 
+  /** the last run under its id */
+  get lastRun(): number {
+    return Math.max(this.#state?.run ?? 0, this.ranBefore)
+  }
+
   get status(): TaskStatus {
     if (this.#failed) return 'failed'
     return this.#state?.status ?? 'stopped'
@@ -86,7 +93,7 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
   begin(model: TaskModel, seed: number, number?: number): void {
     const lane = this.#open(model)
     const { state } = lane
-    if (number !== undefined) state.run = number - 1
+    state.run = number === undefined ? Math.max(state.run, this.ranBefore) : number - 1
     state.seed = seedOf(`${seed}/${this.id}/${state.run + 1}`)
     this.take(this.#host.now(), { kind: 'start' })
   }

@@ -2,6 +2,7 @@
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
 import { frozenRun, rebind } from '../task/frozen-run.ts'
+import type { Origin } from '../task/origin.ts'
 import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller } from './call-plug.ts'
@@ -29,6 +30,8 @@ export interface SharedHooks {
   /** always there when it is there at all */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
+  /** by message, or by origin where there is none: what all that comes of it is known by */
+  readonly roots: WeakMap<object, string>
   /** calls that are open */
   readonly open: OpenCount
 }
@@ -109,6 +112,15 @@ export class TaskHooks implements Sink, Caller {
         host.listener?.(event)
         watcher(event)
       })
+  }
+
+  rootOf(origin: Origin, first: string): string {
+    // tasks that take one message share it
+    const arrival = origin.values ?? origin
+    const { roots } = this.#host
+    const known = roots.get(arrival)
+    if (known === undefined) roots.set(arrival, first)
+    return known ?? first
   }
 
   timer(kind: TimerKind, at: number, key: number): void {

@@ -68,6 +68,7 @@ function innerContext(
     now: outer.now,
     id: part === undefined ? outer.id : `${outer.id}.${part}`,
     hops: outer.hops,
+    ...(outer.root !== undefined && { root: outer.root }),
     ...(outer.unordered === true && { unordered: true }),
     log: outer.log,
     signal: outer.signal,

@@ -4,14 +4,15 @@ import type { PlugContext } from './plug.ts'
 import type { Cause } from './services.ts'
 
 /** What a service is told about the call that asks it: this rule is one more in the row. */
-export function causeOf(context: Pick<PlugContext, 'task' | 'node' | 'id' | 'hops' | 'unordered'>): Cause {
-  const { task, node, id, hops, unordered } = context
+export function causeOf(context: Pick<PlugContext, 'task' | 'node' | 'id' | 'hops' | 'root' | 'unordered'>): Cause {
+  const { task, node, id, hops, root, unordered } = context
   return {
     task: task.TASK_ID,
     node: node.NAME,
     effect: id,
     ...(node.TRIGGER !== undefined && { trigger: node.TRIGGER }),
     hops: hops + 1,
+    ...(root !== undefined && { root }),
     ...(unordered === true && { unordered }),
   }
 }

@@ -116,6 +116,8 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly id: string
   /** how many rules in a row led to this call: 0 when what began it came from no rule */
   readonly hops: number
+  /** what everything that came of one arrival is known by, however many rules led to it; a host counts by it */
+  readonly root?: string
   /**
    * true when the id does not say what the call comes after: of an `unordered` node, of one that was paused, and of a
    * sensor that no trigger ran, which has its id before what the sensors beside it trigger

@@ -16,6 +16,8 @@ export interface Cause {
   readonly trigger?: string
   /** rules in a row that led here; services refuse above their limit */
   readonly hops: number
+  /** what everything that came of one arrival is known by; services hand it on with the hops. Absent: not known */
+  readonly root?: string
   /** the effect does not say what it comes after: services neither refuse it for its order nor remember it */
   readonly unordered?: boolean
 }

@@ -67,8 +67,9 @@ function planOf({ model }: TaskRun, sent: Sent | undefined, place: number, messa
 function originOf(run: TaskRun, message: Message, sent: Sent | undefined): Origin {
   const origin: Origin = { kind: 'data', time: run.now, resource: message.resource, values: message }
   if (sent === undefined) return origin
-  const { channel, hops = 0 } = sent
-  return { ...origin, ...(channel !== undefined && { channel }), ...(hops > 0 && { hops }) }
+  const { channel, hops = 0, root } = sent
+  const led = hops > 0 ? { hops, ...(root !== undefined && { root }) } : undefined
+  return { ...origin, ...(channel !== undefined && { channel }), ...led }
 }
 
 function dataInvocation(

@@ -15,6 +15,17 @@ export interface Sent {
   readonly channel?: string
   /** how many rules in a row led to them; absent: none */
   readonly hops?: number
+  /** with hops: what the first of those rules was told of as the root, the same for all that came of one arrival */
+  readonly root?: string
+}
+
+/** How messages came, and nothing else of what is given. */
+export function sentOf({ channel, hops, root }: Sent): Sent {
+  return {
+    ...(channel !== undefined && { channel }),
+    ...(hops !== undefined && { hops }),
+    ...(root !== undefined && { root }),
+  }
 }
 
 /** What began an invocation; shared by all that follows from it. */
@@ -31,4 +42,6 @@ export interface Origin {
   readonly carried?: Readonly<Record<string, number>>
   /** rules in a row that led to it; absent: none */
   readonly hops?: number
+  /** of a message that came with one */
+  readonly root?: string
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { UNKNOWN, type ActuatorNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { askForWake, isWork } from './execution.ts'
-import type { Origin } from './origin.ts'
+import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
 import type { TaskRun } from './run.ts'
@@ -142,9 +142,8 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   const { time, number } = saved
   switch (saved.kind) {
     case 'data': {
-      const { messages = [], kept, channel, hops } = saved
-      const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
-      return { time, number, input: { kind: 'data', messages, sent }, kept }
+      const { messages = [], kept } = saved
+      return { time, number, input: { kind: 'data', messages, sent: sentOf(saved) }, kept }
     }
     case 'tick': {
       const node = saved.node === undefined ? null : names.sensor(saved.node)

@@ -2,7 +2,7 @@
 import { UNKNOWN, type ObservableNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
-import type { Origin } from './origin.ts'
+import { sentOf, type Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import type { TaskModel } from './run.ts'
 import {
@@ -133,8 +133,7 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
   const at = { time, number }
   switch (input.kind) {
     case 'data': {
-      const { channel, hops } = input.sent ?? {}
-      const sent = { ...(channel !== undefined && { channel }), ...(hops !== undefined && { hops }) }
+      const sent = sentOf(input.sent ?? {})
       return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent }
     }
     case 'tick':

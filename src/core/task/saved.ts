@@ -60,6 +60,7 @@ export type SavedInput = { time: number; number: number } & (
       kept?: { position: number; places: readonly number[] }
       channel?: string
       hops?: number
+      root?: string
     }
   | { kind: 'tick'; node?: string; scheduledAt: number }
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }

@@ -6,6 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi } from './batch-service.ts'
+import { ledBy } from './change-alarm.ts'
 import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { readChange } from './read-change.ts'
@@ -42,7 +43,7 @@ export function alarmApi(dependencies: AlarmApiDependencies, caller: Caller): Al
       const { cause } = options
       writer.requireFewHops(cause)
       const change = readChange(body)
-      const mover = { hops: cause?.hops ?? 0, ...(cause && { effect: cause.effect, by: cause }) }
+      const mover = { led: ledBy(cause), ...(cause && { effect: cause.effect, by: cause }) }
       return shown(await writer.change(await tenantAlarms(), id, change, mover), options)
     },
     remove: async (id) => writer.remove(await tenantAlarms(), id),

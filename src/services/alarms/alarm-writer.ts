@@ -2,7 +2,17 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
 import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
-import { bornAlarm, changedAlarm, eventOf, hasEffect, repeatedAlarm, snoozeEnd } from './change-alarm.ts'
+import {
+  bornAlarm,
+  changedAlarm,
+  eventOf,
+  hasEffect,
+  ledBy,
+  NOT_LED,
+  repeatedAlarm,
+  snoozeEnd,
+  type Led,
+} from './change-alarm.ts'
 import type { AlarmCause, CauseReader } from './contract.ts'
 import { clearedBy, openOf } from './find-alarms.ts'
 import type { KeyDraft } from './key-draft.ts'
@@ -26,7 +36,7 @@ export interface Mover {
   readonly effect?: string
   /** of a rule, which keeps the order of its task */
   readonly by?: EffectOfTask
-  readonly hops: number
+  readonly led: Led
 }
 
 const CLEARED: AlarmChange = { status: 'CLEARED' }
@@ -49,7 +59,7 @@ export class AlarmWriter {
     const alarm = readAlarm(body, now())
     const key = keyOf(alarm.source.id, alarm.type, alarm.dedupKey)
     const { tenant } = tenantAlarms.collections
-    const hops = cause?.hops ?? 0
+    const led = ledBy(cause)
     return this.#work(tenantAlarms, key, async (draft) => {
       const latest = await draft.latest()
       if (latest && hasEffect(latest, cause?.effect)) return latest
@@ -60,7 +70,7 @@ export class AlarmWriter {
         draft.replace(grown)
         admitted.note()
         if (snoozeEnd(latest, moment.now) === undefined) {
-          draft.events.push(eventOf(tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, hops }))
+          draft.events.push(eventOf(tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, led }))
         }
         return grown.alarm
       }
@@ -68,7 +78,7 @@ export class AlarmWriter {
       const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
       draft.add(born, explained)
       admitted.note()
-      draft.events.push(eventOf(tenant, RAISED, born, { now: moment.now, hops }))
+      draft.events.push(eventOf(tenant, RAISED, born, { now: moment.now, led }))
       return born
     })
   }
@@ -91,8 +101,8 @@ export class AlarmWriter {
   ): Promise<readonly AlarmRecord[]> {
     this.requireFewHops(cause)
     const { collections } = tenantAlarms
-    const { effect, hops } = cause
-    const mover = { effect, by: cause, hops }
+    const { effect } = cause
+    const mover = { effect, by: cause, led: ledBy(cause) }
     const key = keyOf(source, type, undefined)
     const cleared = new Map<string, AlarmRecord>()
     return this.#dependencies.committer.run(collections, key, async (draft) => {
@@ -182,7 +192,7 @@ export class AlarmWriter {
     tenant: string,
     alarm: AlarmRecord,
     change: AlarmChange,
-    { effect, hops }: Mover = { hops: 0 },
+    { effect, led }: Mover = { led: NOT_LED },
   ): AlarmRecord {
     const { now, newId } = this.#dependencies
     const moment = { now: now(), recordId: newId(), ...(effect !== undefined && { effect }) }
@@ -190,7 +200,7 @@ export class AlarmWriter {
     if (changed === undefined) return alarm
     draft.replace(changed)
     const { changes } = changed
-    draft.events.push(eventOf(tenant, UPDATED, changed.alarm, { now: moment.now, hops, changes }))
+    draft.events.push(eventOf(tenant, UPDATED, changed.alarm, { now: moment.now, led, changes }))
     return changed.alarm
   }
 
@@ -203,7 +213,7 @@ export class AlarmWriter {
   /** What the rules have to say now; later the task may be gone. */
   async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
     const { causes, logger } = this.#dependencies
-    const { unordered: _unordered, ...kept } = cause
+    const { unordered: _unordered, root: _root, ...kept } = cause
     try {
       return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
     } catch (error) {

@@ -6,6 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { CollectionSpec, Store } from '../../storage/contract.ts'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
+import { NOT_LED } from './change-alarm.ts'
 import type { AlarmChange } from './read-change.ts'
 
 export const BATCH_JOB = 'alarms.batch'
@@ -55,7 +56,7 @@ async function act(
   const { action } = batchData(job)
   try {
     if (action.kind === 'update') {
-      await writer.change(tenantAlarms, id, action.change, { effect: `batch/${job.id}`, hops: 0 })
+      await writer.change(tenantAlarms, id, action.change, { effect: `batch/${job.id}`, led: NOT_LED })
       return { statusCode: 200 }
     }
     await writer.remove(tenantAlarms, id)

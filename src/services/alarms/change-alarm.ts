@@ -107,15 +107,22 @@ export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefi
   return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))
 }
 
+/** How many rules in a row led to a change, and what all that came of the first arrival is known by. */
+export type Led = Pick<AlarmEvent, 'hops' | 'root'>
+
+export const NOT_LED: Led = { hops: 0 }
+
+export function ledBy(cause: Led | undefined): Led {
+  if (cause === undefined) return NOT_LED
+  const { hops, root } = cause
+  return { hops, ...(root !== undefined && { root }) }
+}
+
 export function eventOf(
   tenant: string,
   eventtype: string,
   alarm: AlarmRecord,
-  {
-    now,
-    hops,
-    changes,
-  }: { readonly now: number; readonly hops: number; readonly changes?: readonly AttributeChange[] },
+  { now, led, changes }: { readonly now: number; readonly led: Led; readonly changes?: readonly AttributeChange[] },
 ): AlarmEvent {
   const { id, createTime, type, text, timestamp, source, severity, status, count } = alarm
   return {
@@ -135,7 +142,7 @@ export function eventOf(
       count,
     },
     ...(changes && { changes }),
-    hops,
+    ...led,
   }
 }
 

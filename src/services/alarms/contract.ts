@@ -99,6 +99,8 @@ export interface AlarmCause {
   readonly effect: string
   readonly trigger?: string
   readonly hops: number
+  /** what everything that came of one arrival is known by */
+  readonly root?: string
   /** the effect does not say what it comes after: it is never late */
   readonly unordered?: boolean
 }
@@ -112,6 +114,8 @@ export interface AlarmEvent {
   readonly changes?: readonly AttributeChange[]
   /** rules in a row that led to it */
   readonly hops: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
 }
 
 export interface ChangeOptions {
@@ -194,7 +198,7 @@ export interface AlarmForwarding {
   receive(
     tenant: string,
     message: Readonly<Record<string, unknown>> & { readonly resource: string },
-    options: { readonly writes: readonly Write[]; readonly hops: number },
+    options: { readonly writes: readonly Write[]; readonly hops: number; readonly root?: string },
   ): Promise<unknown>
 }
 

@@ -119,9 +119,9 @@ export class EventForwarder {
 
   /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
   #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
-    const { tenant, eventtype, eventtime, alarm, changes, hops } = event
+    const { tenant, eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
-    return engine.receive(tenant, message, { writes: [cursor], hops })
+    return engine.receive(tenant, message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
   }
 }

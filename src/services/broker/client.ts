@@ -23,7 +23,7 @@ export function brokerClient(http: Http): BrokerApi {
 function postingClient(http: Http): PostingApi {
   const headersOf = (key: string | undefined) => (key === undefined ? {} : { headers: { 'idempotency-key': key } })
   return {
-    events: async (resource, body, { idempotencyKey, hops, cause: _cause, ...query } = {}) => {
+    events: async (resource, body, { idempotencyKey, hops, root: _root, cause: _cause, ...query } = {}) => {
       refuseHops(hops)
       const path = resource === undefined ? '/messages' : pathOf`/resources/${resource}/events`
       return typed(http.json('POST', path, { body, query, ...headersOf(idempotencyKey) }))

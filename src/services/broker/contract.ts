@@ -73,6 +73,8 @@ export interface PostOptions {
   readonly idempotencyKey?: string
   /** rules in a row that led to this; above 16 it is refused */
   readonly hops?: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
   /** of a rule, with a key and a resource of the path: `SUPERSEDED` when its task did something to the resource later */
   readonly cause?: EffectOfTask
 }
@@ -89,7 +91,7 @@ export interface PostingApi {
   command(
     resource: string,
     body: unknown,
-    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'cause'>,
+    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'>,
   ): Promise<Posted>
 }
 
@@ -194,6 +196,8 @@ export interface Forwarding {
 export interface ForwardedPost {
   readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
   readonly hops?: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
 }
 
 /** What the broker asks of the resources. */
@@ -208,7 +212,7 @@ export interface Discovery {
 /** What the broker asks of whoever runs commands of resources. */
 export interface CommandOutbox {
   /** to be committed with the command, so that it runs also after a crash */
-  planning(tenant: string, resource: string, command: BrokerMessage, hops: number): readonly Write[]
+  planning(tenant: string, resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
   /** After the commit. Never waits for the command. */
   committed(tenant: string, resource: string): void
 }

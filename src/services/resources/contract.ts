@@ -231,6 +231,8 @@ export interface ActuatorCall {
       readonly properties: Readonly<Record<string, Json>>
       readonly resource: string
       readonly hops: number
+      /** with hops: what everything that came of one arrival is known by */
+      readonly root?: string
       /** the same for the same command, also after a crash */
       readonly id: string
     },

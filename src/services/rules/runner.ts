@@ -154,6 +154,8 @@ export interface IntakePost {
   readonly messages: Message | readonly Message[]
   /** how many rules in a row led to them; default 0 */
   readonly hops?: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
 }
 
 export interface IntakeOptions {
@@ -163,6 +165,8 @@ export interface IntakeOptions {
   readonly channel?: string
   /** how many rules in a row led to the messages; default 0 */
   readonly hops?: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
 }
 
 export interface Intake {

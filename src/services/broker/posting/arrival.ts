@@ -38,6 +38,8 @@ export interface Post {
   readonly expires?: number
   /** rules in a row that led to it */
   readonly hops: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
 }
 
 /** Whether a post changes or wakes anything at all. */

@@ -10,6 +10,8 @@
  * INGEST-2 subscribers hear of posts in the order in which they are acknowledged
  * INGEST-3 what waits is bounded: beyond it posts are refused, and nothing of them was done
  * INGEST-4 series are told of a post before its poster and its subscribers are
+ * INGEST-6 what rules make of posts goes on behind what clients post: it has a small window of its own and takes no room
+ *   of theirs, so that rules that set each other off keep no client waiting, nor any client the rules for ever
  * INGEST-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
 import { AppError } from '../../../kernel/errors.ts'
@@ -22,7 +24,7 @@ import { apart, groupsOf, type Group, type Grouped } from './post-group.ts'
 import type { Logged } from './projection.ts'
 import type { SeriesProjector } from './series-projector.ts'
 
-/** values and characters of posts that wait, in one tenant */
+/** posts and characters that wait in one tenant: of clients, and as many of rules */
 export interface IngestLimits {
   /** default 50,000 */
   readonly posts: number
@@ -43,7 +45,29 @@ export interface IngestQueueDependencies {
   readonly told: (post: Post) => void
 }
 
+/** Posts of clients, or of rules. */
+interface Source {
+  /** those of this turn, and those for which there is no room in the window */
+  readonly gathered: Waiting[]
+  /** those that may be with engine and store at once */
+  readonly window: number
+  /** those that came so far */
+  came: number
+  /** those that are not acknowledged, and characters of their messages */
+  posts: number
+  characters: number
+}
+
+function newSource(window: number): Source {
+  return { gathered: [], window, came: 0, posts: 0, characters: 0 }
+}
+
+function endedOf({ came, posts }: Source): number {
+  return came - posts
+}
+
 interface Waiting extends Grouped {
+  readonly source: Source
   /** undefined: its commit is under way */
   outcome: Outcome | undefined
   resolve(): void
@@ -61,18 +85,16 @@ interface Results {
 const ENOUGH = 32
 /** Posts that are with engine and store at once: those of other tenants come in between, whatever waits here. */
 const WINDOW = 4_000
+/** The same of rules: an arrival finds no more of theirs ahead of it. */
+const DERIVED_WINDOW = 128
 
 export class IngestQueue {
   readonly #dependencies: IngestQueueDependencies
-  /** posts of this turn, and those for which there is no room in the window */
-  #gathered: Waiting[] = []
+  readonly #arrivals = newSource(WINDOW)
+  /** what rules have posted */
+  readonly #derived = newSource(DERIVED_WINDOW)
   readonly #committing = new ReorderBuffer<Group<Waiting>, void>((ended) => this.#acknowledge(ended))
   #isWoken = false
-  /** posts that came so far */
-  #came = 0
-  /** posts that are not acknowledged, and characters of their messages */
-  #posts = 0
-  #characters = 0
 
   constructor(dependencies: IngestQueueDependencies) {
     this.#dependencies = dependencies
@@ -80,7 +102,7 @@ export class IngestQueue {
 
   /** posts that are not acknowledged */
   get size(): number {
-    return this.#posts
+    return this.#arrivals.posts + this.#derived.posts
   }
 
   /**
@@ -88,41 +110,54 @@ export class IngestQueue {
    * series have not been written for too long; else as the commit does.
    */
   submit(post: Post, writes: readonly Write[] = NO_WRITES): Promise<void> {
+    const source = post.hops > 0 ? this.#derived : this.#arrivals
     const size = sizeOf(post)
-    const refusal = this.#refusal(post, size)
+    const refusal = this.#refusal(source, post, size)
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
-      this.#gathered.push({ post, size, writes, outcome: undefined, resolve, reject })
-      this.#came++
-      this.#posts++
-      this.#characters += size
-      if (this.#gathered.length >= ENOUGH) this.#handOn()
+      source.gathered.push({ post, source, size, writes, outcome: undefined, resolve, reject })
+      source.came++
+      source.posts++
+      source.characters += size
+      if (this.#arrivals.gathered.length >= ENOUGH) this.#handOn()
       else this.#wake()
     })
   }
 
-  /** Resolves when each post that has come so far was acknowledged or refused; undefined when that is so already. */
+  /**
+   * Resolves when each post that may be durable by now was acknowledged or refused, those of clients that have come so
+   * far among them; undefined when that is so already. What rules posted and is not with the store yet, nobody has seen.
+   */
   passed(): Promise<void> | undefined {
-    return this.#posts === 0 ? undefined : this.#passed(this.#came)
+    const arrivals = this.#arrivals.came
+    const derived = this.#derived.came - this.#derived.gathered.length
+    return this.#havePassed(arrivals, derived) ? undefined : this.#passed(arrivals, derived)
   }
 
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
-    while (this.#posts > 0) await this.passed()
-  }
-
-  async #passed(upTo: number): Promise<void> {
-    // they are acknowledged in the order in which they came
-    while (this.#came - this.#posts < upTo) {
+    while (this.size > 0) {
       this.#handOn()
       await this.#committing.passed()
     }
   }
 
-  #refusal(post: Post, size: number): AppError | undefined {
+  async #passed(arrivals: number, derived: number): Promise<void> {
+    while (!this.#havePassed(arrivals, derived)) {
+      this.#handOnOf(this.#arrivals)
+      await this.#committing.passed()
+    }
+  }
+
+  /** Those of one source are acknowledged in the order in which they came. */
+  #havePassed(arrivals: number, derived: number): boolean {
+    return endedOf(this.#arrivals) >= arrivals && endedOf(this.#derived) >= derived
+  }
+
+  #refusal({ posts, characters }: Source, post: Post, size: number): AppError | undefined {
     const { limits, projector } = this.#dependencies
-    if (this.#posts >= limits.posts || this.#characters + size > limits.characters) {
-      return new AppError('RATE_LIMITED', `${this.#posts} posts wait to be stored; go on in 1 s`)
+    if (posts >= limits.posts || characters + size > limits.characters) {
+      return new AppError('RATE_LIMITED', `${posts} posts wait to be stored; go on in 1 s`)
     }
     if (!post.store || !projector.isFull || projector.failure === undefined) return undefined
     projector.tryAgain()
@@ -139,11 +174,16 @@ export class IngestQueue {
     })
   }
 
-  /** All groups at once, so that they share a commit of the store. What finds no room goes on when there is some. */
   #handOn(): void {
-    const room = WINDOW - (this.#posts - this.#gathered.length)
-    if (this.#gathered.length === 0 || room <= 0) return
-    const posts = this.#gathered.splice(0, room)
+    this.#handOnOf(this.#arrivals)
+    this.#handOnOf(this.#derived)
+  }
+
+  /** All groups at once, so that they share a commit of the store. What finds no room goes on when there is some. */
+  #handOnOf({ gathered, posts: all, window }: Source): void {
+    const room = window - (all - gathered.length)
+    if (gathered.length === 0 || room <= 0) return
+    const posts = gathered.splice(0, room)
     for (const group of groupsOf(posts)) this.#committing.add(group, this.#commit(group))
   }
 
@@ -182,9 +222,9 @@ export class IngestQueue {
     const waited = arrived(durableOf(all))
     if (waited !== undefined) await waited
     projector.add(loggedOf(all))
-    for (const { post, outcome, size, resolve, reject } of all) {
-      this.#posts--
-      this.#characters -= size
+    for (const { post, source, outcome, size, resolve, reject } of all) {
+      source.posts--
+      source.characters -= size
       if (outcome === undefined || 'error' in outcome) reject(outcome?.error)
       else {
         told(post)
@@ -193,8 +233,8 @@ export class IngestQueue {
     }
     this.#committing.drop(ended.length)
     // few of them are of this turn, and wait for the others of it
-    if (this.#gathered.length >= ENOUGH) this.#handOn()
-    else if (this.#gathered.length > 0) this.#wake()
+    if (this.#arrivals.gathered.length >= ENOUGH) this.#handOn()
+    else if (this.#arrivals.gathered.length + this.#derived.gathered.length > 0) this.#wake()
   }
 }
 
@@ -235,9 +275,9 @@ function durableOf(all: readonly Waiting[]): readonly Post[] {
   return posts
 }
 
-function forwarded({ post: { arrivals, hops } }: Waiting): ForwardedPost {
+function forwarded({ post: { arrivals, hops, root } }: Waiting): ForwardedPost {
   const messages = arrivals.map(routedMessageOf)
-  return hops > 0 ? { messages, hops } : { messages }
+  return hops > 0 ? { messages, hops, ...(root !== undefined && { root }) } : { messages }
 }
 
 /** Nothing was written, because of what was to be written. */

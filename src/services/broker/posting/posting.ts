@@ -47,7 +47,7 @@ export class Posting implements PostingApi {
   command(
     resource: string,
     body: unknown,
-    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'cause'> = {},
+    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'> = {},
   ): Promise<Posted> {
     const read = (now: number): Post => readCommand(resource, body, options, now)
     const { idempotencyKey: key, cause } = options
@@ -89,9 +89,9 @@ export class Posting implements PostingApi {
     }
   }
 
-  #commandWrites({ channel, arrivals: [command], hops }: Post): readonly Write[] {
+  #commandWrites({ channel, arrivals: [command], hops, root }: Post): readonly Write[] {
     const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
     if (outbox === undefined || command === undefined) return []
-    return outbox.planning(this.#dependencies.tenant, command.resource, command.message, hops)
+    return outbox.planning(this.#dependencies.tenant, command.resource, command.message, hops, root)
   }
 }

@@ -62,9 +62,10 @@ export function readCommand(resource: string, body: unknown, options: PostOption
   if (isPlainObject(body) && (typeof name !== 'string' || name === '')) {
     reader.wrong('/name', 'must be the name of a command, as text')
   }
-  const { hops } = reader.settings(options)
+  const { hops, root } = reader.settings(options)
   reader.done('the command')
-  return { channel: 'commands', arrivals: [arrival], arrived: now, store: true, forward: false, hops }
+  const led = { hops, ...(root !== undefined && { root }) }
+  return { channel: 'commands', arrivals: [arrival], arrived: now, store: true, forward: false, ...led }
 }
 
 class PostReader {
@@ -156,8 +157,8 @@ class PostReader {
     return Object.assign(message, { timestamp: this.#time(value['timestamp'], place) })
   }
 
-  settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops'> {
-    const { store = true, forward = true, ttl, hops = 0 } = options
+  settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {
+    const { store = true, forward = true, ttl, hops = 0, root } = options
     if (hops > MAX_HOPS) {
       throw new AppError(
         'VALIDATION',
@@ -166,7 +167,8 @@ class PostReader {
     }
     const ms = ttl === undefined ? 0 : timeToLive(ttl)
     if (ms === undefined) this.wrong('/ttl', `"${String(ttl).slice(0, 80)}" is no time to live`, TIME_TO_LIVE_FORM)
-    return { store, forward, hops, ...(ms !== undefined && ms > 0 && { expires: this.#now + ms }) }
+    const led = { hops, ...(root !== undefined && { root }) }
+    return { store, forward, ...led, ...(ms !== undefined && ms > 0 && { expires: this.#now + ms }) }
   }
 
   wrong(path: string, message: string, suggestion?: string): void {

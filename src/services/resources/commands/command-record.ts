@@ -9,6 +9,8 @@ export interface CommandJob {
   readonly command: Readonly<Record<string, Json>>
   /** rules in a row that led to it */
   readonly hops: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
   /** who carries it out, and until when nobody else may; epoch ms */
   readonly lease?: { readonly owner: string; readonly until: number }
 }

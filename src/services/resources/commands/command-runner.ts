@@ -203,13 +203,14 @@ export class CommandRunner {
 
   async #execute(tenant: string, { id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
     const { now, actuators } = this.#dependencies
-    const { resource, command, hops } = value
+    const { resource, command, hops, root } = value
+    const led = { hops, ...(root !== undefined && { root }) }
     const name = typeof command['name'] === 'string' ? command['name'] : ''
     const head = { name, executionTime: new Date(now()).toISOString() }
     try {
       const planned = planCall(resource, await this.#dependencies.lookup(tenant, resource), command)
       if ('errorMessage' in planned) return { ...head, ...planned }
-      const { version, ...result } = await actuators.run(tenant, { ...planned, resource, hops, id })
+      const { version, ...result } = await actuators.run(tenant, { ...planned, resource, ...led, id })
       return { ...head, actuator: `${planned.name}:${version}`, result }
     } catch (error) {
       if (isClosed(error)) throw error

@@ -22,10 +22,15 @@ export class Outbox {
     this.#dependencies = dependencies
   }
 
-  planning(tenant: string, resource: string, command: Readonly<Record<string, Json>>, hops: number): readonly Write[] {
-    return [
-      this.#dependencies.store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), { resource, command, hops }),
-    ]
+  planning(
+    tenant: string,
+    resource: string,
+    command: Readonly<Record<string, Json>>,
+    hops: number,
+    root?: string,
+  ): readonly Write[] {
+    const job = { resource, command, hops, ...(root !== undefined && { root }) }
+    return [this.#dependencies.store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), job)]
   }
 
   committed(tenant: string, resource: string): void {

@@ -45,7 +45,7 @@ export function createBackgroundWork({
       return work
     },
     outbox: {
-      planning: (tenant, resource, command, hops) => made().outbox.planning(tenant, resource, command, hops),
+      planning: (...given) => made().outbox.planning(...given),
       committed: (tenant, resource) => made().outbox.committed(tenant, resource),
     },
     templateWritten: (tenant, template) => work?.reconciler.templateWritten(tenant, template),

@@ -353,7 +353,8 @@ function isAsked({ phase }: Execution): boolean {
   return phase === 'called' || phase === 'rendering'
 }
 
-function sentOf({ c, h }: Extract<Input, { k: 'data' }>): Sent | undefined {
+function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {
   if (c === undefined && h === undefined) return undefined
-  return { ...(c !== undefined && { channel: c }), ...(h !== undefined && { hops: h }) }
+  const led = h === undefined ? undefined : { hops: h, ...(r !== undefined && { root: r }) }
+  return { ...(c !== undefined && { channel: c }), ...led }
 }

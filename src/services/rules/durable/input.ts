@@ -6,7 +6,7 @@
  * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
  * nothing before a tenant is spread over several hosts.
  */
-import type { Message } from '../../../core/task/origin.ts'
+import type { Message, Sent } from '../../../core/task/origin.ts'
 import type { RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
@@ -19,6 +19,8 @@ export type Input =
       readonly c?: string
       /** hops; absent: none */
       readonly h?: number
+      /** with hops: the root; absent: not known */
+      readonly r?: string
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
@@ -94,9 +96,7 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
 type Data = Untimed<Extract<Input, { k: 'data' }>>
 
 /** Messages as an input: what is as always is left out. */
-export function dataOf(
-  m: Message | readonly Message[],
-  { channel, hops = 0 }: { readonly channel?: string; readonly hops?: number },
-): Data {
-  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...(hops > 0 && { h: hops }) }
+export function dataOf(m: Message | readonly Message[], { channel, hops = 0, root }: Sent): Data {
+  const led = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
+  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...led }
 }

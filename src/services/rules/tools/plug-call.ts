@@ -21,7 +21,7 @@ export async function callOnce(
   call: PlugCall,
   ports: Ports,
   now: number,
-  { id, hops = 0 }: PlugCause = {},
+  { id, hops = 0, root }: PlugCause = {},
 ): Promise<PlugOutcome> {
   const events: EngineEvent[] = []
   const run = new VirtualRun({
@@ -42,7 +42,8 @@ export async function callOnce(
       type: streamData === undefined ? 'onetime' : 'reactive',
       ...(resource !== undefined && { resource }),
     })
-    if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, { hops })
+    const led = { hops, ...(root !== undefined && { root }) }
+    if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, led)
     await run.advanceTo(now)
     for (let at = run.nextAt(); !events.some(isResult) && at !== undefined && at <= now + LONGEST_DELAY;) {
       await run.advanceTo(at)

@@ -60,6 +60,8 @@ export interface PlugCause {
   readonly id?: string
   /** rules in a row that led here; default 0 */
   readonly hops?: number
+  /** with hops: what everything that came of one arrival is known by */
+  readonly root?: string
 }
 export const PlugOutcomeSchema = Type.Object(
   {

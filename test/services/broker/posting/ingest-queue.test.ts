@@ -1,4 +1,4 @@
-/** Posts on their way: many units are under way at once, and nobody can tell (INGEST-1 to INGEST-5). */
+/** Posts on their way: many units are under way at once, and nobody can tell (INGEST-1 to INGEST-6). */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Forwarding } from '../../../../src/services/broker/contract.ts'
@@ -32,8 +32,17 @@ function opened({ posts = 1_000, engine }: { posts?: number; engine?: Forwarding
     told: ({ arrivals }: Post) => told.push(arrivals[0]?.resource ?? ''),
   })
   const post = (name: string) => queue.submit(readPost(name, { a: 1 }, {}, 0))
+  const derived = (name: string) => queue.submit(readPost(name, { a: 1 }, { hops: 1 }, 0))
   const posted = (all: readonly string[]) => Promise.allSettled(all.map(post))
-  return { queue, commits, told, post, posted, projector }
+  return { queue, commits, told, post, derived, posted, projector }
+}
+
+/** Ends commits until nothing is on its way; ending one again does nothing. */
+async function endAll(queue: IngestQueue, commits: () => readonly { end(): void }[]): Promise<void> {
+  while (queue.size > 0) {
+    await turn()
+    for (const commit of commits()) commit.end()
+  }
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
@@ -175,6 +184,33 @@ describe('posts on their way', () => {
     await second
     await queue.idle()
     expect(queue.size).toBe(0)
+  })
+
+  // Holds INGEST-6
+  it('of rules are handed on behind those of clients, some of them at a time', async () => {
+    const { commits, told, derived, posted, queue } = opened()
+    const made = Promise.all(names('r', 300).map(derived))
+    await turn()
+    const first = commits.length
+    const clients = posted(['a', 'b'])
+    const passed = queue.passed()
+    // those of clients go on at once, and whoever waits for what came waits for no more than is with the store
+    expect(commits.length).toBe(first + 1)
+    for (let i = 0; i <= first; i++) commits[i]?.end()
+    await Promise.all([clients, passed])
+    expect(told).toEqual([...names('r', 128), 'a', 'b'])
+    await endAll(queue, () => commits.slice(first + 1))
+    await made
+    expect(told.filter((name) => name.startsWith('r'))).toEqual(names('r', 300))
+  })
+
+  it('of rules take no room of those of clients', async () => {
+    const { commits, derived, post, queue } = opened({ posts: 2 })
+    const made = Promise.all(names('r', 2).map(derived))
+    await expect(derived('r2')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    const first = post('a')
+    await endAll(queue, () => commits)
+    await Promise.all([made, first])
   })
 
   it('are told to series before their posters and subscribers hear of them', async () => {

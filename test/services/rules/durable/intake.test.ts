@@ -199,7 +199,7 @@ describe('writes that come with messages', () => {
 })
 
 describe('a message on a channel', () => {
-  const ALARM = { channel: 'alarm', hops: 2 }
+  const ALARM = { channel: 'alarm', hops: 2, root: 'other/1/1/0' }
 
   it('runs its sensor alone, and again after a crash', async () => {
     const ground = new Ground()
@@ -220,13 +220,13 @@ describe('a message on a channel', () => {
 
   it('tells a call that is under way how many rules led to it, also when it is made again', async () => {
     const ground = new Ground()
-    const hops: number[] = []
+    const led: unknown[] = []
     const tell = definePlug({
       name: 'tell',
       version: '1.0.0',
       kind: 'actuator',
       execute: (context) => {
-        hops.push(context.hops)
+        led.push([context.hops, context.root])
         return new Promise<undefined>(() => undefined)
       },
     })
@@ -244,7 +244,10 @@ describe('a message on a channel', () => {
     const second = ground.open({ plugs })
     await second.runner.resume([task])
     await second.rest()
-    expect(hops).toEqual([2, 2])
+    expect(led).toEqual([
+      [2, 'other/1/1/0'],
+      [2, 'other/1/1/0'],
+    ])
     await second.crash()
   })
 })
