@@ -15,7 +15,7 @@ export interface RunningTasks {
 }
 
 /** What else belongs to the service as it is served. */
-export interface RulesBesides {
+export interface HostedRulesOptions {
   readonly warnings?: HostedService['warnings']
   readonly otherBatches?: RulesRouting['otherBatches']
 }
@@ -25,7 +25,7 @@ export function hostedRules(
   service: RulesService,
   runner: RunningTasks,
   gauges: Gauges,
-  { warnings, otherBatches }: RulesBesides = {},
+  { warnings, otherBatches }: HostedRulesOptions = {},
 ): HostedService {
   gauges.watchTasks(() => service.tasksByStatus())
   gauges.watchQueue('batches', () => service.gauges().openBatches)
