@@ -16,7 +16,7 @@ const stage = target ?? root
 const dist = join(stage, 'dist')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** Files of dist by what they are made of. The threads of a store are found beside the chunk that starts them. */
+/** Files of dist by what they are made of. Threads are found beside the chunk that starts them. */
 const ENTRIES = {
   index: 'src/index.ts',
   plugins: 'plugins/index.ts',
@@ -27,6 +27,7 @@ const ENTRIES = {
   'state-writer': 'src/storage/sqlite/state-writer.ts',
   'series-writer': 'src/storage/sqlite/series-writer.ts',
   reader: 'src/storage/sqlite/reader.ts',
+  'script-thread': 'src/host/script-thread.ts',
 }
 
 if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {

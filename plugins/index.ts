@@ -1,5 +1,5 @@
 /** The built-in plugs: one folder each, and this table. */
-import { type Plug, type PlugServices, Sandbox } from '../src/plug.ts'
+import { type Interpreter, type Plug, type PlugServices, Sandbox } from '../src/plug.ts'
 import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
@@ -104,6 +104,8 @@ const simple: readonly Plug[] = [
 export interface BuiltinOptions {
   /** a clock in ms such as `() => performance.now()`: no script then takes longer than a second. Without it work is only counted */
   readonly clock?: () => number
+  /** who runs scripts, in another thread say: plugs with scripts then answer later. Without it they run here, by `clock` */
+  readonly interpreter?: Interpreter
   /** the way out for callURL; without it callURL is offline */
   readonly outbound?: CallUrlOptions
   /** alarms, resources and data: the plugs of a service that is not there fail and say so */
@@ -127,8 +129,8 @@ interface Equipped {
   readonly asking: readonly Plug[]
 }
 
-function equipped({ clock, outbound, services = {} }: BuiltinOptions): Equipped {
-  const sandbox = new Sandbox(clock)
+function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOptions): Equipped {
+  const sandbox = new Sandbox(clock, interpreter)
   const [condition, functionSensor, transformer] = [
     createCondition(sandbox),
     createFunction(sandbox),

@@ -267,17 +267,19 @@ describe('reflexarc/host', () => {
     expect(built).toEqual([])
   })
 
-  it('serves from a folder, with the threads of its store, and is asked by the client', async () => {
+  it('serves from a folder, with the threads of its store and of scripts, and is asked by the client', async () => {
     const serve: [string, ...string[]] = [reflexarc(), 'serve']
     const options = ['--data', 'kept', '--empty', '--mqtt', '0', '--key', 'k', '--secret', 's']
     await using served = new Served(library.project, options, { PATH: withNode }, serve)
     const asking = `
 import { createClient } from 'reflexarc/client'
-const { broker } = createClient({ url: '${await served.listening()}', credentials: { key: 'k', secret: 's' } })
+const { broker, rules } = createClient({ url: '${await served.listening()}', credentials: { key: 'k', secret: 's' } })
 await broker.posting.events('boiler-1', { temperature: 93 })
 console.log('posted')
+const { rawData } = await rules.tools.call('sensors', 'script', undefined, { properties: { script: 'return { fine: 1 }' } })
+console.log(JSON.stringify(rawData))
 `
-    expect(mustRun(process.execPath, [inProject('posting.mjs', asking)], library.project)).toBe('posted\n')
+    expect(mustRun(process.execPath, [inProject('posting.mjs', asking)], library.project)).toBe('posted\n{"fine":1}\n')
     expect(await served.end('SIGTERM')).toBe(0)
   })
 

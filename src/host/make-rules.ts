@@ -1,6 +1,6 @@
 /** Makes the rules service of a host, and what runs its tasks. */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
-import { builtins, createBuiltins } from '../../plugins/index.ts'
+import { type BuiltinOptions, builtins, createBuiltins } from '../../plugins/index.ts'
 import { DescendantBudget, withinBudget } from '../adapters/descendant-budget.ts'
 import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
@@ -15,6 +15,7 @@ import { plugServices } from './plug-services.ts'
 import { hostedRules } from './rules.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { ScriptThreads } from './script-threads.ts'
 import { timeOrderedId } from './time-ordered-id.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 
@@ -32,22 +33,23 @@ export function makeRulesWith(
 ): HostedService {
   const { storage, gauges, now, atLeast, serviceRegistry, logger, config } = parts
   const budgets: DescendantBudget[] = []
-  const servicesOf = (tenant: string) => {
+  const servicesOf = perTenant((tenant) => {
     const warn = (text: string): void => logger.warn(text)
     const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
     budgets.push(budget)
     return withinBudget(plugServices(tenant, serviceRegistry, machineTimers.later), budget)
-  }
+  })
   // said at once, not when a tenant asks for the first time
   createRegistry([...builtins, ...more, ...parts.plugs()])
-  const equipped = perTenant((tenant) =>
-    createBuiltins({
-      clock: () => performance.now(),
-      outbound: { transport: nodeTransport({ allow: parts.config.allowUrl }) },
-      services: servicesOf(tenant),
-    }),
-  )
-  const plugs = perTenant((tenant) => derived(parts.plugs, (given) => [...equipped(tenant), ...more, ...given]))
+  const plugsWith = (options: BuiltinOptions) =>
+    perTenant((tenant) => {
+      const equipped = createBuiltins({ ...outboundOf(config), services: servicesOf(tenant), ...options })
+      return derived(parts.plugs, (given) => [...equipped, ...more, ...given])
+    })
+  // tasks want their answers at once; who asks for a run can wait for it, and others need not
+  const plugs = plugsWith({ clock: () => performance.now() })
+  const scriptThreads = new ScriptThreads({ later: machineTimers.later })
+  const directPlugs = plugsWith({ interpreter: scriptThreads })
   const uncheckedPlugs = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
   const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
   const generate = generatorHere()
@@ -74,6 +76,7 @@ export function makeRulesWith(
     storage,
     runner,
     plugs: (tenant) => plugs(tenant)(),
+    directPlugs: (tenant) => directPlugs(tenant)(),
     ports,
     now,
     newId: () => timeOrderedId(now()),
@@ -83,10 +86,29 @@ export function makeRulesWith(
   })
   serviceRegistry.rules = service
   serviceRegistry.runner = runner
-  return hostedRules(service, runner, gauges, {
+  const hosted = hostedRules(service, runner, gauges, {
     warnings: () => budgets.flatMap((budget) => budget.loops()),
     otherBatches: () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
   })
+  return endingThreads(hosted, scriptThreads)
+}
+
+function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOptions, 'outbound'> {
+  return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
+}
+
+/** The same, whose stop ends the threads too. */
+function endingThreads(hosted: HostedService, threads: ScriptThreads): HostedService {
+  return {
+    ...hosted,
+    async stop() {
+      try {
+        await hosted.stop()
+      } finally {
+        await threads.close()
+      }
+    },
+  }
 }
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */

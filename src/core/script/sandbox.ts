@@ -5,7 +5,7 @@
  * SANDBOX-1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.
  * SANDBOX-2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
  * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
- * SANDBOX-4 Nothing waits but for the loading of an interpreter.
+ * SANDBOX-4 Nothing waits but for the loading of an interpreter, or for one that works elsewhere.
  */
 import variant from '@jitl/quickjs-singlefile-browser-release-sync'
 import {
@@ -50,8 +50,17 @@ const MAX_QUESTIONS = 1000
 /** Only with a clock of the host. */
 const MAX_MS = 1000
 
-/** Owns the interpreter; one is enough for an engine. */
-export class Sandbox {
+/** Carries out what a sandbox is given: here, or in another thread. */
+export interface Interpreter {
+  /**
+   * The envelope's JSON for code that `compileScript` has made and the JSON of its input; at once, or later. Throws or
+   * rejects with `TOO_LARGE` for what was stopped in the middle.
+   */
+  answer(code: string, input: string): string | Promise<string>
+}
+
+/** The interpreter of this thread. Answers at once, but while it is loaded: for the first run and after one that broke it. */
+export class LocalInterpreter implements Interpreter {
   #module: QuickJSWASMModule | undefined
   #loading: Promise<void> | undefined
   readonly #elapsed: (() => number) | undefined
@@ -59,6 +68,39 @@ export class Sandbox {
   /** `elapsed`: a clock of the host in ms, which stops what is slow in spite of its counts after a second */
   constructor(elapsed?: () => number) {
     this.#elapsed = elapsed
+  }
+
+  answer(code: string, input: string): string | Promise<string> {
+    if (this.#module === undefined) return this.#load().then(() => this.answer(code, input))
+    try {
+      return converse(this.#module, code, input, this.#elapsed)
+    } catch (error) {
+      // what was stopped in the middle keeps its memory, so the next run begins with another interpreter
+      this.#module = undefined
+      throw error instanceof AppError ? error : broken(error)
+    }
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= newQuickJSWASMModuleFromVariant(variant)
+      .then(
+        (module) => void (this.#module = module),
+        (error: unknown) => {
+          throw broken(error)
+        },
+      )
+      .finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+}
+
+/** Runs scripts in one interpreter; one is enough for an engine. */
+export class Sandbox {
+  readonly #interpreter: Interpreter
+
+  /** `elapsed`: the clock of an interpreter of its own; one that is given has its own clock */
+  constructor(elapsed?: () => number, interpreter: Interpreter = new LocalInterpreter(elapsed)) {
+    this.#interpreter = interpreter
   }
 
   /**
@@ -72,40 +114,15 @@ export class Sandbox {
 
   /**
    * The same for what `compileScript` has made of a source before. `write` gets the lines of the log, those of a script
-   * that fails too. Gives its result at once, or throws, when an interpreter is there; a promise while one is loaded, which
-   * is for the first run and after a run that broke one.
+   * that fails too. Gives its result, or throws, when the interpreter does: at once, but while one is loaded.
    */
   runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
     const json = JSON.stringify(input)
     if (json.length > MAX_JSON) {
       throw new AppError('TOO_LARGE', `the script would get ${json.length} characters of data, at most ${MAX_JSON}`)
     }
-    return this.#run(code, json, write)
-  }
-
-  #run(code: string, json: string, write: WriteLine | undefined): ScriptResult | Promise<ScriptResult> {
-    if (this.#module === undefined) return this.#load().then(() => this.#run(code, json, write))
-    let answer: string
-    try {
-      answer = converse(this.#module, code, json, this.#elapsed)
-    } catch (error) {
-      // what was stopped in the middle keeps its memory, so the next run begins with another interpreter
-      this.#module = undefined
-      throw error instanceof AppError ? error : broken(error)
-    }
-    return resultOf(answer, write)
-  }
-
-  #load(): Promise<void> {
-    this.#loading ??= newQuickJSWASMModuleFromVariant(variant)
-      .then(
-        (module) => void (this.#module = module),
-        (error: unknown) => {
-          throw broken(error)
-        },
-      )
-      .finally(() => (this.#loading = undefined))
-    return this.#loading
+    const answer = this.#interpreter.answer(code, json)
+    return answer instanceof Promise ? answer.then((text) => resultOf(text, write)) : resultOf(answer, write)
   }
 }
 

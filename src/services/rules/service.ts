@@ -33,6 +33,8 @@ export interface RulesOptions {
   readonly runner: TaskRunner
   /** the plugs that rules of a tenant may name; the same list until they are others */
   readonly plugs: (tenant: string) => readonly Plug[]
+  /** the same plugs for runs that store nothing, which can wait where tasks must not. Default: those of `plugs` */
+  readonly directPlugs?: (tenant: string) => readonly Plug[]
   /** what runs that store nothing may ask; the runner has its own */
   readonly ports?: (tenant: string) => Ports
   /** epoch ms */
@@ -191,9 +193,10 @@ class Rules implements RulesService {
   #tenantRules(tenant: string): TenantRules {
     const known = this.#tenantRulesByName.get(tenant)
     if (known) return known
-    const { plugs, ports, runner, now } = this.#options
+    const { plugs, directPlugs = plugs, ports, runner, now } = this.#options
     const tenantRules = new TenantRules({
       plugs: () => plugs(tenant),
+      directPlugs: () => directPlugs(tenant),
       ports: ports?.(tenant) ?? {},
       runner,
       now,

@@ -13,6 +13,8 @@ import type { RunDependencies } from './tools/template-run.ts'
 export interface TenantRulesDependencies {
   /** the same list until they are others */
   readonly plugs: () => readonly Plug[]
+  /** the same plugs for runs that store nothing */
+  readonly directPlugs: () => readonly Plug[]
   readonly ports: Ports
   readonly runner: TaskRunner
   /** epoch ms */
@@ -30,13 +32,13 @@ export class TenantRules {
   readonly context: RunDependencies
 
   /** Throws `PLUG` when two of the plugs have one name and version. */
-  constructor({ plugs, ports, runner, now, removed }: TenantRulesDependencies) {
+  constructor({ plugs, directPlugs, ports, runner, now, removed }: TenantRulesDependencies) {
     const registry = followPlugs(plugs)
     this.sources = new SourceRepository(registry, now)
     this.maker = new TaskMaker(registry, this.sources)
     this.changes = new TaskChanges(this.maker, this.sources, runner, now, removed)
     this.forms = new GraphForms(registry)
     this.show = new TaskShow(this.sources, this.forms, runner.nodes)
-    this.context = { registry, ports, now }
+    this.context = { registry: followPlugs(directPlugs), ports, now }
   }
 }

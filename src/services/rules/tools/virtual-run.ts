@@ -13,6 +13,7 @@ import type { Rule, Template } from '../../../core/rule/rule.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { countingScripts, type ScriptWork } from './script-work.ts'
 
 export interface VirtualRunOptions {
   readonly plugs: readonly Plug[]
@@ -40,6 +41,7 @@ export class VirtualRun {
   readonly #signal: AbortSignal | undefined
   #sliceEnd = performance.now() + SLICE_MS
   #worked = 0
+  readonly #scripts: ScriptWork = { open: 0, took: 0 }
 
   constructor({ plugs, ports, metadata = {}, from, seed = 1, id = randomUUID(), onEvent, signal }: VirtualRunOptions) {
     this.#clock = new VirtualClock(from)
@@ -67,16 +69,21 @@ export class VirtualRun {
 
   /** As `engine.start`. What is due at once has not happened yet. */
   start(rule: Rule | Template, settings: StartSettings): Promise<Task> {
-    return this.#engine.start(rule, { ...settings, start: true })
+    return countingScripts(this.#scripts, () => this.#engine.start(rule, { ...settings, start: true }))
   }
 
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
-    return this.#engine.receive(messages, sent)
+    return countingScripts(this.#scripts, () => this.#engine.receive(messages, sent))
   }
 
   /** Whatever is due until then happens, and plugs that take their time are waited for. Never goes back. */
-  async advanceTo(time: number): Promise<void> {
+  advanceTo(time: number): Promise<void> {
+    return countingScripts(this.#scripts, () => this.#advanceTo(time))
+  }
+
+  async #advanceTo(time: number): Promise<void> {
     await this.settled()
+    this.#requireRest()
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
       this.#clock.advanceTo(at)
       if (this.#engine.openCalls > 0) await this.settled()
@@ -90,9 +97,16 @@ export class VirtualRun {
     return this.#clock.nextAt()
   }
 
-  /** Waits for the plugs that are at work, and no longer than a while. */
+  /** Waits for the plugs that are at work, and no longer than a while. Scripts end by themselves when they had their turn. */
   async settled(): Promise<void> {
     if (this.#engine.openCalls === 0) return
+    do await this.#wait()
+    while (this.#engine.openCalls > 0 && this.#scripts.open > 0 && this.#signal?.aborted !== true && !this.#isOverdue)
+    this.#engine.giveUp()
+    this.#sliceEnd = performance.now() + SLICE_MS
+  }
+
+  async #wait(): Promise<void> {
     let giveUp: () => void = () => undefined
     const patience = new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, PATIENCE_MS)
@@ -105,8 +119,6 @@ export class VirtualRun {
     await Promise.race([this.#engine.settled(), patience])
     giveUp()
     this.#signal?.removeEventListener('abort', giveUp)
-    this.#engine.giveUp()
-    this.#sliceEnd = performance.now() + SLICE_MS
   }
 
   close(): Promise<void> {
@@ -117,14 +129,21 @@ export class VirtualRun {
     const now = performance.now()
     if (now < this.#sliceEnd) return
     this.#worked += now - this.#sliceEnd + SLICE_MS
-    if (this.#worked > MAX_WORK_MS) {
-      throw new AppError(
-        'TOO_LARGE',
-        `the run worked for ${MAX_WORK_MS / 1000} s and came to ${new Date(this.now).toISOString()}; ask for less time, fewer messages or a slower clock`,
-      )
-    }
+    this.#requireRest()
     await setImmediate()
     if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'nobody waits for the answer any more')
     this.#sliceEnd = performance.now() + SLICE_MS
+  }
+
+  get #isOverdue(): boolean {
+    return this.#worked + this.#scripts.took > MAX_WORK_MS
+  }
+
+  #requireRest(): void {
+    if (!this.#isOverdue) return
+    throw new AppError(
+      'TOO_LARGE',
+      `the run worked for ${MAX_WORK_MS / 1000} s and came to ${new Date(this.now).toISOString()}; ask for less time, fewer messages or a slower clock`,
+    )
   }
 }

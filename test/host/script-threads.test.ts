@@ -1,0 +1,146 @@
+/** Scripts of requests in threads: as in the process, but that the loop is left to others. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { type BuiltinOptions, createBuiltins } from '../../plugins/index.ts'
+import { createRegistry } from '../../src/core/plug/registry.ts'
+import { Sandbox } from '../../src/core/script/sandbox.ts'
+import { compileScript } from '../../src/core/script/script-source.ts'
+import { ScriptThreads } from '../../src/host/script-threads.ts'
+import { AppError } from '../../src/kernel/errors.ts'
+import { machineTimers } from '../../src/machine/timers.ts'
+import { simulateRequest } from '../../src/services/rules/tools/simulation.ts'
+import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../support/script-attacks.ts'
+
+// none ends by time, which depends on how much else there is to do
+const threads = new ScriptThreads({ later: () => () => undefined, onlyCounted: true })
+const inThread = new Sandbox(undefined, threads)
+const inProcess = new Sandbox()
+afterAll(() => threads.close())
+
+const ORDINARY = [
+  'return { a: options.streamData.a, now: Date.now(), chance: [Math.random(), Math.random()] }',
+  'Math.random()',
+  'console.log("a", [1]); console.warn("b"); return { ok: true }',
+  'console.log("a", [1]); console.error("b"); null.x',
+  'for (let i = 0; i < 1000; i++) console.log("x".repeat(5000)); return {}',
+  'throw new Error("no luck")',
+  'return Promise.resolve({ later: 1 })',
+  '(options, send) => send("wrong")',
+  'return { text: "a".repeat(1_100_000) }',
+]
+
+/** All that can be seen of a run: value, or code and text of the error, and the lines of the log. */
+async function seen(source: string, sandbox: Sandbox): Promise<unknown> {
+  const lines: string[] = []
+  const input = { now: 1000, seed: 7, streamData: { a: 1 } }
+  try {
+    const { code } = compileScript(source)
+    const result = await sandbox.runCode(code, input, ({ level, message }) => lines.push(`${level} ${message}`))
+    return { value: result.value, lines }
+  } catch (error) {
+    return error instanceof AppError ? { code: error.code, message: error.message, lines } : error
+  }
+}
+
+/** Fires at once what it is told to fire, and the rest never. */
+function timersThatFire(which: (ms: number) => boolean): ScriptThreads {
+  return new ScriptThreads({
+    later: (ms, work) => {
+      let isOff = false
+      if (which(ms)) queueMicrotask(() => void (isOff || work()))
+      return () => void (isOff = true)
+    },
+  })
+}
+
+/** A rule of scripts that draw, write, fail and lead to others. */
+const RULE = {
+  sensors: [
+    {
+      label: 'draws',
+      name: 'transformer',
+      resource: '$',
+      properties: { transformer: 'let c = Math.random(); console.log("drew", c); return { c, t: t * 2 }' },
+    },
+    { label: 'warm', name: 'condition', resource: '$', properties: { condition: 'let a = t; return a > 2' } },
+    { label: 'fails', name: 'condition', resource: '$', properties: { condition: 'let a = t; return a.b.c' } },
+    { label: 'says', name: 'script', resource: '$', properties: { script: 'return { r: Math.random() }' } },
+  ],
+  actuators: [{ label: 'log', name: 'log', properties: { message: '${nodes.draws.rawData.c}' } }],
+  triggers: [
+    { sourceLabel: 'warm', destinationLabel: 'log', statesTrigger: ['True'] },
+    { sourceLabel: 'says', destinationLabel: 'draws', statesTrigger: ['Success'] },
+  ],
+}
+
+/** What a simulation of the rule gives. */
+function simulated(options: BuiltinOptions): Promise<unknown> {
+  const messages = [1, 2, 3, 4].map((t) => ({ resource: 'boiler', timestamp: t * 1000, t }))
+  const context = { registry: createRegistry(createBuiltins(options)), ports: {}, now: () => 0 }
+  return simulateRequest(context, RULE, { messages, resource: 'boiler', seed: 5 })
+}
+
+describe('a script in a thread', () => {
+  it('makes a simulation no other one', async () => {
+    const threaded = await simulated({ interpreter: threads })
+    expect(threaded).toMatchObject({ messages: 4, left: 0 })
+    expect(threaded).toEqual(await simulated({}))
+  })
+
+  it.each([...ORDINARY, ...ENDLESS_SCRIPTS, ...FAILING_SCRIPTS].map((source) => [source]))(
+    'comes to what it comes to in the process: %s',
+    async (source) => {
+      expect(await seen(source, inThread)).toEqual(await seen(source, inProcess))
+    },
+  )
+
+  it('leaves the loop to others while it is under way', async () => {
+    // what runs it is there
+    await seen('return 1', inThread)
+    const order: string[] = []
+    const run = seen('for (;;);', inThread).then(() => order.push('run'))
+    for (let turn = 0; turn < 5; turn++) {
+      await machineTimers.breathe()
+      order.push('turn')
+    }
+    await run
+    expect(order).toEqual(['turn', 'turn', 'turn', 'turn', 'turn', 'run'])
+  })
+
+  it('has one of two threads, or waits for one', async () => {
+    await using mine = disposable(timersThatFire(() => false))
+    const runs = Array.from({ length: 5 }, (_, i) => seen(`return { i: ${i} }`, new Sandbox(undefined, mine.threads)))
+    expect(mine.threads.running).toBe(2)
+    expect(await Promise.all(runs)).toEqual([0, 1, 2, 3, 4].map((i) => ({ value: { i }, lines: [] })))
+    expect(mine.threads.running).toBe(2)
+  })
+
+  it('is ended with its thread when it takes too long, and another thread takes what comes', async () => {
+    let fires = true
+    await using mine = disposable(timersThatFire((ms) => ms === 10_000 && fires))
+    const sandbox = new Sandbox(undefined, mine.threads)
+    const text = 'the script was stopped: it takes too many steps'
+    expect(await seen('for (;;);', sandbox)).toEqual({ code: 'TOO_LARGE', message: text, lines: [] })
+    expect(mine.threads.running).toBe(0)
+    fires = false
+    expect(await seen('return { well: 1 }', sandbox)).toEqual({ value: { well: 1 }, lines: [] })
+  })
+
+  it('leaves no thread behind that has nothing to do', async () => {
+    await using mine = disposable(timersThatFire((ms) => ms === 30_000))
+    expect(await seen('return { a: 1 }', new Sandbox(undefined, mine.threads))).toMatchObject({ value: { a: 1 } })
+    expect(mine.threads.running).toBe(0)
+  })
+
+  it('is refused when its host stops, before and after', async () => {
+    const mine = timersThatFire(() => false)
+    const sandbox = new Sandbox(undefined, mine)
+    const runs = [1, 2, 3].map(() => seen('for (;;);', sandbox))
+    await mine.close()
+    for (const run of [...runs, seen('return 1', sandbox)]) expect(await run).toMatchObject({ code: 'CLOSED' })
+    expect(mine.running).toBe(0)
+  })
+})
+
+function disposable(threads: ScriptThreads) {
+  return { threads, [Symbol.asyncDispose]: () => threads.close() }
+}
