@@ -8,6 +8,8 @@ import { ScriptThreads } from '../../src/host/script-threads.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { machineTimers } from '../../src/machine/timers.ts'
 import { simulateRequest } from '../../src/services/rules/tools/simulation.ts'
+import { root } from '../support/repository.ts'
+import { mustRun } from '../support/run-command.ts'
 import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../support/script-attacks.ts'
 
 // none ends by time, which depends on how much else there is to do
@@ -129,6 +131,14 @@ describe('a script in a thread', () => {
     await using mine = disposable(timersThatFire((ms) => ms === 30_000))
     expect(await seen('return { a: 1 }', new Sandbox(undefined, mine.threads))).toMatchObject({ value: { a: 1 } })
     expect(mine.threads.running).toBe(0)
+  })
+
+  it('keeps no process alive when it is over', () => {
+    const program = `
+import { ScriptThreads } from './src/host/script-threads.ts'
+const threads = new ScriptThreads({ later: () => () => undefined })
+console.log(await threads.answer('not code', '{}').catch(({ code }) => code), threads.running)`
+    expect(mustRun(process.execPath, ['--input-type=module-typescript', '-e', program], root)).toBe('TOO_LARGE 1\n')
   })
 
   it('is refused when its host stops, before and after', async () => {
