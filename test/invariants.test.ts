@@ -1,13 +1,18 @@
 /** Invariants stand in the heads of files, and tests say which of them they hold. */
 import { describe, expect, it } from 'vitest'
 import { citedIn, declaredIn, readInvariants } from '../.ci/docs/invariants.ts'
-import { readText } from './support/repository.ts'
+import { filesUnder, readText } from './support/repository.ts'
 
 const { all, lost } = readInvariants()
 
 describe('invariants', () => {
   it('are read from the heads of files', () => {
     expect(all.length).toBeGreaterThan(100)
+  })
+
+  it('have a word and a number for an id, not a letter, which every file would have', () => {
+    const heads = filesUnder(['src', 'plugins'], '.ts').map((path) => ({ path, source: readText(path) }))
+    expect(heads.filter(({ source }) => /^ \* [A-Z]{1,3}\d+ +\S/m.test(source)).map(({ path }) => path)).toEqual([])
   })
 
   it('have ids that are theirs alone', () => {

@@ -6,6 +6,7 @@ import { resourceFinder } from '../adapters/resource-filter.ts'
 import { resourceBatches } from '../adapters/resources.ts'
 import { createRegistry } from '../core/plug/registry.ts'
 import { generatorHere } from '../generate.ts'
+import { perTenant } from '../kernel/by-tenant.ts'
 import { machineTimers } from '../machine/timers.ts'
 import type { Plug } from '../plug.ts'
 import { openDurableRunner, type DurableOptions } from '../services/rules/durable/durable-runner.ts'
@@ -129,16 +130,6 @@ function derived(
       made = make(of)
     }
     return made
-  }
-}
-
-/** Made once for each tenant: who asks again gets the same. */
-function perTenant<T>(make: (tenant: string) => T): (tenant: string) => T {
-  const made = new Map<string, T>()
-  return (tenant) => {
-    const known = made.get(tenant) ?? make(tenant)
-    made.set(tenant, known)
-    return known
   }
 }
 

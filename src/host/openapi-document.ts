@@ -2,9 +2,9 @@
  * What every operation of the API's document has by the same rules, so that no route has to say it: an id, described
  * parameters, schemas with names, and an example of its body.
  *
- * O1  an operation's id is made of its method and path, and stays the same as long as these do
- * O2  the schema of a body or an answer is a component with a name: its title, else one made of the operation's id
- * O3  refusals are JSON, whatever the answer is
+ * OPENAPI-1 an operation's id is made of its method and path, and stays the same as long as these do
+ * OPENAPI-2 the schema of a body or an answer is a component with a name: its title, else one made of the operation's id
+ * OPENAPI-3 refusals are JSON, whatever the answer is
  */
 import { EXAMPLES } from './openapi-examples.ts'
 import { PARAMETERS } from './openapi-parameters.ts'

@@ -2,24 +2,25 @@
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
 import { resourcePort } from '../adapters/resources.ts'
-import { patient, type After } from '../adapters/patient.ts'
+import { patient } from '../adapters/patient.ts'
 import type { PlugServices } from '../core/plug/services.ts'
+import type { StartTimer } from '../kernel/start-timer.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
 /** What the plugs of a tenant may ask of the services of this host; each says so when it is not served. */
-export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, after: After): PlugServices {
+export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, startTimer: StartTimer): PlugServices {
   return {
     alarms: patient(
       alarmPort(tenant, () => serviceRegistry.alarms),
-      after,
+      startTimer,
     ),
     data: patient(
       dataPort(tenant, () => serviceRegistry.broker),
-      after,
+      startTimer,
     ),
     resources: patient(
       resourcePort(tenant, () => serviceRegistry.resources),
-      after,
+      startTimer,
     ),
   }
 }

@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Interpreter } from '../core/script/sandbox.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { StartTimer } from '../kernel/start-timer.ts'
 import { scriptBegins } from '../services/rules/tools/script-work.ts'
 import type { ScriptAnswer, ScriptRequest, ScriptThreadData } from './script-thread.ts'
 
@@ -15,7 +16,7 @@ const ENTRY = import.meta.url.endsWith('.ts')
   : new URL('./script-thread.js', import.meta.url)
 
 /** Threads at once, of one host. */
-const MOST = 2
+const MAX_THREADS = 2
 /** ms; an interpreter stops by itself after a second, unless a single step of it takes longer */
 const LONGEST_MS = 10_000
 const IDLE_MS = 30_000
@@ -40,7 +41,7 @@ interface Thread {
 
 export interface ScriptThreadsOptions {
   /** does the work after so many ms; gives how to call it off, and keeps no process alive */
-  readonly later: (ms: number, work: () => void) => () => void
+  readonly later: StartTimer
   /** The work of scripts is only counted. Default: they also end after a second */
   readonly onlyCounted?: boolean
 }
@@ -82,7 +83,7 @@ export class ScriptThreads implements Interpreter {
   #takeNext(): void {
     if (this.#waiting.length === 0) return
     const idle = [...this.#threads].find(({ run }) => run === undefined)
-    if (idle === undefined && this.#threads.size >= MOST) return
+    if (idle === undefined && this.#threads.size >= MAX_THREADS) return
     const run = this.#waiting.shift()
     if (run === undefined) return
     const thread = idle ?? this.#start()

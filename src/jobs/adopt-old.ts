@@ -27,6 +27,19 @@ export interface OldPart {
   readonly results?: readonly ItemOutcome[]
 }
 
+/** Where a service kept the heads of its operations. */
+export function oldHeads<Head extends OldHead>(name: string): CollectionSpec<Head> {
+  return {
+    name,
+    version: 1,
+    fields: {
+      state: { type: 'text', of: ({ finishedTime }) => (finishedTime === undefined ? 'open' : 'finished') },
+      queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
+      finishedTime: { type: 'number', of: ({ finishedTime }) => finishedTime },
+    },
+  }
+}
+
 export interface OldOperations<Document extends object> {
   readonly heads: CollectionSpec<Document>
   readonly parts: CollectionSpec<OldPart>

@@ -1,21 +1,25 @@
-/** What each tenant of a store has of its own, made when it is first asked for. */
+/** What each tenant has of its own, made when it is first asked for. */
+
+/** Made once for each tenant: who asks again gets the same. */
+export function perTenant<T>(make: (tenant: string) => T): (tenant: string) => T {
+  const made = new Map<string, T>()
+  return (tenant) => {
+    const known = made.get(tenant)
+    if (known !== undefined) return known
+    const value = make(tenant)
+    made.set(tenant, value)
+    return value
+  }
+}
+
+/** The same for the tenants of a store. */
 export class ByTenant<T> {
+  readonly of: (tenant: string) => T
   readonly #store: { tenants(): Promise<readonly string[]> }
-  readonly #make: (tenant: string) => T
-  readonly #made = new Map<string, T>()
 
   constructor(store: { tenants(): Promise<readonly string[]> }, make: (tenant: string) => T) {
+    this.of = perTenant(make)
     this.#store = store
-    this.#make = make
-  }
-
-  /** Made once: who asks again gets the same. */
-  of(tenant: string): T {
-    const known = this.#made.get(tenant)
-    if (known !== undefined) return known
-    const made = this.#make(tenant)
-    this.#made.set(tenant, made)
-    return made
   }
 
   /** names of all that the store has */

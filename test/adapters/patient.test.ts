@@ -19,6 +19,7 @@ describe('a patient port', () => {
     const after = (ms: number, work: () => void) => {
       pauses.push(ms)
       queueMicrotask(work)
+      return () => undefined
     }
     expect(await patient(port, after).raise('hot')).toBe(3)
     expect([calls, pauses.length]).toEqual([['hot', 'hot', 'hot'], 2])

@@ -1,4 +1,4 @@
-// Holds src/host/openapi-document.ts O1, O2, O3
+// Holds OPENAPI-1, OPENAPI-2, OPENAPI-3
 import { Ajv } from 'ajv'
 import { fastify, type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,9 +1,9 @@
 /**
  * The order in which secrets are hashed, which is made to be slow: so that whoever floods it keeps only itself waiting.
  *
- * H1  what was good before goes first
- * H2  of the others, addresses take turns, whatever number of requests each of them has
- * H3  when too many wait, one of the address with the most is refused
+ * HASH-1 what was good before goes first
+ * HASH-2 of the others, addresses take turns, whatever number of requests each of them has
+ * HASH-3 when too many wait, one of the address with the most is refused
  */
 import { AppError } from '../../kernel/errors.ts'
 

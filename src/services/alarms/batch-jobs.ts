@@ -1,5 +1,5 @@
 /** Operations on many alarms as jobs, also those that older versions stored. */
-import { adoptOld, type OldHead, type OldPart } from '../../jobs/adopt-old.ts'
+import { adoptOld, oldHeads, type OldHead, type OldPart } from '../../jobs/adopt-old.ts'
 import type { ItemOutcome, Job, JobHandler } from '../../jobs/contract.ts'
 import { itemHandler } from '../../jobs/item-handler.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -71,15 +71,7 @@ async function act(
 
 type OldBatch = OldHead & BatchData
 
-const OLD_BATCHES: CollectionSpec<OldBatch> = {
-  name: 'alarm_batches',
-  version: 1,
-  fields: {
-    state: { type: 'text', of: ({ finishedTime }) => (finishedTime === undefined ? 'open' : 'finished') },
-    queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
-    finishedTime: { type: 'number', of: ({ finishedTime }) => finishedTime },
-  },
-}
+const OLD_BATCHES = oldHeads<OldBatch>('alarm_batches')
 const OLD_PARTS: CollectionSpec<OldPart> = { name: 'alarm_batch_parts', version: 1, fields: {} }
 
 export function adoptOldBatches(store: Store): Promise<void> {

@@ -1,4 +1,4 @@
-// Holds src/host/auth/hash-queue.ts H1, H2, H3
+// Holds HASH-1, HASH-2, HASH-3
 import { describe, expect, it } from 'vitest'
 import { HashQueue, networkOf } from '../../../src/host/auth/hash-queue.ts'
 

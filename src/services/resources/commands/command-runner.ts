@@ -8,7 +8,7 @@
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Stored, Storage, Store } from '../../../storage/contract.ts'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
-import type { StartTimer } from '../managed-tasks/start-timer.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import { oldCommands } from './command-log.ts'
 import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from './command-record.ts'

@@ -15,7 +15,7 @@ import { adoptOldOperations, operationHandler } from '../operations/operation-jo
 import { OPERATIONS } from '../operations/operation-record.ts'
 import { operationApi } from '../operations/operation-service.ts'
 import { storedDocuments } from './stored-documents.ts'
-import type { StartTimer } from './start-timer.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
 import { plannedWalk } from './type-walks.ts'
 import { createReconciler, type ManagedTaskReconciler } from './reconciler.ts'
 

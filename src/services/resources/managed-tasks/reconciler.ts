@@ -4,7 +4,7 @@ import type { Storage } from '../../../storage/contract.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { Limit } from './limit.ts'
 import type { ReconcilerDocuments } from './reconcile.ts'
-import type { StartTimer } from './start-timer.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import { TenantReconciler } from './tenant-reconciler.ts'
 

@@ -7,7 +7,7 @@ import { messageOf } from '../../../kernel/errors.ts'
 import type { Collection, Condition, Store, Write } from '../../../storage/contract.ts'
 import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
 import { isClosed, type Failure, type ReconcilerDocuments } from './reconcile.ts'
-import type { StartTimer } from './start-timer.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 
 export interface WalkDependencies {

@@ -1,5 +1,5 @@
 /** Operations on many tasks as jobs, also those that older versions stored. */
-import { adoptOld, type OldHead, type OldPart } from '../../../jobs/adopt-old.ts'
+import { adoptOld, oldHeads, type OldHead, type OldPart } from '../../../jobs/adopt-old.ts'
 import type { Job, JobHandler } from '../../../jobs/contract.ts'
 import { itemHandler } from '../../../jobs/item-handler.ts'
 import type { CollectionSpec, Store } from '../../../storage/contract.ts'
@@ -47,15 +47,7 @@ export function batchData({ data }: Job): BatchData {
 
 type OldBatch = OldHead & BatchData
 
-const OLD_BATCHES: CollectionSpec<OldBatch> = {
-  name: 'batches',
-  version: 1,
-  fields: {
-    state: { type: 'text', of: (batch) => (batch.finishedTime === undefined ? 'open' : 'finished') },
-    queueTime: { type: 'number', of: (batch) => batch.queueTime },
-    finishedTime: { type: 'number', of: (batch) => batch.finishedTime },
-  },
-}
+const OLD_BATCHES = oldHeads<OldBatch>('batches')
 const OLD_PARTS: CollectionSpec<OldPart> = { name: 'batch_parts', version: 1, fields: {} }
 
 export function adoptOldBatches(store: Store): Promise<void> {
