@@ -12,6 +12,7 @@ import type { SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EngineEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
+import type { EngineStats } from './stats.ts'
 
 export interface EngineOptions {
   /** the plugs that rules may name */
@@ -99,6 +100,8 @@ export interface Engine {
   explain(id: string, node: string): Explanation
   /** All events of all tasks; never errors, and completes on close. */
   readonly events$: Observable<EngineEvent>
+  /** Which way messages took so far, and why some took the plain one. Put together when it is asked for. */
+  stats(): EngineStats
   /** Resolves when no plug has a call open. */
   settled(): Promise<void>
   /** Stops everything for good, without `stopped` events: saved tasks can go on elsewhere. */
