@@ -265,7 +265,7 @@ class Runner implements DurableRunner {
   #watch({ tenant, id }: TaskRef): Observable<EngineEvent> {
     return new Observable<EngineEvent>((subscriber) => {
       const listen = (runner: TenantRunner) =>
-        subscriber.add(runner.deterministic.engine.watch(id).subscribe((event) => subscriber.next(event)))
+        subscriber.add(runner.deterministic.engine.events({ tasks: [id] }).subscribe((event) => subscriber.next(event)))
       const open = this.#open.get(tenant)
       if (open) listen(open)
       else subscriber.add(this.#opened.subscribe(([name, runner]) => void (name === tenant && listen(runner))))
