@@ -1,6 +1,6 @@
 /**
  * The limit of a cell: the loop that somebody would write by hand for just these rules and just this data. Where messages
- * miss a value, it takes the last one of the resource for as long as the rule's semantics do, and no other code.
+ * miss a value, it takes the last one of the resource as the rule does, and no other code.
  */
 import type { Clock } from '../events.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload, Workload } from '../workload.ts'
@@ -10,8 +10,8 @@ import type { Data, Time } from './targets.ts'
 
 type Handler = (event: OddEvent) => void
 
-/** ms for which a value stands in for one that a later message does not have */
-export const VALIDITY_MS = 60_000
+/** ms for which a property that reads a value of the message finds it after later messages that do not have it */
+const VALIDITY_MS = 60_000
 
 export const LIMITS = ['closure', 'sorted'] as const
 export type LimitName = (typeof LIMITS)[number]
@@ -82,27 +82,18 @@ function fresh(workload: ThresholdWorkload, parts: LimitParts): Handler {
   }
 }
 
-/** What a resource said last. */
+/** What a resource said last: a sensor keeps its state until a message has its value again. */
 class Last {
   temperature = Number.NaN
-  temperatureUntil = 0.5
   humidity = Number.NaN
-  humidityUntil = 0.5
 
-  take(event: OddEvent, now: number): void {
-    if (event.temperature !== undefined) {
-      this.temperature = event.temperature ?? Number.NaN
-      this.temperatureUntil = now + VALIDITY_MS
-    } else if (this.temperatureUntil <= now) this.temperature = Number.NaN
-    if (event.humidity !== undefined) {
-      this.humidity = event.humidity ?? Number.NaN
-      this.humidityUntil = now + VALIDITY_MS
-    } else if (this.humidityUntil <= now) this.humidity = Number.NaN
+  take({ temperature, humidity }: OddEvent): void {
+    if (temperature !== undefined) this.temperature = temperature ?? Number.NaN
+    if (humidity !== undefined) this.humidity = humidity ?? Number.NaN
   }
 }
 
 function carrying(workload: ThresholdWorkload, parts: LimitParts): Handler {
-  const { clock } = parts
   const resources = new Map<string, { last: Last; rules: Rule[] }>()
   for (const [i, limits] of workload.limits.entries()) {
     const own = resources.get(limits.resource) ?? { last: new Last(), rules: [] }
@@ -114,7 +105,7 @@ function carrying(workload: ThresholdWorkload, parts: LimitParts): Handler {
     return (event) => {
       const own = single.get(event.resource)
       if (own === undefined) return
-      own.last.take(event, clock.now)
+      own.last.take(event)
       own.rule(own.last.temperature, own.last.humidity)
     }
   }
@@ -122,13 +113,13 @@ function carrying(workload: ThresholdWorkload, parts: LimitParts): Handler {
     const own = resources.get(event.resource)
     if (own === undefined) return
     const { last, rules } = own
-    last.take(event, clock.now)
+    last.take(event)
     for (const rule of rules) rule(last.temperature, last.humidity)
   }
 }
 
 /** All rules of the one resource by rising limit of temperature: the first that is not below the value is the end. */
-function sorted({ limits }: ThresholdWorkload, { data, clock, firings }: LimitParts): Handler {
+function sorted({ limits }: ThresholdWorkload, { data, firings }: LimitParts): Handler {
   const order = limits
     .map((one, i) => ({ ...one, weight: weightOf(i) }))
     .toSorted((a, b) => a.temperature - b.temperature)
@@ -149,7 +140,7 @@ function sorted({ limits }: ThresholdWorkload, { data, clock, firings }: LimitPa
   const last = new Last()
   return (event) => {
     if (event.resource !== resource) return
-    last.take(event, clock.now)
+    last.take(event)
     compare(last.temperature, last.humidity)
   }
 }

@@ -6,7 +6,6 @@
 import { EVENT_COUNT, START_MS, STEP_MS } from '../events.ts'
 import type { Workload } from '../workload.ts'
 import { stampOf, weightOf } from './firings.ts'
-import { VALIDITY_MS } from './limits.ts'
 import type { OddEvent } from './odd-events.ts'
 import type { Time } from './targets.ts'
 
@@ -93,32 +92,28 @@ function conditionsOf(workload: Workload): ReadonlyMap<string, readonly Conditio
   return found
 }
 
-/** The numbers in reach of each message of the first cycle, or of any later one. */
+/**
+ * The numbers that stand at each message of the first cycle, or of any later one: a sensor whose value a message does not
+ * have keeps its state. (A chain reads values for a minute, and no resource of a chain is quiet for longer.)
+ */
 function valuesInCycle(
   events: readonly OddEvent[],
   cycle: number,
 ): readonly (readonly [number | undefined, number | undefined])[] {
-  const last = new Map<string, { temperature?: Seen; humidity?: Seen }>()
+  const last = new Map<string, { temperature?: number | null; humidity?: number | null }>()
   const values: [number | undefined, number | undefined][] = []
   for (let i = 0; i < (cycle + 1) * EVENT_COUNT; i++) {
     const event = events[i % EVENT_COUNT]
     if (event === undefined) throw new Error(`there is no event ${i % EVENT_COUNT}`)
     const own = last.get(event.resource) ?? {}
-    if (event.temperature !== undefined) own.temperature = { value: event.temperature, at: i * STEP_MS }
-    if (event.humidity !== undefined) own.humidity = { value: event.humidity, at: i * STEP_MS }
+    if (event.temperature !== undefined) own.temperature = event.temperature
+    if (event.humidity !== undefined) own.humidity = event.humidity
     last.set(event.resource, own)
-    if (i < cycle * EVENT_COUNT) continue
-    values.push([inReach(own.temperature, i * STEP_MS), inReach(own.humidity, i * STEP_MS)])
+    if (i >= cycle * EVENT_COUNT) values.push([numberOf(own.temperature), numberOf(own.humidity)])
   }
   return values
 }
 
-interface Seen {
-  readonly value: number | null
-  readonly at: number
-}
-
-function inReach(seen: Seen | undefined, now: number): number | undefined {
-  if (seen === undefined || now - seen.at >= VALIDITY_MS) return undefined
-  return typeof seen.value === 'number' && Number.isFinite(seen.value) ? seen.value : undefined
+function numberOf(value: number | null | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

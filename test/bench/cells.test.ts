@@ -60,6 +60,20 @@ describe('the engine', () => {
     },
   )
 
+  it('keeps the state of a sensor over two minutes without its value', async () => {
+    const workload = workloadNamed('w1d')
+    const events = oddEvents(workload.events, 'carried')
+    const [clock, other] = [at(), at()]
+    const [firings, byHand] = [new Firings(clock), new Firings(other)]
+    const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+    play(events, 20_000, clock, cell.handle)
+    const limit = limitOf('closure', workload, { data: 'carried', time: 'variable', clock: other, firings: byHand })
+    play(events, 20_000, other, limit)
+    const expected = expectedFirings(workload, events, { total: 20_000, time: 'variable' })
+    expect({ count: firings.count, sum: firings.sum }).toEqual(expected)
+    expect({ count: byHand.count, sum: byHand.sum }).toEqual(expected)
+  })
+
   it.each(ROWS.filter((row) => row !== 'odd'))('is listened to and checked: %s', async (row) => {
     const workload = workloadNamed('w4')
     const clock = at()
