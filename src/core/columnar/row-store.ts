@@ -4,6 +4,7 @@ import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
 import { firingsOf, gateStates } from './possible-firings.ts'
 import {
   AFTER,
@@ -84,6 +85,10 @@ export class RowStore {
   readonly objects: (object | number | undefined)[] = []
   /** by row, then by position: what called sensors gave last */
   readonly rawData: RawData[][] = []
+  /** by row and actuator: what it gave when it fired last; beside `objects`, since most give nothing */
+  readonly answers: KeptAnswer[] = []
+  /** whether any was ever kept */
+  hasAnswers = false
   /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
   /** by row: its call that has not answered yet */
@@ -174,6 +179,7 @@ export class RowStore {
       past[block + AT_COUNT] = -1
       pastInts[2 * (block + AT_BITS) + 1] = 0
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
+      if (this.hasAnswers) this.answers[row * layout.actuators + a] = undefined
     }
   }
 
