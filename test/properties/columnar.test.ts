@@ -46,7 +46,12 @@ const message = fc
     say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low'), ...ODD),
     act: rare<unknown>(
       fc.constantFrom('quiet', 'look', 'chance', 'read', ...ORDINARY_ANSWERS, ...ORDINARY_ANSWERS),
-      ...['throw', 'later', 'id', 'log', 'look and answer', ...ODD_ANSWERS],
+      'throw',
+      'later',
+      'id',
+      'log',
+      'look and answer',
+      ...ODD_ANSWERS,
     ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
     lacks: rare(fc.constant(''), 'a', 'b', 'say'),

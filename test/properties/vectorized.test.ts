@@ -12,7 +12,14 @@ import { promisesSettled } from '../support/live-engine.ts'
 
 /** What the actuator of one task does with a message; those of all others do what is their habit. */
 const DEEDS = [
-  ...['throw', 'later', 'log', 'read', 'chance', 'id', 'look at others', 'look at itself'],
+  'throw',
+  'later',
+  'log',
+  'read',
+  'chance',
+  'id',
+  'look at others',
+  'look at itself',
   ...ORDINARY_ANSWERS,
   ...ODD_ANSWERS,
 ]

@@ -57,7 +57,7 @@ export function answerNamed(
     memory: () => ({ message, internalState: { now } }),
     'a list as raw data': () => ({ rawData: [now] }),
     reserved: () => ({ rawData: { constructor: now }, message }),
-    'without prototype': () => Object.assign(Object.create(null), { message }),
+    'without prototype': () => ({ __proto__: null, message }),
     'of a class': () => new Said(),
     'later message': () => later({ message }),
     'later nonsense': () => later(now),

@@ -141,6 +141,7 @@ export class RowStore {
     const { objects } = this.layout
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
+    if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
     // Who looks may have it given away in the middle of a message: then that takes the full way.
     if (this.layout.earlier !== -1) this.setWaiting(row, undefined, true)
     this.#free.push(row)

@@ -5,8 +5,8 @@
  * BATCH-1 a row and the state machine agree: materializing at any moment gives the state that the machine would have
  *   made.
  * BATCH-2 a plug that was called is never called again for the same message; its answer is used again.
- * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a promise, a plug
- *   that looks at its task) opens the call in the state machine, which goes on from there.
+ * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, or of an actuator more than a
+ *   message and raw data, an error, a promise, a plug that looks at its task) opens the call in the state machine, which goes on from there.
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
