@@ -104,6 +104,8 @@ export type {
   WhyStep,
   WhyTrigger,
 } from './core/engine/events.ts'
+export type { EventBatch } from './core/engine/event-batch.ts'
+export type { EventFilter } from './core/engine/event-filter.ts'
 export type {
   InputField,
   OutputField,

@@ -209,7 +209,7 @@ class Run {
       ...(generates && { generate }),
       onRare: (event) => this.rare.push(JSON.stringify(event)),
     })
-    if (listens === 'to one') this.engine.watch('t0').subscribe(() => undefined)
+    if (listens === 'to one') this.engine.events({ tasks: ['t0'] }).subscribe(() => undefined)
     else if (listens) this.engine.events$.subscribe(() => undefined)
   }
 

@@ -38,10 +38,13 @@ import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary
 
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
+  vectorized = 0
   opened = 0
   current: Message | undefined
   /** messages that were opened in the state machine, where their firings are counted */
   #inFold = 0
+  /** those of them that a vectorized batch took */
+  #openedVectorized = 0
   /** by messages that were not */
   #firings = 0
   #held = 0
@@ -144,6 +147,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#rowCalls?.forget(row)
     this.#left = handle
     this.#rows.free(row)
+  }
+
+  /** How many messages its rows took to their end, those in one pass among them, and how many went on elsewhere. */
+  get ways(): { taken: number; vectorized: number; opened: number } {
+    const opened = this.#inFold
+    return { taken: this.taken - opened, vectorized: this.vectorized - this.#openedVectorized, opened }
   }
 
   /** What was done in rows alone. */
@@ -415,6 +424,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   earlierFirings({ row }: RowHandle): number {
     const rows = this.#rows
+    if (this.#vectorized[row] !== undefined) this.#openedVectorized++
     this.#apart(row)
     return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
   }
