@@ -21,7 +21,7 @@ export interface EngineOptions {
   readonly plugs: readonly Plug[]
   /** default false; true: `start` and `update` refuse a rule that gives a plug a property which the plug does not declare */
   readonly strict?: boolean
-  /** where time comes from; every timer of the engine waits on it */
+  /** where time comes from, asked for each message; every timer of the engine waits on it */
   readonly scheduler: SchedulerLike
   /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */
   readonly recheckMs?: number
