@@ -30,6 +30,8 @@ export interface ShapeSensor {
   readonly mask: number
   /** undefined: its plug is called */
   readonly steps: SensorSteps | undefined
+  /** values of which a message has to have one to run it; undefined: every message does */
+  readonly waitsFor: readonly string[] | undefined
   /** of a called sensor: how its properties are made, when that is simple */
   readonly fill: FillSource | undefined
 }
@@ -53,6 +55,8 @@ export interface BatchShape {
   readonly bits: number
   /** the low bits, on which gates and triggers depend */
   readonly keyBits: number
+  /** messages may run some of the sensors */
+  readonly takesParts: boolean
   /** how many numbers a task has of its own */
   readonly constants: number
   readonly gates: number
@@ -125,21 +129,39 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   }
   if (bits > MAX_BITS || keyBits > MAX_KEY_BITS) return undefined
 
+  const roots = new Set(model.dataPlans[0]?.sensors)
   const constants: number[] = []
   const sensors = order.map((sensor): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
     const steps = stepsOf(sensor)
+    const waitsFor = roots.has(sensor) ? sensor.parameters : undefined
     if (steps === undefined) {
-      return { slot: sensor.slot, shift, mask, steps, fill: fillSource(sensor.call, (label) => placeOf(order, label)) }
+      return {
+        slot: sensor.slot,
+        shift,
+        mask,
+        steps,
+        waitsFor,
+        fill: fillSource(sensor.call, (label) => placeOf(order, label)),
+      }
     }
     const states = steps.states.map((state) => sensor.states.indexOf(state))
     const own = { parameter: steps.parameter, constant: constants.length, cuts: steps.cuts.length, states }
     constants.push(...steps.cuts)
-    return { slot: sensor.slot, shift, mask, steps: own, fill: undefined }
+    return { slot: sensor.slot, shift, mask, steps: own, waitsFor, fill: undefined }
   })
   if (earliestFiring(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
-  const shape = { sensors, bits, keyBits, constants: constants.length, ...sizes(graph) }
+  const takesParts =
+    settings.resetScope === 'invocation' &&
+    sensors.every((sensor) => isComparison(sensor)) &&
+    roots.size === order.length
+  const shape = { sensors, bits, keyBits, takesParts, constants: constants.length, ...sizes(graph) }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
+}
+
+/** Whether it compares when a message has its value, and perhaps else. */
+function isComparison({ steps, waitsFor }: ShapeSensor): boolean {
+  return steps !== undefined && (waitsFor === undefined || waitsFor.includes(steps.parameter))
 }
 
 /** The position of a sensor that is called. */

@@ -13,10 +13,9 @@ import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../e
 import type { Graph } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { TaskState } from '../task/task-state.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import { ColumnarTask, type Batches } from './columnar-task.ts'
-import { fieldNames, fieldsOf, type Fields } from './message-fields.ts'
+import { FieldsTable, type Fields } from './message-fields.ts'
 import { SingleListenerIndex } from './single-listener-index.ts'
 import { RuleBatch } from './rule-batch.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
@@ -24,9 +23,8 @@ import { RowPlugCalls } from './row-plug-calls.ts'
 import { fitOf, type BatchFit } from './batch-shape.ts'
 import { ColumnarSource } from './columnar-source.ts'
 
-/** Batches and field checks are code: rules of very many shapes shall not fill the memory with it. */
+/** Batches are code: rules of very many shapes shall not fill the memory with it. */
 const MAX_BATCHES = 500
-const MAX_FIELD_LISTS = 200
 /** A batch whose calls end up in the state machine this often costs more than it saves. */
 const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
@@ -43,11 +41,12 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly #host: ExecutorHost
   readonly #batches = new Map<string, RuleBatch>()
   readonly #fits = new WeakMap<Graph, Map<string, BatchFit | undefined>>()
-  readonly #fields = new Map<string, Fields | undefined>()
+  readonly #fields: FieldsTable
 
   constructor(host: ExecutorHost) {
     this.#calls = new RowPlugCalls(host.globalSettings, host.keepsLog)
     this.#host = host
+    this.#fields = new FieldsTable(host.generate)
   }
 
   /** Into the one row that listens to the message's resource, if there is one. */
@@ -104,15 +103,23 @@ export class ColumnarExecutor implements Executor, Batches {
     const { graph, settings, resources } = model
     let bySettings = this.#fits.get(graph)
     if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, BatchFit | undefined>()))
-    const { type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate } = settings
-    const key = [type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate, resources.length].join()
+    const { type, parallel, resetObservations, resetScope, gatesNeedFullObservation, pollingFixedRate } = settings
+    const key = [
+      type,
+      parallel,
+      resetObservations,
+      resetScope,
+      gatesNeedFullObservation,
+      pollingFixedRate,
+      resources.length,
+    ].join()
     if (!bySettings.has(key)) bySettings.set(key, fitOf(model))
     return bySettings.get(key)
   }
 
   /** A handle for a task whose last message, taken the full way, is this; else why there is none. */
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason {
-    if (!isAtRest(task.state, message)) return 'open'
+    if (!isAtRest(task, message, fit)) return 'open'
     const batch = this.#batch(task.model, fit)
     if (batch === undefined) return 'limit'
     return isNotWorthIt(batch) ? 'often' : batch.attach(task, fit, source)
@@ -121,7 +128,7 @@ export class ColumnarExecutor implements Executor, Batches {
   /** A message that a row began went on in the state machine; true when the handle can be kept. */
   canReattach(handle: RowHandle, message: Message): boolean {
     handle.batch.opened++
-    if (isNotWorthIt(handle.batch) || !isAtRest(handle.task.state, message)) return false
+    if (isNotWorthIt(handle.batch) || !isAtRest(handle.task, message, handle.fit)) return false
     handle.batch.reattach(handle)
     return true
   }
@@ -129,29 +136,25 @@ export class ColumnarExecutor implements Executor, Batches {
   #batch(model: TaskModel, { shape }: BatchFit): RuleBatch | undefined {
     const known = this.#batches.get(shape.key)
     if (known !== undefined || this.#batches.size >= MAX_BATCHES) return known
-    const batch = new RuleBatch(shape, model, this.#calls, this.clock, this.#host)
+    const batch = new RuleBatch(shape, model, this.#calls, this.clock, this.#host, this.#fields)
     this.#batches.set(shape.key, batch)
     return batch
   }
 
   fieldsOf(message: Message): Fields | undefined {
-    const key = JSON.stringify(fieldNames(message))
-    if (!this.#fields.has(key) && this.#fields.size < MAX_FIELD_LISTS) {
-      this.#fields.set(key, fieldsOf(message, this.#host.generate))
-    }
-    return this.#fields.get(key)
+    return this.#fields.of(message)
   }
 }
 
-/** Nothing is open, and each sensor has its state from this very message. */
-function isAtRest(state: TaskState, message: Message): boolean {
+/** Nothing is open, and each sensor has a state. */
+function isAtRest({ state }: BatchTask, message: Message, { shape }: BatchFit): boolean {
   const stream = state.streams[0]
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
   if (stream?.values !== message) return false
-  if (stream.carried !== null && stream.carried.size > 0) return false
-  return state.sensors.every((sensor) => {
-    return sensor.state !== UNKNOWN && sensor.origin?.values === message && sensor.follow === null && !sensor.error
-  })
+  // A sensor that reads several values tells which of them it found in earlier messages: rows look for those that they took.
+  const isAlone = stream.carried === null || stream.carried.size === 0
+  if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
+  return state.sensors.every(({ state: own, follow, error }) => own !== UNKNOWN && follow === null && !error)
 }
 
 function isNotWorthIt({ opened, taken }: Batch): boolean {

@@ -1,16 +1,17 @@
 /**
  * The messages of one resource and the tasks that listen to it, in their order. Those that can are rows: neighbours of
- * one batch are taken in one go, many of them in a vectorized batch. Rows need each message to have the fields of the one
- * before (a value that is not repeated stays in reach for a while, which rows do not keep): when fields change, all are
- * detached, and become rows again when fields have stayed the same for a while.
+ * one batch are taken in one go, many of them in a vectorized batch. A message that no row can take detaches those that
+ * hear it; they become rows again with one of the next.
  */
 import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
+import { firstEra, isKept, nextEra, type Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
+import type { Part } from './message-parts.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
-import { LAST } from './row-layout.ts'
+import { ERA, LAST } from './row-layout.ts'
 import { MIN_VECTORIZED, type VectorizedBatch } from './vectorized-batch.ts'
 import type { Attachable, RowHandle, Batch, TakenSource } from './row-handle.ts'
 
@@ -38,7 +39,9 @@ interface Stretch {
 
 /** messages after which rows may go in a vectorized batch */
 const CALM = 32
-const LONGEST_PAUSE = 1024
+/** Rows that took fewer messages than that before they were detached were not worth it: so many go the full way first. */
+const WORTH = 8
+const PAUSE = 24
 /** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
 
@@ -50,17 +53,21 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   /** where messages go that pass by here */
   #indexed: { readonly batch: IndexedBatch; readonly row: number } | null = null
   #isStale = true
-  #fields: Fields | undefined
+  /** of the last message while there are rows */
+  #era: Era | undefined
   #stretches: readonly Stretch[] = NO_STRETCHES
   /** listeners that may be rows but are not yet */
   #unattached = 0
   #hasRows = false
   #last: Message | undefined
+  /** epoch ms at which it was taken */
+  #lastAt = 0
+  /** `total` when a row was made last */
+  #attachedAt = 0
   /** while a message is taken: the one before, for rows that it has not reached yet */
   #before: Message | undefined
   /** messages during which nobody tries to attach */
   #pause = 0
-  #nextPause = 1
 
   constructor(resource: string, shared: SharedByEngine) {
     this.#resource = resource
@@ -77,6 +84,14 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
         batch.rows.objects[row * batch.rows.layout.objects + LAST]) as Message
     }
     return (total === this.total ? this.#last : this.#before) as Message
+  }
+
+  eraAt(index: number): Era {
+    const { batch, row } = this.#indexed ?? {}
+    const objects = batch?.rows.objects
+    const era =
+      batch === undefined || row === undefined ? this.#era : (objects?.[row * batch.rows.layout.objects + ERA] as Era)
+    return (index < (era?.from ?? 0) ? (era?.previous ?? era) : era) as Era // there is one while there are rows
   }
 
   changed(): void {
@@ -97,26 +112,86 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #take(message: Message, now: number): void {
     if (!this.#hasRows) {
       this.takeFully(message, now)
-    } else if (this.#fields === undefined || !this.#fields.match(message)) {
-      this.#takeOtherFields(message, now)
     } else {
-      this.#takeStretches(message, now)
-      this.#add(message)
+      const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
+      if (fields === undefined) this.#takeStrange(message, now)
+      else {
+        this.#takeStretches(message, now, fields)
+        this.#add(message)
+      }
     }
   }
 
-  #takeStretches(message: Message, now: number): void {
+  #takeStretches(message: Message, now: number, fields: Fields): void {
     if (this.#unattached > 0 && this.#last !== undefined) this.#attachLate(this.#last)
     this.#shared.clock[0] = now
+    const turns = this.#turn(fields)
     this.total++
     this.#before = this.#last
     this.#last = message
+    this.#lastAt = now
     for (const stretch of this.#stretches) {
       if (stretch.batch === null) stretch.listeners[0]?.receive(now, [message])
-      else takeStretch(stretch, stretch.batch, message, now, this.#before, this.#shared)
+      else this.#takeStretch(stretch, stretch.batch, message, now, turns)
     }
     this.#before = undefined
     if (this.#unattached > 0) this.#attach(message)
+  }
+
+  /** What is known of earlier messages, when the next one has these fields. True when they are others than before. */
+  #turn(fields: Fields): boolean {
+    const era = this.#era
+    if (era?.fields === fields) return false
+    const last = this.#last
+    const isFirst = era === undefined || last === undefined
+    this.#era = isFirst ? firstEra(fields) : nextEra(era, last, this.#lastAt, this.total, fields)
+    return !isFirst
+  }
+
+  #takeStretch(stretch: Stretch, batch: Batch, message: Message, now: number, turns: boolean): void {
+    const { rows, listeners } = stretch
+    const era = this.#era as Era // set before
+    const part = batch.partOf(era.fields)
+    if (part === null || (part.lacks.length > 0 && isKept(era, part.lacks))) {
+      this.#shared.reason = 'fields'
+      this.#detour()
+      for (const listener of listeners) listener.receive(now, [message])
+      this.#shared.reason = 'first'
+      return
+    }
+    batch.begin(era)
+    batch.taken += rows.length
+    const { previous } = era
+    const isFirst = turns && previous !== undefined && batch.partOf(previous.fields)?.missing === 0
+    const done = takeVectorized(stretch, batch, message, now, part, {
+      era,
+      message: this.#before,
+      before: turns ? previous : era,
+    })
+    for (let i = batch.receiveAll(rows, done, message, part, isFirst); i < rows.length;) {
+      // The message has no number where this task compares one: the state machine knows what to do.
+      batch.taken--
+      this.#shared.reason = 'value'
+      this.#detour()
+      listeners[i]?.receive(now, [message])
+      this.#shared.reason = 'first'
+      i = batch.receiveAll(rows, i + 1, message, part, isFirst)
+    }
+  }
+
+  /** Rows leave for a message that they cannot take. */
+  #detour(): void {
+    if (this.total - this.#attachedAt < WORTH) this.#pause = PAUSE
+  }
+
+  /** A message that no row takes, whatever it compares. */
+  #takeStrange(message: Message, now: number): void {
+    this.#shared.reason = 'fields'
+    this.#detour()
+    for (const listener of this.listeners) inRows(listener).detach()
+    this.#era = undefined
+    this.#last = undefined
+    this.takeFully(message, now)
   }
 
   /** Those whose sensors took their time for the message before. */
@@ -129,39 +204,32 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #add(last: Message): void {
     if (this.#isStale) this.#arrange()
     const handle = this.#onlyHandle()
-    if (handle === undefined || this.#fields === undefined) return
-    const indexed = { batch: handle.batch.indexed(this.#fields), row: handle.row }
-    if (this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last)) this.#indexed = indexed
+    const era = this.#era
+    if (handle === undefined || era === undefined) return
+    const { batch } = handle
+    const indexed = { batch: batch.indexed(era.fields), row: handle.row }
+    const seen = handle.offset + handle.materializedCount
+    // An era without a past is shared, which rows tell fastest.
+    const own = era.kept === undefined || era.kept.index <= seen ? indexed.batch.usualOf(era.fields) : era
+    if (this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) this.#indexed = indexed
   }
 
   #remove(): void {
     if (this.#indexed === null) return
-    this.#last = this.#shared.singleListeners.remove(this.#resource, this.#indexed.batch, this.#indexed.row)
+    const { batch, row } = this.#indexed
+    const { last, era } = this.#shared.singleListeners.remove(this.#resource, batch, row)
+    this.#last = last
+    this.#era = era
     this.#indexed = null
     const handle = this.#onlyHandle()
-    if (handle !== undefined) handle.offset = this.total - handle.batch.countOf(handle.row)
+    if (handle === undefined) return
+    this.#lastAt = handle.batch.timeOf(handle)
+    this.total = handle.offset + handle.batch.countOf(row)
   }
 
   #onlyHandle(): RowHandle | undefined {
     const [only, another] = this.#stretches
     return another === undefined && only?.listeners.length === 1 ? inRows(only.listeners[0])?.handle : undefined
-  }
-
-  /** Rows cannot take a message with other fields than the one before: all detach, until it is worth trying again. */
-  #takeOtherFields(message: Message, now: number): void {
-    if (this.#fields !== undefined || this.#pause > 0) this.#shared.reason = 'fields'
-    if (this.#fields !== undefined) {
-      for (const listener of this.listeners) inRows(listener).detach()
-      this.#fields = undefined
-      this.#pause = this.#nextPause
-      this.#nextPause = Math.min(LONGEST_PAUSE, 2 * this.#nextPause)
-    } else if (this.#pause > 0) {
-      this.#pause--
-    } else {
-      this.#fields = this.#shared.fieldsOf(message)
-      if (this.#fields === undefined) this.#pause = LONGEST_PAUSE
-    }
-    this.takeFully(message, now)
   }
 
   /** All that listen take it the full way. */
@@ -190,11 +258,17 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 
   #attach(message: Message): void {
+    if (this.#pause > 0) {
+      this.#pause--
+      return
+    }
     for (const listener of this.listeners) {
       const own = inRows(listener)
       if (own.handle !== undefined || !own.canAttach) continue
       own.attach(message, this)
-      if (inRows(listener).handle !== undefined) this.#isStale = true
+      if (inRows(listener).handle === undefined) continue
+      this.#isStale = true
+      this.#attachedAt = this.total
     }
   }
 }
@@ -208,25 +282,11 @@ function stretchOf(batch: Batch | null, rows: number[], listener: MessageListene
   return { batch, rows, listeners: [listener], calm: 0, vectorized: undefined }
 }
 
-function takeStretch(
-  stretch: Stretch,
-  batch: Batch,
-  message: Message,
-  now: number,
-  before: Message | undefined,
-  shared: SharedByEngine,
-): void {
-  const { rows, listeners } = stretch
-  batch.taken += rows.length
-  const done = takeVectorized(stretch, batch, message, now, before)
-  for (let i = batch.receiveAll(rows, done, message); i < rows.length;) {
-    // The message has no number where this task compares one: the state machine knows what to do.
-    batch.taken--
-    shared.reason = 'value'
-    listeners[i]?.receive(now, [message])
-    shared.reason = 'first'
-    i = batch.receiveAll(rows, i + 1, message)
-  }
+/** The era of a message, the message before, and the era of that. */
+interface Known {
+  readonly era: Era
+  readonly message: Message | undefined
+  readonly before: Era | undefined
 }
 
 /** As far as a vectorized batch takes it: the place of the first row that has to take it by itself. */
@@ -235,17 +295,18 @@ function takeVectorized(
   batch: Batch,
   message: Message,
   now: number,
-  before: Message | undefined,
+  part: Part,
+  { era, message: last, before }: Known,
 ): number {
   if (stretch.rows.length < MIN_VECTORIZED) return 0
   if (stretch.vectorized?.isOver === true) stretch.vectorized = undefined
-  if (stretch.vectorized === undefined && before !== undefined && ++stretch.calm >= CALM) {
+  if (stretch.vectorized === undefined && last !== undefined && before !== undefined && ++stretch.calm >= CALM) {
     stretch.calm = 0
-    stretch.vectorized = batch.vectorize(stretch.rows, before)
+    stretch.vectorized = batch.vectorize(stretch.rows, last, before)
   }
   const { vectorized } = stretch
   if (vectorized === undefined) return 0
-  const done = vectorized.take(message, now)
+  const done = vectorized.take(message, now, era, part)
   batch.vectorized += done
   if (vectorized.isOver) batch.flush(vectorized)
   return done

@@ -120,14 +120,19 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     const run = this.#run
     run.now = now
     run.at = at
-    return new CallContext(run, execution, this.#task.caller, NOTHING_FETCHED)
+    const view = new CallContext(run, execution, this.#task.caller, NOTHING_FETCHED)
+    // While the call is in flight it is the task that waits.
+    view.outlasts()
+    return view
   }
 
   over(node: SensorNode | ActuatorNode, message: Message, time: number): Opened {
     const { resource } = message
     const origin = { kind: 'data' as const, time, resource, values: message }
     const execution: Execution = { ...newExecution(node, origin), phase: 'called' }
-    return { execution, view: new CallContext(this.#run, execution, this.#task.caller, NOTHING_FETCHED) }
+    const view = new CallContext(this.#run, execution, this.#task.caller, NOTHING_FETCHED)
+    view.outlasts()
+    return { execution, view }
   }
 
   askForLimit(at: number, slot: number): void {

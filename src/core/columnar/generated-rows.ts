@@ -6,9 +6,12 @@ import {
   type VectorCode,
   type VectorCondition,
   type RowEvents,
+  type TakeAll,
   type TakeOne,
+  type TakePart,
 } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
+import type { Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
   AFTER,
@@ -19,7 +22,9 @@ import {
   BEFORE,
   blockAt,
   COUNT,
+  ERA,
   FIRED,
+  FIRED_AFTER,
   FIRED_BY,
   firedBeforeAt,
   FIRES,
@@ -31,6 +36,7 @@ import {
   LAST,
   NOWHERE,
   objectsAt,
+  PARTLY,
   HANDLE,
   STATE_BITS,
   TIME,
@@ -55,8 +61,14 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
   }
   const follow = made('row, what, message', source.follow())
   return {
-    takeOne: (fields) => made('row, message', source.takeOne(fields.names), { follow }) as TakeOne,
-    takeAll: made('list, from, message', source.takeAll(), { follow }) as RowCode['takeAll'],
+    takeOne: (usual, others) => {
+      const own = { follow, usual, usualFields: usual.fields, others }
+      return made('row, message', source.takeOne(usual.fields.names), own) as TakeOne
+    },
+    takePart: (part) =>
+      made('row, message, fields, part', source.takePart(part), { follow, table: part.table }) as TakePart,
+    takeAll: (part) =>
+      made('list, from, message, part, isFirst', source.takeAll(part), { follow, table: part.table }) as TakeAll,
     follow: follow as RowCode['follow'],
   }
 }
@@ -87,15 +99,11 @@ class SourceWriter {
   }
 
   takeOne(fields: readonly string[]): string {
-    const leave = `return ${NOT_ACCEPTED}`
-    const end = (taken: Accepted) => [
-      `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
-      'batch.taken++',
-      ...(taken === ACCEPTED_WITH_CALLS ? ['batch.current = undefined'] : []),
-      `return ${taken}`,
-    ]
+    const leave = 'return others(row, message)'
     return [
-      ...this.#unlessWaiting(leave),
+      `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
+      `if (era !== usual && era.fields !== usualFields) ${leave}`,
+      ...this.#unlessWaiting(`return ${NOT_ACCEPTED}`),
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -103,21 +111,49 @@ class SourceWriter {
         leave,
       ),
       ...this.#read(leave),
-      'const now = clock[0]',
-      ...this.#row(`{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, end(ACCEPTED_WITH_CALLS)),
-      ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
+      ...this.#one(),
     ].join('\n')
   }
 
-  takeAll(): string {
+  /** Of a message that runs a part of the sensors, or has not the usual fields. */
+  takePart(part: Part): string {
+    const leave = `return ${NOT_ACCEPTED}`
     return [
-      ...this.#read('return from'),
+      ...this.#unlessWaiting(leave),
+      ...this.#read(leave, part),
+      `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
+      `const turns = era.fields !== fields`,
+      `if (turns && !rows.turn(row, fields, part)) ${leave}`,
+      ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, turns && rows.ranAll(era))']),
+      ...this.#one(part),
+    ].join('\n')
+  }
+
+  #one(part?: Part): readonly string[] {
+    const end = (taken: Accepted) => [
+      `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
+      'batch.taken++',
+      ...(taken === ACCEPTED_WITH_CALLS ? ['batch.current = undefined'] : []),
+      `return ${taken}`,
+    ]
+    const set = [`rows.era = objects[row * ${this.#layout.objects} + ${ERA}]`]
+    return [
+      'const now = clock[0]',
+      ...this.#row(`{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
+      ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
+    ]
+  }
+
+  takeAll(part: Part): string {
+    return [
+      ...this.#read('return from', part),
       'const now = clock[0]',
       'const to = list.length',
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
       ...this.#unlessWaiting('return i'),
-      ...this.#row('continue', []),
+      ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, isFirst)']),
+      ...this.#row('continue', [], [], part),
       '}',
       'return to',
     ].join('\n')
@@ -222,6 +258,7 @@ class SourceWriter {
       'else {',
       ...this.#keep(),
       `objects[place + ${FIRED_BY}] = message`,
+      `objects[place + ${FIRED_AFTER}] = objects[own + ${PARTLY}] === undefined ? rows.era : rows.firedAfter(row)`,
       '}',
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
@@ -261,21 +298,29 @@ class SourceWriter {
     ]
   }
 
-  #read(otherwise: string): readonly string[] {
-    const parameters = this.#parameters
-    if (parameters.length === 0) return []
+  #read(otherwise: string, part?: Part): readonly string[] {
+    const run = this.#runs(part).flatMap(({ steps }) => (steps ? [this.#parameters.indexOf(steps.parameter)] : []))
+    const places = [...new Set(run)]
+    if (places.length === 0) return []
     const others = [
-      ...parameters.map((_, i) => `typeof v${i} !== 'number'`),
+      ...places.map((i) => `typeof v${i} !== 'number'`),
       // a sum is zero only when each is finite
-      `${parameters.map((_, i) => `(v${i} - v${i})`).join(' + ')} !== 0`,
+      `${places.map((i) => `(v${i} - v${i})`).join(' + ')} !== 0`,
     ]
     return [
-      ...parameters.map((parameter, i) => `const v${i} = message[${JSON.stringify(parameter)}]`),
+      ...places.map((i) => `const v${i} = message[${JSON.stringify(this.#parameters[i])}]`),
       `if (${others.join(' || ')}) ${otherwise}`,
     ]
   }
 
-  #row(leave: string, followed: readonly string[]): readonly string[] {
+  #runs(part: Part | undefined): readonly ShapeSensor[] {
+    const { sensors } = this.#shape
+    return part === undefined ? sensors : sensors.filter(({ slot }) => part.runs[slot])
+  }
+
+  /** `before`: what is done before something follows, and `followed` after it. */
+  #row(leave: string, before: readonly string[], followed: readonly string[], part?: Part): readonly string[] {
+    const isWhole = part === undefined || part.missing === 0
     return [
       `const d = ${HEAD} + row * ${this.#layout.size}`,
       `const after = ints[2 * d + ${AFTER}]`,
@@ -286,12 +331,13 @@ class SourceWriter {
       `const count = nums[d + ${COUNT}] + 1`,
       `nums[d + ${COUNT}] = count`,
       `nums[d + ${TIME}] = now`,
-      'let bits = 0',
-      ...this.#sensors(leave),
+      `let bits = ${isWhole ? '0' : `after & ${~part.mask}`}`,
+      ...this.#sensors(leave, this.#runs(part)),
       `ints[2 * d + ${AFTER}] = bits`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       `if (what !== ${NOTHING}) {`,
-      'follow(row, what, message)',
+      ...before,
+      `follow(row, ${isWhole ? 'what' : 'rows.knownOf(row, part, what)'}, message)`,
       ...followed,
       '}',
     ]
@@ -326,8 +372,7 @@ class SourceWriter {
     ]
   }
 
-  #sensors(leave: string): readonly string[] {
-    const { sensors } = this.#shape
+  #sensors(leave: string, sensors: readonly ShapeSensor[]): readonly string[] {
     const lines = sensors.map((sensor, p) =>
       sensor.steps === undefined
         ? this.#call(sensor, p, leave)

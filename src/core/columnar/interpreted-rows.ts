@@ -1,7 +1,9 @@
 /** What rows do in a page or process that forbids generated code. */
 import type { Message } from '../task/origin.ts'
+import type { Era } from './message-eras.ts'
 import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED } from '../engine/executor.ts'
-import { parametersOf, type RowCode, type RowEvents, type Values } from './row-code.ts'
+import type { Part } from './message-parts.ts'
+import { parametersOf, type RowCode, type RowEvents, type TakeAll, type TakePart, type Values } from './row-code.ts'
 import {
   AFTER,
   AT_BITS,
@@ -11,7 +13,9 @@ import {
   BEFORE,
   blockAt,
   COUNT,
+  ERA,
   FIRED,
+  FIRED_AFTER,
   FIRED_BY,
   firedBeforeAt,
   FIRES,
@@ -38,8 +42,10 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   const values: number[] = parameters.map(() => 0)
   const isCalled = layout.earlier !== -1
 
-  const read = (message: Values): boolean => {
-    for (let i = 0; i < parameters.length; i++) {
+  const read = (message: Values, { runs }: Part): boolean => {
+    for (const { slot, steps } of shape.sensors) {
+      if (steps === undefined || !runs[slot]) continue
+      const i = parameters.indexOf(steps.parameter)
       const value = message[parameters[i] ?? '']
       if (typeof value !== 'number' || !Number.isFinite(value)) return false
       values[i] = value
@@ -73,6 +79,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
       } else {
         keep(rows, row, actuator, count)
         objects[place + FIRED_BY] = message
+        objects[place + FIRED_AFTER] = rows.firedAfter(row)
       }
       objects[own + FIRES] = rows.fires(row) + 1
       past[b + FIRED] = now
@@ -82,7 +89,8 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     batch.followed(firings, held)
   }
-  const take = (row: number, message: Values): boolean => {
+  const take = (row: number, message: Values, part: Part): boolean => {
+    const isWhole = part.missing === 0
     const d = rows.at(row)
     const before = rows.ints[2 * d + AFTER] ?? 0
     if (layout.earlier !== -1) {
@@ -93,11 +101,12 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const count = (rows.nums[d + COUNT] ?? 0) + 1
     rows.nums[d + COUNT] = count
     rows.nums[d + TIME] = rows.clock[0] ?? 0
-    let bits = 0
+    let bits = isWhole ? 0 : before & ~part.mask
     const rawData = isCalled ? batch.beginCalls(row, message) : []
     if (rawData === null) return true
     for (let p = 0; p < shape.sensors.length; p++) {
-      const { steps, shift: at } = shape.sensors[p] as ShapeSensor
+      const { slot, steps, shift: at } = shape.sensors[p] as ShapeSensor
+      if (!part.runs[slot]) continue
       const state =
         steps === undefined
           ? batch.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
@@ -107,28 +116,39 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     if (isCalled) batch.endCalls()
     rows.ints[2 * d + AFTER] = bits
-    const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
-    if (what !== NOTHING) follow(row, what, message)
+    const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
+    if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)
     return isCalled || what !== NOTHING
   }
+  const takePart: TakePart = (row, message, fields, part) => {
+    if (rows.isWaiting(row) || !read(message, part)) return NOT_ACCEPTED
+    const { objects } = rows
+    const own = row * layout.objects
+    const era = objects[own + ERA] as Era
+    const turns = era.fields !== fields
+    if (turns && !rows.turn(row, fields, part)) return NOT_ACCEPTED
+    if (part.missing > 0) rows.takesPart(row, part, turns && rows.ranAll(era))
+    rows.era = objects[own + ERA] as Era
+    const hasFollowed = take(row, message, part)
+    objects[own + LAST] = message
+    batch.taken++
+    batch.current = undefined
+    return hasFollowed ? ACCEPTED_WITH_CALLS : ACCEPTED
+  }
+  const takeAll: TakeAll = (list, from, message, part, isFirst) => {
+    if (!read(message, part)) return from
+    for (let i = from; i < list.length; i++) {
+      const row = list[i] ?? 0
+      if (rows.isWaiting(row)) return i
+      if (part.missing > 0) rows.takesPart(row, part, isFirst)
+      take(row, message, part)
+    }
+    return list.length
+  }
   return {
-    takeOne: (fields) => (row, message) => {
-      if (rows.isWaiting(row)) return NOT_ACCEPTED
-      if (!fields.match(message as Message) || !read(message)) return NOT_ACCEPTED
-      const hasFollowed = take(row, message)
-      rows.objects[row * layout.objects + LAST] = message
-      batch.taken++
-      batch.current = undefined
-      return hasFollowed ? ACCEPTED_WITH_CALLS : ACCEPTED
-    },
-    takeAll(list, from, message) {
-      if (!read(message)) return from
-      for (let i = from; i < list.length; i++) {
-        if (rows.isWaiting(list[i] ?? 0)) return i
-        take(list[i] ?? 0, message)
-      }
-      return list.length
-    },
+    takeOne: (_, others) => others,
+    takePart: () => takePart,
+    takeAll: () => takeAll,
     follow,
   }
 }

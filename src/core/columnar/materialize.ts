@@ -17,6 +17,7 @@ import {
   AT_SINCE,
   blockAt,
   FIRED,
+  FIRED_AFTER,
   FIRED_BY,
   firedBeforeAt,
   FLAG,
@@ -26,8 +27,12 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { ALL, replay, type Progress } from './replay.ts'
-import type { RowStore } from './row-store.ts'
+import { keptSince, type Era } from './message-eras.ts'
+import { isSilent, type Part } from './message-parts.ts'
+import { ALL, replay, SILENT, type Progress } from './replay.ts'
+import type { FiredAfter, RowStore } from './row-store.ts'
+import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
+import { remember } from '../task/stream.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
 /** What a call without an answer gave. */
@@ -93,10 +98,16 @@ function materializeTo(
   const { task, row, materializedCount } = handle
   const { nums } = rows
   const waiting = rows.waiting[row] ?? (rows.goingOn?.row === row ? rows.goingOn : undefined)
+  const seen = handle.offset + materializedCount
+  const era = handle.batch.eraOf(handle)
+  const own = count === rows.count(row) ? era : handle.source.eraAt(handle.offset + count)
+  const part = rows.parts.of(own.fields) as Part // it was taken
+  const kept = keptSince(own, seen)
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   restoreFirings(rows, handle, count)
-  addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count))
+  const partly = count === rows.count(row) ? rows.partly(row) : undefined
+  addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
   setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
   for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[slot]
@@ -104,7 +115,11 @@ function materializeTo(
     sensor.error = null
     if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
   }
-  task.state.streams[0] = { values: message, at: time, carried: null }
+  if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), partly?.prior ?? bits, bits)
+  for (const one of kept) {
+    remember({ model: task.model, state: task.state, sink: SILENT, now: one.time, at: one.time }, 0, one.message)
+    if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
+  }
   return replay(task, message, time, answers(rows, task, row, bits), until, counts)
 }
 
@@ -162,7 +177,7 @@ function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void 
 /** The state after the message at which an actuator fired last. */
 function stateAt(
   rows: RowStore,
-  { task, row, materializedCount }: RowHandle,
+  { task, row, offset, materializedCount }: RowHandle,
   actuator: number,
   count: number,
 ): TaskState {
@@ -171,8 +186,25 @@ function stateAt(
   const state = new TaskState(task.model.graph, 1)
   const { inputs, invocations, executions, run, seed } = task.state
   Object.assign(state, { status: 'running', inputs, invocations, executions, run, seed })
-  addMessages(rows, state, count - 1 - materializedCount, past[b + AT_FIRES] ?? 0)
+  const after = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_AFTER] as Era | FiredAfter
+  const era = 'era' in after ? after.era : after
+  const part = rows.parts.of(era.fields) as Part // it was taken
+  addMessages(
+    rows,
+    state,
+    count - 1 - materializedCount,
+    past[b + AT_FIRES] ?? 0,
+    beforeOwn(part, 'era' in after ? after : undefined),
+  )
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
+  if (part.missing > 0) {
+    const by = standingSensors(rows, keptSince(era, offset + materializedCount), part.runs)
+    for (const [slot, sensor] of state.sensors.entries()) {
+      const kept = by[slot]
+      if (part.runs[slot] === true) continue
+      sensor.origin = kept === undefined ? (task.state.sensors[slot]?.origin ?? null) : originOf(kept)
+    }
+  }
   for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + firedBeforeAt(layout, a)] ?? 0
   const message = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_BY] as Message
   const bits = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) & STATE_BITS
@@ -180,11 +212,28 @@ function stateAt(
   return state
 }
 
+interface NotRun {
+  readonly missed: number
+  readonly silent: number
+}
+const ALL_RUN: NotRun = { missed: 0, silent: 0 }
+
+/** What messages did not run before one that runs a part and is counted. */
+function beforeOwn(part: Part, { missed, silent }: NotRun = ALL_RUN): NotRun {
+  return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
+}
+
 /** The counters of messages that rows took. */
-function addMessages({ shape }: RowStore, state: TaskState, messages: number, firings: number): void {
-  state.invocations += messages
-  state.inputs += messages * (1 + shape.sensors.length)
-  state.executions += messages * shape.sensors.length + firings
+function addMessages(
+  { shape }: RowStore,
+  state: TaskState,
+  messages: number,
+  firings: number,
+  { missed, silent }: NotRun,
+): void {
+  state.invocations += messages - silent
+  state.inputs += messages * (1 + shape.sensors.length) - missed
+  state.executions += messages * shape.sensors.length - missed + firings
 }
 
 /** Node states before a message. What the message overwrites anyway is left as it is. */

@@ -1,23 +1,66 @@
-/** Which fields a message has: rows take messages only as long as all have the same. */
+/**
+ * Which fields messages have. Rows go by lists of fields: what follows from one (which sensors a message runs, which
+ * earlier values stay in reach) is found once per list or pair of lists, not per message.
+ */
 import type { Message } from '../task/origin.ts'
 import type { Generate } from '../engine/executor.ts'
 
 export interface Fields {
-  /** those that are not undefined; never `__proto__` */
+  /** place in the table */
+  readonly id: number
+  /** those that are not undefined, in any order; never `__proto__` */
   readonly names: readonly string[]
+  has(name: string): boolean
   /** Whether a message has just these. */
   match(message: Message): boolean
+  /** Whether it has all of these. */
+  covers(fields: Fields): boolean
 }
 
-/** The fields of a message; undefined for one that no row takes. */
-export function fieldsOf(message: Message, generate: Generate | undefined): Fields | undefined {
-  const names = fieldNames(message)
-  if (names.includes('__proto__')) return undefined
-  return { names, match: generate === undefined ? interpreted(names) : generated(names, generate) }
+/** More lists than that are no form of data: their messages go the plain way. */
+const MAX_LISTS = 250
+/** Lists that are tried before names are put in order. */
+const RECENT = 8
+
+/** The lists of fields of one engine. */
+export class FieldsTable {
+  readonly #generate: Generate | undefined
+  readonly #all = new Map<string, Fields>()
+  /** those that came last */
+  readonly #recent: Fields[] = []
+
+  constructor(generate: Generate | undefined) {
+    this.#generate = generate
+  }
+
+  /** The fields of a message; undefined for one that no row takes. */
+  of(message: Message): Fields | undefined {
+    for (const fields of this.#recent) if (fields.match(message)) return fields
+    const fields = this.#find(message)
+    if (fields === undefined || !fields.match(message)) return undefined
+    this.#recent.unshift(fields)
+    if (this.#recent.length > RECENT) this.#recent.pop()
+    return fields
+  }
+
+  #find(message: Message): Fields | undefined {
+    const names = Object.keys(message).filter((field) => message[field] !== undefined)
+    if (names.includes('__proto__')) return undefined
+    const key = JSON.stringify(names.toSorted())
+    const known = this.#all.get(key)
+    if (known !== undefined || this.#all.size >= MAX_LISTS) return known
+    const made = fieldsOf(this.#all.size, names, this.#generate)
+    this.#all.set(key, made)
+    return made
+  }
 }
 
-export function fieldNames(message: Message): readonly string[] {
-  return Object.keys(message).filter((field) => message[field] !== undefined)
+function fieldsOf(id: number, names: readonly string[], generate: Generate | undefined): Fields {
+  const own = new Set(names)
+  const match = generate === undefined ? interpreted(names) : generated(names, generate)
+  const covered: (boolean | undefined)[] = []
+  const covers = (fields: Fields): boolean => (covered[fields.id] ??= fields.names.every((name) => own.has(name)))
+  return { id, names, has: (name) => own.has(name), match, covers }
 }
 
 /** Source that leaves when `message` has more or fewer fields, or one of those named is missing. */

@@ -214,7 +214,10 @@ export class RowCalls {
     const before = rows.before(row)
     rows.ints[2 * rows.at(row) + AFTER] = bits
     const what = rows.entry(before, bits)
-    if (what !== NOTHING) this.#batch.code.follow(row, what, message as Message)
+    if (what === NOTHING) return
+    const handle = call.handle as RowHandle
+    rows.era = handle.batch.eraOf(handle)
+    this.#batch.code.follow(row, what, message as Message)
   }
 
   /** The answer is more than a row can hold, or somebody hears of it. */

@@ -1,13 +1,13 @@
 /** What follows from sensor states: found once per pair of states by the very functions that the state machine uses. */
-import { ANY, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import { ANY, UNKNOWN, type GateNode, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { match } from '../task/fire.ts'
 import { settle } from '../task/observe.ts'
 import type { Observed } from '../task/state.ts'
 
 /**
- * The triggers into actuators that hold in one message, in order, whether or not their cool-down lets them fire.
- * `before` and `now` are state indexes by slot.
+ * The triggers into actuators that hold in one message that runs some sensors, in order, whether or not their cool-down
+ * lets them fire. `before` and `now` are state indexes by slot.
  */
 export function firingsOf(
   graph: Graph,
@@ -16,7 +16,7 @@ export function firingsOf(
   now: readonly number[],
   needsAll: boolean,
 ): readonly TriggerEdge[] {
-  const observed = afterReset(graph, before, needsAll)
+  const observed = afterReset(graph, order, before, needsAll)
   const attempts: TriggerEdge[] = []
   for (const sensor of order) {
     settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
@@ -29,6 +29,23 @@ export function firingsOf(
   return attempts
 }
 
+/** How a gate was evaluated last in a message that ran some sensors; states are by slot, before and after it. */
+export function lastEvaluation(
+  graph: Graph,
+  order: readonly SensorNode[],
+  before: readonly number[],
+  now: readonly number[],
+  needsAll: boolean,
+  { index }: GateNode,
+): Pick<Observed, 'previous' | 'before'> {
+  const observed = afterReset(graph, order, before, needsAll)
+  for (const sensor of order) {
+    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
+    for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
+  }
+  return at(observed, index)
+}
+
 /** The gates' states, by slot, when all sensors are known. */
 export function gateStates(graph: Graph, sensors: readonly number[], needsAll: boolean): readonly number[] {
   const observed = known(graph, sensors)
@@ -36,11 +53,20 @@ export function gateStates(graph: Graph, sensors: readonly number[], needsAll: b
   return graph.gates.map((gate) => at(observed, gate.index).state)
 }
 
-/** The first position, in calling order, at which a trigger into an actuator may hold; Infinity without any. */
-export function earliestFiring(graph: Graph, order: readonly SensorNode[], needsAll: boolean): number {
+/**
+ * The first position, in calling order, at which a trigger into an actuator may hold; Infinity without any. `standing`:
+ * sensors that are not called and keep their states.
+ */
+export function earliestFiring(
+  graph: Graph,
+  order: readonly SensorNode[],
+  needsAll: boolean,
+  standing: readonly SensorNode[] = [],
+): number {
   for (const [position, sensor] of order.entries()) {
     const triggers = sensor.triggers.filter(({ destination }) => destination.kind === 'actuator')
-    if (triggers.length > 0 && mayHold(graph, order.slice(0, position + 1), triggers, needsAll)) return position
+    if (triggers.length > 0 && mayHold(graph, [...standing, ...order.slice(0, position + 1)], triggers, needsAll))
+      return position
   }
   return Number.POSITIVE_INFINITY
 }
@@ -81,15 +107,20 @@ function canHold({ source, states, change }: TriggerEdge, observed: readonly Obs
   return change !== undefined && (change.to === ANY || change.to === state)
 }
 
-/** Sensors and gates as the state machine leaves them when a message has reset them. */
-function afterReset(graph: Graph, before: readonly number[], needsAll: boolean): Observed[] {
+/** Sensors and gates as the state machine leaves them when a message has reset what it runs. */
+function afterReset(
+  graph: Graph,
+  order: readonly SensorNode[],
+  before: readonly number[],
+  needsAll: boolean,
+): Observed[] {
   const observed = known(graph, before)
   for (const gate of graph.gates) {
     const node = at(observed, gate.index)
     node.state = decide(gate, observed, needsAll)
     node.memory = node.state
   }
-  for (const sensor of graph.sensors) at(observed, sensor.index).state = UNKNOWN
+  for (const sensor of order) at(observed, sensor.index).state = UNKNOWN
   for (const gate of graph.gates) {
     if (decide(gate, observed, needsAll) === UNKNOWN) at(observed, gate.index).state = UNKNOWN
   }

@@ -6,7 +6,9 @@
 import type { Accepted } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
+import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
+import type { Part } from './message-parts.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 import type { BatchShape } from './batch-shape.ts'
 
@@ -38,8 +40,17 @@ export interface RowEvents {
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** Takes a message into one row, unless it has other fields, or no number where the row compares one. */
+/** Takes a message into one row, unless it has fields that no row takes, or no number where the row compares one. */
 export type TakeOne = (row: number, message: Values) => Accepted
+
+/** The same of a message whose fields are known, and with them which part of the sensors it runs. */
+export type TakePart = (row: number, message: Values, fields: Fields, part: Part) => Accepted
+
+/**
+ * The same for a list of rows from a place on. `isFirst`: the message before ran all sensors. Gives the first place that
+ * is not done, else its length.
+ */
+export type TakeAll = (list: readonly number[], from: number, message: Values, part: Part, isFirst: boolean) => number
 
 /** Limits of a vectorized batch's rows: by constant, then by row. */
 export type Limits = readonly (readonly number[])[]
@@ -75,9 +86,10 @@ export interface VectorCondition {
 }
 
 export interface RowCode {
-  takeOne(fields: Fields): TakeOne
-  /** The same for a list of rows from a place on. Gives the first place that is not done, else its length. */
-  takeAll(list: readonly number[], from: number, message: Values): number
+  /** For rows whose messages mostly have the fields of an era that has no past; others go elsewhere. */
+  takeOne(usual: Era, others: TakeOne): TakeOne
+  takePart(part: Part): TakePart
+  takeAll(part: Part): TakeAll
   /** Fires what follows from a row's states, by the entry of the table, when its cool-down lets it fire. */
   follow(row: number, what: number, message: Values): void
 }

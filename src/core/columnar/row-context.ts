@@ -4,7 +4,8 @@
  */
 import type { GraphNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
-import { ownValue } from '../../kernel/json.ts'
+import { messageValue } from '../task/message-value.ts'
+import { carriedValue } from './message-eras.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -144,22 +145,47 @@ export class RowContext implements PlugContext, Scope {
 
   streamValue(key: string): unknown {
     if (this.opened !== null) return this.opened.view.streamValue(key)
-    const message = this.#message()
-    const value = message[key]
-    return typeof value !== 'function' && key !== '__proto__' ? value : ownValue(message, key)
+    return messageValue(this.#message(), key) ?? this.#carried(key)
+  }
+
+  /** Whether something of an earlier message may be in reach. */
+  #mayCarry(): boolean {
+    if (this.#handle !== null) return true
+    const { batch, task } = this.handle()
+    const carried = task.state.streams[0]?.carried
+    return batch.eraOf(this.handle()).kept !== undefined || (carried != null && carried.size > 0)
+  }
+
+  /** A value of an earlier message, unless the message has it as null. */
+  #carried(key: string): unknown {
+    const value = messageValue(this.#message(), key)
+    if (value === null) return null
+    // Who asks after its call is over sees later messages, too.
+    if (this.#handle !== null) return this.#view().streamValue(key)
+    const handle = this.handle()
+    const { batch, task, offset, materializedCount } = handle
+    const { streamValidity } = task.model
+    return carriedValue(
+      batch.eraOf(handle),
+      key,
+      this.now,
+      streamValidity,
+      offset + materializedCount,
+      task.state.streams[0],
+    )
   }
 
   streamTime(key?: string): number | undefined {
-    if (this.opened === null && (key === undefined || this.streamValue(key) !== undefined)) return this.now
+    if (this.opened === null && (key === undefined || this.isNew(key))) return this.now
     return this.#view().streamTime(key)
   }
 
   isNew(key: string): boolean {
-    return this.opened === null ? this.streamValue(key) !== undefined : this.opened.view.isNew(key)
+    return this.opened === null ? messageValue(this.#message(), key) !== undefined : this.opened.view.isNew(key)
   }
 
   get streamData(): Readonly<Record<string, unknown>> {
-    return this.opened === null ? { ...this.#message() } : this.opened.view.streamData
+    return this.opened === null && !this.#mayCarry() ? { ...this.#message() } : this.#view().streamData
   }
 
   get rawData(): Readonly<Record<string, NodeData>> {

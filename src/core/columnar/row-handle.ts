@@ -8,7 +8,9 @@ import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { VectorizedBatch } from './vectorized-batch.ts'
+import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
+import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
 import type { BatchFit } from './batch-shape.ts'
@@ -17,6 +19,8 @@ import type { BatchFit } from './batch-shape.ts'
 export interface TakenSource {
   /** how many messages it took while there was a handle */
   readonly total: number
+  /** What is known of the messages before one of the last two, by number. */
+  eraAt(index: number): Era
   /** Rows or listeners have changed. */
   changed(): void
   messageOf(total: number): Message
@@ -84,12 +88,16 @@ export interface Batch {
   taken: number
   /** those that many of them took in one pass */
   vectorized: number
-  /** The batch as a indexed row sees it, for messages with these fields. */
+  /** The batch as an indexed row sees it whose last message has these fields. */
   indexed(fields: Fields): IndexedBatch
+  /** Which sensors a message with these fields runs; null when rows do not take it. */
+  partOf(fields: Fields): Part | null
   /** Takes a message into a list of rows, from a place on; gives the first place that only the state machine can do. */
-  receiveAll(list: readonly number[], from: number, message: Message): number
+  receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number
+  /** A message of another source is at hand. */
+  begin(era: Era): void
   /** A vectorized of rows whose last message was `last`, and which go on together; undefined when they cannot. */
-  vectorize(rows: readonly number[], last: Message): VectorizedBatch | undefined
+  vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined
   /** Its rows go on by themselves. */
   flush(vectorized: VectorizedBatch): void
   /** messages of a row so far */
@@ -110,6 +118,8 @@ export interface Batch {
   reattach(handle: RowHandle): void
   /** firings of the message under way, before the one under way */
   earlierFirings(handle: RowHandle): number
+  /** What is known of the messages before a row's last one. */
+  eraOf(handle: RowHandle): Era
   /** the last message of a row, and when it came */
   messageOf(handle: RowHandle): Message
   timeOf(handle: RowHandle): number

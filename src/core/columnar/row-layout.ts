@@ -35,16 +35,22 @@ export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
 
-/** Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the last synchronization ... */
+/**
+ * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
+ * last synchronization, the era of its last message while it is indexed, what is known of messages that ran a part of its sensors ...
+ */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
-const OWN_OBJECTS = 3
-/** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else */
+export const ERA = 3
+export const PARTLY = 4
+const OWN_OBJECTS = 5
+/** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */
 export const FIRED_BY = 0
 export const PLUG = 1
 export const PROPERTIES = 2
-const ACTUATOR_OBJECTS = 3
+export const FIRED_AFTER = 3
+const ACTUATOR_OBJECTS = 4
 
 const LINE = 8
 

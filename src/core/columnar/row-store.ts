@@ -5,6 +5,9 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
+import type { Fields } from './message-fields.ts'
+import { isKept, nextEra, type Era } from './message-eras.ts'
+import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { firingsOf, gateStates } from './possible-firings.ts'
 import {
   AFTER,
@@ -14,13 +17,17 @@ import {
   BEFORE,
   blockAt,
   COUNT,
+  ERA,
   FIRED,
+  FIRED_AFTER,
   FIRED_BY,
   FIRES,
   HEAD,
   layoutOf,
   objectsAt,
   HANDLE,
+  LAST,
+  PARTLY,
   TIME,
   WAITS,
   type Layout,
@@ -52,6 +59,22 @@ export interface SensorCall {
 /** What is asked of a handle here. */
 interface Attached {
   readonly task: { readonly model: TaskModel }
+  readonly offset: number
+}
+
+/** Of a row whose messages do not all run all of its sensors. */
+export interface Partly {
+  /** state bits of each sensor before it ran last; means nothing while the last message ran all */
+  prior: number
+  /** sensors that messages did not run, since the last synchronization */
+  missed: number
+  /** messages that ran none */
+  silent: number
+}
+
+/** What came before a message at which an actuator fired, with the message itself. */
+export interface FiredAfter extends Omit<Partly, 'prior'> {
+  readonly era: Era
 }
 
 /** A message that a row has begun and not ended: a call for it is open, or its answer is being taken. */
@@ -78,6 +101,10 @@ export class RowStore {
   past = new Float64Array(0)
   /** what follows, by key bits before and now: a place in a list of lists; 1: nothing */
   readonly table: Int32Array
+  /** which sensors messages run */
+  readonly parts: PartTable
+  /** of the message at hand */
+  era: Era | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
   readonly followings: (readonly Following[])[] = [[], []]
@@ -112,6 +139,7 @@ export class RowStore {
     this.layout = layoutOf(shape)
     this.#keyMask = 2 ** shape.keyBits - 1
     this.table = new Int32Array(2 ** (2 * shape.keyBits))
+    this.parts = new PartTable(shape, model, this.table)
     this.gateBits = gateBitsOf(shape, model)
   }
 
@@ -166,6 +194,7 @@ export class RowStore {
     for (let n = 0; n < layout.nodes; n++) nums[d + layout.since + n] = state.observed[n]?.since ?? -1
     const p = this.pastAt(row)
     for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
+    this.objects[row * layout.objects + PARTLY] = undefined
     this.forgetFirings(row)
   }
 
@@ -175,11 +204,14 @@ export class RowStore {
     const p = this.pastAt(row)
     const own = row * layout.objects
     this.objects[own + FIRES] = 0
+    const partly = this.partly(row)
+    if (partly !== undefined) partly.missed = partly.silent = 0
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_COUNT] = -1
       pastInts[2 * (block + AT_BITS) + 1] = 0
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
+      this.objects[own + objectsAt(a) + FIRED_AFTER] = undefined
       if (this.hasAnswers) this.answers[row * layout.actuators + a] = undefined
     }
   }
@@ -228,6 +260,51 @@ export class RowStore {
     this.ints[place] = isClosed ? bits | WAITS : bits & ~WAITS
   }
 
+  partly(row: number): Partly | undefined {
+    return this.objects[row * this.layout.objects + PARTLY] as Partly | undefined
+  }
+
+  /** The same, of a row that is about to take a message that does not run all. `prior`: of a new one. */
+  partlyOf(row: number): Partly {
+    const place = row * this.layout.objects + PARTLY
+    return (this.objects[place] ??= { prior: this.before(row), missed: 0, silent: 0 }) as Partly
+  }
+
+  /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */
+  takesPart(row: number, part: Part, isFirst: boolean): void {
+    const { mask, missing } = part
+    const partly = this.partlyOf(row)
+    const prior = isFirst ? this.before(row) : partly.prior
+    partly.prior = (prior & ~mask) | (this.after(row) & mask)
+    partly.missed += missing
+    if (isSilent(part)) partly.silent++
+  }
+
+  /** An indexed row's next message has other fields. False when the row cannot take it. */
+  turn(row: number, fields: Fields, part: Part): boolean {
+    const { objects } = this
+    const own = row * this.layout.objects
+    const era = objects[own + ERA] as Era
+    const { offset } = objects[own + HANDLE] as Attached
+    const next = nextEra(era, objects[own + LAST] as Message, this.time(row), offset + this.count(row), fields)
+    if (part.lacks.length > 0 && isKept(next, part.lacks)) return false
+    objects[own + ERA] = next
+    return true
+  }
+
+  /** Whether messages of an era run all sensors. */
+  ranAll({ fields }: Era): boolean {
+    return this.parts.of(fields)?.missing === 0
+  }
+
+  /** What is kept of what came before a firing. */
+  firedAfter(row: number): Era | FiredAfter | undefined {
+    const partly = this.partly(row)
+    const { era } = this
+    if (partly === undefined || era === undefined) return era
+    return { era, missed: partly.missed, silent: partly.silent }
+  }
+
   /** State indexes by slot. */
   states(bits: number): readonly number[] {
     const states: number[] = []
@@ -239,7 +316,14 @@ export class RowStore {
   known(row: number, what: number, before = this.before(row), now = this.after(row)): number {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
-    return this.#lookUp(task.model, before, now)
+    return this.#lookUp(task.model, this.parts.whole, before, now)
+  }
+
+  /** The same of a message that runs a part, by the row's states. */
+  knownOf(row: number, part: Part, what: number): number {
+    if (what !== NOT_LOOKED_UP) return what
+    const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
+    return this.#lookUp(task.model, part, this.before(row), this.after(row))
   }
 
   /** What follows from state bits before and now, as the table has it. */
@@ -249,8 +333,9 @@ export class RowStore {
   }
 
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
-  #lookUp({ graph, settings }: TaskModel, before: number, now: number): number {
-    const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
+  #lookUp({ graph, settings }: TaskModel, { runs, table }: Part, before: number, now: number): number {
+    const run = this.shape.sensors.filter(({ slot }) => runs[slot])
+    const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const needsAll = settings.gatesNeedFullObservation
     const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {
       const { policyMs, destination } = trigger
@@ -258,7 +343,7 @@ export class RowStore {
     })
     const keyMask = this.#keyMask
     const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
-    this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
+    table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
     return what
   }
 }

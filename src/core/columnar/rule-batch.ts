@@ -17,15 +17,18 @@ import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
+import { RowTakers } from './row-takers.ts'
 import type { RowCode, RowEvents, Values } from './row-code.ts'
 import { VectorizedBatch } from './vectorized-batch.ts'
 import { vectorPartsOf, type VectorDependencies } from './vector-code.ts'
-import type { Fields } from './message-fields.ts'
+import type { Fields, FieldsTable } from './message-fields.ts'
+import type { Era } from './message-eras.ts'
+import type { Part } from './message-parts.ts'
 import { toFill } from './property-fill.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import { interpretedRows } from './interpreted-rows.ts'
-import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
+import { ERA, FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import type { Progress } from './replay.ts'
 import type { RowContext } from './row-context.ts'
@@ -52,11 +55,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #inner: number
   readonly #counts: FiringCounts
   readonly #rows: RowStore
-  code: RowCode
+  readonly #takers: RowTakers
   /** undefined: a call that does not answer at once goes on in the state machine */
   readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate | undefined
-  readonly #indexed = new Map<Fields, IndexedBatch>()
   readonly #calls: RowPlugCalls
   /** by position of the sensor: those of the row that was added last */
   readonly #lastCalls: SensorCall[] = []
@@ -70,13 +72,20 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   /** the last one that gave its row away: a plug may ask about a call that is long over */
   #left: RowHandle | undefined
 
-  constructor(shape: BatchShape, model: TaskModel, calls: RowPlugCalls, clock: Float64Array, host: ExecutorHost) {
+  constructor(
+    shape: BatchShape,
+    model: TaskModel,
+    calls: RowPlugCalls,
+    clock: Float64Array,
+    host: ExecutorHost,
+    fields: FieldsTable,
+  ) {
     const { counts, generate, tellsOfCalls } = host
     this.#counts = counts
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
     this.#generate = generate
-    this.code = interpretedRows(this.#rows, this)
+    this.#takers = new RowTakers(this.#rows, this, fields, interpretedRows(this.#rows, this))
     this.#calls = calls
     this.#rowCalls = tellsOfCalls ? undefined : new RowCalls(this.#rows, this, calls, host)
   }
@@ -97,6 +106,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     }
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
+    rows.objects[own + ERA] = undefined
     rows.objects[own + HANDLE] = handle
     const { graph } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
@@ -120,8 +130,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const { room } = rows
     const row = rows.add()
     if (rows.room > room && this.#generate !== undefined) {
-      this.code = generatedRows(rows, this, this.#generate)
-      for (const [fields, indexed] of this.#indexed) indexed.takeOne = this.code.takeOne(fields)
+      this.#takers.renew(generatedRows(rows, this, this.#generate))
     }
     return row
   }
@@ -169,24 +178,31 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   indexed(fields: Fields): IndexedBatch {
-    let indexed = this.#indexed.get(fields)
-    if (indexed === undefined) {
-      indexed = { rows: this.#rows, batch: this, takeOne: this.code.takeOne(fields) }
-      this.#indexed.set(fields, indexed)
-    }
-    return indexed
+    return this.#takers.indexed(fields)
   }
 
-  receiveAll(list: readonly number[], from: number, message: Message): number {
-    return this.code.takeAll(list, from, message)
+  partOf(fields: Fields): Part | null {
+    return this.#rows.parts.of(fields)
   }
 
-  vectorize(rows: readonly number[], last: Message): VectorizedBatch | undefined {
+  get code(): RowCode {
+    return this.#takers.code
+  }
+
+  begin(era: Era): void {
+    this.#rows.era = era
+  }
+
+  receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number {
+    return this.#takers.takeAll(part)(list, from, message, part, isFirst)
+  }
+
+  vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
     if (this.#vectorParts === null && this.#generate !== undefined) {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
-    const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last) : undefined
+    const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last, era) : undefined
     for (const row of vectorized?.rows ?? []) this.#vectorized[row] = vectorized
     return vectorized
   }
@@ -427,6 +443,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (this.#vectorized[row] !== undefined) this.#openedVectorized++
     this.#apart(row)
     return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
+  }
+
+  eraOf(handle: RowHandle): Era {
+    const { row, source, offset } = handle
+    return this.#vectorized[row]?.era ?? source.eraAt(offset + this.#rows.count(row))
   }
 
   messageOf(handle: RowHandle): Message {

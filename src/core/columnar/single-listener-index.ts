@@ -5,15 +5,19 @@
 import type { Message } from '../task/origin.ts'
 import { NOT_ACCEPTED, type Accepted } from '../engine/executor.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
-import { LAST } from './row-layout.ts'
+import type { Era } from './message-eras.ts'
+import type { Fields } from './message-fields.ts'
+import { ERA, LAST } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
-/** What rows of one batch share whose messages have the same fields. */
+/** What rows of one batch share whose messages mostly have the same fields. */
 export interface IndexedBatch {
   readonly rows: RowStore
   readonly batch: RowEvents
   /** another one when the batch has got room for more rows */
   takeOne: TakeOne
+  /** The era without a past of messages with these fields. */
+  usualOf(fields: Fields): Era
 }
 
 /** bits of the row in a number; the rest is the place of its batch */
@@ -33,23 +37,28 @@ export class SingleListenerIndex {
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 
-  /** Messages of the resource go to a row, whose last one is given. False when there is no room for it. */
-  add(resource: string, batch: IndexedBatch, row: number, last: Message): boolean {
+  /** Messages of the resource go to a row, whose last one is given, and what is known of those before. False when there is no room for it. */
+  add(resource: string, batch: IndexedBatch, row: number, last: Message, era: Era): boolean {
     let place = this.#batches.indexOf(batch)
     if (place === -1 && this.#batches.length < MAX_BATCHES) place = this.#batches.push(batch) - 1
     if (place === -1 || row >= MAX_ROWS) return false
-    batch.rows.objects[row * batch.rows.layout.objects + LAST] = last
+    const own = row * batch.rows.layout.objects
+    batch.rows.objects[own + LAST] = last
+    batch.rows.objects[own + ERA] = era
     this.#numbers.set(interned(resource), (place << ROW_BITS) | row)
     return true
   }
 
-  /** Messages go another way. Gives the last one. */
-  remove(resource: string, { rows }: IndexedBatch, row: number): Message | undefined {
+  /** Messages go another way. Gives what is known of them, as it was added. */
+  remove(resource: string, { rows }: IndexedBatch, row: number): { last: Message | undefined; era: Era | undefined } {
     this.#numbers.delete(resource)
-    const place = row * rows.layout.objects + LAST
-    const last = rows.objects[place] as Message | undefined
-    rows.objects[place] = undefined
-    return last
+    const { objects, layout } = rows
+    const own = row * layout.objects
+    const last = objects[own + LAST] as Message | undefined
+    const era = objects[own + ERA] as Era | undefined
+    objects[own + LAST] = undefined
+    objects[own + ERA] = undefined
+    return { last, era }
   }
 }
 

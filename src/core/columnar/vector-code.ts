@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
 import { generatedVectors } from './generated-rows.ts'
-import type { VectorCode, VectorCondition } from './row-code.ts'
+import { parametersOf, type VectorCode, type VectorCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
@@ -11,6 +11,8 @@ export interface VectorDependencies extends VectorCode {
   readonly store: RowStore
   /** how many numbers of a message rows compare */
   readonly parameters: number
+  /** their names */
+  readonly names: readonly string[]
   /** the nodes that change, as bits by index, by state bits before (above) and now */
   readonly changes: Int32Array
   /** those that may change while values go from some to others, by the state bits of the least (above) and the greatest */
@@ -19,6 +21,8 @@ export interface VectorDependencies extends VectorCode {
   readonly turning: number
   /** the only one that leads to the actuator */
   readonly trigger: number
+  /** Whether a message that runs these sensors, by slot, decides about it. */
+  decides(runs: readonly boolean[]): boolean
 }
 
 /** bits of states, of which all pairs go into a table */
@@ -50,11 +54,13 @@ export function vectorPartsOf(
   return {
     ...generatedVectors(store, condition, generate),
     store,
-    parameters: new Set(sensors.map(({ steps }) => steps?.parameter)).size,
+    parameters: parametersOf(shape).length,
+    names: parametersOf(shape),
     changes,
     mayChange: mayChangeOf(shape, all, changes),
     turning: turningOf(store, all, fires, changes),
     trigger: graph.triggers.indexOf(trigger),
+    decides: (runs) => graph.sensors.some(({ slot, triggers }) => runs[slot] === true && triggers.includes(trigger)),
   }
 }
 

@@ -8,6 +8,8 @@
  */
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
+import type { Era } from './message-eras.ts'
+import { isSilent, type Part } from './message-parts.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import {
   AFTER,
@@ -18,6 +20,7 @@ import {
   BEFORE,
   COUNT,
   FIRED,
+  FIRED_AFTER,
   FIRED_BY,
   firedBeforeAt,
   FIRES,
@@ -29,7 +32,7 @@ import {
   TIME,
 } from './row-layout.ts'
 import type { Limits, RowEvents, Values } from './row-code.ts'
-import type { RowStore } from './row-store.ts'
+import type { FiredAfter, RowStore } from './row-store.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -58,6 +61,18 @@ export class VectorizedBatch {
   readonly #bounds: Float64Array
   readonly #times = new Float64Array(KEPT)
   readonly #messages: (Message | undefined)[] = []
+  readonly #eras: (Era | undefined)[] = []
+  /** which sensors each of them ran */
+  readonly #runs: (Part | undefined)[] = []
+  /** up to each of them: sensors that were not run, and messages that ran none */
+  readonly #missed = new Int32Array(KEPT)
+  readonly #silent = new Int32Array(KEPT)
+  /** not every message ran all sensors */
+  #isPartly = false
+  /** some did not decide whether to fire */
+  #hasUndecided = false
+  /** the message before the first one ran all sensors */
+  #beganWhole = true
   /** by row, a byte each: place of the message at which it fired last but one, and last; above them how often it fired */
   readonly #fired: Uint32Array
   /** by row: what it calls, and with what */
@@ -81,6 +96,7 @@ export class VectorizedBatch {
     parts: VectorDependencies,
     batch: RowEvents,
     last: Message,
+    era: Era,
   ): VectorizedBatch | undefined {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
@@ -90,7 +106,8 @@ export class VectorizedBatch {
       if (handle === undefined || handle.isAway || !isSimple || store.time(row) !== time) return undefined
     }
     const vectorized = new VectorizedBatch(rows, parts, batch)
-    const fits = vectorized.#begin(last) && rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
+    const fits =
+      vectorized.#beginAt(last, era) && rows.every((row, i) => vectorized.#shown(i, FIRST - 1) === store.after(row))
     return fits ? vectorized : undefined
   }
 
@@ -124,23 +141,31 @@ export class VectorizedBatch {
     return this.#messages[this.#newest]
   }
 
+  /** Of the newest message. */
+  get era(): Era | undefined {
+    return this.#eras[this.#newest]
+  }
+
   /** Gives how many rows have got the message: when it is not all of them, the vectorized is over. */
-  take(message: Message, now: number): number {
-    const { read, sweep, parameters } = this.#parts
+  take(message: Message, now: number, era: Era, part: Part): number {
+    const { sweep, parameters } = this.#parts
     if (this.#newest === KEPT - 1) {
-      const last = this.#messages[this.#newest]
       this.#settle()
-      if (last !== undefined) this.#begin(last)
+      this.#begin(this.#newest)
     }
     const place = this.#newest + 1
-    if (!read(message, this.#values, place * parameters)) {
+    if (!this.#read(message, place, part)) {
       this.end()
       return 0
     }
     this.#newest = place
+    this.#eras[place] = era
+    this.#runs[place] = part
+    const isDecided = (part.missing === 0 && !this.#isPartly) || this.#takesPart(place, part)
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
+    if (!isDecided) return this.rows.length
     const count = sweep(this.#limits, this.#firing, this.#values, place * parameters)
     return count === 0 ? this.rows.length : this.#fire(count, message)
   }
@@ -177,17 +202,73 @@ export class VectorizedBatch {
     return length
   }
 
-  /** From rows that are up to date. False when their last message is not one for vectorized batch. */
-  #begin(last: Message): boolean {
-    const { read, parameters } = this.#parts
-    this.#newest = FIRST - 1
+  /** From rows whose last message was `last`. False when it, or an earlier one that counts, has no number for them. */
+  #beginAt(last: Message, era: Era): boolean {
+    const at = (FIRST - 1) * this.#parts.parameters
+    for (const [p, name] of this.#parts.names.entries()) {
+      const value = valueOf(last, era, name)
+      if (typeof value !== 'number' || !Number.isFinite(value)) return false
+      this.#values[at + p] = value
+    }
+    this.#eras[FIRST - 1] = era
+    this.#runs[FIRST - 1] = this.#store.parts.of(era.fields) ?? undefined
+    this.#messages[FIRST - 1] = last
+    this.#begin(FIRST - 1)
+    return true
+  }
+
+  /** From rows that are up to date; their last message stands at a place. */
+  #begin(place: number): void {
+    const { parameters } = this.#parts
+    const first = FIRST - 1
+    this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
+    const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
     this.#messages.length = 0
-    this.#times[this.#newest] = this.#store.time(this.rows[0] ?? 0)
+    this.#eras.length = 0
+    this.#runs.length = 0
+    this.#eras[first] = era
+    this.#runs[first] = part
+    this.#messages[first] = message
+    this.#newest = first
+    this.#isPartly = false
+    this.#hasUndecided = false
+    this.#beganWhole = part?.missing === 0
+    this.#missed.fill(0)
+    this.#silent.fill(0)
+    this.#times[first] = this.#store.time(this.rows[0] ?? 0)
     this.#fired.fill(0)
     this.#bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
-    if (!read(last, this.#values, this.#newest * parameters)) return false
-    this.#widen(this.#newest)
+    this.#widen(first)
+  }
+
+  /** Keeps the numbers of a message; where it lacks one, that of the message before. */
+  #read(message: Message, place: number, part: Part): boolean {
+    const { read, parameters, names } = this.#parts
+    const values = this.#values
+    const at = place * parameters
+    if (part.missing === 0) return read(message, values, at)
+    for (let p = 0; p < parameters; p++) {
+      const value = message[names[p] as string]
+      if (value === undefined) values[at + p] = values[at - parameters + p] ?? 0
+      else if (typeof value === 'number' && Number.isFinite(value)) values[at + p] = value
+      else return false
+    }
     return true
+  }
+
+  /** The message at a place runs some of the sensors. False when that decides nothing about the actuator. */
+  #takesPart(place: number, part: Part): boolean {
+    const { runs, missing } = part
+    if (!this.#isPartly) {
+      this.#isPartly = true
+      this.#missed.fill(0, 0, place)
+      this.#silent.fill(0, 0, place)
+    }
+    const isDecided = this.#parts.decides(runs)
+    if (!isDecided) this.#hasUndecided = true
+    this.#missed[place] = (this.#missed[place - 1] ?? 0) + missing
+    this.#silent[place] = (this.#silent[place - 1] ?? 0) + (isSilent(part) ? 1 : 0)
+    return isDecided
   }
 
   #widen(place: number): void {
@@ -211,12 +292,32 @@ export class VectorizedBatch {
     const d = this.#store.at(this.rows[i] ?? 0)
     const fired = this.#fired[i] ?? 0
     if (fired !== 0) this.#settleFirings(i, fired >>> 16, (fired >>> 8) & 0xff, fired & 0xff)
+    if (this.#isPartly) this.#settlePartly(i, last)
     this.#setSince(i, last - 1, nums, d + layout.since)
     const before = this.#statesAt(i, last - 1)
     ints[2 * d + AFTER] = this.#statesAt(i, last)
     ints[2 * d + BEFORE] = before
     nums[d + COUNT] = (nums[d + COUNT] ?? 0) + last - (FIRST - 1)
     nums[d + TIME] = this.#times[last] ?? 0
+  }
+
+  /** What a row keeps of messages that ran some of its sensors. */
+  #settlePartly(i: number, last: number): void {
+    const store = this.#store
+    const row = this.rows[i] ?? 0
+    const partly = store.partlyOf(row)
+    partly.missed += this.#missed[last] ?? 0
+    partly.silent += this.#silent[last] ?? 0
+    if (this.#runs[last]?.missing === 0) return
+    let prior = this.#beganWhole ? store.before(row) : partly.prior
+    for (const { slot, mask, shift } of store.shape.sensors) {
+      let place = last
+      while (place >= FIRST && this.#runs[place]?.runs[slot] !== true) place--
+      if (place < FIRST) continue
+      const own = mask << shift
+      prior = (prior & ~own) | (this.#statesAt(i, place - 1) & own)
+    }
+    partly.prior = prior
   }
 
   /** What a row keeps of its last firing, while its own numbers are still the old ones. */
@@ -238,6 +339,15 @@ export class VectorizedBatch {
     this.#setSince(i, last - 1, past, p + AT_SINCE)
     objects[own + FIRES] = store.fires(row) + fires
     objects[own + ACTUATOR + FIRED_BY] = this.#messages[last]
+    objects[own + ACTUATOR + FIRED_AFTER] = this.#firedAfter(row, last)
+  }
+
+  #firedAfter(row: number, place: number): Era | FiredAfter | undefined {
+    const era = this.#eras[place]
+    const partly = this.#store.partly(row)
+    const missed = (partly?.missed ?? 0) + (this.#isPartly ? (this.#missed[place] ?? 0) : 0)
+    const silent = (partly?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
+    return era === undefined || missed === 0 ? era : { era, missed, silent }
   }
 
   /** Since when each node had its state, up to a message: what has not changed since the first ones stays. */
@@ -246,7 +356,7 @@ export class VectorizedBatch {
     const { bits } = this.#store.shape
     let missing = this.#mayHaveChanged(i)
     let found = 0
-    const turn = (missing & turning) === 0 ? undefined : this.#lastTurn(i, place)
+    const turn = (missing & turning) === 0 || this.#hasUndecided ? undefined : this.#lastTurn(i, place)
     if (turn !== undefined) {
       if (turn >= FIRST) found = missing & turning
       this.#setTimes(found, turn, target, at)
@@ -307,6 +417,13 @@ export class VectorizedBatch {
     const { statesAt, parameters } = this.#parts
     return statesAt(this.#limits, i, this.#values, place * parameters)
   }
+}
+
+/** What was compared last under a name: in the last message, or in the last that had it. */
+function valueOf(last: Message, { kept }: Era, name: string): unknown {
+  if (last[name] !== undefined) return last[name]
+  for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]
+  return undefined
 }
 
 /** In a list that holds doubles, whatever the limits are: then it needs no look at each. */

@@ -20,6 +20,8 @@ export interface CallDependencies {
   signalOf(execution: Execution, call: number): AbortSignal
   /** the task as it is now, for an execution that goes on while the task does */
   frozen(run: TaskRun, execution: Execution): TaskRun
+  /** Brings the task's state up to date, for a plug that looks at it after its call is over. */
+  upToDate(): void
   /** What all that comes of an origin is known by; `first`: what it is called when nobody has asked yet. */
   rootOf(origin: Origin, first: string): string
 }
@@ -50,6 +52,7 @@ export class CallContext implements PlugContext, Scope {
   readonly #call: number
   readonly #attempt: number
   #seed: number | undefined
+  #outlasts = false
   readonly #itemAt: number
   /** while the properties of several items are made */
   #item: { readonly item: unknown } | undefined
@@ -70,6 +73,17 @@ export class CallContext implements PlugContext, Scope {
   /** From here on it shows the task as it is now, whatever the task does meanwhile. */
   freeze(): void {
     this.#run = this.#around.frozen(this.#run, this.#execution)
+  }
+
+  /** Its plug goes on, perhaps for longer than it is waited for. */
+  outlasts(): void {
+    this.#outlasts = true
+  }
+
+  /** The task, for a question about its state. */
+  #seen(): TaskRun {
+    if (this.#outlasts && !this.#execution.isInFlight) this.#around.upToDate()
+    return this.#run
   }
 
   /** Does something with another item of the loop at hand. */
@@ -131,7 +145,7 @@ export class CallContext implements PlugContext, Scope {
 
   get internalState(): unknown {
     const { node } = this.#execution
-    return node.kind === 'sensor' ? sensorState(this.#run.state, node).internalState : undefined
+    return node.kind === 'sensor' ? sensorState(this.#seen().state, node).internalState : undefined
   }
 
   get globalSettings(): Readonly<Record<string, unknown>> {
@@ -160,11 +174,11 @@ export class CallContext implements PlugContext, Scope {
   }
 
   streamValue(key: string): unknown {
-    return streamValue(this.#run, this.#execution, key)
+    return streamValue(this.#seen(), this.#execution, key)
   }
 
   streamTime(key?: string): number | undefined {
-    return streamTime(this.#run, this.#execution, key)
+    return streamTime(this.#seen(), this.#execution, key)
   }
 
   isNew(key: string): boolean {
@@ -172,7 +186,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get streamData(): Readonly<Record<string, unknown>> {
-    return streamValues(this.#run, this.#execution)
+    return streamValues(this.#seen(), this.#execution)
   }
 
   get rawData(): Readonly<Record<string, NodeData>> {
@@ -187,7 +201,7 @@ export class CallContext implements PlugContext, Scope {
   get actuatorData(): Readonly<Record<string, ActuatorData>> {
     const all: Record<string, ActuatorData> = {}
     for (const node of this.#run.model.graph.actuators) {
-      const { answer } = actuatorState(this.#run.state, node)
+      const { answer } = actuatorState(this.#seen().state, node)
       if (answer !== null) all[node.label] = answer
     }
     return all
@@ -202,19 +216,19 @@ export class CallContext implements PlugContext, Scope {
     if (node === undefined) return undefined
     if (node.kind === 'sensor') return this.#sensorData(node)
     if (node.kind === 'actuator') return this.#actuatorAnswer(node)
-    const state = stateName(node, this.#run.state.observed[node.index]?.state ?? -1)
+    const state = stateName(node, this.#seen().state.observed[node.index]?.state ?? -1)
     return state === null ? undefined : { state }
   }
 
   #sensorData(node: SensorNode): NodeData | undefined {
-    const sensor = sensorState(this.#run.state, node)
+    const sensor = sensorState(this.#seen().state, node)
     if (sensor.collectedTime === -1) return undefined
     const state = stateName(node, sensor.state)
     return { ...sensor.rawData, ...(state !== null && { state }), collectedTime: sensor.collectedTime }
   }
 
   #actuatorAnswer(node: ActuatorNode): NodeData | undefined {
-    const { answer } = actuatorState(this.#run.state, node)
+    const { answer } = actuatorState(this.#seen().state, node)
     if (answer === null) return undefined
     const raw = typeof answer.rawData === 'object' ? answer.rawData : {}
     return {

@@ -61,7 +61,10 @@ function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
   const refused = fillProperties(execution.node.call, context, renderedOf(execution, fetched))
   if (refused !== undefined) return refused
   const given = plug.execute(context)
-  if (isPromise(given) && execution.node.kind === 'actuator') context.freeze()
+  if (isPromise(given)) {
+    context.outlasts()
+    if (execution.node.kind === 'actuator') context.freeze()
+  }
   return outcomeOf(plug, given)
 }
 

@@ -1,4 +1,5 @@
 /** What one task hands to the state machine and to its plug calls. A class, not closures: a fleet has one per task. */
+import type { TaskExecutor } from './executor.ts'
 import type { Ports } from '../ports.ts'
 import type { TimerKind } from '../task/input.ts'
 import { frozenRun, rebind } from '../task/frozen-run.ts'
@@ -16,6 +17,7 @@ import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
 
 interface TaskOwner extends TimerOwner {
+  readonly executor: Pick<TaskExecutor, 'synchronize'>
   readonly prepared: Prepared
 }
 
@@ -152,6 +154,10 @@ export class TaskHooks implements Sink, Caller {
 
   seenBy(execution: Execution): TaskRun | undefined {
     return this.#frozen?.get(execution)
+  }
+
+  upToDate(): void {
+    this.#owner.executor.synchronize()
   }
 
   frozen(run: TaskRun, execution: Execution): TaskRun {

@@ -192,7 +192,8 @@ function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
     ...named('previous', node, observed.previous),
     ...named('before', node, observed.before),
     ...(observed.since !== -1 && { since: observed.since }),
-    ...(observed.lost !== -1 && { lost: observed.lost }),
+    // Nobody asks when a gate became unknown.
+    ...(node.kind === 'sensor' && observed.lost !== -1 && { lost: observed.lost }),
   }
 }
 

@@ -80,6 +80,7 @@ export interface SavedObserved {
   previous?: string
   before?: string
   since?: number
+  /** of a sensor */
   lost?: number
 }
 

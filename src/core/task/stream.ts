@@ -15,20 +15,24 @@ export function remember(run: TaskRun, place: number, values: Message): void {
   }
   const until = last.at + model.streamValidity
   if (until > now) carry(last, values, until)
-  if (last.carried) dropOld(last, now)
+  if (last.carried) dropOld(last, values, now)
   last.values = values
   last.at = now
 }
 
 function carry(last: Stream, values: Message, until: number): void {
   for (const key in last.values) {
-    if (messageValue(values, key) !== undefined) last.carried?.delete(key)
-    else if (Object.hasOwn(last.values, key)) (last.carried ??= new Map()).set(key, { value: last.values[key], until })
+    if (messageValue(values, key) !== undefined || !Object.hasOwn(last.values, key)) continue
+    const value = last.values[key]
+    if (value !== undefined) (last.carried ??= new Map()).set(key, { value, until })
   }
 }
 
-function dropOld(stream: Stream, now: number): void {
-  for (const [key, kept] of stream.carried ?? []) if (kept.until <= now) stream.carried?.delete(key)
+/** What is too old, and what the newest message has itself. */
+function dropOld({ carried }: Stream, values: Message, now: number): void {
+  for (const [key, kept] of carried ?? []) {
+    if (kept.until <= now || messageValue(values, key) !== undefined) carried?.delete(key)
+  }
 }
 
 type Reading = Pick<Execution, 'node' | 'origin' | 'via'>

@@ -1,0 +1,109 @@
+/**
+ * What rows know of the messages before their last one. As long as the fields stay the same, nothing: a message has
+ * all that the one before had. When they change, the last message with the old ones is kept for as long as it has a
+ * field that no later message has: what plugs find in earlier messages, and what made the state of a sensor that later
+ * messages did not run.
+ *
+ * How the state machine takes a message that lacks something, which rows have to equal:
+ * ERA-1 a sensor that waits for values runs when the message has one of them that is not undefined; null is a value.
+ *   One that does not run keeps its state for any time, and all that is known of it.
+ * ERA-2 a message that runs no sensor is an input and no invocation; it is remembered as the last of its resource.
+ * ERA-3 a value that the last message does not have is found in the last one that had it, for the validity of streams
+ *   counted from when that came; plugs read it, but a comparison that waits for it does not run by it.
+ * ERA-4 a comparison of a value that is no number fails: its state is unknown then, which no row can be.
+ */
+import { messageValue } from '../task/message-value.ts'
+import type { Message } from '../task/origin.ts'
+import type { Stream } from '../task/state.ts'
+import type { Fields } from './message-fields.ts'
+
+/** A message of which something still counts. */
+export interface KeptMessage {
+  readonly message: Message
+  readonly fields: Fields
+  /** epoch ms at which it was taken */
+  readonly time: number
+  /** its number among those of its source */
+  readonly index: number
+  /** the one that was kept before */
+  readonly older: KeptMessage | undefined
+}
+
+/** Messages one after the other that have the same fields. */
+export interface Era {
+  readonly fields: Fields
+  /** number of its first message among those of its source */
+  readonly from: number
+  /** earlier messages that have what these do not have, newest first */
+  readonly kept: KeptMessage | undefined
+  /** the one before, for who has got the last message of that one; without its own */
+  previous: Era | undefined
+}
+
+/** Of a source whose earlier messages nobody wants. */
+export function firstEra(fields: Fields): Era {
+  return { fields, from: Number.NEGATIVE_INFINITY, kept: undefined, previous: undefined }
+}
+
+/** The era after a message with other fields, which is the next one. `last`: the one before it. */
+export function nextEra(era: Era, last: Message, time: number, index: number, fields: Fields): Era {
+  const { fields: before, kept } = era
+  let older = kept
+  if (kept !== undefined) {
+    const isCovered = kept.older === undefined && (fields.covers(kept.fields) || before.covers(kept.fields))
+    older = isCovered ? undefined : stillKept(kept, [fields, before])
+  }
+  const own = fields.covers(before) ? older : { message: last, fields: before, time, index, older }
+  era.previous = undefined
+  return { fields, from: index + 1, kept: own, previous: era }
+}
+
+/** Those that have a field which none of the newer ones has. */
+function stillKept(kept: KeptMessage, newer: readonly Fields[]): KeptMessage | undefined {
+  const needed: KeptMessage[] = []
+  const above = [...newer]
+  for (let one: KeptMessage | undefined = kept; one !== undefined; one = one.older) {
+    const { fields } = one
+    if (!fields.names.every((name) => above.some((other) => other.has(name)))) needed.push(one)
+    above.push(fields)
+  }
+  let list: KeptMessage | undefined
+  for (const one of needed.toReversed()) list = one.older === list ? one : { ...one, older: list }
+  return list
+}
+
+/** Those that came after a message, oldest first. */
+export function keptSince({ kept }: Era, index: number): readonly KeptMessage[] {
+  const list: KeptMessage[] = []
+  for (let one = kept; one !== undefined && one.index > index; one = one.older) list.push(one)
+  return list.reverse()
+}
+
+/** Whether an earlier message has one of these values. */
+export function isKept({ kept }: Era, names: readonly string[]): boolean {
+  for (let one = kept; one !== undefined; one = one.older) if (names.some((name) => one.fields.has(name))) return true
+  return false
+}
+
+/**
+ * What is found under a name that the last message does not have, at `now`. `seen`: number of the last message that
+ * `stream` knows.
+ */
+export function carriedValue(
+  { kept }: Era,
+  key: string,
+  now: number,
+  validity: number,
+  seen: number,
+  stream: Stream | null | undefined,
+): unknown {
+  for (let one = kept; one !== undefined && one.index > seen; one = one.older) {
+    const value = messageValue(one.message, key)
+    if (value !== undefined) return one.time + validity > now ? value : undefined
+  }
+  if (!stream) return undefined
+  const value = messageValue(stream.values, key)
+  if (value !== undefined) return stream.at + validity > now ? value : undefined
+  const carried = stream.carried?.get(key)
+  return carried !== undefined && carried.until > now ? carried.value : undefined
+}

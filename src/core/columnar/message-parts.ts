@@ -1,0 +1,90 @@
+/**
+ * Which sensors of a row a message runs, by its fields: all of them mostly; or a part, and the others keep their states.
+ * Each part has a table of its own of what follows from states.
+ *
+ * PART-1 actuators fire only when all sensors of the part have answered, as in the whole (SHAPE-4)
+ * PART-2 rows with called sensors, with sensors that triggers run, and such whose messages reset the whole task take
+ *   the whole only
+ */
+import type { TaskModel } from '../task/run.ts'
+import type { SensorNode } from '../graph/graph.ts'
+import type { BatchShape, ShapeSensor } from './batch-shape.ts'
+import type { Fields } from './message-fields.ts'
+import { earliestFiring } from './possible-firings.ts'
+
+export interface Part {
+  /** 0: the whole */
+  readonly place: number
+  /** by slot: whether it is run */
+  readonly runs: readonly boolean[]
+  /** state bits of the sensors that are run */
+  readonly mask: number
+  /** sensors that are not run */
+  readonly missing: number
+  /** what follows, as the table of a store, by key bits before and now */
+  readonly table: Int32Array
+  /** names that a sensor reads and that messages with these fields lack, though they run it */
+  readonly lacks: readonly string[]
+}
+
+/** Whether messages run nothing: then they are no invocation. */
+export function isSilent(part: Part | null): boolean {
+  return part !== null && part.missing === part.runs.length
+}
+
+/** Each has a table. */
+const MAX_PARTS = 64
+
+export class PartTable {
+  readonly whole: Part
+  readonly #shape: BatchShape
+  /** of any task of the shape */
+  readonly #model: TaskModel
+  /** by number of fields; null: no row takes them */
+  readonly #byFields: (Part | null | undefined)[] = []
+  readonly #parts: Part[] = []
+
+  constructor(shape: BatchShape, model: TaskModel, table: Int32Array) {
+    this.#shape = shape
+    this.#model = model
+    this.whole = { ...this.#describe(shape.sensors), place: 0, table, lacks: [] }
+    this.#parts.push(this.whole)
+  }
+
+  /** What a message with these fields runs; null when no row takes it. */
+  of(fields: Fields): Part | null {
+    const known = this.#byFields[fields.id]
+    return known === undefined ? (this.#byFields[fields.id] = this.#find(fields)) : known
+  }
+
+  #find(fields: Fields): Part | null {
+    const { sensors, takesParts } = this.#shape
+    const run = sensors.filter(({ waitsFor }) => waitsFor?.some((name) => fields.has(name)) ?? true)
+    if (run.some(({ steps }) => steps !== undefined && !fields.has(steps.parameter))) return null
+    const lacks = run.flatMap(({ waitsFor = [] }) => waitsFor.filter((name) => !fields.has(name)))
+    if (run.length === sensors.length) return lacks.length === 0 ? this.whole : { ...this.whole, lacks }
+    if (!takesParts) return null
+    const described = this.#describe(run)
+    const same = this.#parts.find(({ mask, missing }) => mask === described.mask && missing === described.missing)
+    if (same !== undefined) return { ...same, lacks }
+    if (this.#parts.length >= MAX_PARTS || !this.#firesLast(run)) return null
+    const part = { ...described, place: this.#parts.length, table: new Int32Array(this.whole.table.length), lacks }
+    this.#parts.push(part)
+    return part
+  }
+
+  #firesLast(run: readonly ShapeSensor[]): boolean {
+    const { graph, settings } = this.#model
+    const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
+    const standing = graph.sensors.filter((sensor) => !order.includes(sensor))
+    return earliestFiring(graph, order, settings.gatesNeedFullObservation, standing) >= order.length - 1
+  }
+
+  #describe(run: readonly ShapeSensor[]): Pick<Part, 'runs' | 'mask' | 'missing'> {
+    const { sensors } = this.#shape
+    const runs: boolean[] = sensors.map(() => false)
+    for (const { slot } of run) runs[slot] = true
+    const mask = run.reduce((bits, { mask: own, shift }) => bits | (own << shift), 0)
+    return { runs, mask, missing: sensors.length - run.length }
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The ways into the rows of one batch: code for messages with the usual fields, and for each part of the sensors that
+ * others run. Made when it is first needed, and anew when the rows move.
+ */
+import { NOT_ACCEPTED } from '../engine/executor.ts'
+import type { Message } from '../task/origin.ts'
+import { firstEra, type Era } from './message-eras.ts'
+import type { Fields, FieldsTable } from './message-fields.ts'
+import type { Part } from './message-parts.ts'
+import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.ts'
+import type { RowStore } from './row-store.ts'
+import type { IndexedBatch } from './single-listener-index.ts'
+
+/** Fields with which so many of the rows begin to be indexed have code of their own. */
+const USUAL_SHARE = 1 / 8
+
+export class RowTakers {
+  readonly #rows: RowStore
+  readonly #batch: RowEvents
+  readonly #fields: FieldsTable
+  readonly #eras = new Map<Fields, Era>()
+  readonly #indexed = new Map<Fields, IndexedBatch>()
+  /** how often rows were indexed, in all and by fields of their last message */
+  #asked = 0
+  readonly #askedWith = new Map<Fields, number>()
+  #code: RowCode
+  /** by place of the part */
+  #ones: (TakePart | undefined)[] = []
+  #lists: (TakeAll | undefined)[] = []
+
+  constructor(rows: RowStore, batch: RowEvents, fields: FieldsTable, code: RowCode) {
+    this.#rows = rows
+    this.#batch = batch
+    this.#fields = fields
+    this.#code = code
+  }
+
+  get code(): RowCode {
+    return this.#code
+  }
+
+  /** The rows have moved. */
+  renew(code: RowCode): void {
+    this.#code = code
+    this.#ones = []
+    this.#lists = []
+    for (const [fields, indexed] of this.#indexed) indexed.takeOne = this.#usual(fields)
+  }
+
+  /** For a row whose last message has these fields. */
+  indexed(fields: Fields): IndexedBatch {
+    const asked = (this.#askedWith.get(fields) ?? 0) + 1
+    this.#askedWith.set(fields, asked)
+    this.#asked++
+    const known = this.#indexed.get(fields)
+    if (known !== undefined) return known
+    // Any will do: the row's messages may have other fields than the code thinks usual.
+    const [another] = this.#indexed.values()
+    if (another !== undefined && asked < this.#asked * USUAL_SHARE) return another
+    const usualOf = (own: Fields): Era => this.#era(own)
+    const made = { rows: this.#rows, batch: this.#batch, takeOne: this.#usual(fields), usualOf }
+    this.#indexed.set(fields, made)
+    return made
+  }
+
+  takeAll(part: Part): TakeAll {
+    return (this.#lists[part.place] ??= this.#code.takeAll(part))
+  }
+
+  #era(fields: Fields): Era {
+    let era = this.#eras.get(fields)
+    if (era === undefined) this.#eras.set(fields, (era = firstEra(fields)))
+    return era
+  }
+
+  #usual(fields: Fields): TakeOne {
+    const part = this.#rows.parts.of(fields)
+    if (part === null || part.missing > 0 || part.lacks.length > 0) return this.#others
+    return this.#code.takeOne(this.#era(fields), this.#others)
+  }
+
+  /** Messages with other fields than the usual ones. */
+  readonly #others: TakeOne = (row, message) => {
+    const fields = this.#fields.of(message as Message)
+    const part = fields === undefined ? null : this.#rows.parts.of(fields)
+    if (fields === undefined || part === null) return NOT_ACCEPTED
+    const take = (this.#ones[part.place] ??= this.#code.takePart(part))
+    return take(row, message, fields, part)
+  }
+}

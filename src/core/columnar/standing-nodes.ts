@@ -1,0 +1,87 @@
+/**
+ * Of a row's full state, what its last message did not touch: sensors that it did not run, and gates behind none of
+ * those that it ran. They are as the last message left them that ran them, or one of their sensors.
+ */
+import { UNKNOWN, type GateNode, type Graph, type SensorNode } from '../graph/graph.ts'
+import { newExecution } from '../task/execution.ts'
+import type { Origin } from '../task/origin.ts'
+import type { Observed, SensorState } from '../task/state.ts'
+import { lastEvaluation } from './possible-firings.ts'
+import type { KeptMessage } from './message-eras.ts'
+import type { RowStore } from './row-store.ts'
+import type { BatchTask } from './row-handle.ts'
+
+/** By slot: the message that ran a sensor last, if that is one of the kept ones. `runs`: what the last message ran itself. */
+export function standingSensors(
+  rows: RowStore,
+  kept: readonly KeptMessage[],
+  runs: readonly boolean[],
+): readonly (KeptMessage | undefined)[] {
+  const by: (KeptMessage | undefined)[] = []
+  for (const one of kept) {
+    const part = rows.parts.of(one.fields)
+    for (const { slot } of rows.shape.sensors) if (part?.runs[slot] === true && !runs[slot]) by[slot] = one
+  }
+  return by
+}
+
+export function originOf({ message, time }: KeptMessage): Origin {
+  return { kind: 'data', time, resource: message.resource, values: message }
+}
+
+/** Sets all but state, memory and since when. `prior`: state bits of each sensor before it ran last. */
+export function setStanding(
+  rows: RowStore,
+  task: BatchTask,
+  by: readonly (KeptMessage | undefined)[],
+  prior: number,
+  bits: number,
+): void {
+  const { graph, settings } = task.model
+  const before = rows.states(prior)
+  const origins = new Map<KeptMessage, Origin>()
+  for (const [slot, kept] of by.entries()) {
+    if (kept === undefined) continue
+    let origin = origins.get(kept)
+    if (origin === undefined) origins.set(kept, (origin = originOf(kept)))
+    setSensor(task, slot, origin, before[slot] ?? UNKNOWN)
+  }
+  for (const gate of graph.gates) {
+    const last = lastOf(graph, gate, by)
+    if (last === undefined) continue
+    const order = rows.shape.sensors
+      .filter(({ slot }) => by[slot] === last)
+      .map(({ slot }) => graph.sensors[slot] as SensorNode)
+    const states = rows.states(bits)
+    const old = states.map((state, slot) => (by[slot] === last ? (before[slot] ?? UNKNOWN) : state))
+    const evaluated = lastEvaluation(graph, order, old, states, settings.gatesNeedFullObservation, gate)
+    const observed = task.state.observed[gate.index] as Observed // indexes come from the compiler
+    observed.previous = evaluated.previous
+    observed.before = evaluated.before
+  }
+}
+
+function setSensor(task: BatchTask, slot: number, origin: Origin, before: number): void {
+  const sensor = task.state.sensors[slot] as SensorState
+  const node = task.model.graph.sensors[slot] as SensorNode
+  sensor.error = null
+  sensor.origin = origin
+  sensor.via = null
+  sensor.collectedTime = origin.time
+  sensor.lost = origin.time
+  sensor.previous = UNKNOWN
+  sensor.before = before
+  const given = task.call({ ...newExecution(node, origin), phase: 'called' })
+  if (given.ok && given.rawData !== undefined) sensor.rawData = given.rawData
+}
+
+/** The last message that evaluated a gate; undefined: the row's last one, or one that the full state has seen. */
+function lastOf(graph: Graph, gate: GateNode, by: readonly (KeptMessage | undefined)[]): KeptMessage | undefined {
+  let last: KeptMessage | undefined
+  for (const { slot, gates } of graph.sensors) {
+    if (!gates.includes(gate)) continue
+    const kept = by[slot]
+    if (kept !== undefined && (last === undefined || kept.index > last.index)) last = kept
+  }
+  return last
+}
