@@ -54,11 +54,14 @@ const message = fc
       ...ODD_ANSWERS,
     ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
-    lacks: rare(fc.constant(''), 'a', 'b', 'say'),
+    // what is given and missing: metrics that come one a message, too
+    lacks: fc.constantFrom<readonly string[]>([], [], [], ['a'], ['b'], ['say'], ['a', 'b'], ['act'], ['a', 'say']),
+    order: fc.nat(3),
   })
-  .map(({ extra, lacks, ...values }): Message => {
-    const all = { ...values, ...(extra !== undefined && { extra }) }
-    return lacks === '' ? all : (Object.fromEntries(Object.entries(all).filter(([name]) => name !== lacks)) as Message)
+  .map(({ extra, lacks, order, ...values }): Message => {
+    const all = Object.entries({ ...values, ...(extra !== undefined && { extra }) })
+    const kept = all.filter(([name]) => !lacks.includes(name))
+    return Object.fromEntries([...kept.slice(order), ...kept.slice(0, order)]) as Message
   })
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -39,9 +39,11 @@ interface Stretch {
 
 /** messages after which rows may go in a vectorized batch */
 const CALM = 32
-/** Rows that took fewer messages than that before they were detached were not worth it: so many go the full way first. */
+/** Rows that take fewer messages than that before they have to leave are not worth it, and when that comes again and again ... */
 const WORTH = 8
-const PAUSE = 24
+const SHORT_LIVES = 3
+/** ... so many messages go the full way before the next try. */
+const PAUSE = 32
 /** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
 
@@ -59,6 +61,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   /** listeners that may be rows but are not yet */
   #unattached = 0
   #hasRows = false
+  #hasHeard = false
   #last: Message | undefined
   /** epoch ms at which it was taken */
   #lastAt = 0
@@ -66,6 +69,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #attachedAt = 0
   /** while a message is taken: the one before, for rows that it has not reached yet */
   #before: Message | undefined
+  /** how often rows left early, one time after the other */
+  #shortLives = 0
   /** messages during which nobody tries to attach */
   #pause = 0
 
@@ -134,8 +139,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       if (stretch.batch === null) stretch.listeners[0]?.receive(now, [message])
       else this.#takeStretch(stretch, stretch.batch, message, now, turns)
     }
+    // One message alone makes no row: most of a large fleet may never hear a second one.
+    if (this.#unattached > 0 && this.#hasHeard) this.#attach(message)
+    this.#hasHeard = true
     this.#before = undefined
-    if (this.#unattached > 0) this.#attach(message)
   }
 
   /** What is known of earlier messages, when the next one has these fields. True when they are others than before. */
@@ -177,11 +184,13 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       this.#shared.reason = 'first'
       i = batch.receiveAll(rows, i + 1, message, part, isFirst)
     }
+    batch.end()
   }
 
   /** Rows leave for a message that they cannot take. */
   #detour(): void {
-    if (this.total - this.#attachedAt < WORTH) this.#pause = PAUSE
+    this.#shortLives = this.total - this.#attachedAt < WORTH ? this.#shortLives + 1 : 0
+    if (this.#shortLives >= SHORT_LIVES) this.#pause = PAUSE
   }
 
   /** A message that no row takes, whatever it compares. */
@@ -210,7 +219,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const indexed = { batch: batch.indexed(era.fields), row: handle.row }
     const seen = handle.offset + handle.materializedCount
     // An era without a past is shared, which rows tell fastest.
-    const own = era.kept === undefined || era.kept.index <= seen ? indexed.batch.usualOf(era.fields) : era
+    const own = era.kept === undefined || era.kept.index < seen ? indexed.batch.usualOf(era.fields) : era
     if (this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) this.#indexed = indexed
   }
 

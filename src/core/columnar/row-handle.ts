@@ -94,8 +94,9 @@ export interface Batch {
   partOf(fields: Fields): Part | null
   /** Takes a message into a list of rows, from a place on; gives the first place that only the state machine can do. */
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number
-  /** A message of another source is at hand. */
+  /** A message is at hand that a list of rows takes, or it is not any more. */
   begin(era: Era): void
+  end(): void
   /** A vectorized of rows whose last message was `last`, and which go on together; undefined when they cannot. */
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined
   /** Its rows go on by themselves. */

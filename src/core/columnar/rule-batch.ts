@@ -193,6 +193,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#rows.era = era
   }
 
+  end(): void {
+    this.current = undefined
+  }
+
   receiveAll(list: readonly number[], from: number, message: Message, part: Part, isFirst: boolean): number {
     return this.#takers.takeAll(part)(list, from, message, part, isFirst)
   }

@@ -152,14 +152,26 @@ class Tables {
   readonly origins: Origin[] = []
   readonly links: SavedLink[] = []
   readonly #originPlaces = new Map<Origin, number>()
+  /** of messages that came as nothing but broker data: by what they said */
+  readonly #ofMessages = new Map<Origin['values'], Origin[]>()
   readonly #linkPlaces = new Map<Link, number>()
 
   origin(origin: Origin): number {
-    const known = this.#originPlaces.get(origin)
+    const known = this.#originPlaces.get(origin) ?? this.#placeOfMessage(origin)
     if (known !== undefined) return known
     const place = this.origins.push(origin) - 1
     this.#originPlaces.set(origin, place)
     return place
+  }
+
+  /** Of the same message at the same time, whoever has it: executors need not share the object. */
+  #placeOfMessage(origin: Origin): number | undefined {
+    const { kind, time, values, channel, carried, hops } = origin
+    if (kind !== 'data' || (channel ?? carried ?? hops) !== undefined) return undefined
+    const all = this.#ofMessages.get(values) ?? []
+    const same = all.find((one) => one.time === time)
+    if (same === undefined) this.#ofMessages.set(values, [...all, origin])
+    return same && this.#originPlaces.get(same)
   }
 
   via(link: Link | null): { via?: number } {
