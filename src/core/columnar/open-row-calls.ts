@@ -155,7 +155,9 @@ export class RowCalls {
 
   /** Answers that came in one turn of the loop are taken together. */
   cameBack(call: RowCall): void {
-    if (this.#back.push(call) === 1) void this.#turn.then(this.#enqueueAll)
+    // The engine takes no turn for an answer that its task does not wait for.
+    if (!call.isOpen) call.handOver()
+    else if (this.#back.push(call) === 1) void this.#turn.then(this.#enqueueAll)
   }
 
   #takeAll(now: number): void {

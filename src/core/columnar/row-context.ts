@@ -153,7 +153,7 @@ export class RowContext implements PlugContext, Scope {
     if (this.#handle !== null) return true
     const { batch, task } = this.handle()
     const carried = task.state.streams[0]?.carried
-    return batch.eraOf(this.handle()).kept !== undefined || (carried != null && carried.size > 0)
+    return batch.eraOf(this.handle()).kept !== undefined || (carried?.size ?? 0) > 0
   }
 
   /** A value of an earlier message, unless the message has it as null. */
