@@ -3,7 +3,9 @@
  * plugins/hello-world/plug.ts is the one to copy.
  */
 export { compileCondition } from './core/expression/condition.ts'
+export { conditionFormula, conditionSteps } from './core/expression/condition-formula.ts'
 export { compileExpression } from './core/expression/expression.ts'
+export { formulasOf } from './core/expression/formula.ts'
 export { hasNews, messageNames, noNews } from './core/expression/message-names.ts'
 export { namesRead } from './core/expression/names-read.ts'
 export { compileNumber } from './core/expression/number.ts'
@@ -12,6 +14,7 @@ export { readerOf } from './core/expression/reader.ts'
 export { actsWith, touchesWith } from './core/plug/acts-with.ts'
 export { actingPlugs } from './core/plug/acting-plugs.ts'
 export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat } from './core/plug/calendar.ts'
+export type { Calculation, Formula } from './core/plug/calculation.ts'
 export { callInner } from './core/plug/call-inner.ts'
 export { causeOf, requireService } from './core/plug/cause-of.ts'
 export { definePlug } from './core/plug/define.ts'
