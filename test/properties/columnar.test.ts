@@ -9,6 +9,7 @@ import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
+import { scale } from '../support/scale-plug.ts'
 import { rowOf } from '../support/row-of.ts'
 
 type Step =
@@ -91,6 +92,11 @@ const STATES = {
   compare: ['Below', 'Equal', 'Above'],
   say: ['Low', 'High'],
   grow: ['Low', 'High'],
+  scale: ['Low', 'Middle', 'High'],
+  condition: ['True', 'False'],
+  logic: ['True', 'False'],
+  transformer: ['Success', 'Error'],
+  inRange: ['Above', 'In Range', 'Below'],
   gate: ['TRUE', 'FALSE'],
 }
 
@@ -98,9 +104,14 @@ const rule: fc.Arbitrary<Rule> = fc
   .record({
     sensors: fc.array(
       fc.record({
-        plug: fc.constantFrom('compare' as const, 'say' as const, 'say' as const, 'grow' as const),
+        plug: fc.oneof(
+          fc.constantFrom('compare' as const, 'say' as const, 'say' as const, 'grow' as const),
+          fc.constantFrom('scale' as const, 'condition' as const, 'transformer' as const, 'inRange' as const),
+          fc.constantFrom('scale' as const, 'logic' as const),
+        ),
         parameter: fc.constantFrom('a', 'b'),
         threshold: level,
+        factor: rare(fc.constantFrom(0.5, 2, -1), 1e200),
         sequence: fc.nat(1),
       }),
       { minLength: 1, maxLength: 3 },
@@ -138,12 +149,17 @@ const rule: fc.Arbitrary<Rule> = fc
     })
     const sources = [...nodes, ...relations.map(({ label }) => ({ label, states: STATES.gate }))]
     return {
-      sensors: sensors.map(({ plug, parameter, threshold, sequence }, i) => {
+      sensors: sensors.map(({ plug, parameter, threshold, factor, sequence }, i) => {
         const common = { label: `s${i}`, sequence }
         // The last sensor of a chain runs by its trigger and has no resource to listen to.
         const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: own }
         if (plug === 'say') return { ...common, ...resource, name: 'say' }
         const value = i === 0 || parameter === 'b' ? `\${streamdata.${parameter}}` : `\${nodes.s${i - 1}.rawData.value}`
+        const from = i === 0 || parameter === 'b' ? parameter : `nodes.s${i - 1}.rawData.value`
+        const calculating = calculatingProperties(plug, { value, from, threshold, factor })
+        if (calculating !== undefined) {
+          return { ...common, ...resource, name: plug === 'logic' ? 'condition' : plug, properties: calculating }
+        }
         return plug === 'grow'
           ? { ...common, ...resource, name: 'grow', properties: { limit: threshold, value } }
           : { ...common, ...resource, name: 'streamingDataSensor', properties: { parameter, threshold } }
@@ -172,6 +188,24 @@ const rule: fc.Arbitrary<Rule> = fc
       },
     }
   })
+
+/** Properties of sensors that calculate; undefined for all others. */
+function calculatingProperties(
+  plug: keyof typeof STATES,
+  of: { value: string; from: string; threshold: number; factor: number },
+): Record<string, unknown> | undefined {
+  const { value, from, threshold, factor } = of
+  if (plug === 'scale') return { value, factor, limit: threshold }
+  if (plug === 'condition') {
+    return { condition: factor > 1 ? `${from} * ${factor} > ${threshold} || b < 20` : `${from} > ${threshold}` }
+  }
+  if (plug === 'logic')
+    return { condition: { and: [{ '<': [{ var: from }, threshold] }, { '>=': [{ var: 'b' }, 10] }] } }
+  if (plug === 'transformer') return { transformer: `{ value: ${from} * ${factor}, other: b - ${threshold} }` }
+  return plug === 'inRange'
+    ? { value, lowerLimit: threshold, upperLimit: threshold + 10 * Math.abs(factor) }
+    : undefined
+}
 
 /** After these a task that can be a row is one. */
 const CALM = [10, 20].map((a): Step => {
@@ -202,7 +236,7 @@ class Run {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
-      plugs: [...builtins, this.#say(), this.#grow(), this.#act()],
+      plugs: [...builtins, scale, this.#say(), this.#grow(), this.#act()],
       scheduler: this.clock,
       ids: () => 'unused',
       seed: 7,

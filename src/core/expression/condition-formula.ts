@@ -19,14 +19,11 @@ export function conditionSteps(condition: unknown): Steps<'True' | 'False'> | un
   const formula = conditionFormula(condition)
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
   const [left, right] = formula.of
-  const isTurned = typeof left !== 'object'
-  const [value, limit] = isTurned ? [right, left] : [left, right]
+  const isTurned = numberOf(left) !== undefined
+  const [value, cut] = isTurned ? [right, numberOf(left)] : [left, numberOf(right)]
   const states = STATES[formula.op]
-  if (states === undefined || typeof value !== 'object' || !('from' in value) || value.from !== 'streamdata') {
-    return undefined
-  }
-  const cut = numberOf(limit)
-  if (cut === undefined) return undefined
+  if (states === undefined || cut === undefined || typeof value !== 'object' || !('from' in value)) return undefined
+  if (value.from !== 'streamdata') return undefined
   return { parameter: value.name, cuts: [cut], states: isTurned ? states.toReversed() : states }
 }
 
