@@ -115,6 +115,9 @@ const rules: fc.Arbitrary<readonly Rule[]> = fc
         plug: fc.constantFrom(
           'compare' as const,
           'compare' as const,
+          'compare' as const,
+          'condition' as const,
+          'condition' as const,
           'condition' as const,
           'range' as const,
           'same' as const,

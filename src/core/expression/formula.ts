@@ -10,11 +10,14 @@ import { chainOf, messagePath, pathOf, type Chain } from './names.ts'
 import { parseSource } from './parse.ts'
 import { bindingOfName, readSource, type Source } from './source.ts'
 
-const BINARY: Readonly<Record<string, Operator>> = {
-  ...{ '+': '+', '-': '-', '*': '*', '/': '/', '%': '%' },
-  ...{ '<': '<', '<=': '<=', '>': '>', '>=': '>=', '==': '===', '===': '===', '!=': '!==', '!==': '!==' },
-  ...{ '&&': 'and', '||': 'or' },
-}
+const SAME: readonly Operator[] = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '===', '!==']
+const BINARY: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ...SAME.map((operator): [string, Operator] => [operator, operator]),
+  ['==', '==='],
+  ['!=', '!=='],
+  ['&&', 'and'],
+  ['||', 'or'],
+])
 const FUNCTIONS: Readonly<Record<string, readonly [Operator, number]>> = {
   'Math.abs': ['abs', 1],
   'Math.ceil': ['ceil', 1],
@@ -78,13 +81,13 @@ class FormulaReader {
         return node.operator === '-' ? this.#operation('negative', [node.argument]) : undefined
       }
       case 'BinaryExpression': {
-        const op = BINARY[node.operator]
+        const op = BINARY.get(node.operator)
         return op === undefined || node.left.type === 'PrivateIdentifier'
           ? undefined
           : this.#operation(op, [node.left, node.right])
       }
       case 'LogicalExpression': {
-        const op = BINARY[node.operator]
+        const op = BINARY.get(node.operator)
         return op === undefined ? undefined : this.#operation(op, [node.left, node.right])
       }
       case 'ConditionalExpression':

@@ -4,9 +4,12 @@ import { readOf } from '../expression/formula.ts'
 import type { Formula, Operator } from '../plug/calculation.ts'
 import { topPath } from './variable.ts'
 
-const ORDER: Readonly<Record<string, Operator>> = {
-  ...{ '>': '>', '>=': '>=', '<': '<', '<=': '<=', '==': '===', '===': '===', '!=': '!==', '!==': '!==' },
-}
+const SAME: readonly Operator[] = ['>', '>=', '<', '<=', '===', '!==']
+const ORDER: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ...SAME.map((operator): [string, Operator] => [operator, operator]),
+  ['==', '==='],
+  ['!=', '!=='],
+])
 const MAX_PARTS = 100
 
 /** The formula that logic is; undefined when it is more than that. */
@@ -40,7 +43,7 @@ function operation(name: string, of: readonly Formula[]): Formula | undefined {
   if (second === undefined) return undefined
   if (name === 'and' || name === 'or') return of.reduce((left, right) => ({ op: name, of: [left, right] }))
   if (third !== undefined) return undefined
-  const order = Object.hasOwn(ORDER, name) ? ORDER[name] : undefined
+  const order = ORDER.get(name)
   if (order !== undefined) return { op: order, of }
   // As logic adds and multiplies (comparisons.ts), where -0 becomes 0.
   if (name === '+') return plusZero({ op: '+', of })

@@ -41,7 +41,8 @@ function results(formula: Formula, { a, b }: Values): { generated: unknown; work
   const names = { parameter: (name: string) => name, constant: (own: number) => `(${own})`, number: () => '' }
   const source = isNumber ? sourceOf(own, names) : stateSource(sensor, names)
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the text is the engine's own
-  const generated: unknown = new Function('a', 'b', `return ${source}`)(a, b)
+  const made = new Function('a', 'b', `return ${source}`) as (...numbers: number[]) => unknown
+  const generated = made(a, b)
   const values: FormulaValues = {
     parameter: (name) => (name === 'a' ? a : b),
     constant: (own) => own,
@@ -164,7 +165,7 @@ describe('a condition that compares one number with one limit', () => {
     [{ '<=': [{ var: 'a' }, 5] }, 'TTF'],
     [{ '<': [5, { var: 'a' }] }, 'FFT'],
   ])('says so of %j', (condition, states) => {
-    const expected = [...states].map((state) => (state === 'T' ? 'True' : 'False'))
+    const expected = states.split('').map((state) => (state === 'T' ? 'True' : 'False'))
     expect(conditionSteps(condition)).toEqual({
       parameter: 'a',
       cuts: [condition === 'a < -5' ? -5 : 5],

@@ -8,7 +8,7 @@ interface Texts {
   truth: string
 }
 
-const texts = fc.letrec<Texts>((tie) => ({
+const texts = fc.letrec<Texts>((tie: fc.LetrecTypedTie<Texts>) => ({
   number: fc.oneof(
     { maxDepth: 3, depthSize: 'small', withCrossShrink: true },
     fc.constantFrom('a', 'b', 'streamdata.a', '${streamdata.b}'),
@@ -49,7 +49,7 @@ interface Logic {
   truth: unknown
 }
 
-const logic = fc.letrec<Logic>((tie) => ({
+const logic = fc.letrec<Logic>((tie: fc.LetrecTypedTie<Logic>) => ({
   number: fc.oneof(
     { maxDepth: 3, depthSize: 'small', withCrossShrink: true },
     fc.constantFrom('a', 'b').map((name) => ({ var: name })),
