@@ -43,7 +43,9 @@ import {
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
-import type { ShapeSensor, BatchShape, SensorSteps } from './batch-shape.ts'
+import type { ShapeSensor, BatchShape } from './batch-shape.ts'
+import type { SensorSteps } from './computed-sensors.ts'
+import { sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
 /**
  * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
@@ -111,7 +113,7 @@ class SourceWriter {
         leave,
       ),
       ...this.#read(leave),
-      ...this.#one(),
+      ...this.#one(leave),
     ].join('\n')
   }
 
@@ -125,11 +127,12 @@ class SourceWriter {
       `const turns = era.fields !== fields`,
       `if (turns && !rows.turn(row, fields, part)) ${leave}`,
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, turns && rows.ranAll(era))']),
-      ...this.#one(part),
+      ...this.#carried(leave, part),
+      ...this.#one(leave, part),
     ].join('\n')
   }
 
-  #one(part?: Part): readonly string[] {
+  #one(refuse: string, part?: Part): readonly string[] {
     const end = (taken: Accepted) => [
       `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
       'batch.taken++',
@@ -139,7 +142,7 @@ class SourceWriter {
     const set = [`rows.era = objects[row * ${this.#layout.objects} + ${ERA}]`]
     return [
       'const now = clock[0]',
-      ...this.#row(`{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
+      ...this.#row(refuse, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
       ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
     ]
   }
@@ -153,7 +156,7 @@ class SourceWriter {
       'const row = list[i]',
       ...this.#unlessWaiting('return i'),
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, isFirst)']),
-      ...this.#row('continue', [], [], part),
+      ...this.#row('return i', 'continue', [], [], part),
       '}',
       'return to',
     ].join('\n')
@@ -299,8 +302,7 @@ class SourceWriter {
   }
 
   #read(otherwise: string, part?: Part): readonly string[] {
-    const run = this.#runs(part).flatMap(({ steps }) => (steps ? [this.#parameters.indexOf(steps.parameter)] : []))
-    const places = [...new Set(run)]
+    const places = this.#places(part)
     if (places.length === 0) return []
     const others = [
       ...places.map((i) => `typeof v${i} !== 'number'`),
@@ -313,16 +315,46 @@ class SourceWriter {
     ]
   }
 
+  /** What sensors calculate with and find in earlier messages. */
+  #carried(otherwise: string, { carried }: Part): readonly string[] {
+    return carried.flatMap((name) => {
+      const value = `v${this.#parameters.indexOf(name)}`
+      return [
+        `const ${value} = rows.carried(row, ${JSON.stringify(name)})`,
+        `if (typeof ${value} !== 'number' || ${value} - ${value} !== 0) ${otherwise}`,
+      ]
+    })
+  }
+
+  /** Places of the numbers that are read of a message. */
+  #places(part: Part | undefined): readonly number[] {
+    const sensors = this.#runs(part)
+    return this.#parameters.flatMap((name, place) => {
+      const isRead = part === undefined || parametersOf({ ...this.#shape, sensors }).includes(name)
+      return isRead && part?.carried.includes(name) !== true ? [place] : []
+    })
+  }
+
   #runs(part: Part | undefined): readonly ShapeSensor[] {
     const { sensors } = this.#shape
     return part === undefined ? sensors : sensors.filter(({ slot }) => part.runs[slot])
   }
 
-  /** `before`: what is done before something follows, and `followed` after it. */
-  #row(leave: string, before: readonly string[], followed: readonly string[], part?: Part): readonly string[] {
+  /**
+   * `refuse`: when it cannot take the message; `leave`: when it went another way meanwhile. `before`: what is done before
+   * something follows, and `followed` after it.
+   */
+  #row(
+    refuse: string,
+    leave: string,
+    before: readonly string[],
+    followed: readonly string[],
+    part?: Part,
+  ): readonly string[] {
     const isWhole = part === undefined || part.missing === 0
     return [
       `const d = ${HEAD} + row * ${this.#layout.size}`,
+      ...this.#numbers(refuse),
       `const after = ints[2 * d + ${AFTER}]`,
       `const before = ints[2 * d + ${BEFORE}]`,
       ...this.#earlier(),
@@ -373,11 +405,13 @@ class SourceWriter {
   }
 
   #sensors(leave: string, sensors: readonly ShapeSensor[]): readonly string[] {
-    const lines = sensors.map((sensor, p) =>
-      sensor.steps === undefined
+    const lines = sensors.map((sensor, p) => {
+      const { steps, formula, shift } = sensor
+      if (steps !== undefined) return `bits |= (${this.#state(steps)}) << ${shift}`
+      return formula === undefined
         ? this.#call(sensor, p, leave)
-        : `bits |= (${this.#state(sensor.steps)}) << ${sensor.shift}`,
-    )
+        : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
+    })
     if (this.#layout.earlier === -1) return lines
     return [
       'const rawData = batch.beginCalls(row, message)',
@@ -386,6 +420,23 @@ class SourceWriter {
       ...lines,
       'batch.endCalls()',
     ]
+  }
+
+  /** What sensors calculate, before anything is written. */
+  #numbers(refuse: string): readonly string[] {
+    const all = this.#shape.sensors.flatMap(({ formula }) => formula?.numbers ?? [])
+    if (all.length === 0) return []
+    return [
+      ...all.map((number, n) => `const n${n} = ${sourceOf(number, this.#names)}`),
+      // a sum is zero only when each is finite
+      `if (${all.map((_, n) => `(n${n} - n${n})`).join(' + ')} !== 0) ${refuse}`,
+    ]
+  }
+
+  readonly #names: FormulaNames = {
+    parameter: (name) => `v${this.#parameters.indexOf(name)}`,
+    constant: (place) => this.#limit(place),
+    number: (place) => `n${place}`,
   }
 
   #call({ fill, shift: at }: ShapeSensor, position: number, leave: string): string {

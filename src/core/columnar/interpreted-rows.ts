@@ -31,7 +31,9 @@ import {
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore, type SensorCall } from './row-store.ts'
-import type { ShapeSensor, BatchShape, SensorSteps } from './batch-shape.ts'
+import type { ShapeSensor, BatchShape } from './batch-shape.ts'
+import type { SensorSteps } from './computed-sensors.ts'
+import { formulaState, workOut, type FormulaValues } from './formula-code.ts'
 
 /** Rows without generated code. */
 export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
@@ -43,14 +45,24 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   const isCalled = layout.earlier !== -1
 
   const read = (message: Values, { runs }: Part): boolean => {
-    for (const { slot, steps } of shape.sensors) {
-      if (steps === undefined || !runs[slot]) continue
-      const i = parameters.indexOf(steps.parameter)
+    const sensors = shape.sensors.filter(({ slot }) => runs[slot])
+    for (const name of parametersOf({ ...shape, sensors })) {
+      const i = parameters.indexOf(name)
       const value = message[parameters[i] ?? '']
       if (typeof value !== 'number' || !Number.isFinite(value)) return false
       values[i] = value
     }
     return true
+  }
+  let place = 0
+  const worked: FormulaValues = {
+    parameter: (name) => values[parameters.indexOf(name)] ?? 0,
+    constant: (constant) => rows.nums[place + layout.constants + constant] ?? 0,
+    numbers: [],
+  }
+  const canTake = (row: number): boolean => {
+    place = rows.at(row)
+    return workOut(shape, worked)
   }
   const follow = (row: number, what: number, message: Values): void => {
     const { objects } = rows
@@ -105,10 +117,11 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const rawData = isCalled ? batch.beginCalls(row, message) : []
     if (rawData === null) return true
     for (let p = 0; p < shape.sensors.length; p++) {
-      const { slot, steps, shift: at } = shape.sensors[p] as ShapeSensor
+      const { slot, steps, formula, shift: at } = shape.sensors[p] as ShapeSensor
       if (!part.runs[slot]) continue
-      const state =
-        steps === undefined
+      const state = formula
+        ? formulaState(formula, worked)
+        : steps === undefined
           ? batch.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
           : stateOf(steps, values[readers[p] ?? 0] ?? 0, rows.nums, d + layout.constants + steps.constant)
       if (state < 0) return true
@@ -121,7 +134,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     return isCalled || what !== NOTHING
   }
   const takePart: TakePart = (row, message, fields, part) => {
-    if (rows.isWaiting(row) || !read(message, part)) return NOT_ACCEPTED
+    if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return NOT_ACCEPTED
     const { objects } = rows
     const own = row * layout.objects
     const era = objects[own + ERA] as Era
@@ -139,7 +152,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     if (!read(message, part)) return from
     for (let i = from; i < list.length; i++) {
       const row = list[i] ?? 0
-      if (rows.isWaiting(row)) return i
+      if (rows.isWaiting(row) || !canTake(row)) return i
       if (part.missing > 0) rows.takesPart(row, part, isFirst)
       take(row, message, part)
     }

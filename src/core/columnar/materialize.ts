@@ -9,6 +9,7 @@ import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
+import { isCalled } from './computed-sensors.ts'
 import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
@@ -109,25 +110,27 @@ function materializeTo(
   const partly = count === rows.count(row) ? rows.partly(row) : undefined
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
   setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
-  for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
-    const sensor = task.state.sensors[slot]
+  for (const [p, own] of rows.shape.sensors.entries()) {
+    const sensor = task.state.sensors[own.slot]
     if (sensor === undefined) continue
     sensor.error = null
-    if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
+    if (isCalled(own)) sensor.rawData = rows.rawData[row]?.[p]
   }
   if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), partly?.prior ?? bits, bits)
   for (const one of kept) {
     remember({ model: task.model, state: task.state, sink: SILENT, now: one.time, at: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
   }
-  return replay(task, message, time, answers(rows, task, row, bits), until, counts)
+  return replay(task, message, time, answers(rows, task, row, bits, true), until, counts)
 }
 
-function answers(rows: RowStore, task: BatchTask, row: number, bits: number) {
-  return (execution: Execution, place: number): Outcome => {
+/** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
+function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean) {
+  return (execution: Execution): Outcome => {
     if (execution.node.kind === 'actuator') return { ...NOTHING, ...answerOf(rows, row, execution.node.slot) }
+    const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
     const sensor = rows.shape.sensors[place]
-    if (sensor === undefined || sensor.steps !== undefined) return task.call(execution)
+    if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
     const rawData = rows.rawData[row]?.[place]
     return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
@@ -208,7 +211,7 @@ function stateAt(
   for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + firedBeforeAt(layout, a)] ?? 0
   const message = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_BY] as Message
   const bits = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) & STATE_BITS
-  replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits), ALL)
+  replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits, false), ALL)
   return state
 }
 

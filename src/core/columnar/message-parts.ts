@@ -11,6 +11,7 @@ import type { SensorNode } from '../graph/graph.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 import type { Fields } from './message-fields.ts'
 import { earliestFiring } from './possible-firings.ts'
+import { parametersOf } from './row-code.ts'
 
 export interface Part {
   /** 0: the whole */
@@ -23,7 +24,9 @@ export interface Part {
   readonly missing: number
   /** what follows, as the table of a store, by key bits before and now */
   readonly table: Int32Array
-  /** names that a sensor reads and that messages with these fields lack, though they run it */
+  /** names that sensors calculate with and that such messages lack: earlier ones may have them */
+  readonly carried: readonly string[]
+  /** names that a sensor waits for and that such messages lack, though they run it */
   readonly lacks: readonly string[]
 }
 
@@ -47,7 +50,7 @@ export class PartTable {
   constructor(shape: BatchShape, model: TaskModel, table: Int32Array) {
     this.#shape = shape
     this.#model = model
-    this.whole = { ...this.#describe(shape.sensors), place: 0, table, lacks: [] }
+    this.whole = { ...this.#describe(shape.sensors), place: 0, table, carried: [], lacks: [] }
     this.#parts.push(this.whole)
   }
 
@@ -62,14 +65,33 @@ export class PartTable {
     const run = sensors.filter(({ waitsFor }) => waitsFor?.some((name) => fields.has(name)) ?? true)
     if (run.some(({ steps }) => steps !== undefined && !fields.has(steps.parameter))) return null
     const lacks = run.flatMap(({ waitsFor = [] }) => waitsFor.filter((name) => !fields.has(name)))
-    if (run.length === sensors.length) return lacks.length === 0 ? this.whole : { ...this.whole, lacks }
+    if (run.length === sensors.length) return { ...this.#wholeWith(fields), lacks }
     if (!takesParts) return null
     const described = this.#describe(run)
-    const same = this.#parts.find(({ mask, missing }) => mask === described.mask && missing === described.missing)
+    const same = this.#parts.find(
+      ({ mask, missing, carried }) => carried.length === 0 && mask === described.mask && missing === described.missing,
+    )
     if (same !== undefined) return { ...same, lacks }
     if (this.#parts.length >= MAX_PARTS || !this.#firesLast(run)) return null
-    const part = { ...described, place: this.#parts.length, table: new Int32Array(this.whole.table.length), lacks }
+    const part = {
+      ...described,
+      place: this.#parts.length,
+      table: new Int32Array(this.whole.table.length),
+      carried: [],
+      lacks,
+    }
     this.#parts.push(part)
+    return part
+  }
+
+  #wholeWith(fields: Fields): Part {
+    const { sensors } = this.#shape
+    const calculating = sensors.filter(({ formula }) => formula !== undefined)
+    const carried = parametersOf({ ...this.#shape, sensors: calculating }).filter((name) => !fields.has(name))
+    if (carried.length === 0) return this.whole
+    const text = carried.join('\n')
+    let part = this.#parts.find((one) => one.carried.join('\n') === text)
+    if (part === undefined) this.#parts.push((part = { ...this.whole, place: this.#parts.length, carried }))
     return part
   }
 

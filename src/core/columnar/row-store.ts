@@ -6,7 +6,7 @@ import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Fields } from './message-fields.ts'
-import { isKept, nextEra, type Era } from './message-eras.ts'
+import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { firingsOf, gateStates } from './possible-firings.ts'
 import {
@@ -58,8 +58,9 @@ export interface SensorCall {
 }
 /** What is asked of a handle here. */
 interface Attached {
-  readonly task: { readonly model: TaskModel }
+  readonly task: { readonly model: TaskModel; readonly state: TaskState }
   readonly offset: number
+  readonly materializedCount: number
 }
 
 /** Of a row whose messages do not all run all of its sensors. */
@@ -295,6 +296,22 @@ export class RowStore {
   /** Whether messages of an era run all sensors. */
   ranAll({ fields }: Era): boolean {
     return this.parts.of(fields)?.missing === 0
+  }
+
+  /** What an indexed row's message lacks and an earlier one had. */
+  carried(row: number, name: string): unknown {
+    const own = row * this.layout.objects
+    const { task, offset, materializedCount } = this.objects[own + HANDLE] as Attached
+    const { streamValidity } = task.model
+    const seen = offset + materializedCount
+    return carriedValue(
+      this.objects[own + ERA] as Era,
+      name,
+      this.clock[0] ?? 0,
+      streamValidity,
+      seen,
+      task.state.streams[0],
+    )
   }
 
   /** What is kept of what came before a firing. */

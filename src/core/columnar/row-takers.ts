@@ -75,7 +75,7 @@ export class RowTakers {
 
   #usual(fields: Fields): TakeOne {
     const part = this.#rows.parts.of(fields)
-    if (part === null || part.missing > 0 || part.lacks.length > 0) return this.#others
+    if (part === null || part.place !== 0 || part.lacks.length > 0) return this.#others
     return this.#code.takeOne(this.#era(fields), this.#others)
   }
 
