@@ -1,7 +1,6 @@
 /** What rows do, as source text: constants of the shape stand in it as they are. */
 import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED, type Accepted } from '../engine/executor.ts'
 import {
-  parametersOf,
   type RowCode,
   type VectorCode,
   type VectorCondition,
@@ -11,6 +10,7 @@ import {
   type TakePart,
 } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
+import { parametersOf } from './read-parameters.ts'
 import type { Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {

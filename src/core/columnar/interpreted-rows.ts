@@ -3,7 +3,8 @@ import type { Message } from '../task/origin.ts'
 import type { Era } from './message-eras.ts'
 import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED } from '../engine/executor.ts'
 import type { Part } from './message-parts.ts'
-import { parametersOf, type RowCode, type RowEvents, type TakeAll, type TakePart, type Values } from './row-code.ts'
+import { parametersOf } from './read-parameters.ts'
+import { type RowCode, type RowEvents, type TakeAll, type TakePart, type Values } from './row-code.ts'
 import {
   AFTER,
   AT_BITS,

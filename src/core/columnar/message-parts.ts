@@ -11,7 +11,7 @@ import type { SensorNode } from '../graph/graph.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 import type { Fields } from './message-fields.ts'
 import { earliestFiring } from './possible-firings.ts'
-import { parametersOf } from './row-code.ts'
+import { parametersOf } from './read-parameters.ts'
 
 export interface Part {
   /** 0: the whole */

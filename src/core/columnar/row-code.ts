@@ -10,8 +10,6 @@ import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { RawData, SensorCall } from './row-store.ts'
-import type { BatchShape } from './batch-shape.ts'
-import { parametersIn } from './sensor-formula.ts'
 
 /** Where a row's message leads: the batch. */
 export interface RowEvents {
@@ -93,13 +91,4 @@ export interface RowCode {
   takeAll(part: Part): TakeAll
   /** Fires what follows from a row's states, by the entry of the table, when its cool-down lets it fire. */
   follow(row: number, what: number, message: Values): void
-}
-
-/** The fields that rows of a shape compare or calculate with. */
-export function parametersOf({ sensors }: BatchShape): readonly string[] {
-  return [
-    ...new Set(
-      sensors.flatMap(({ steps, formula }) => (steps ? [steps.parameter] : formula ? parametersIn(formula) : [])),
-    ),
-  ]
 }

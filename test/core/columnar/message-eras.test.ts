@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
+import { carriedValue, firstEra, keptSince, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
+import type { LiveTask } from '../../../src/core/engine/live-task.ts'
+import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
+import { createEngine, definePlug, VirtualClock, type Message } from '../../../src/index.ts'
+import { rowOf } from '../../support/row-of.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+const TWO: readonly Sensor[] = ['a', 'b'].map((parameter) => {
+  return { label: parameter, resource: 'r', name: 'streamingDataSensor', properties: { parameter, threshold: 10 } }
+})
+const BOTH: Rule = {
+  sensors: TWO,
+  relations: [{ label: 'g', type: 'AND', parentLabels: ['a', 'b'], combinations: [['Above', 'Above']] }],
+  actuators: [{ label: 'act', name: 'act' }],
+  triggers: [{ sourceLabel: 'g', destinationLabel: 'act', statesTrigger: ['TRUE'] }],
+}
+
+/** What a rule does with messages, a second apart; quietly, or while somebody listens. */
+async function played(rule: Rule, messages: readonly Values[], listens: boolean) {
+  const clock = new VirtualClock(0)
+  const fired: string[] = []
+  const act = definePlug({
+    name: 'act',
+    version: '1.0.0',
+    kind: 'actuator',
+    execute: ({ now, streamData }) => void fired.push(JSON.stringify([now, streamData])),
+  })
+  const engine = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
+  if (listens) engine.events$.subscribe(() => undefined)
+  const task = (await engine.start(rule, { id: 't' })) as LiveTask
+  for (const values of messages) {
+    clock.advanceTo(clock.now() + 1000)
+    engine.receive({ resource: 'r', ...values })
+  }
+  const hasRow = rowOf(task) !== undefined
+  const { rows, why } = engine.stats()
+  return { fired, saved: JSON.stringify(task.save()), info: task.info(), hasRow, rows, why }
+}
+
+/** The same both ways; quietly as rows. */
+async function asBoth(rule: Rule, messages: readonly Values[]) {
+  const quiet = await played(rule, messages, false)
+  const { fired, saved } = await played(rule, messages, true)
+  expect({ fired: quiet.fired, saved: quiet.saved }).toEqual({ fired, saved })
+  return quiet
+}
+
+const START = [
+  { a: 1, b: 1 },
+  { a: 2, b: 2 },
+  { a: 3, b: 3 },
+]
+
+describe('a row', () => {
+  // Holds ERA-1
+  it('keeps the state of what a message does not run for any time', async () => {
+    const later = Array.from({ length: 100 }, (_, i) => ({ b: i }))
+    const { fired, hasRow, rows } = await asBoth(BOTH, [...START, { a: 30 }, ...later])
+    expect(hasRow).toBe(true)
+    expect(rows).toBeGreaterThan(100)
+    expect(fired).toHaveLength(89)
+  })
+
+  // Holds ERA-2
+  it('takes a message that runs nothing as no invocation', async () => {
+    const { info, hasRow } = await asBoth(BOTH, [...START, { c: 1 }, { c: 2 }])
+    expect(hasRow).toBe(true)
+    expect(info).toMatchObject({ invocationCount: 3, lastExecutionTime: 3000 })
+  })
+
+  // Holds ERA-3
+  it('finds what a message lacks in an earlier one, for a minute', async () => {
+    const { fired, hasRow } = await asBoth(BOTH, [
+      ...START,
+      { a: 30, b: 30, battery: 5 },
+      ...Array.from({ length: 61 }, () => ({ a: 30, b: 30 })),
+    ])
+    expect(hasRow).toBe(true)
+    expect(fired.filter((text) => text.includes('battery'))).toHaveLength(60)
+  })
+
+  // Holds ERA-4
+  it.each([null, Number.NaN, 'warm'])('leaves for %s, and comes back', async (odd) => {
+    const { hasRow, why } = await asBoth(BOTH, [...START, { a: odd, b: 30 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
+    expect(why.value).toBe(1)
+    expect(hasRow).toBe(true)
+  })
+
+  // Holds PART-1
+  it('leaves when a part would fire before all of it has answered', async () => {
+    const c: Sensor = { ...(TWO[0] as Sensor), label: 'c', properties: { parameter: 'c', threshold: 10 } }
+    const rule: Rule = {
+      ...BOTH,
+      sensors: [...TWO, c],
+      relations: [{ label: 'g', type: 'AND', parentLabels: ['a', 'c'], combinations: [['Above', 'Above']] }],
+    }
+    const whole = [1, 2, 3].map((value) => ({ a: value, b: value, c: 30 }))
+    const { fired, why } = await asBoth(rule, [...whole, { a: 30, b: 30 }])
+    expect(why.fields).toBe(1)
+    expect(fired).toHaveLength(1)
+  })
+
+  // Holds PART-2
+  it('leaves for a part when triggers run its sensors', async () => {
+    const rule: Rule = {
+      ...BOTH,
+      sensors: [TWO[0] as Sensor, { ...(TWO[1] as Sensor), resource: undefined } as unknown as Sensor],
+      triggers: [{ sourceLabel: 'a', destinationLabel: 'b' }, ...(BOTH.triggers ?? [])],
+    }
+    const sensors = (rule.sensors ?? []).map((one) => JSON.parse(JSON.stringify(one)) as Sensor)
+    const { why } = await asBoth({ ...rule, sensors }, [...START, { b: 30 }, { a: 30, b: 30 }])
+    expect(why.fields).toBe(1)
+  })
+})
+
+describe('an era', () => {
+  const table = new FieldsTable(undefined)
+  /** Of messages one after the other, a second apart. */
+  const eraOf = (messages: readonly Message[]): Era => {
+    const [first, ...others] = messages
+    let era = firstEra(table.of(first as Message) ?? expect.fail('no fields'))
+    for (const [i, message] of others.entries()) {
+      const fields = table.of(message) ?? expect.fail('no fields')
+      if (fields !== era.fields) era = nextEra(era, messages[i] as Message, i * 1000, i, fields)
+    }
+    return era
+  }
+  const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
+
+  it('keeps the last message of each field that no later one has', () => {
+    const kept = keptSince(eraOf(said({ a: 1, b: 1 }, { a: 2, b: 2 }, { a: 3 }, { c: 4 }, { c: 5 })), -1)
+    expect(kept.map(({ index, time }) => [index, time])).toEqual([
+      [1, 1000],
+      [2, 2000],
+    ])
+  })
+
+  it('keeps nothing of metrics that come again and again but the others', () => {
+    const many = Array.from({ length: 999 }, (_, i) => ({ [['a', 'b', 'c'][i % 3] ?? '']: i }))
+    expect(keptSince(eraOf(said(...many)), -1).map(({ index }) => index)).toEqual([996, 997])
+  })
+
+  it('gives what was carried until its time is over', () => {
+    const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
+    expect(carriedValue(era, 'a', 500, 1000, -1, null)).toBe(1)
+    expect(carriedValue(era, 'a', 1000, 1000, -1, null)).toBeUndefined()
+    expect(carriedValue(era, 'a', 500, 1000, 0, { values: { a: 7 }, at: 0, carried: null })).toBe(7)
+  })
+
+  it('is of the same fields in any order, and of none for a message with one that is undefined', () => {
+    expect(table.of({ resource: 'r', x: 1, y: 2 })).toBe(table.of({ y: 1, x: 2, resource: 'r' }))
+    expect(table.of({ resource: 'r', x: undefined })).toBeUndefined()
+    expect(table.of(JSON.parse('{"resource":"r","__proto__":1}') as Message)).toBeUndefined()
+  })
+})
