@@ -30,7 +30,7 @@ import {
 } from './row-layout.ts'
 import { keptSince, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
-import { ALL, replay, SILENT, type Progress } from './replay.ts'
+import { ALL, replay, type Progress } from './replay.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
@@ -118,7 +118,7 @@ function materializeTo(
   }
   if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), partly?.prior ?? bits, bits)
   for (const one of kept) {
-    remember({ model: task.model, state: task.state, sink: SILENT, now: one.time, at: one.time }, 0, one.message)
+    remember({ model: task.model, state: task.state, now: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
   }
   return replay(task, message, time, answers(rows, task, row, bits, true), until, counts)

@@ -15,6 +15,7 @@
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
 import type { Stream } from '../task/state.ts'
+import { remember } from '../task/stream.ts'
 import type { Fields } from './message-fields.ts'
 
 /** A message of which something still counts. */
@@ -77,6 +78,25 @@ export function keptSince({ kept }: Era, index: number): readonly KeptMessage[] 
   const list: KeptMessage[] = []
   for (let one = kept; one !== undefined && one.index > index; one = one.older) list.push(one)
   return list.reverse()
+}
+
+/** All that is found at `now`, when a message is the last one; as `carriedValue`. */
+export function carriedValues(
+  era: Era,
+  message: Message,
+  now: number,
+  streamValidity: number,
+  seen: number,
+  stream: Stream | null | undefined,
+): Record<string, unknown> {
+  const streams = [stream ? { ...stream, carried: stream.carried && new Map(stream.carried) } : null]
+  const state = { streams }
+  for (const one of keptSince(era, seen)) {
+    remember({ state, model: { streamValidity }, now: one.time }, 0, one.message)
+  }
+  remember({ state, model: { streamValidity }, now }, 0, message)
+  const carried = [...(streams[0]?.carried ?? [])].filter(([, { until }]) => until > now)
+  return { ...Object.fromEntries(carried.map(([key, { value }]) => [key, value])), ...message }
 }
 
 /** Whether an earlier message has one of these values. */

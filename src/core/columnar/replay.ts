@@ -6,7 +6,7 @@ import type { FiringCounts, Sink, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
 
-export const SILENT: Sink = {
+const SILENT: Sink = {
   event: null,
   detail: null,
   rare: null,

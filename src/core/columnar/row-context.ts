@@ -5,7 +5,7 @@
 import type { GraphNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
-import { carriedValue } from './message-eras.ts'
+import { carriedValue, carriedValues } from './message-eras.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -148,14 +148,6 @@ export class RowContext implements PlugContext, Scope {
     return messageValue(this.#message(), key) ?? this.#carried(key)
   }
 
-  /** Whether something of an earlier message may be in reach. */
-  #mayCarry(): boolean {
-    if (this.#handle !== null) return true
-    const { batch, task } = this.handle()
-    const carried = task.state.streams[0]?.carried
-    return batch.eraOf(this.handle()).kept !== undefined || (carried?.size ?? 0) > 0
-  }
-
   /** A value of an earlier message, unless the message has it as null. */
   #carried(key: string): unknown {
     const value = messageValue(this.#message(), key)
@@ -185,7 +177,13 @@ export class RowContext implements PlugContext, Scope {
   }
 
   get streamData(): Readonly<Record<string, unknown>> {
-    return this.opened === null && !this.#mayCarry() ? { ...this.#message() } : this.#view().streamData
+    if (this.opened !== null || this.#handle !== null) return this.#view().streamData
+    const { batch, task, offset, materializedCount } = this.handle()
+    const era = batch.eraOf(this.handle())
+    const [stream] = task.state.streams
+    const message = this.#message()
+    if (era.kept === undefined && (stream?.carried?.size ?? 0) === 0) return { ...message }
+    return carriedValues(era, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
   }
 
   get rawData(): Readonly<Record<string, NodeData>> {

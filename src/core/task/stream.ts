@@ -5,9 +5,15 @@ import type { Message, Origin } from './origin.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import type { Execution, Stream } from './state.ts'
 
+/** What remembering a message needs of a task. */
+export interface Remembering {
+  readonly state: { readonly streams: (Stream | null)[] }
+  readonly model: Pick<TaskRun['model'], 'streamValidity'>
+  readonly now: number
+}
+
 /** Keeps a message as the newest of its resource. Values that it does not repeat stay for the rest of their time. */
-export function remember(run: TaskRun, place: number, values: Message): void {
-  const { state, model, now } = run
+export function remember({ state, model, now }: Remembering, place: number, values: Message): void {
   const last = state.streams[place]
   if (!last) {
     state.streams[place] = { values, at: now, carried: null }
