@@ -53,7 +53,8 @@ export async function engineCell(workload: Workload, parts: CellParts): Promise<
   }
 }
 
-function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[] {
+/** The rules of a workload with their resources, in the order of the weights. */
+export function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[] {
   const counting = (rule: Rule, weight: number): Rule => {
     return { ...rule, actuators: [{ label: 'count', name: 'count', properties: { weight } }] }
   }
@@ -64,7 +65,8 @@ function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[
   })
 }
 
-function countPlug({ answer, firings }: CellParts) {
+/** The actuator that counts. */
+export function countPlug({ answer, firings }: Pick<CellParts, 'answer' | 'firings'>) {
   const input = { weight: { type: 'integer', mandatory: true } } as const
   const plug = { name: 'count', version: '1.0.0', kind: 'actuator', input } as const
   switch (answer) {

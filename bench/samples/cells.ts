@@ -39,7 +39,7 @@ export async function cellsSample(request: CellsRequest): Promise<CellsSample> {
   const running: Pick<RunningCell, 'handle'> & Partial<RunningCell> =
     who === 'reflexarc'
       ? await engineCell(workload, { ...request, clock, firings })
-      : { handle: limitOf(who, workload, { data, time, clock, firings }) }
+      : { handle: limitOf(who, workload, { events, time, clock, firings }) }
 
   const begun = performance.now()
   const driver = new Driver({ handle: running.handle, waits: false }, events, clock)
