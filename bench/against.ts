@@ -1,7 +1,7 @@
 /** `--against REF`: the working tree beside another state of the code, sample by sample in pairs. */
 import { digits, median } from './figures.ts'
 import type { Line, Section } from './measurement.ts'
-import { checkOut } from './other-checkout.ts'
+import { checkOut } from '../src/bench/other-checkout.ts'
 import { table } from './report.ts'
 import { ROOT } from './rounds.ts'
 
@@ -25,7 +25,7 @@ export async function compare(
   { ref, rounds }: { ref: string; rounds: number },
   progress: (text: string) => void,
 ): Promise<Against> {
-  const other = checkOut(ROOT, ref)
+  const other = checkOut(ROOT, ref, ['bench', 'src/bench'])
   const stop = () => {
     other.remove()
     process.exit(1)

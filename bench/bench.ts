@@ -1,7 +1,7 @@
 /** Measures what was asked for and prints tables or JSON, or compares with another state of the code. */
 import { writeFileSync } from 'node:fs'
 import { againstReport, compare } from './against.ts'
-import { originOf } from './machine.ts'
+import { originOf } from '../src/bench/machine.ts'
 import type { Section } from './measurement.ts'
 import { growthPlot } from './measurements/growth.ts'
 import { measurements } from './measurements/index.ts'

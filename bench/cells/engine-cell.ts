@@ -10,7 +10,7 @@ import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
 import { chainStep } from '../subjects/chain-step.ts'
 import { clockScheduler } from '../subjects/clock-scheduler.ts'
 import type { Workload } from '../workload.ts'
-import { Firings, stampOf, weightOf } from './firings.ts'
+import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
 import { PLANS, type Answer, type CellRow, type Time } from './targets.ts'
 

@@ -10,7 +10,7 @@ import { generatorHere } from '../../src/generate.ts'
 import type { Clock } from '../events.ts'
 import type { ChainWorkload, Workload } from '../workload.ts'
 import { countPlug, rulesOf } from './engine-cell.ts'
-import { weightOf, type Firings } from './firings.ts'
+import { weightOf, type Firings } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
 import type { Time } from './targets.ts'
 

@@ -2,7 +2,7 @@
 import { digits, rate } from '../figures.ts'
 import { lineOf, type Line, type Measurement, type Row, type Scope } from '../measurement.ts'
 import type { CellsSample } from '../samples/cells.ts'
-import { estimate, type Estimate } from '../statistics.ts'
+import { estimate, type Estimate } from '../../src/bench/statistics.ts'
 import { LIMITS } from '../cells/limits.ts'
 import {
   FLOOR,

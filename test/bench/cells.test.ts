@@ -1,7 +1,7 @@
 /** The cells of the bench: limits by hand, the engine and the plain reference say the same of odd messages, too. */
 import { describe, expect, it } from 'vitest'
 import { engineCell } from '../../bench/cells/engine-cell.ts'
-import { Firings, stampOf, weightOf } from '../../bench/cells/firings.ts'
+import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import { limitOf, LIMITS } from '../../bench/cells/limits.ts'
 import { oddEvents, type OddEvent } from '../../bench/cells/odd-events.ts'
 import { expectedFirings } from '../../bench/cells/reference.ts'

@@ -65,6 +65,23 @@ export const WALLS: readonly Wall[] = [
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },
+  // Measures the engine in processes of its own, with the plugs that the command line would load
+  {
+    from: 'src/bench/**',
+    files: ['src/bench/**', 'src/core/**', 'src/kernel/**', 'src/generate.ts', 'src/host/cli/load-plugs.ts'],
+    packages: [
+      'rxjs',
+      'acorn',
+      'node:child_process',
+      'node:fs',
+      'node:os',
+      'node:path',
+      'node:perf_hooks',
+      'node:timers',
+      'node:url',
+    ],
+    pure: false,
+  },
   {
     from: 'src/services/rules/**',
     files: [
