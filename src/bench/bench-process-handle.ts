@@ -1,5 +1,7 @@
 /** The processes of a bench, seen from who starts them: a fresh one for each sample. */
 import { fork } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../kernel/errors.ts'
 import type { BenchAnswer, BenchRequest, BenchSamples } from './request.ts'
@@ -27,7 +29,9 @@ export function sampleInProcess<Request extends BenchRequest>(
   return new Promise((resolve, reject) => {
     // Flags of this process, such as a test runner's hooks, are none of its business.
     const execArgv = ['--expose-gc', ...flags]
-    const child = fork(entry, [], { execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    // All of them load the same modules.
+    const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'reflexarc-bench-compiled'), ...process.env }
+    const child = fork(entry, [], { env, execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     let complaint = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-4000)))
     const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)

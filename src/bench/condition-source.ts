@@ -29,7 +29,7 @@ const LOGICAL: ReadonlyMap<string, string> = new Map([
 
 function ofLogic(logic: unknown, place: Place): Written {
   if (typeof logic !== 'object' || logic === null) return constant(logic)
-  const [entry, ...more] = Object.entries(logic)
+  const [entry, ...more] = Object.entries(logic as Readonly<Record<string, unknown>>)
   if (Array.isArray(logic) || entry === undefined || more.length > 0) return undefined
   const [name, given] = entry
   const operands: readonly unknown[] = Array.isArray(given) ? given : [given]

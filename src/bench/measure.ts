@@ -137,12 +137,12 @@ async function bytesPerMessage(driver: Driver): Promise<number> {
     await driver.run(count)
     return process.memoryUsage().heapUsed - before
   }
-  await collect()
+  collect()
   let count = 64
   while (count < MOST_MESSAGES && (await grown(count)) < ENOUGH_BYTES) count *= 2
   const stretches: number[] = []
   for (let i = 0; i < STRETCHES; i++) {
-    await collect()
+    collect()
     stretches.push((await grown(count)) / count)
   }
   stretches.sort((a, b) => a - b)
