@@ -171,6 +171,7 @@ class RuleBench {
       copies: this.#work.copies,
       rounds: this.#rounds,
       messages: checked.messages,
+      lookedAt: checked.lookedAt,
       unheard: checked.unheard,
       firings: checked.firings,
       limits: checked.limits,
@@ -214,7 +215,7 @@ class RuleBench {
 
   async #latency(rate: number, rounds: number): Promise<LatencySample> {
     // So many messages that one in a thousand is some of them, as far as that does not take too long.
-    const measureMs = Math.min(5000, Math.max(this.#measureMs, 1000, (10_000 / rate) * 1000))
+    const measureMs = Math.min(5000, Math.max(3 * this.#measureMs, (10_000 / rate) * 1000))
     const samples: LatencySample[] = []
     for (let i = 0; i < rounds; i++) {
       this.#tell(`lateness at ${rate} messages a second`)

@@ -47,12 +47,13 @@ export function latencyPlot({ rule, latency }: BenchResult): string {
   })
 }
 
-function headOf({ rule, messages, copies, rounds, firings, unheard, origin }: BenchResult): readonly string[] {
+function headOf({ rule, messages, lookedAt, copies, rounds, firings, unheard, origin }: BenchResult): readonly string[] {
   const { node, machine, date } = origin
   const tasks = copies === 1 ? 'one task' : `${copies.toLocaleString('en')} tasks`
   const lost = unheard === 0 ? '' : `, ${unheard.toLocaleString('en')} of them about nothing of the rule`
+  const fired = `${firings.toLocaleString('en')} ${firings === 1 ? 'firing' : 'firings'} in the first ${lookedAt.toLocaleString('en')}`
   return [
-    `${rule}, ${messages.toLocaleString('en')} messages${lost}, ${tasks}; ${firings.toLocaleString('en')} firings in the first pass of at most 20,000`,
+    `${rule}, ${messages.toLocaleString('en')} messages${lost}, ${tasks}; ${fired}`,
     `Node ${node}, ${machine.cores} cores of ${machine.cpu}, ${date}; ${rounds} rounds of fresh processes, CPU time of the main thread`,
   ]
 }

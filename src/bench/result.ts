@@ -35,8 +35,10 @@ export interface BenchResult {
   readonly rule: string
   readonly copies: number
   readonly rounds: number
-  /** of one pass, copies included; how many of them no task takes; what fired in the first 20,000 */
+  /** of one pass, copies included */
   readonly messages: number
+  /** the first so many were looked at: how many of them no task takes, and how often actuators fired */
+  readonly lookedAt: number
   readonly unheard: number
   readonly firings: number
   readonly limits: CheckSample['limits']
