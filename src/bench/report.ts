@@ -47,7 +47,16 @@ export function latencyPlot({ rule, latency }: BenchResult): string {
   })
 }
 
-function headOf({ rule, messages, lookedAt, copies, rounds, firings, unheard, origin }: BenchResult): readonly string[] {
+function headOf({
+  rule,
+  messages,
+  lookedAt,
+  copies,
+  rounds,
+  firings,
+  unheard,
+  origin,
+}: BenchResult): readonly string[] {
   const { node, machine, date } = origin
   const tasks = copies === 1 ? 'one task' : `${copies.toLocaleString('en')} tasks`
   const lost = unheard === 0 ? '' : `, ${unheard.toLocaleString('en')} of them about nothing of the rule`

@@ -63,8 +63,16 @@ describe('bench', () => {
   })
 
   it.each<[string, string[], string]>([
-    ['a rule that is not there', ['nowhere.json', ...MESSAGES], 'ERROR   nowhere.json: cannot be read: there is no such file'],
-    ['a recording that is not there', [RULE, '--messages', 'nowhere.csv'], 'nowhere.csv: cannot be read: there is no such file'],
+    [
+      'a rule that is not there',
+      ['nowhere.json', ...MESSAGES],
+      'ERROR   nowhere.json: cannot be read: there is no such file',
+    ],
+    [
+      'a recording that is not there',
+      [RULE, '--messages', 'nowhere.csv'],
+      'nowhere.csv: cannot be read: there is no such file',
+    ],
     ['no recording', [RULE], "required option '--messages <file>' not specified"],
     [
       'messages that the rule does not hear',
