@@ -28,3 +28,18 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (keys.length !== Object.keys(right).length) return false
   return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
 }
+
+/** Equal as JSON text: in the order of keys too. `b` is what JSON.parse gives; `a` may be anything. */
+export function haveSameText(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof b !== 'object' || b === null || typeof a !== 'object') return false
+  if (Array.isArray(b)) return Array.isArray(a) && a.length === b.length && b.every((one, i) => haveSameText(a[i], one))
+  return isPlainObject(a) && hasKeysOf(a, b) && Object.keys(b).every((key) => haveSameText(a[key], ownValue(b, key)))
+}
+
+/** Whether they have the same keys in one order. */
+export function hasKeysOf(a: object, b: object): boolean {
+  const keys = Object.keys(a)
+  const wanted = Object.keys(b)
+  return keys.length === wanted.length && keys.every((key, i) => key === wanted[i])
+}

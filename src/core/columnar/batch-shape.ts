@@ -12,6 +12,7 @@
  * SHAPE-5 at most 30 bits of states, of which at most 8 decide gates and triggers
  */
 import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Steps } from '../plug/plug.ts'
 import type { TaskModel } from '../task/run.ts'
 import { earliestFiring } from './possible-firings.ts'
@@ -112,7 +113,7 @@ function isAlways({ source, states, change, policyMs }: TriggerEdge): boolean {
 }
 
 function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefined {
-  const { graph, settings } = model
+  const { graph, properties, settings } = model
   const deciding = decidingSensors(graph)
   const places = new Map<SensorNode, { shift: number; mask: number }>()
   let bits = 0
@@ -128,9 +129,10 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   const constants: number[] = []
   const sensors = order.map((sensor): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
-    const steps = stepsOf(sensor)
+    const steps = stepsOf(sensor, properties)
     if (steps === undefined) {
-      return { slot: sensor.slot, shift, mask, steps, fill: fillSource(sensor.call, (label) => placeOf(order, label)) }
+      const fill = fillSource(properties.of(sensor.call), (label) => placeOf(order, label, properties))
+      return { slot: sensor.slot, shift, mask, steps, fill }
     }
     const states = steps.states.map((state) => sensor.states.indexOf(state))
     const own = { parameter: steps.parameter, constant: constants.length, cuts: steps.cuts.length, states }
@@ -143,8 +145,8 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
 }
 
 /** The position of a sensor that is called. */
-function placeOf(order: readonly SensorNode[], label: string): number | undefined {
-  const place = order.findIndex((sensor) => sensor.label === label && stepsOf(sensor) === undefined)
+function placeOf(order: readonly SensorNode[], label: string, properties: RuleProperties): number | undefined {
+  const place = order.findIndex((sensor) => sensor.label === label && stepsOf(sensor, properties) === undefined)
   return place === -1 ? undefined : place
 }
 
@@ -162,9 +164,10 @@ function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
 }
 
 /** What a plug says of its comparison, when it can be used as it stands. */
-function stepsOf({ call }: SensorNode): Steps | undefined {
-  if (call.constant === undefined) return undefined
-  const steps = call.plug.steps?.(call.constant)
+function stepsOf({ call }: SensorNode, properties: RuleProperties): Steps | undefined {
+  if (!call.isConstant || call.plug.steps === undefined) return undefined
+  const { constant } = properties.peek(call)
+  const steps = constant && call.plug.steps(constant)
   if (steps === undefined) return undefined
   const { parameter, cuts, states } = steps
   const isUsable =

@@ -48,12 +48,13 @@ export function buildModel(
   clocks: Clocks,
   began: ClocksBegan = {},
 ): TaskModel {
-  const { graph, settings } = prepared
+  const { graph, properties, settings } = prepared
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
   // Written out: an object that is spread into another takes more memory, and a fleet has one each.
   return {
     id,
     graph,
+    properties,
     settings,
     resource: prepared.resource,
     resources,
