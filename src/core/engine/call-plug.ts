@@ -74,9 +74,7 @@ function renderedOf(
 ): Record<string, unknown> | undefined {
   const properties = rendered?.[item]
   if (properties === undefined) return undefined
-  return secrets === undefined || secrets.size === 0
-    ? properties
-    : withSecrets(properties, secrets, compiled.uses)
+  return secrets === undefined || secrets.size === 0 ? properties : withSecrets(properties, secrets, compiled.uses)
 }
 
 /** What `execute` gave, as an outcome; a promise of it never rejects. */

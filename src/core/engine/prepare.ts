@@ -257,7 +257,11 @@ function ruleOf(
   return { document: rule, overrides }
 }
 
-function templateOf(input: Template, plugs: PlugRegistry, options: CheckOptions): Pick<Source, 'document' | 'overrides'> {
+function templateOf(
+  input: Template,
+  plugs: PlugRegistry,
+  options: CheckOptions,
+): Pick<Source, 'document' | 'overrides'> {
   const { template, issues } = validateTemplate(input, plugs, options)
   if (template === undefined) throw validationError(`template ${input.name}`, issues)
   const declared = template.variables ?? []

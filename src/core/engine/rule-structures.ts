@@ -46,7 +46,7 @@ const MAX_NAME = 1000
 
 export class RuleStructures<S> {
   readonly #byNodes = new LruCache<string, Structure<S>[]>(MAX_KEYS)
-  #last: Structure<S> | undefined
+  #last: Structure<S> | undefined;
 
   /** What is known of rules like this one, the likeliest first. */
   *like(input: unknown): Generator<Likeness<S>> {

@@ -105,7 +105,10 @@ describe('the defaults of a node', () => {
 
 describe('constant properties', () => {
   it('are finished with defaults and prepared once', () => {
-    const { graph, properties } = compileRule(rule({ sensors: { s: { name: 'picky', properties: { limit: 4 } } } }), plugs)
+    const { graph, properties } = compileRule(
+      rule({ sensors: { s: { name: 'picky', properties: { limit: 4 } } } }),
+      plugs,
+    )
     const { call } = sensorOf(graph, 's')
     const own = properties.of(call)
     expect(call.isConstant).toBe(true)
