@@ -32,14 +32,25 @@ export function sameJson(a: unknown, b: unknown): boolean {
 /** Equal as JSON text: in the order of keys too. `b` is what JSON.parse gives; `a` may be anything. */
 export function haveSameText(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (typeof b !== 'object' || b === null || typeof a !== 'object') return false
-  if (Array.isArray(b)) return Array.isArray(a) && a.length === b.length && b.every((one, i) => haveSameText(a[i], one))
-  return isPlainObject(a) && hasKeysOf(a, b) && Object.keys(b).every((key) => haveSameText(a[key], ownValue(b, key)))
+  if (typeof b !== 'object' || b === null || typeof a !== 'object' || a === null) return false
+  if (Array.isArray(b)) return Array.isArray(a) && areSameTexts(a, b)
+  if (!isPlainObject(a)) return false
+  const keys = Object.keys(a)
+  let i = 0
+  for (const key in b) if (keys[i++] !== key || !haveSameText(a[key], (b as JsonObject)[key])) return false
+  return i === keys.length
+}
+
+function areSameTexts(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < b.length; i++) if (!haveSameText(a[i], b[i])) return false
+  return true
 }
 
 /** Whether they have the same keys in one order. */
 export function hasKeysOf(a: object, b: object): boolean {
   const keys = Object.keys(a)
-  const wanted = Object.keys(b)
-  return keys.length === wanted.length && keys.every((key, i) => key === wanted[i])
+  let i = 0
+  for (const key in b) if (keys[i++] !== key) return false
+  return i === keys.length
 }

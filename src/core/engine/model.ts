@@ -75,7 +75,7 @@ function startOf({ sensors = {} }: ClocksBegan, label: string): number | undefin
 type Bound = Pick<TaskModel, 'resources' | 'resourcePlace' | 'dataPlans' | 'channelPlans'>
 
 function boundTo(resolved: readonly string[], graph: Graph): Bound {
-  const resources = [...new Set(resolved)]
+  const resources = resolved.length < 2 ? resolved : [...new Set(resolved)]
   if (resources.length === resolved.length) {
     const { resourcePlace, dataPlans, channelPlans } = graph
     return { resources: resolved, resourcePlace, dataPlans, channelPlans }

@@ -88,6 +88,6 @@ export class Router<T extends Routed, S extends Source<T>> {
 
   clear(): void {
     this.#waiting.clear()
-    for (const { listeners } of this.#sources.values()) for (const listener of [...listeners]) this.remove(listener)
+    for (const { listeners } of this.#sources.values()) for (const listener of listeners) this.remove(listener)
   }
 }

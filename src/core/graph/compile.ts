@@ -101,8 +101,9 @@ export function compileRule(
   return { graph, properties: new RuleProperties(givenIn(rule), made) }
 }
 
-function withoutProperties<N extends PlugNode>({ properties: _, ...node }: N): Omit<N, 'properties'> {
-  return node
+function withoutProperties<N extends PlugNode>(node: N): Omit<N, 'properties'> {
+  const { properties: _properties, ...rest } = node
+  return rest
 }
 
 class ResourceTable {
