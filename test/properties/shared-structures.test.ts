@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { AppError } from '../../src/kernel/errors.ts'
-import type { CoreEngine } from '../../src/core/engine/engine.ts'
 import { Preparer } from '../../src/core/engine/prepare.ts'
 import type { Prepared } from '../../src/core/engine/prepared.ts'
 import { createRegistry } from '../../src/core/plug/registry.ts'
@@ -286,10 +285,10 @@ describe('a task that rests', () => {
       task: { type: 'reactive' },
       label: 'both',
     })
-    const shown = async (isWatched: boolean) => {
-      const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(5), seed: 1 }) as CoreEngine
-      // Whom somebody watches does not rest.
-      if (isWatched) engine.watch('t').subscribe()
+    const shown = async (isHeard: boolean) => {
+      const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(5), seed: 1 })
+      // Whom somebody hears does not rest.
+      if (isHeard) engine.events({ tasks: ['t'] }).subscribe()
       const task = await engine.start(rule, { id: 't', resource: 'r' })
       const look = () => [task.status, task.info(), task.save(), task.node('warm'), task.explain('siren')]
       const looks = [look(), look()]

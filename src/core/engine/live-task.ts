@@ -32,7 +32,6 @@ import { TaskHooks, type SharedHooks } from './task-hooks.ts'
 import { TaskLane, type LaneHost, type LaneOwner } from './task-lane.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
-import type { Listener as Watcher } from './watches.ts'
 
 /** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks, LaneHost {
@@ -84,11 +83,11 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Somebody watches this very task, or nobody does any more: null. A watched task goes the full way. */
-  watch(watcher: Watcher | null): void {
+  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
+  listen(types: number): void {
     this.#executor?.detach()
     this.#wake()
-    this.caller.watch(watcher)
+    this.caller.listen(types)
   }
 
   get name(): string {
@@ -177,7 +176,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
-    this.#executor?.detach()
+    this.executor.tookPlain(messages, sent)
+    this.executor.detach()
     const lane = this.#awake()
     if (messages.length === 1) lane?.arriveData(now, messages, sent)
     else {
