@@ -34,6 +34,7 @@ import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
+import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
@@ -107,9 +108,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       rows.objects[place + PLUG] = call.plug
       rows.objects[place + PROPERTIES] = prepared === undefined ? constant : undefined
     }
-    for (const [i, { slot, steps }] of rows.shape.sensors.entries()) {
-      if (steps !== undefined) continue
-      const { call } = graph.sensors[slot] as SensorNode
+    for (const [i, sensor] of rows.shape.sensors.entries()) {
+      if (!isCalled(sensor)) continue
+      const { call } = graph.sensors[sensor.slot] as SensorNode
       rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call, properties.of(call))
     }
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
