@@ -36,7 +36,7 @@ export function limitOf(name: LimitName, workload: Workload, parts: LimitParts):
   const { events, clock, firings, time } = parts
   const preparer = new Preparer(createRegistry([...builtins, countPlug({ answer: 'nothing', firings })]))
   const rules = rulesOf(workload)
-  const tasks = rules.map(({ rule, resource }) => ({ resource, ...prepared(preparer.prepare(rule, { resource })) }))
+  const tasks = rules.map(({ rule, resource }) => ({ resource, rule: preparer.prepare(rule, { resource }) }))
   const generate = generatorHere()
   if (generate === undefined) throw new Error('a limit is generated code, which this process may not make')
   const limits = limitsOf(tasks, events, generate)
@@ -46,10 +46,6 @@ export function limitOf(name: LimitName, workload: Workload, parts: LimitParts):
   const weights = Int32Array.from(rules, (_, i) => weightOf(i))
   const now = time === 'machine' ? Date.now : () => clock.now
   return limit.open({ act: (task) => firings.add(weights[task] as number), now })
-}
-
-function prepared({ graph, settings }: ReturnType<Preparer['prepare']>) {
-  return { graph, settings }
 }
 
 /** One loop, no function per sensor. */

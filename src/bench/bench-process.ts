@@ -11,7 +11,7 @@ import { actuatorFiring, engineDriven, limitAt, limitDriven, listenedTo, tasksOf
 
 /** messages that the limit and the engine are compared over */
 const LOOKED_AT = 20_000
-const MOST_NAMES = 5
+const MAX_NAMES = 5
 
 process.once('message', (request: BenchRequest) => void answer(request))
 // Whoever asked is gone.
@@ -68,7 +68,7 @@ async function check(work: BenchWork, plugs: Awaited<ReturnType<typeof loadPlugs
     at.stamp = stampOf(i)
     if (!engine.isHeard(cursor.message, cursor.time)) {
       unheard++
-      if (others.size < MOST_NAMES) others.add(cursor.message.resource)
+      if (others.size < MAX_NAMES) others.add(cursor.message.resource)
     }
     if (engine.open > 0) await engine.settled()
   }

@@ -61,9 +61,9 @@ export interface Against {
   readonly entry?: string
 }
 
-const MOST_MESSAGES = 500_000
-const MOST_COPIES = 100_000
-const MOST_ROUNDS = 1000
+const MAX_MESSAGES = 500_000
+const MAX_COPIES = 100_000
+const MAX_ROUNDS = 1000
 const FASTEST_RATE = 100_000
 const LATENCY_ROUNDS = 3
 
@@ -100,8 +100,8 @@ function checkOptions(rule: Rule | Template, options: BenchRuleOptions): void {
     if (!Number.isInteger(value) || value < 1 || value > most)
       problems.push(`${name} is ${value}; give a whole number from 1 to ${most}`)
   }
-  whole('copies', copies, MOST_COPIES)
-  whole('rounds', rounds, MOST_ROUNDS)
+  whole('copies', copies, MAX_COPIES)
+  whole('rounds', rounds, MAX_ROUNDS)
   if (!(seconds > 0 && seconds <= 60)) problems.push(`seconds is ${seconds}; give more than 0 and at most 60`)
   if (rate !== undefined && !(rate >= 1 && rate <= 1e7)) problems.push(`rate is ${rate}; give 1 to 10,000,000 a second`)
   if (failOver !== undefined && !(failOver >= 0 && failOver < 1))
@@ -116,7 +116,7 @@ function checkOptions(rule: Rule | Template, options: BenchRuleOptions): void {
 async function writeMessages(file: string, messages: Iterable<Message> | AsyncIterable<Message>): Promise<void> {
   const lines: string[] = []
   for await (const message of messages) {
-    if (lines.length >= MOST_MESSAGES) break
+    if (lines.length >= MAX_MESSAGES) break
     lines.push(JSON.stringify({ ...message, timestamp: instantOf(message, lines.length + 1) }))
   }
   if (lines.length === 0) throw new AppError('VALIDATION', 'there is no message to measure with')

@@ -20,6 +20,7 @@ import {
   type TriggerEdge,
 } from '../core/graph/graph.ts'
 import { decide } from '../core/graph/relations.ts'
+import type { RuleProperties } from '../core/graph/rule-properties.ts'
 import type { SharedSettings } from '../core/rule/settings.ts'
 import { conditionSource } from './condition-source.ts'
 import type { MessageFacts } from './message-facts.ts'
@@ -47,13 +48,20 @@ export interface NoLimit {
 /** Settings that decide what a message does. */
 export type LimitSettings = Pick<SharedSettings, 'type' | 'resetObservations' | 'gatesNeedFullObservation'>
 
-export function limitSource(graph: Graph, settings: LimitSettings, facts: MessageFacts): LimitSource | NoLimit {
+export function limitSource(rule: LimitRule, facts: MessageFacts): LimitSource | NoLimit {
   try {
-    return new LimitWriter(graph, settings, facts).write()
+    return new LimitWriter(rule, facts).write()
   } catch (error) {
     if (error instanceof Refused) return { reason: error.message }
     throw error
   }
+}
+
+/** A rule that is ready to start, as far as its limit needs it. */
+export interface LimitRule {
+  readonly graph: Graph
+  readonly properties: RuleProperties
+  readonly settings: LimitSettings
 }
 
 class Refused extends Error {}
@@ -70,6 +78,7 @@ interface Written {
 
 class LimitWriter {
   readonly #graph: Graph
+  readonly #properties: RuleProperties
   readonly #settings: LimitSettings
   readonly #facts: MessageFacts
   readonly #parameters: string[] = []
@@ -79,8 +88,9 @@ class LimitWriter {
   /** by sensor: the parameters that make it run */
   readonly #reads = new Map<SensorNode, readonly string[]>()
 
-  constructor(graph: Graph, settings: LimitSettings, facts: MessageFacts) {
+  constructor({ graph, properties, settings }: LimitRule, facts: MessageFacts) {
     this.#graph = graph
+    this.#properties = properties
     this.#settings = settings
     this.#facts = facts
   }
@@ -144,9 +154,10 @@ class LimitWriter {
     ) {
       throw new Refused(`the sensor ${label} does more than to look at each message`)
     }
-    const steps = call.constant && call.plug.steps?.(call.constant)
+    const { constant } = this.#properties.peek(call)
+    const steps = constant && call.plug.steps?.(constant)
     if (steps !== undefined) return this.#steps(sensor, steps)
-    const { plug, constant } = call
+    const { plug } = call
     const condition = plug.name === 'condition' ? conditionSource(constant?.['condition']) : undefined
     if (condition === undefined)
       throw new Refused(`the sensor ${label} is a ${plug.name}, which is more than a comparison`)

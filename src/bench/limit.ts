@@ -1,15 +1,13 @@
 /** The limit of some tasks: the generated loop over their rules, ready to take messages. */
 import type { Generate } from '../core/engine/executor.ts'
-import type { Graph } from '../core/graph/graph.ts'
 import type { Message } from '../core/task/origin.ts'
-import { limitSource, type LimitSettings, type LimitSource, type NoLimit } from './limit-source.ts'
+import { limitSource, type LimitRule, type LimitSource, type NoLimit } from './limit-source.ts'
 import { MessageFacts } from './message-facts.ts'
 
-/** A task as the limit knows it: one graph for tasks of one rule. */
 export interface LimitTask {
   readonly resource: string
-  readonly graph: Graph
-  readonly settings: LimitSettings
+  /** tasks of one rule have the same properties */
+  readonly rule: LimitRule
 }
 
 export interface LimitCalls {
@@ -38,11 +36,11 @@ export function limitsOf(
   generate: Generate,
 ): readonly Limit[] | NoLimit {
   const facts = new MessageFacts(messages)
-  const known = new Map<Graph, LimitSource | NoLimit>()
+  const known = new Map<LimitRule['properties'], LimitSource | NoLimit>()
   const sources: LimitSource[] = []
-  for (const { graph, settings } of tasks) {
-    const source = known.get(graph) ?? limitSource(graph, settings, facts)
-    known.set(graph, source)
+  for (const { rule } of tasks) {
+    const source = known.get(rule.properties) ?? limitSource(rule, facts)
+    known.set(rule.properties, source)
     if ('reason' in source) return source
     sources.push(source)
   }

@@ -8,7 +8,7 @@ import type { Driven } from './subject.ts'
 /** ms of CPU time before anything counts */
 const WARM_UP_MS = 300
 /** calls of plugs that may be open before the next message waits for them, well below what a task lets wait */
-const MOST_OPEN = 256
+const MAX_OPEN = 256
 /** ms after which the loop gets a turn while messages are waited for */
 const TURN_MS = 5
 
@@ -37,7 +37,7 @@ export class Driver {
     const driven = this.#driven
     const until = this.taken + count
     while (this.taken < until) {
-      while (this.taken < until && driven.open < MOST_OPEN) this.take()
+      while (this.taken < until && driven.open < MAX_OPEN) this.take()
       if (driven.open > 0) await driven.settled()
     }
   }
@@ -124,7 +124,7 @@ class CollectorWatch {
 }
 
 const STRETCHES = 9
-const MOST_MESSAGES = 65_536
+const MAX_MESSAGES = 65_536
 /** bytes of a stretch that are well above what reading the heap takes, and well below what starts a collection */
 const ENOUGH_BYTES = 200_000
 
@@ -139,7 +139,7 @@ async function bytesPerMessage(driver: Driver): Promise<number> {
   }
   collect()
   let count = 64
-  while (count < MOST_MESSAGES && (await grown(count)) < ENOUGH_BYTES) count *= 2
+  while (count < MAX_MESSAGES && (await grown(count)) < ENOUGH_BYTES) count *= 2
   const stretches: number[] = []
   for (let i = 0; i < STRETCHES; i++) {
     collect()
@@ -172,7 +172,7 @@ export async function measureLatency(
     const due = Math.min(total, Math.floor((now - begun) / apart) + 1)
     while (taken < due) {
       driver.take()
-      if (driven.open >= MOST_OPEN) await driven.settled()
+      if (driven.open >= MAX_OPEN) await driven.settled()
       const late = performance.now() - begun - taken * apart
       histogram.record(Math.max(1, Math.round(late * 1e6)))
       taken++

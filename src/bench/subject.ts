@@ -137,12 +137,12 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
       variables: { ...work.variables },
       ...(resource !== undefined && { resource }),
     })
-    const { graph, settings } = prepared
+    const { graph } = prepared
     actuators = new Map(graph.actuators.map(({ label, slot }) => [label, slot]))
     const [first, ...more] = await resolveResources(`task-${copy}`, prepared, {})
     if (first === undefined || more.length > 0)
       return { limits: { reason: 'its nodes are about several resources' }, actuators }
-    tasks.push({ resource: first, graph, settings })
+    tasks.push({ resource: first, rule: prepared })
   }
   const generate = generatorHere()
   if (generate === undefined) return { limits: { reason: 'this process may not make code of text' }, actuators }

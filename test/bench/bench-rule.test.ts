@@ -1,5 +1,5 @@
 /** A bench of a rule, in real processes that measure next to nothing: what comes out, and what is refused. No test asks how fast. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { benchReport, benchRule, latencyPlot, type BenchResult } from '../../src/bench/index.ts'
@@ -56,7 +56,7 @@ describe('benchRule', () => {
     const plugs = join(workspace.path, 'plugs.ts')
     writeFileSync(
       plugs,
-      `import { writeFileSync } from 'node:fs'
+      `import { readFileSync, writeFileSync } from 'node:fs'
        import { definePlug } from '${join(root, 'src/plug.ts')}'
        export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuator', acts: true,
          execute() { throw new Error('it was called') } })
@@ -66,6 +66,60 @@ describe('benchRule', () => {
     const acting: Rule = { ...rule, actuators: [{ label: 'act', name: 'shout' }] }
     const result = await benchRule(acting, { ...quick, listen: ['none'], plugs: [plugs] })
     expect(result.lines.find(({ name }) => name === 'none')?.samples[0]?.ways?.why.answer).toBe(0)
+  })
+
+  // Holds BENCHRULE-1
+  it('takes each sample in a process of its own, round by round over all lines', async () => {
+    using workspace = new Workspace({})
+    const started = join(workspace.path, 'started')
+    const plugs = join(workspace.path, 'plugs.ts')
+    writeFileSync(
+      plugs,
+      `import { appendFileSync } from 'node:fs'
+       import { definePlug } from '${join(root, 'src/plug.ts')}'
+       appendFileSync('${started}', process.pid + '\\n')
+       export const quiet = definePlug({ name: 'quiet', version: '1.0.0', kind: 'actuator', execute() {} })`,
+    )
+    const told: string[] = []
+    await benchRule(rule, {
+      ...quick,
+      rounds: 2,
+      listen: ['none', 'all'],
+      plugs: [plugs],
+      onProgress: (_, what) => told.push(what),
+    })
+    expect(told.filter((what) => what.startsWith('round'))).toEqual([
+      'round 1 of 2: loop',
+      'round 1 of 2: none',
+      'round 1 of 2: all',
+      'round 2 of 2: all',
+      'round 2 of 2: none',
+      'round 2 of 2: loop',
+    ])
+    const processes = readFileSync(started, 'utf8').trim().split('\n')
+    expect(processes).toHaveLength(told.length)
+    expect(new Set(processes).size).toBe(told.length)
+  })
+
+  // Holds BENCHRULE-2
+  it('has no share of a loop that fires something else than the engine', async () => {
+    using workspace = new Workspace({})
+    const plugs = join(workspace.path, 'plugs.ts')
+    writeFileSync(
+      plugs,
+      `import { definePlug } from '${join(root, 'src/plug.ts')}'
+       export const liar = definePlug({ name: 'liar', version: '1.0.0', kind: 'sensor', states: ['No', 'Yes'],
+         steps: () => ({ parameter: 't', cuts: [90], states: ['No', 'No', 'Yes'] }),
+         execute: (context) => (context.streamValue('t') > 80 ? 'Yes' : 'No') })`,
+    )
+    const lying: Rule = {
+      ...rule,
+      sensors: [{ label: 'hot', name: 'liar', resource: '$', properties: {} }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'act', statesTrigger: ['Yes'] }],
+    }
+    const { limits, lines } = await benchRule(lying, { ...quick, listen: ['none'], plugs: [plugs] })
+    expect(limits).toEqual({ reason: 'the loop made of it fired 29 times where the engine fired 39 times' })
+    expect(lines.map(({ name, ofLimit }) => [name, ofLimit])).toEqual([['none', undefined]])
   })
 
   it('samples another state in the same rounds, and equal code beside it', async () => {

@@ -42,8 +42,7 @@ async function byEngine(rules: readonly (readonly [Rule, string])[], messages: r
 function limitsFor(rules: readonly (readonly [Rule, string])[], messages: readonly Message[]) {
   const preparer = new Preparer(registry)
   const tasks = rules.map(([rule, resource]) => {
-    const { graph, settings } = preparer.prepare(rule, { resource })
-    return { resource, graph, settings }
+    return { resource, rule: preparer.prepare(rule, { resource }) }
   })
   return { limits: limitsOf(tasks, messages, generate), tasks }
 }
@@ -59,7 +58,7 @@ function byLimits(
     const firings: string[] = []
     let at = 0
     const take = limit.open({
-      act: (task, slot) => firings.push(`${at}:${task}:${tasks[task]?.graph.actuators[slot]?.label}`),
+      act: (task, slot) => firings.push(`${at}:${task}:${tasks[task]?.rule.graph.actuators[slot]?.label}`),
       now: () => at * STEP_MS,
     })
     for (const message of messages) {
@@ -131,6 +130,7 @@ const messages = kinds.chain(({ missing, holes }) => {
 })
 
 describe('the limit of a rule', () => {
+  // Holds LIMIT-1
   it('fires what the engine fires, at the same messages', async () => {
     let made = 0
     await fc.assert(
