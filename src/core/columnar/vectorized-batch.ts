@@ -205,7 +205,7 @@ export class VectorizedBatch {
   #fireAt(i: number): boolean {
     this.#reached = i + 1
     this.#fired[i] = firedAgain(this.#fired[i] ?? 0, this.#newest)
-    const plug = this.#onlyPlug ?? this.#plugs[i]
+    const plug = (this.#onlyPlug ?? this.#plugs[i]) as Plug
     return this.#batch.fireNext(this.#rowAt[i] ?? 0, plug, this.#properties[i] as Values)
   }
 
