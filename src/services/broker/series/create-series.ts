@@ -1,14 +1,15 @@
 /** Time series of one tenant. */
 import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
+import { SampleReader } from '../../../series/sample-reader.ts'
+import { MAX_TIME } from '../../../series/times.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
 import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
 import { groupRows, type Rows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
-import { SampleReader } from './sample-reader.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
-import { MAX_TIME, readTimeOrAge } from './time-range.ts'
+import { readTimeOrAge } from './time-range.ts'
 import { type UncheckedRequest, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
 
 /** points of one answer */

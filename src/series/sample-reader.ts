@@ -1,7 +1,7 @@
 /** Reads samples in pages, so that memory does not grow with their number. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Bucket, Sample, Series } from '../../../storage/contract.ts'
-import { MAX_TIME } from './time-range.ts'
+import { AppError } from '../kernel/errors.ts'
+import type { Bucket, Sample, Series } from '../storage/contract.ts'
+import { MAX_TIME } from './times.ts'
 
 /** Whose samples, and in which range; both ends are included. */
 export interface Span {
