@@ -73,6 +73,14 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postSensorVersion: CALL,
   postAction: LOG_CALL,
   postActionVersion: LOG_CALL,
+  postQueryData: {
+    resource: 'boiler-1',
+    metric: 'temperature',
+    aggregation: 'mean',
+    freq: 'PT1H',
+    window: 'P1D',
+    interpolation: { method: 'linear' },
+  },
   postAlarms: { type: 'OVERHEATED', text: 'The boiler is hot', severity: 'MAJOR', source: { id: 'boiler-1' } },
   putAlarm: { status: 'ACKNOWLEDGED', assignee: 'anna' },
   postAlarmBatch: {

@@ -2,7 +2,7 @@
  * Days, weeks and months of a zone's calendar, by number from 1970 on. A day has 23 or 25 hours where clocks change; weeks
  * begin on Mondays.
  */
-import { IANAZone } from 'luxon'
+import { FixedOffsetZone, IANAZone, type Zone } from 'luxon'
 
 /** `count` units together, counted from the first one of 1970: two months are January and February, March and April ... */
 export interface PeriodUnit {
@@ -68,13 +68,18 @@ function changeIn(early: number, late: number, zone: string): number {
 
 /** ms east of UTC. */
 export function offsetMs(time: number, zone: string): number {
-  const minutes = IANAZone.create(zone).offset(time)
+  const minutes = zoneOf(zone).offset(time)
   // beyond what dates can hold there are no zones
   return Number.isFinite(minutes) ? Math.round(minutes * 60_000) : 0
 }
 
+/** `zone`: an IANA name, or an offset such as `UTC+05:30`. */
+function zoneOf(zone: string): Zone {
+  return /^UTC[+-]/.test(zone) ? FixedOffsetZone.parseSpecifier(zone) : IANAZone.create(zone)
+}
+
 /** Of instants in order. */
-export function lastAtOrBefore(labels: readonly number[], time: number): number | undefined {
+export function lastAtOrBefore(labels: ArrayLike<number>, time: number): number | undefined {
   let [low, high] = [0, labels.length]
   while (low < high) {
     const middle = (low + high) >> 1

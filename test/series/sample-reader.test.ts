@@ -49,7 +49,7 @@ describe.each(media)('three resources with a sample at each time, over several p
   it('are refused above the bound, exactly', async () => {
     const readAll = async (most: number): Promise<number> => {
       let count = 0
-      for await (const samples of new SampleReader(store.series, most).slices(SPAN)) count += samples.length
+      for await (const samples of new SampleReader(store.series, { most }).slices(SPAN)) count += samples.length
       return count
     }
     expect(await readAll(24_000)).toBe(24_000)
