@@ -1,5 +1,13 @@
 /** A sensor that carries out a time series query, and tells where its value lies between thresholds. */
-import { AppError, definePlug, type Plug, problemsOfIssues, type QueryPort, requireService } from '../../src/plug.ts'
+import {
+  AppError,
+  definePlug,
+  type Plug,
+  problemsOfIssues,
+  type QueryPort,
+  requireService,
+  resourceOf,
+} from '../../src/plug.ts'
 
 type Answer = Awaited<ReturnType<QueryPort['execute']>>
 
@@ -15,16 +23,17 @@ export function executeQueryPlug(queries?: QueryPort): Plug {
     parameters: [],
     states: ['Collected', 'Not Collected', 'Below', 'In Range', 'Above'],
     input: {
-      name: { type: 'string', description: 'name of a stored query; or give query', example: 'boiler-means' },
+      name: { type: 'string', description: 'name of a stored query', example: 'boiler-means' },
       query: {
         type: 'object',
-        description: 'the query itself; or give name',
+        description: 'the query itself, in the place of a stored one',
         example: { resource: 'boiler-1', metric: 'temperature', aggregation: 'mean', freq: 'PT1H', periods: 24 },
       },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose series, for those that name no resource themselves',
+        description:
+          'whose series, in the place of the resource of the query; that of the node or task when neither names one',
         example: 'boiler-1',
       },
       column: {
@@ -56,23 +65,26 @@ export function executeQueryPlug(queries?: QueryPort): Plug {
       values: { type: 'array', description: 'rows of time and value; with output column' },
       messages: { type: 'array', description: 'what the query service had to say' },
     },
-    check({ name, query, low, high }) {
+    check({ query, low, high }) {
       if (low !== undefined && high !== undefined && low > high) {
         return [{ property: 'low', message: `low is ${low}, and high is ${high}`, suggestion: 'exchange them' }]
       }
-      if (name !== undefined && query !== undefined) {
-        return [{ property: 'query', message: 'stands beside name', suggestion: 'leave out one of the two' }]
-      }
       return query !== undefined && queries?.check ? problemsOfIssues(queries.check(query), 'query') : []
     },
-    async execute({ properties, now }) {
+    async execute(context) {
+      const { properties, now, node, task } = context
       const { name, query, resource, column, cell, output, low, high } = properties
+      const taskResource = node.RESOURCE ?? task.RESOURCE ?? ''
       const port = requireService(queries, 'queries')
-      if ((name === undefined) === (query === undefined)) {
-        throw new AppError('PLUG_FAILED', 'give the name of a stored query, or a query, and not both')
+      const source = query === undefined ? { stored: name ?? '' } : { query }
+      if (query === undefined && name === undefined) {
+        throw new AppError('PLUG_FAILED', 'give the name of a stored query, or a query')
       }
-      const source = name === undefined ? { query: query ?? {} } : { stored: name }
-      const answer = await port.execute(source, { now, ...(resource !== undefined && { resource }) })
+      const answer = await port.execute(source, {
+        now,
+        ...(resource !== undefined && { resource: resourceOf(context) }),
+        ...(taskResource !== '' && { taskResource }),
+      })
       const place = placeOf(answer, column)
       const values = answer.rows.map((row): readonly [number, unknown] => [row[0], row[place + 1]])
       const known = values.filter(([, value]) => value !== null && value !== undefined)

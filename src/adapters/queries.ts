@@ -25,13 +25,14 @@ const PAGE = 100
  */
 export function queryPort(tenant: string, queries: () => QueriesService | undefined): QueryPort {
   return {
-    execute: async (source, { now, resource }) => {
+    execute: async (source, { now, resource, taskResource }) => {
       const service = queries()
       if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
       const { data, messages } = await service.as({ tenant, user: ENGINE }).execute(source, {
         now: now + 1,
         overrides: { ...LAYOUT, ...(resource !== undefined && { resource }) },
         action: 'plug executeQuery',
+        ...(taskResource !== undefined && { resource: taskResource }),
       })
       const [set] = data
       const { columns = [], data: rows } = set as RowSet

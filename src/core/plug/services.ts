@@ -105,11 +105,12 @@ export interface DataPort {
 export interface QueryPort {
   /**
    * Carries out a stored query or one that is given, relative to `now`, the time of the task in epoch ms: nothing that is
-   * later is seen. `resource`: for series that name none. Each row has its time and a value for each column, or null.
+   * later is seen. `resource` takes the place of the query's own, `taskResource` counts where the query has none. Each row
+   * has its time and a value for each column, or null.
    */
   execute(
     source: { readonly stored: string } | { readonly query: PlainObject },
-    options: { readonly now: number; readonly resource?: string },
+    options: { readonly now: number; readonly resource?: string; readonly taskResource?: string },
   ): Promise<{
     readonly columns: readonly PlainObject[]
     readonly rows: readonly (readonly [time: number, ...values: unknown[]])[]

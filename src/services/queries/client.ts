@@ -37,8 +37,10 @@ export function queriesClient(http: Http): QueriesApi {
 }
 
 function requestOf(source: QuerySource, options: ExecuteOptions): [Method, string, Ask] {
-  const { overrides, signal, explain, now } = options
-  if (now !== undefined) throw new AppError('VALIDATION', 'now cannot be told from outside; leave it out')
+  const { overrides, signal, explain, now, resource } = options
+  if (now !== undefined || resource !== undefined) {
+    throw new AppError('VALIDATION', 'now and resource are for rules alone; leave them out, or override the query')
+  }
   const ask: Ask = { query: { ...overrides, ...(explain === true && { explain }) }, ...(signal && { signal }) }
   if ('stored' in source) return ['GET', pathOf`/data/query/${source.stored}`, ask]
   return ['POST', '/data/query', { ...ask, body: source.query }]

@@ -60,6 +60,8 @@ export type Overrides = Readonly<Record<string, string | number | boolean | read
 export interface ExecuteOptions {
   /** they take the place of members of the query; those that name none are passed over */
   readonly overrides?: Overrides
+  /** whose series a query is about, where it names no resource at its top */
+  readonly resource?: string
   /** stops what is under way when it aborts */
   readonly signal?: AbortSignal
   /** with `explain` in the result */

@@ -22,7 +22,7 @@ describe('a query that is wrong', () => {
         data: [{ aggregation: 'percentile(1.5)' }, { interpolation: { method: 'x', limit: 0 } }],
       },
       [
-        '/aggregation <- "avg" is no aggregation (give one of first',
+        '/aggregation <- "avg" is no aggregation (give one of mean',
         '/interpolation <- "smooth" is no interpolation (give the name of a method',
         '/data/0/aggregation <- "percentile(1.5)" is no aggregation',
         '/data/1/interpolation/method <- "x" is no interpolation method (give one of pad',

@@ -1,6 +1,6 @@
 /** One execution of a query, from what was asked to its result. */
 import { AppError } from '../../../kernel/errors.ts'
-import type { Json, JsonObject } from '../../../kernel/json.ts'
+import { isPlainObject, ownValue, type Json, type JsonObject } from '../../../kernel/json.ts'
 import { refuse, makeIssue } from '../../../kernel/issues.ts'
 import type { Store } from '../../../storage/contract.ts'
 import type {
@@ -52,9 +52,9 @@ export async function begin(
   options: ExecuteOptions,
 ): Promise<Run> {
   const began = performance.now()
-  const { overrides, signal, now: asked } = options
+  const { overrides, signal, now: asked, resource } = options
   const at = asked ?? now()
-  const plan = readQuery({ query, ...(overrides && { overrides }), now: at })
+  const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
   const { columns, notes } = await expand(plan.series, tenant, resources())
   if (plan.render.upload && new Set(columns.map(ownerOf)).size > 1) {
     throw refuse('the query', [
@@ -69,6 +69,12 @@ export async function begin(
   const messages = (): readonly QueryMessage[] =>
     [...told, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
   return { plan, columns, execution, batches: reading(execution), messages, planTook: performance.now() - began }
+}
+
+function aboutResource(query: unknown, resource: string | undefined): unknown {
+  if (resource === undefined || !isPlainObject(query)) return query
+  const isAbout = ['resource', 'resources'].some((name) => ownValue(query, name) !== undefined)
+  return isAbout ? query : { ...query, resource }
 }
 
 export async function resultOf(run: Run, isExplained: boolean): Promise<QueryResult> {

@@ -22,6 +22,7 @@ const ResultSchema = Type.Object(
     messages: Type.Array(MessageSchema),
     query: Type.Object({}, { additionalProperties: true, description: 'as it was executed' }),
     data: Type.Array(Type.Unknown({ description: 'one data set, in the layout of the render mode' })),
+    api_version: Type.Optional(Type.String({ description: 'is passed over' })),
     explain: Type.Optional(Type.Object({}, { additionalProperties: true })),
   },
   { title: 'Result of a query' },
@@ -37,8 +38,6 @@ const PARAMETERS: Record<string, TSchema> = {
 }
 const shared = {
   query: PARAMETERS,
-  // parameters of clients that say nothing of the query
-  otherQuery: /./,
   produces: ['application/json', CSV_MEDIA_TYPE, NDJSON_MEDIA_TYPE, ARROW_MEDIA_TYPE],
   answers: { 200: ResultSchema },
 } as const
