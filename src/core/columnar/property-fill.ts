@@ -59,7 +59,7 @@ export function toFill({ plug, properties: { direct } }: PlugCall): Record<strin
 }
 
 /** Whether a finish would change nothing of the fixed properties, nor add to them. */
-function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
+export function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
   const { properties } = finishProperties(plug, fixed, new Set(reads.map(({ property }) => property)))
   if (properties === undefined) return false
   const keys = Object.keys(properties)
