@@ -90,18 +90,31 @@ function fillGaps(cells: Cell[], known: readonly number[], limit: number, filler
     const behind = gap.right ?? cells.length
     const filler = gap.left === undefined ? before : gap.right === undefined ? after : between
     if (filler === 'not' || first >= behind) continue
-    const isFromRight = fromRight || (gap.left === undefined && gap.right !== undefined && before !== between)
-    const start = isFromRight ? Math.max(first, behind - limit) : first
     const of = filler(gap)
-    for (let i = start; i < Math.min(behind, start + limit); i += 1) {
-      // a text between numbers is no gap
-      if (cells[i] !== null) continue
-      const value = of(i)
-      cells[i] = value
-      if (value !== null) filled += 1
+    for (const [start, end] of missingRuns(cells, first, behind)) {
+      // before the first known value, what is next to it counts first
+      const isFromRight = fromRight || (start === 0 && gap.left === undefined && before !== between)
+      const from = isFromRight ? Math.max(start, end - limit) : start
+      for (let i = from; i < Math.min(end, from + limit); i += 1) {
+        const value = of(i)
+        cells[i] = value
+        if (value !== null) filled += 1
+      }
     }
   }
   return filled
+}
+
+/** Begin and end of what is missing in a row: a text between numbers is no gap. */
+function missingRuns(cells: readonly Cell[], first: number, behind: number): readonly (readonly [number, number])[] {
+  const runs: (readonly [number, number])[] = []
+  for (let i = first; i < behind; i += 1) {
+    if (cells[i] !== null) continue
+    const start = i
+    while (i < behind && cells[i] === null) i += 1
+    runs.push([start, i])
+  }
+  return runs
 }
 
 function always(cell: Cell): () => Cell {
