@@ -104,6 +104,7 @@ export const WALLS: readonly Wall[] = [
       'src/services/<1>/**',
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
+      'src/series/**',
       'src/effects/**',
       'src/jobs/**',
       'src/machine/**',
@@ -112,6 +113,13 @@ export const WALLS: readonly Wall[] = [
     ],
     packages: ANYTHING,
     pure: false,
+  },
+  // What the services that read series share
+  {
+    from: 'src/series/**',
+    files: ['src/series/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: ['luxon'],
+    pure: true,
   },
   // What services that rules act on share
   {
