@@ -107,7 +107,7 @@ function isAlways({ source, states, change, policyMs }: TriggerEdge): boolean {
 }
 
 function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefined {
-  const { graph, settings } = model
+  const { graph, properties, settings } = model
   const deciding = decidingSensors(graph)
   const places = new Map<SensorNode, { shift: number; mask: number }>()
   let bits = 0
@@ -121,7 +121,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   if (bits > MAX_BITS || keyBits > MAX_KEY_BITS) return undefined
 
   const roots = new Set(model.dataPlans[0]?.sensors)
-  const { computed, constants } = computedSensors(order)
+  const { computed, constants } = computedSensors(order, properties)
   const placeOf = (label: string): number | undefined => {
     const place = order.findIndex((sensor, p) => sensor.label === label && isCalled(computed[p] ?? NEITHER))
     return place === -1 ? undefined : place
@@ -129,7 +129,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   const sensors = order.map((sensor, p): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
     const own = computed[p] ?? NEITHER
-    const fill = isCalled(own) ? fillSource(sensor.call, placeOf) : undefined
+    const fill = isCalled(own) ? fillSource(properties.of(sensor.call), placeOf) : undefined
     const waitsFor = roots.has(sensor) ? sensor.parameters : undefined
     return { slot: sensor.slot, shift, mask, ...own, waitsFor, fill }
   })

@@ -1,5 +1,6 @@
 /** Which sensors of a task are worked out by its rows, without a call: those that compare, and those that calculate. */
 import type { SensorNode } from '../graph/graph.ts'
+import type { NodeProperties, RuleProperties } from '../graph/rule-properties.ts'
 import type { Steps } from '../plug/plug.ts'
 import { sensorFormula, type SensorFormula } from './sensor-formula.ts'
 
@@ -29,14 +30,17 @@ export function isCalled({ steps, formula }: Computed): boolean {
 }
 
 /** What is worked out of sensors, which run in this order, and the numbers that are the task's own. */
-export function computedSensors(order: readonly SensorNode[]): {
+export function computedSensors(
+  order: readonly SensorNode[],
+  properties: RuleProperties,
+): {
   readonly computed: readonly Computed[]
   readonly constants: readonly number[]
 } {
   // A call reads what calls before it gave: whom it reads is called, too.
   const called = new Set<SensorNode>()
   for (;;) {
-    const found = computedBut(called, order)
+    const found = computedBut(called, order, properties)
     const read = order.filter((sensor, p) => {
       return found.computed[p]?.formula !== undefined && order.some((other, o) => isReadBy(sensor, other, found, o))
     })
@@ -52,13 +56,14 @@ function isReadBy({ label }: SensorNode, other: SensorNode, { computed }: Found,
   return other.call.uses.some(({ root, segments }) => root === 'nodes' && segments[0] === label)
 }
 
-function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode[]) {
+function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode[], properties: RuleProperties) {
   const constants: number[] = []
   const calculated = new Map<string, ReadonlyMap<string, number>>()
   let numbers = 0
   const computed = order.map((sensor): Computed => {
     const { call, label, states } = sensor
-    const steps = stepsOf(sensor)
+    const given = properties.peek(call)
+    const steps = stepsOf(given)
     if (steps !== undefined) {
       const { parameter, cuts } = steps
       const indexes = steps.states.map((state) => states.indexOf(state))
@@ -66,7 +71,7 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
       constants.push(...cuts)
       return { steps: own, formula: undefined }
     }
-    const found = called.has(sensor) ? undefined : sensorFormula(call, states, calculated, numbers, constants.length)
+    const found = called.has(sensor) ? undefined : sensorFormula(given, states, calculated, numbers, constants.length)
     if (found === undefined) return NEITHER
     constants.push(...found.constants)
     calculated.set(label, found.names)
@@ -77,9 +82,8 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
 }
 
 /** What a plug says of its comparison, when it can be used as it stands. */
-function stepsOf({ call }: SensorNode): Steps | undefined {
-  if (call.constant === undefined) return undefined
-  const steps = call.plug.steps?.(call.constant)
+function stepsOf({ plug, constant }: NodeProperties): Steps | undefined {
+  const steps = constant && plug.steps?.(constant)
   if (steps === undefined) return undefined
   const { parameter, cuts, states } = steps
   const isUsable =
@@ -89,6 +93,6 @@ function stepsOf({ call }: SensorNode): Steps | undefined {
     cuts.length <= MAX_CUTS &&
     cuts.every((cut, i) => Number.isFinite(cut) && (i === 0 || cut > (cuts[i - 1] ?? cut))) &&
     states.length === 2 * cuts.length + 1 &&
-    states.every((state) => call.plug.states.includes(state))
+    states.every((state) => plug.states.includes(state))
   return isUsable ? steps : undefined
 }

@@ -12,6 +12,7 @@ import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import type { ExecutorHost, Generate } from '../engine/executor.ts'
 import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
@@ -109,17 +110,18 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     rows.objects[own + LAST] = undefined
     rows.objects[own + ERA] = undefined
     rows.objects[own + HANDLE] = handle
-    const { graph } = task.model
+    const { graph, properties } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
+      const { prepared, constant } = properties.of(call)
       const place = own + objectsAt(i)
       rows.objects[place + FIRED_BY] = undefined
       rows.objects[place + PLUG] = call.plug
-      rows.objects[place + PROPERTIES] = call.prepared === undefined ? call.constant : undefined
+      rows.objects[place + PROPERTIES] = prepared === undefined ? constant : undefined
     }
     for (const [i, sensor] of rows.shape.sensors.entries()) {
       if (!isCalled(sensor)) continue
       const { call } = graph.sensors[sensor.slot] as SensorNode
-      rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call)
+      rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call, properties.of(call))
     }
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
     return handle
@@ -137,13 +139,17 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   /** Rows of one graph, which mostly come one after the other, share what their calls need. */
-  #sensorCall(position: number, call: PlugCall): SensorCall {
+  #sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
     const known = this.#lastCalls[position]
-    if (known?.call === call) return known
-    const properties = call.prepared === undefined ? call.constant : undefined
-    const made = { call, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(call) }
+    if (known?.call === call && known.own === own) return known
+    const properties = own.prepared === undefined ? own.constant : undefined
+    const made = { call, own, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(own) }
     this.#lastCalls[position] = made
     return made
+  }
+
+  get shape(): BatchShape {
+    return this.#rows.shape
   }
 
   handleAt(row: number): RowHandle {
@@ -241,10 +247,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     let refused: BadAnswer | undefined
     try {
       if (properties === undefined) {
-        refused = fillProperties(
-          (this.handleAt(row).task.model.graph.actuators[actuator] as ActuatorNode).call,
-          context,
-        )
+        const { graph, properties: own } = this.handleAt(row).task.model
+        refused = fillProperties(own.of((graph.actuators[actuator] as ActuatorNode).call), context)
       } else {
         context.properties = properties
         context.prepared = undefined
@@ -269,9 +273,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   /** Keeps what an actuator gave, when a row can hold it. */
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const rows = this.#rows
+    if (given === undefined && !rows.hasAnswers) return true
     const place = row * rows.layout.actuators + actuator
     if (given === undefined) {
-      if (rows.hasAnswers) rows.answers[place] = undefined
+      rows.answers[place] = undefined
       return true
     }
     const kept = keptOf(given)
@@ -327,7 +332,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     let refused: BadAnswer | undefined
     try {
       if (properties === undefined) {
-        refused = fillProperties(sensor.call, context)
+        refused = fillProperties(sensor.own, context)
       } else {
         context.properties = properties
         context.prepared = undefined

@@ -5,7 +5,7 @@
  * A calculation is used while all that it reads are finite numbers and all that it gives are; otherwise the state machine
  * calls the plug, which then says the same as the general way always says.
  */
-import type { PlugCall } from '../graph/graph.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { DirectProperties } from '../placeholders/direct.ts'
 import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/calculation.ts'
 import { kindOf } from '../plug/calculation.ts'
@@ -48,15 +48,15 @@ const NUMBERS: ReadonlySet<string> = new Set(['double', 'float'])
 
 /** `first` and `constant`: how many numbers and constants the sensors before have. Undefined: the plug is called. */
 export function sensorFormula(
-  call: PlugCall,
+  own: NodeProperties,
   states: readonly string[],
   calculated: Calculated,
   first: number,
   constant: number,
 ): FoundFormula | undefined {
-  const given = propertiesOf(call)
+  const given = propertiesOf(own)
   if (given === undefined) return undefined
-  const calculation = calculationOf(call, given.fixed)
+  const calculation = calculationOf(own, given.fixed)
   if (calculation === undefined) return undefined
   const resolver = new Resolver(given, calculated, constant)
   const numbers: RowFormula[] = []
@@ -79,10 +79,10 @@ export function sensorFormula(
 }
 
 /** Constants, and what moves; undefined when the general way does more than read. */
-function propertiesOf({ plug, properties, constant }: PlugCall): DirectProperties | undefined {
+function propertiesOf({ plug, compiled, constant }: NodeProperties): DirectProperties | undefined {
   if (plug.calculates === undefined) return undefined
   if (constant !== undefined) return { fixed: constant, reads: [] }
-  const { direct } = properties
+  const { direct } = compiled
   if (direct === undefined || !isFinishedButReads(plug, direct)) return undefined
   const areNumbers = direct.reads.every(({ property }) => {
     const field = plug.input[property]
@@ -92,7 +92,7 @@ function propertiesOf({ plug, properties, constant }: PlugCall): DirectPropertie
 }
 
 function calculationOf(
-  { plug: { calculates } }: PlugCall,
+  { plug: { calculates } }: NodeProperties,
   fixed: Readonly<Record<string, unknown>>,
 ): Calculation | undefined {
   return typeof calculates === 'function' ? calculates(fixed) : calculates

@@ -10,6 +10,8 @@ import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
 export interface VectorDependencies extends VectorCode {
   readonly store: RowStore
+  /** which rows fire */
+  readonly condition: VectorCondition
   /** how many numbers of a message rows compare */
   readonly parameters: number
   /** their names */
@@ -55,6 +57,7 @@ export function vectorPartsOf(
   return {
     ...generatedVectors(store, condition, generate),
     store,
+    condition,
     parameters: parametersOf(shape).length,
     names: parametersOf(shape),
     changes,
