@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
+import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineSweep,
   defineNext,
   definePlugs,
+  defineConvert,
   defineToken,
   defineKeys,
 ]

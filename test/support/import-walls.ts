@@ -78,6 +78,19 @@ export const WALLS: readonly Wall[] = [
     pure: false,
   },
   {
+    from: 'src/services/converter/**',
+    files: [
+      'src/services/converter/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/velocity/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
     from: 'src/services/*/**',
     files: [
       'src/services/<1>/**',

@@ -250,7 +250,10 @@ function itemsOf(value: Value, run: Run): Items | undefined {
   if (items === undefined) return undefined
   const { length } = items
   return {
-    length,
+    // as Java sees it: a list that has grown goes on, and then fails
+    get length() {
+      return items.length
+    },
     at: (i) => {
       if (items.length !== length) throw failed('ConcurrentModificationException')
       return items[i] ?? null
@@ -287,12 +290,11 @@ export function restore({ context }: Run, name: string, before: Value): void {
   else context.set(name, before)
 }
 
+/** All errors of it have the place of the directive. */
 function parsed(source: string, compat: Compat, at: number): Template {
   try {
-    return parseTemplate(source, compat)
+    return parseTemplate(source, compat, { at, place: { line: 1, column: 1 } })
   } catch (error) {
-    // the place is that of the directive
-    if (error instanceof Fault) throw Object.assign(new Fault('syntax', error.message), { at })
-    throw error
+    throw error instanceof Fault ? new Fault('syntax', error.message) : error
   }
 }
