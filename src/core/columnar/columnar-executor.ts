@@ -9,7 +9,9 @@ import type {
   MessageSource,
   TaskExecutor,
 } from '../engine/executor.ts'
+import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../engine/stats.ts'
 import type { Graph } from '../graph/graph.ts'
+import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -23,6 +25,11 @@ import { RowPlugCalls } from './row-plug-calls.ts'
 import { fitOf, type BatchFit } from './batch-shape.ts'
 import { ColumnarSource } from './columnar-source.ts'
 
+interface KnownFit {
+  readonly properties: RuleProperties
+  readonly fit: BatchFit | undefined
+}
+
 /** Batches and field checks are code: rules of very many shapes shall not fill the memory with it. */
 const MAX_BATCHES = 500
 const MAX_FIELD_LISTS = 200
@@ -34,10 +41,15 @@ export class ColumnarExecutor implements Executor, Batches {
   /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY])
   readonly singleListeners = new SingleListenerIndex()
+  /** messages that tasks took on their full state, but for those that rows began */
+  readonly plain = noPlainCounts()
+  /** why the message at hand is taken so, when it is the message's own doing */
+  reason: PlainReason = 'sent'
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #batches = new Map<string, RuleBatch>()
-  readonly #fits = new WeakMap<Graph, Map<string, BatchFit | undefined>>()
+  /** by settings, that of the rule that was asked for last */
+  readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields = new Map<string, Fields | undefined>()
 
   constructor(host: ExecutorHost) {
@@ -64,6 +76,21 @@ export class ColumnarExecutor implements Executor, Batches {
     return all
   }
 
+  stats(): EngineStats {
+    const why = { ...this.plain }
+    let [all, vectorized] = [0, 0]
+    for (const { ways } of this.#batches.values()) {
+      all += ways.taken
+      vectorized += ways.vectorized
+      why.answer += ways.opened
+    }
+    return statsOf(why, vectorized, all - vectorized)
+  }
+
+  isHeard(): boolean {
+    return this.#host.isHeard()
+  }
+
   source<L extends MessageListener>(resource: string): MessageSource<L> {
     return new ColumnarSource<L>(resource, this)
   }
@@ -81,20 +108,31 @@ export class ColumnarExecutor implements Executor, Batches {
 
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined {
-    const { graph, settings, resources } = model
+    const { graph, properties, settings, resources } = model
     let bySettings = this.#fits.get(graph)
-    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, BatchFit | undefined>()))
+    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, KnownFit>()))
     const { type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate } = settings
     const key = [type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate, resources.length].join()
-    if (!bySettings.has(key)) bySettings.set(key, fitOf(model))
-    return bySettings.get(key)
+    const known = bySettings.get(key)
+    if (known?.properties === properties) return known.fit
+    const fit = this.#shared(fitOf(model))
+    bySettings.set(key, { properties, fit })
+    return fit
   }
 
-  /** A handle for a task whose last message, taken the full way, is this; undefined while something of it is open. */
-  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | undefined {
-    if (!isAtRest(task.state, message)) return undefined
+  /** Rules that differ in their limits alone have one shape. */
+  #shared(fit: BatchFit | undefined): BatchFit | undefined {
+    if (fit === undefined) return undefined
+    const { shape = fit.shape } = this.#batches.get(fit.shape.key) ?? {}
+    return { shape, constants: fit.constants }
+  }
+
+  /** A handle for a task whose last message, taken the full way, is this; else why there is none. */
+  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason {
+    if (!isAtRest(task.state, message)) return 'open'
     const batch = this.#batch(task.model, fit)
-    return batch === undefined || isNotWorthIt(batch) ? undefined : batch.attach(task, fit, source)
+    if (batch === undefined) return 'limit'
+    return isNotWorthIt(batch) ? 'often' : batch.attach(task, fit, source)
   }
 
   /** A message that a row began went on in the state machine; true when the handle can be kept. */
