@@ -1,7 +1,7 @@
 /**
  * What one rendering may use. Whatever a template can make much of is paid here before it is made.
  *
- * VELOCITY-1 a rendering ends within its steps, characters, nesting and time, whatever the template and the data are
+ * BUDGET-1 a rendering ends within its steps, characters, nesting and time, whatever the template and the data are
  */
 import { Fault } from './fault.ts'
 

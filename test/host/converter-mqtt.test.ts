@@ -55,9 +55,9 @@ it('a device with JSON of its own raises an alarm', async () => {
     await device.publishAsync('gw/boiler-1/up', '{"id":7}', { qos: 1 })
     await device.publishAsync('gw/boiler-1/up', 'hot!', { qos: 2 })
     const { rejected } = await converter.rejected.list('boilers')
-    expect(rejected.map(({ topic, payload }) => [topic, payload]).toSorted()).toEqual([
-      ['gw/boiler-1/up', 'hot!'],
-      ['gw/boiler-1/up', '{"id":7}'],
+    expect(rejected.map(({ topic, payload }) => `${topic} ${payload}`).toSorted()).toEqual([
+      'gw/boiler-1/up hot!',
+      'gw/boiler-1/up {"id":7}',
     ])
     // a topic of nobody is refused as before
     await expect(device.publishAsync('other/boiler-1/up', '{}', { qos: 1 })).rejects.toMatchObject({ code: 0x90 })

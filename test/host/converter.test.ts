@@ -143,7 +143,7 @@ describe('the converter service', () => {
     ['a rejected payload that is none', { method: 'DELETE', url: '/converter/gw/rejected/x' }, 404],
     ['another type of converter', { method: 'PUT', url: '/converter/gw', payload: { type: 'x', template: 'x' } }, 400],
   ] as const)('refuses %s', async (_what, request, status) => {
-    const answer = await ask(request as InjectOptions)
+    const answer = await ask(request)
     expect(answer.statusCode).toBe(status)
     expect(answer.json()).toMatchObject({ error: expect.any(String) as string })
   })

@@ -7,7 +7,7 @@ import { VelocityTemplate } from '../../velocity/template.ts'
 import type { VelocityLimits } from '../../velocity/budget.ts'
 import { parseBody } from '../../web/parse-body.ts'
 import type { Converted, ConvertedEntry, Converter } from './contract.ts'
-import { UTIL } from './util.ts'
+import { UTIL } from './template-functions.ts'
 
 /** templates of one host that are kept ready */
 const MAX_READY = 1_000

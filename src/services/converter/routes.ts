@@ -53,19 +53,19 @@ function patient(handler: Handler<ConverterApi, QueryReader>): Handler<Converter
 }
 
 function configurationRoutes(app: FastifyInstance, handle: Handle): void {
-  const one = { params: ['converter'], answers: { 200: ConverterSchema } }
+  const one = { params: ['name'], answers: { 200: ConverterSchema } }
   app.get(
     '/converter/',
     described({ summary: 'The converters of the tenant, by name', answers: { 200: ConvertersSchema } }),
     handle(({ api }) => api.list()),
   )
   app.get(
-    '/converter/:converter',
+    '/converter/:name',
     described({ summary: 'One converter', ...one }),
-    handle(({ api, param }) => api.get(param('converter'))),
+    handle(({ api, param }) => api.get(param('name'))),
   )
   app.put(
-    '/converter/:converter',
+    '/converter/:name',
     described({
       summary: 'Create or replace a converter',
       ...one,
@@ -73,23 +73,23 @@ function configurationRoutes(app: FastifyInstance, handle: Handle): void {
       body: ConfigurationSchema,
     }),
     handle(async ({ api, param, body, reply }) => {
-      const { converter, created } = await api.put(param('converter'), body)
+      const { converter, created } = await api.put(param('name'), body)
       return reply.code(created ? 201 : 200).send(converter)
     }),
   )
   app.delete(
-    '/converter/:converter',
+    '/converter/:name',
     described({ summary: 'Delete a converter; what it rejected stays for one of the same name', ...one }),
-    handle(({ api, param }) => api.remove(param('converter'))),
+    handle(({ api, param }) => api.remove(param('name'))),
   )
 }
 
 function conversionRoutes(app: FastifyInstance, handle: Handle): void {
   app.post(
-    '/converter/:converter/convert',
+    '/converter/:name/convert',
     described({
       summary: 'Convert a payload, and forward the result when asked to',
-      params: ['converter'],
+      params: ['name'],
       query: { forward: Type.Optional(Type.Boolean({ description: 'default false: only shows the result' })) },
       consumes: CONSUMES,
       body: PayloadSchema,
@@ -98,7 +98,7 @@ function conversionRoutes(app: FastifyInstance, handle: Handle): void {
     handle(({ api, param, body, query }) => {
       const forward = query.flag('forward') ?? false
       query.done()
-      return api.convert(param('converter'), payloadOf(body), { forward })
+      return api.convert(param('name'), payloadOf(body), { forward })
     }),
   )
   app.post(
@@ -117,10 +117,10 @@ function conversionRoutes(app: FastifyInstance, handle: Handle): void {
     }),
   )
   app.post(
-    '/converter/:converter/ingest',
+    '/converter/:name/ingest',
     described({
       summary: 'Take a payload for good: forwarded, or among the rejected ones, before it is answered',
-      params: ['converter'],
+      params: ['name'],
       consumes: CONSUMES,
       body: PayloadSchema,
       answers: { 200: IngestedSchema, 202: IngestedSchema },
@@ -129,7 +129,7 @@ function conversionRoutes(app: FastifyInstance, handle: Handle): void {
       const key = request.headers['idempotency-key']
       const idempotencyKey = Array.isArray(key) ? key[0] : key
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const ingested = await api.ingest(param('converter'), payloadOf(body), options)
+      const ingested = await api.ingest(param('name'), payloadOf(body), options)
       return reply.code(ingested.rejected === undefined ? 200 : 202).send(ingested)
     }),
   )
@@ -137,13 +137,13 @@ function conversionRoutes(app: FastifyInstance, handle: Handle): void {
 
 function rejectedRoutes(app: FastifyInstance, handle: Handle): void {
   app.get(
-    '/converter/:converter/rejected',
+    '/converter/:name/rejected',
     described({
       summary: 'Payloads that could not be converted, with the reason',
-      params: ['converter'],
+      params: ['name'],
       query: {
         limit: Type.Optional(Whole),
-        after: Type.Optional(Type.String({ description: 'those after the one with this id' })),
+        after: Type.Optional(Type.String()),
       },
       answers: { 200: RejectedSchema },
     }),
@@ -152,28 +152,28 @@ function rejectedRoutes(app: FastifyInstance, handle: Handle): void {
       const after = query.text('after')
       query.done()
       const asked = { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) }
-      return api.rejected.list(param('converter'), asked)
+      return api.rejected.list(param('name'), asked)
     }),
   )
   app.post(
-    '/converter/:converter/rejected',
+    '/converter/:name/rejected',
     described({
       summary: 'Try rejected payloads again, all of them or those that are named',
-      params: ['converter'],
+      params: ['name'],
       body: RetrySchema,
       answers: { 200: RetriedSchema },
     }),
-    handle(({ api, param, body }) => api.rejected.retry(param('converter'), idsOf(body))),
+    handle(({ api, param, body }) => api.rejected.retry(param('name'), idsOf(body))),
   )
   app.delete(
-    '/converter/:converter/rejected/:rejected',
+    '/converter/:name/rejected/:id',
     described({
       summary: 'Give up a rejected payload',
-      params: ['converter', 'rejected'],
+      params: ['name', 'id'],
       answers: { 204: Type.Null() },
     }),
     handle(async ({ api, param, reply }) => {
-      await api.rejected.remove(param('converter'), param('rejected'))
+      await api.rejected.remove(param('name'), param('id'))
       return reply.code(204).send()
     }),
   )

@@ -6,7 +6,7 @@ import { JavaEntry, JavaMap } from '../values/map.ts'
 import { isNumber } from '../values/numbers.ts'
 import { Scope } from '../values/scope.ts'
 import { shownText } from '../values/text.ts'
-import { Helper } from '../values/helper.ts'
+import { HostObject } from '../values/host-object.ts'
 import type { Environment, Value } from '../values/value.ts'
 import { callCollection, ENTRY_METHODS, ITERATOR_METHODS, MAP_METHODS } from './collection-methods.ts'
 import { BOOLEAN_METHODS, callNumber } from './number-methods.ts'
@@ -38,7 +38,7 @@ function ownMethod(self: Value, name: string, args: readonly Value[], environmen
   if (self instanceof JavaEntry) return ENTRY_METHODS.get(name)?.(self, args, environment)
   if (self instanceof JavaIterator) return ITERATOR_METHODS.get(name)?.(self, args, environment)
   if (self instanceof JavaCharacter) return CHARACTER_METHODS.get(name)?.(self, args, environment)
-  if (self instanceof Helper) return self.methods.get(name)?.(args, environment)
+  if (self instanceof HostObject) return self.methods.get(name)?.(args, environment)
   return isNumber(self) ? callNumber(self, name, args, environment) : undefined
 }
 

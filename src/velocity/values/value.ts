@@ -3,7 +3,7 @@
  * that is not is a Double. What a number cannot tell by itself is boxed: whole doubles, floats, decimals, single
  * characters. A `bigint` is a Long beyond 2^53, or a BigInteger beyond 2^63.
  *
- * VELOCITY-2 nothing of JavaScript can be reached: members are looked up in tables of this folder's neighbours and among
+ * VALUE-1 nothing of JavaScript can be reached: members are looked up in tables of this folder's neighbours and among
  *   the keys of data, never on a prototype
  */
 import type { Budget } from '../budget.ts'
@@ -50,4 +50,4 @@ export type Kind =
   | 'iterator'
   | 'scope'
   | 'block'
-  | 'helper'
+  | 'host'

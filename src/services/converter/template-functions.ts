@@ -1,5 +1,5 @@
 /** `$util` of templates: what JSON needs and Velocity does not have. */
-import { Helper, type HelperMethod } from '../../velocity/values/helper.ts'
+import { HostObject, type HostMethod } from '../../velocity/values/host-object.ts'
 import { JavaList } from '../../velocity/values/collections.ts'
 import { jsonText } from '../../velocity/values/json-text.ts'
 
@@ -7,7 +7,7 @@ const HEX = /^(?:[0-9a-fA-F]{2})*$/
 
 const bytes = (buffer: Buffer): JavaList => new JavaList([...buffer])
 
-const METHODS: ReadonlyMap<string, HelperMethod> = new Map<string, HelperMethod>([
+const METHODS: ReadonlyMap<string, HostMethod> = new Map<string, HostMethod>([
   ['renderValue', (args, environment) => (args.length === 1 ? jsonText(args[0] ?? null, environment) : undefined)],
   // null for what is none, as Java would not give it either
   ['fromHex', ([text]) => (typeof text === 'string' && HEX.test(text) ? bytes(Buffer.from(text, 'hex')) : null)],
@@ -15,4 +15,4 @@ const METHODS: ReadonlyMap<string, HelperMethod> = new Map<string, HelperMethod>
 ])
 
 /** `renderValue(x)`: x as JSON, null for nothing. `fromHex(text)`, `fromBase64(text)`: a list of bytes, 0 to 255. */
-export const UTIL = new Helper(METHODS)
+export const UTIL = new HostObject(METHODS)
