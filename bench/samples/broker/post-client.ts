@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { bodyOf, gatewayBodyOf } from './bodies.ts'
 import { expectGood, postRequest } from './post-request.ts'
 
-export type PostClientArguments = readonly [port: number, connections: number, points: number, converter?: number]
+export type PostClientArguments = readonly [port: number, connections: number, points: number, converter: number]
 
 const [port = 0, connections = 1, points = 1, converter = 0] = process.argv.slice(2).map(Number)
 

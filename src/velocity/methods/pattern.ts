@@ -33,6 +33,8 @@ export class Pattern {
     for (let i = from; i <= text.length; i++) {
       const seen = new Set(current.map(({ at }) => at))
       if (best === undefined && (!whole || i === from)) this.#follow(0, [i], i, text, current, seen)
+      // nothing begins here; it may further on
+      if (current.length === 0 && best === undefined && !whole) continue
       if (current.length === 0) break
       budget.spend(1 + (current.length >> 2))
       const next: Thread[] = []

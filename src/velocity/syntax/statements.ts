@@ -29,6 +29,7 @@ const LOST_MARK = /!(?=[^{[])/y
 /** right before these it is lost */
 const LOST_DOLLAR = /\$(?=#\*)/y
 const LOST_DOLLAR_OLD = /\$(?=#(?:\*|(?:if|else|elseif|end)(?![A-Za-z0-9_@]))|[ \t]*#(?:set|\{set\}) *\()/y
+const NUMBER = /-?\d+(?:\.\d*)?/y
 const SET_BEHIND = /[ \t]+#(?:set|\{set\}) *\(/y
 const LAST_HASH = /#\*?$/y
 const REFERENCE = /\$!?\{?[A-Za-z_]/y
@@ -204,7 +205,9 @@ class StatementReader {
     if (this.#wordHere() !== undefined) return this.#directive(into, isFresh, cursor.at)
     cursor.at++
     const isLost = cursor.isOld && cursor.look(SET_BEHIND) !== null
-    if (!isLost) into.push({ kind: 'text', text: '#' })
+    // a number right behind it ends there, so that blanks behind that are those of a directive
+    const [number = ''] = cursor.match(NUMBER) ?? []
+    if (!isLost) into.push({ kind: 'text', text: `#${number}` })
     return false
   }
 

@@ -1218,6 +1218,10 @@ const ESCAPES = [
 ]
 
 const EDGES = [
+  '#5 #set($x = 1)$x',
+  '#5  x',
+  '#1.5 #set($x = 1)$x',
+  '$5 #set($x = 1)$x',
   '$n{$name}',
   '$n{$name',
   '$n{x',
