@@ -9,6 +9,8 @@ import { brokerClient } from './services/broker/client.ts'
 import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
+import { queriesClient } from './services/queries/client.ts'
+import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
 import type { ResourcesApi } from './services/resources/contract.ts'
 import { rulesClient } from './services/rules/client.ts'
@@ -34,6 +36,7 @@ export interface Client {
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi
   readonly converter: ConverterApi
+  readonly queries: QueriesApi
 }
 
 /**
@@ -53,6 +56,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     alarms: alarmsClient(http),
     broker: brokerClient(http),
     converter: converterClient(http),
+    queries: queriesClient(http),
   }
 }
 
@@ -80,4 +84,4 @@ function authorization(credentials: ClientCredentials): string {
 }
 
 export { AppError, type ErrorCode, type Issue } from './kernel/errors.ts'
-export type { AlarmsApi, BrokerApi, ConverterApi, ResourcesApi, RulesApi }
+export type { AlarmsApi, BrokerApi, ConverterApi, QueriesApi, ResourcesApi, RulesApi }

@@ -3,6 +3,7 @@
 import * as nodeModule from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
+import { defineBench } from './cli/bench.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
@@ -23,6 +24,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineSimulate,
   defineDiff,
   defineSweep,
+  defineBench,
   defineNext,
   definePlugs,
   defineConvert,

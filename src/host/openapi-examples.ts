@@ -23,6 +23,15 @@ const CONVERTER = {
 }
 const PAYLOAD = { temp: 93 }
 
+const QUERY = {
+  resource: 'boiler-1',
+  metric: 'temperature',
+  aggregation: 'mean',
+  freq: 'PT1H',
+  window: 'P1D',
+  interpolation: { method: 'linear' },
+}
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,
@@ -79,6 +88,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postSensorVersion: CALL,
   postAction: LOG_CALL,
   postActionVersion: LOG_CALL,
+  postQueryConfigQuery: { name: 'boiler-means', query: QUERY, meta: { tags: ['boiler'] } },
+  postQueryConfigQueryByName: { query: QUERY },
+  putQueryConfigQueryByName: { query: QUERY },
+  postQueryDataQuery: QUERY,
   postAlarms: { type: 'OVERHEATED', text: 'The boiler is hot', severity: 'MAJOR', source: { id: 'boiler-1' } },
   putAlarm: { status: 'ACKNOWLEDGED', assignee: 'anna' },
   postAlarmBatch: {
