@@ -16,6 +16,8 @@ export interface Batches {
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | undefined
+  /** Whether rows can tell events of these types, as bits. */
+  canTell(types: number): boolean
   canReattach(handle: RowHandle, message: Message): boolean
 }
 
@@ -32,8 +34,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 
   get canAttach(): boolean {
-    const { lane, isWatched } = this.#task
-    if (lane === undefined || isWatched) return false
+    const { lane, types } = this.#task
+    if (lane === undefined || !this.#batches.canTell(types)) return false
     this.#fit ??= this.#batches.fit(lane.model) ?? null
     return this.#fit !== null
   }

@@ -202,6 +202,7 @@ class SourceWriter {
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
+      'if (batch.tells && !batch.tellFirings(row, list)) return',
       'const { freed } = rows',
       'let firings = 0',
       'let held = 0',
@@ -333,13 +334,14 @@ class SourceWriter {
         ? this.#call(sensor, p, leave)
         : `bits |= (${this.#state(sensor.steps)}) << ${sensor.shift}`,
     )
-    if (this.#layout.earlier === -1) return lines
+    if (this.#layout.earlier === -1)
+      return [...lines, `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`]
     return [
       'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,
       `const base = row * ${sensors.length}`,
       ...lines,
-      'batch.endCalls()',
+      `if (!batch.endCalls(row, bits)) ${leave}`,
     ]
   }
 

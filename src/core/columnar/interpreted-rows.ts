@@ -55,7 +55,9 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const now = rows.clock[0] ?? 0
     let firings = 0
     let held = 0
-    for (const { trigger, actuator, policyMs } of rows.followings[rows.known(row, what)] ?? []) {
+    const list = rows.followings[rows.known(row, what)] ?? []
+    if (batch.tells && !batch.tellFirings(row, list)) return
+    for (const { trigger, actuator, policyMs } of list) {
       const { past, pastInts } = rows
       const count = rows.count(row)
       const b = rows.pastAt(row) + blockAt(layout, actuator)
@@ -105,7 +107,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
       if (state < 0) return true
       bits |= state << at
     }
-    if (isCalled) batch.endCalls()
+    if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return true
     rows.ints[2 * d + AFTER] = bits
     const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, what, message)

@@ -30,6 +30,7 @@ import {
 } from './row-layout.ts'
 import type { Limits, RowEvents, Values } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
+import { ToldMessage } from './told-message.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -65,6 +66,7 @@ export class VectorizedBatch {
   readonly #properties: Values[] = []
   /** places of the rows that fire */
   readonly #firing: Int32Array
+  #told: ToldMessage | undefined
   /** how many of these fire at the newest message */
   #toFire = 0
   /** place of the newest message */
@@ -169,12 +171,30 @@ export class VectorizedBatch {
       this.#reached = i + 1
       const fired = this.#fired[i] ?? 0
       this.#fired[i] = (((fired >>> 16) + 1) << 16) | (newest << 8) | ((fired >>> 8) & 0xff)
+      if (batch.tells) this.#tell(i, row)
       if (batch.fireNext(row, this.#plugs[i] as Plug, this.#properties[i] as Values)) firings++
     }
     batch.endFirings(firings)
     if (this.isOver) return this.#reached
     this.#reached = length
     return length
+  }
+
+  /** That the row at place `i` fires. */
+  #tell(i: number, row: number): void {
+    const { nums, layout } = this.#store
+    const d = this.#store.at(row)
+    const newest = this.#newest
+    const told = (this.#told ??= new ToldMessage(new Float64Array(layout.nodes)))
+    told.row = row
+    told.count = (nums[d + COUNT] ?? 0) + newest - (FIRST - 1)
+    told.time = this.#times[newest] ?? 0
+    told.message = this.#messages[newest] as Message
+    told.before = this.#statesAt(i, newest - 1)
+    told.after = this.#shown(i, newest)
+    for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
+    this.#setSince(i, newest - 1, told.since, 0)
+    this.#batch.tellNext(told, this.#parts.trigger)
   }
 
   /** From rows that are up to date. False when their last message is not one for vectorized batch. */

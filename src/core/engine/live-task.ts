@@ -64,10 +64,10 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     this.executor = host.executor.forTask(this)
   }
 
-  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
+  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. */
   listen(types: number): void {
-    this.executor.detach()
-    this.#hooks.listen(types)
+    if (!this.#host.executor.canTell(types)) this.executor.detach()
+    this.#hooks.types = types
   }
 
   get name(): string {
@@ -184,8 +184,8 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     return this.#hooks
   }
 
-  get isWatched(): boolean {
-    return this.#hooks.isWatched
+  get types(): number {
+    return this.#hooks.types
   }
 
   /** A call that its executor began goes on in the full state. */

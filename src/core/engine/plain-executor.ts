@@ -33,6 +33,14 @@ export class PlainExecutor implements Executor {
     return ALWAYS_UP_TO_DATE
   }
 
+  canTell(): boolean {
+    return true
+  }
+
+  listenersChanged(): void {
+    // each step asks who listens
+  }
+
   mayHaveTimers(): boolean {
     return false
   }
