@@ -57,6 +57,8 @@ export interface BatchShape {
   readonly constants: number
   readonly gates: number
   readonly actuators: number
+  /** sensors fire others */
+  readonly inner: boolean
 }
 
 export interface BatchFit {
@@ -148,8 +150,9 @@ function placeOf(order: readonly SensorNode[], label: string): number | undefine
   return place === -1 ? undefined : place
 }
 
-function sizes(graph: Graph): { gates: number; actuators: number } {
-  return { gates: graph.gates.length, actuators: graph.actuators.length }
+function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' | 'actuators' | 'inner'> {
+  const inner = triggers.some(({ destination }) => destination.kind === 'sensor')
+  return { gates: gates.length, actuators: actuators.length, inner }
 }
 
 /** The sensors whose states decide about something. */

@@ -105,7 +105,7 @@ class SourceWriter {
       ...this.#read(leave),
       'const now = clock[0]',
       ...this.#row(`{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, end(ACCEPTED_WITH_CALLS)),
-      ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
+      ...end(this.#layout.isCalled ? ACCEPTED_WITH_CALLS : ACCEPTED),
     ].join('\n')
   }
 
@@ -198,6 +198,7 @@ class SourceWriter {
       `const handle = objects[own + ${HANDLE}]`,
       'if (handle === undefined) return',
       'batch.current = message',
+      'batch.currentRow = row',
       'const now = clock[0]',
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
@@ -300,8 +301,8 @@ class SourceWriter {
 
   /** A row whose call is open takes no message. */
   #unlessWaiting(leave: string): readonly string[] {
-    const { earlier, size } = this.#layout
-    return earlier === -1 ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
+    const { isCalled, size } = this.#layout
+    return !isCalled ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
   }
 
   #earlier(): readonly string[] {
@@ -334,7 +335,7 @@ class SourceWriter {
         ? this.#call(sensor, p, leave)
         : `bits |= (${this.#state(sensor.steps)}) << ${sensor.shift}`,
     )
-    if (this.#layout.earlier === -1)
+    if (!this.#layout.isCalled)
       return [...lines, `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`]
     return [
       'const rawData = batch.beginCalls(row, message)',

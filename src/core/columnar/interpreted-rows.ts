@@ -36,7 +36,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   const readers = shape.sensors.map(({ steps }) => (steps ? parameters.indexOf(steps.parameter) : -1))
   const keyMask = 2 ** shape.keyBits - 1
   const values: number[] = parameters.map(() => 0)
-  const isCalled = layout.earlier !== -1
+  const { isCalled } = layout
 
   const read = (message: Values): boolean => {
     for (let i = 0; i < parameters.length; i++) {
@@ -52,6 +52,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const handle = objects[own + HANDLE]
     if (handle === undefined) return
     batch.current = message as Message
+    batch.currentRow = row
     const now = rows.clock[0] ?? 0
     let firings = 0
     let held = 0

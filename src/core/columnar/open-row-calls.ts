@@ -25,8 +25,11 @@ import type { RowHandle } from './row-handle.ts'
 export interface RowCallLane {
   readonly code: RowCode
   current: Message | undefined
+  currentRow: number
   /** Calls the sensor at that position; -1 when its answer is not there, or the row has gone another way. */
   callNext(row: number, position: number, bits: number, rawData: RawData[], message: Message): number
+  /** The message of a row goes on with the answer of the sensor at that position. */
+  goesOn(row: number, position: number): void
   /** The sensors have answered. False when the row is gone. */
   endCalls(row: number, bits: number): boolean
   /** The state of an answer that a row can hold; it keeps the raw data. -1: it cannot. */
@@ -180,6 +183,7 @@ export class RowCalls {
     this.#rows.goingOn = call
     this.answers++
     this.#batch.current = call.message
+    this.#batch.currentRow = call.row
     try {
       const isHere = !hasFailed && (this.host.events.types & DETAIL_TYPES) === 0
       const state = isHere ? this.#batch.take(sensor as SensorCall, position, value, rawData) : -1
@@ -198,6 +202,7 @@ export class RowCalls {
     const { sensors } = rows.shape
     this.#close(call)
     rows.clock[0] = rows.time(row)
+    this.#batch.goesOn(row, position)
     let bits = call.bits | (state << (sensors[position]?.shift ?? 0))
     for (let p = position + 1; p < sensors.length; p++) {
       const { steps, shift } = sensors[p] as (typeof sensors)[number]

@@ -17,6 +17,8 @@ export interface RowEvents {
   taken: number
   /** the message at hand, once something follows from it */
   current: Message | undefined
+  /** the row that is taking it, when it does so by itself */
+  currentRow: number
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
   /** Rows of a vectorized batch fire their only actuators, one after the other. */

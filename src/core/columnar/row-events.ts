@@ -141,6 +141,15 @@ export class RowEventWriter {
     return this.#end(true)
   }
 
+  /** The message at hand of a row goes on with the answer of the sensor at a position; those before have told theirs. */
+  goesOn(row: number, position: number): void {
+    const { inner } = this.#teller(row).texts
+    this.#row = row
+    this.#count = this.#rows.count(row)
+    this.#sensors = position
+    this.#told = inner.slice(0, position).reduce((sum, { length }) => sum + length, 0)
+  }
+
   #begin(teller: Teller, { row, count, after }: ToldMessage): void {
     this.#telling = teller
     this.#bits = after

@@ -143,7 +143,7 @@ export class RowStore {
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
     // Who looks may have it given away in the middle of a message: then that takes the full way.
-    if (this.layout.earlier !== -1) this.setWaiting(row, undefined, true)
+    if (this.layout.isCalled) this.setWaiting(row, undefined, true)
     this.#free.push(row)
     this.freed++
   }
@@ -153,7 +153,7 @@ export class RowStore {
     const { nums, ints, layout } = this
     const d = this.at(row)
     let bits = 0
-    const isCalled = layout.earlier !== -1
+    const { isCalled } = layout
     this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
     for (const { slot, shift } of this.shape.sensors) {
       bits |= (state.sensors[slot]?.state ?? 0) << shift

@@ -42,6 +42,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
   opened = 0
   current: Message | undefined
+  currentRow = -1
   tells = false
   tellsInner = false
   readonly #events: RowEventWriter
@@ -184,7 +185,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   receiveAll(list: readonly number[], from: number, message: Message): number {
-    return this.code.takeAll(list, from, message)
+    const done = this.code.takeAll(list, from, message)
+    // A row that is indexed from here on says itself what came last.
+    this.current = undefined
+    return done
   }
 
   vectorize(rows: readonly number[], last: Message): VectorizedBatch | undefined {
@@ -214,7 +218,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   tellInner(row: number, bits: number, message: Values): boolean {
     this.current = message as Message
-    return this.#tellInnerTo(row, this.#rows.shape.sensors.length, bits)
+    this.currentRow = row
+    const isThere = this.#tellInnerTo(row, this.#rows.shape.sensors.length, bits)
+    this.current = undefined
+    return isThere
   }
 
   /** As far as the sensors before a position have answered. */
@@ -292,6 +299,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   endFirings(firings: number): void {
     this.#calls.end()
+    this.current = undefined
     this.#firings += firings
   }
 
@@ -314,6 +322,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   beginCalls(row: number, message: Values): RawData[] | null {
     if (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] === undefined) return null
     this.current = message as Message
+    this.currentRow = row
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
     if (!this.#givesRawData) return rawData
@@ -378,6 +387,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#context = this.#calls.sensors(this, row, message)
     const sensor = this.#rows.sensorCalls[row * this.#rows.shape.sensors.length + position] as SensorCall
     return this.call(sensor, position, bits, rawData, undefined)
+  }
+
+  goesOn(row: number, position: number): void {
+    if (this.tellsInner) this.#events.goesOn(row, position)
   }
 
   endCalls(row: number, bits: number): boolean {

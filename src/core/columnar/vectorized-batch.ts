@@ -161,6 +161,7 @@ export class VectorizedBatch {
     const { length } = this.rows
     const newest = this.#newest
     batch.current = message
+    batch.currentRow = -1
     batch.beginFirings(trigger)
     let firings = 0
     this.#toFire = count
