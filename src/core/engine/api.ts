@@ -14,13 +14,14 @@ import type { EventBatch } from './event-batch.ts'
 import type { EventFilter } from './event-filter.ts'
 import type { EngineEvent, FiredEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
+import type { EngineStats } from './stats.ts'
 
 export interface EngineOptions {
   /** the plugs that rules may name */
   readonly plugs: readonly Plug[]
   /** default false; true: `start` and `update` refuse a rule that gives a plug a property which the plug does not declare */
   readonly strict?: boolean
-  /** where time comes from; every timer of the engine waits on it */
+  /** where time comes from, asked for each message; every timer of the engine waits on it */
   readonly scheduler: SchedulerLike
   /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */
   readonly recheckMs?: number
@@ -100,6 +101,8 @@ export interface Engine {
   explain(id: string, node: string): Explanation
   /** All events of all tasks; never errors, and completes on close. */
   readonly events$: Observable<EngineEvent>
+  /** Which way messages took so far, and why some took the plain one. Put together when it is asked for. */
+  stats(): EngineStats
   /** Those of one type: what fired, as `events({ types: ['fired'] })`. */
   readonly fired$: Observable<FiredEvent>
   /**

@@ -35,6 +35,7 @@ import type { Prepared } from './prepared.ts'
 import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
 import { RunNumbers } from './run-numbers.ts'
+import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitingWork, type Work } from './waiting-work.ts'
 
@@ -144,6 +145,10 @@ export class CoreEngine implements Engine {
   /** What was done so far. */
   get counts(): Counts {
     return this.#executor.counted(this.#counts)
+  }
+
+  stats(): EngineStats {
+    return this.#executor.stats()
   }
 
   get tasks(): ReadonlyMap<string, LiveTask> {

@@ -152,6 +152,7 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
+    this.executor.tookPlain(messages, sent)
     this.executor.detach()
     const lane = this.#lane
     if (messages.length === 1) lane?.arriveData(now, messages, sent)
