@@ -433,7 +433,7 @@ describe('listening changes nothing', () => {
         heard += rows.heard
         expect(calls).toEqual(await play(new Run('no rows', generates), given, false))
       }),
-      { ...runs(300), ...(process.env['FC_PATH'] ? { seed: Number(process.env['FC_SEED2']), path: process.env['FC_PATH'], endOnFailure: true } : {}) },
+      runs(300),
     )
   })
 

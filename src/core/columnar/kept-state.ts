@@ -10,7 +10,7 @@ export class KeptState {
   /** Of a state in which nothing is open. */
   constructor(state: TaskState) {
     this.#state = state
-    this.#own = { ...state }
+    this.#own = Object.assign({}, state)
     const { sensors, gates, actuators, streams } = state
     this.#nodes = [...sensors, ...gates, ...actuators].map((node) => ({ node, copy: { ...node } }))
     this.#streams = streams.map((stream) => stream && { ...stream })

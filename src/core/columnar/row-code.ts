@@ -9,7 +9,7 @@ import type { Message } from '../task/origin.ts'
 import type { Fields } from './message-fields.ts'
 import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { BatchShape } from './batch-shape.ts'
-import type { ToldMessage } from './told-message.ts'
+import type { RowMessage } from './row-message.ts'
 
 /** Where a row's message leads: the batch. */
 export interface RowEvents {
@@ -26,7 +26,7 @@ export interface RowEvents {
   /** One of them, whose properties need nothing else. False when the call went on in the state machine: then the vectorized batch is over. */
   fireNext(row: number, plug: Plug, properties: Values): boolean
   /** Tells that one of them fires, before it does. */
-  tellNext(told: ToldMessage, trigger: number): void
+  tellNext(told: RowMessage, trigger: number): void
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
   /** So many firings and holds are done with. */

@@ -20,7 +20,7 @@ import type { RowHandle } from './row-handle.ts'
 import { blockAt, FIRED as FIRED_AT } from './row-layout.ts'
 import type { Following, RowStore } from './row-store.ts'
 import { RowTexts, type SensorText, type TriggerText } from './row-texts.ts'
-import type { ToldMessage } from './told-message.ts'
+import type { RowMessage } from './row-message.ts'
 
 /** A task whose row tells events. */
 interface Teller {
@@ -40,7 +40,7 @@ interface Teller {
 const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1 } as const
 
 /** Ends a replay at the event that is being told. */
-const STOPPED = Symbol('stopped')
+class Stopped extends Error {}
 
 export class RowEventWriter {
   readonly #rows: RowStore
@@ -96,12 +96,12 @@ export class RowEventWriter {
     let left = this.#told
     const event: Sink['event'] = ({ type }) => {
       // Nothing is done about it here but to leave the state as it is.
-      if ((type === 'fired' || type === 'held') && --left === 0) throw STOPPED
+      if ((type === 'fired' || type === 'held') && --left === 0) throw new Stopped()
     }
     try {
       materializeInto(rows, handle, this.#bits, ALL, { ...SILENT, event })
     } catch (stopped) {
-      if (stopped !== STOPPED) throw stopped
+      if (!(stopped instanceof Stopped)) throw stopped
     }
   }
 
@@ -109,7 +109,7 @@ export class RowEventWriter {
    * Tells what follows from a message: actuators that fire, and those that cool down. False when the row is gone: then
    * nothing more follows.
    */
-  firings(told: ToldMessage, list: readonly Following[]): boolean {
+  firings(told: RowMessage, list: readonly Following[]): boolean {
     const teller = this.#teller(told.row)
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const { row, count, time } = told
@@ -127,7 +127,7 @@ export class RowEventWriter {
   }
 
   /** Tells which sensors were fired by others, as far as those before a position have answered. False when the row is gone. */
-  innerFirings(told: ToldMessage, position: number): boolean {
+  innerFirings(told: RowMessage, position: number): boolean {
     const teller = this.#teller(told.row)
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const first = teller.inputs + (told.count - 1) * (1 + this.#rows.shape.sensors.length) + 1
@@ -150,7 +150,7 @@ export class RowEventWriter {
     this.#told = inner.slice(0, position).reduce((sum, { length }) => sum + length, 0)
   }
 
-  #begin(teller: Teller, { row, count, after }: ToldMessage): void {
+  #begin(teller: Teller, { row, count, after }: RowMessage): void {
     this.#telling = teller
     this.#bits = after
     if (row === this.#row && count === this.#count) return
@@ -165,7 +165,7 @@ export class RowEventWriter {
     return isThere
   }
 
-  #held(teller: Teller, told: ToldMessage, { trigger }: Following, until: number): void {
+  #held(teller: Teller, told: RowMessage, { trigger }: Following, until: number): void {
     this.#told++
     if ((teller.types & HELD) === 0) return
     const { source, node } = teller.texts.triggers[trigger] as TriggerText
@@ -182,7 +182,7 @@ export class RowEventWriter {
 
   #fired(
     teller: Teller,
-    told: ToldMessage,
+    told: RowMessage,
     { trigger, matched, from, to }: Pick<Following, 'trigger' | 'matched' | 'from' | 'to'>,
     input: number,
     place: number,
@@ -224,7 +224,7 @@ export class RowEventWriter {
     texts: RowTexts,
     trigger: number,
     text: TriggerText,
-    told: ToldMessage,
+    told: RowMessage,
     matched: Match,
     from: number,
     to: number,
@@ -246,7 +246,7 @@ export class RowEventWriter {
     return why
   }
 
-  #whySensor(sensor: SensorText, { time, before, after, since, sinceAt }: ToldMessage, input: InputSummary): WhySensor {
+  #whySensor(sensor: SensorText, { time, before, after, since, sinceAt }: RowMessage, input: InputSummary): WhySensor {
     const { node, states, shift, mask, slot } = sensor
     const state = (after >> shift) & mask
     const isOld = state === ((before >> shift) & mask)
@@ -268,7 +268,7 @@ export class RowEventWriter {
   }
 
   /** The engine's clock: ahead of the message when a sensor answered late. */
-  #at({ row, time }: ToldMessage): number {
+  #at({ row, time }: RowMessage): number {
     const { goingOn, clock } = this.#rows
     return goingOn?.row === row ? Math.max(time, clock[1] as number) : time
   }

@@ -30,7 +30,7 @@ import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layou
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
 import { RowEventWriter } from './row-events.ts'
-import { ToldMessage } from './told-message.ts'
+import { RowMessage } from './row-message.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
@@ -50,7 +50,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #events: RowEventWriter
   readonly #heard: HeardEvents
   /** filled anew for each message that tells something */
-  readonly #told: ToldMessage
+  readonly #told: RowMessage
   /** messages that were opened in the state machine, where their firings are counted */
   #inFold = 0
   /** those of them that a vectorized batch took */
@@ -88,7 +88,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#rows = new RowStore(shape, model, clock)
     this.#heard = host.events
     this.#events = new RowEventWriter(this.#rows, host)
-    this.#told = new ToldMessage(this.#rows.nums)
+    this.#told = new RowMessage(this.#rows.nums)
     this.listenersChanged()
     this.#generate = generate
     this.code = interpretedRows(this.#rows, this)
@@ -244,7 +244,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#events.firings(told, list)
   }
 
-  tellNext(told: ToldMessage, trigger: number): void {
+  tellNext(told: RowMessage, trigger: number): void {
     const rows = this.#rows
     const { row, before, after } = told
     this.#calls.end()

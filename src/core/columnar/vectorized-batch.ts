@@ -30,7 +30,7 @@ import {
 } from './row-layout.ts'
 import type { Limits, RowEvents, Values } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
-import { ToldMessage } from './told-message.ts'
+import { RowMessage } from './row-message.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -66,7 +66,7 @@ export class VectorizedBatch {
   readonly #properties: Values[] = []
   /** places of the rows that fire */
   readonly #firing: Int32Array
-  #told: ToldMessage | undefined
+  #told: RowMessage | undefined
   /** how many of these fire at the newest message */
   #toFire = 0
   /** place of the newest message */
@@ -186,7 +186,7 @@ export class VectorizedBatch {
     const { nums, layout } = this.#store
     const d = this.#store.at(row)
     const newest = this.#newest
-    const told = (this.#told ??= new ToldMessage(new Float64Array(layout.nodes)))
+    const told = (this.#told ??= new RowMessage(new Float64Array(layout.nodes)))
     told.row = row
     told.count = (nums[d + COUNT] ?? 0) + newest - (FIRST - 1)
     told.time = this.#times[newest] ?? 0

@@ -4,7 +4,7 @@ import type { RowStore } from './row-store.ts'
 
 const NO_MESSAGE: Message = { resource: '' }
 
-export class ToldMessage {
+export class RowMessage {
   row = 0
   /** its number among those of the row */
   count = 0
