@@ -3,6 +3,7 @@
  * seen as whole numbers and as doubles, each row in as few cache lines as can be.
  */
 import type { BatchShape } from './batch-shape.ts'
+import { isCalled } from './computed-sensors.ts'
 
 /** Doubles before the first row. A large buffer begins 16 bytes after a page, and rows shall begin where lines do. */
 export const HEAD = 6
@@ -70,14 +71,14 @@ export function layoutOf(shape: BatchShape): Layout {
   const { actuators } = shape
   const nodes = shape.sensors.length + shape.gates
   const since = CONSTANTS + shape.constants
-  const isCalled = shape.sensors.some(({ steps }) => steps === undefined)
-  const hasEarlier = isCalled || shape.inner
+  const calls = shape.sensors.some(isCalled)
+  const hasEarlier = calls || shape.inner
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
   const pastSize = lines((blockSize + HOLD_NUMS) * actuators)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
-  return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled, earlier, blockSize }
+  return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled: calls, earlier, blockSize }
 }
 
 function lines(doubles: number): number {
