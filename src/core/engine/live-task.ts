@@ -85,11 +85,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   /** Somebody wants events of these types of this very task, as bits; 0: nobody does. */
   listen(types: number): void {
-    if (this.#host.executor.canTell(types)) {
-      this.caller.types = types
-      return
-    }
-    this.#executor?.detach()
+    if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
     this.caller.types = types
   }
