@@ -83,11 +83,11 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
+  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. */
   listen(types: number): void {
-    this.#executor?.detach()
+    if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
-    this.caller.listen(types)
+    this.caller.types = types
   }
 
   get name(): string {
@@ -206,8 +206,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#awake()
   }
 
-  get isWatched(): boolean {
-    return this.#hooks?.isWatched === true
+  get types(): number {
+    return this.#hooks?.types ?? 0
   }
 
   /** A call that its executor began goes on in the full state. */
@@ -324,7 +324,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   #restIfIdle(): void {
     const lane = this.#lane
     const hasClock = lane === undefined || lane.model.schedule !== undefined || lane.model.ownSchedules.size > 0
-    if (hasClock || this.firstTimer !== NO_TIMER || this.isWatched) return
+    if (hasClock || this.firstTimer !== NO_TIMER || this.types !== 0) return
     this.#rest = RestingState.of(lane)
     if (this.#rest !== undefined) this.#forgetLane()
   }
