@@ -3,8 +3,10 @@
 import * as nodeModule from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
+import { defineBench } from './cli/bench.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
+import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
@@ -22,8 +24,10 @@ const COMMANDS: readonly DefineCommand[] = [
   defineSimulate,
   defineDiff,
   defineSweep,
+  defineBench,
   defineNext,
   definePlugs,
+  defineConvert,
   defineToken,
   defineKeys,
 ]

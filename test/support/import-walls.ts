@@ -34,6 +34,8 @@ const CORE_PACKAGES = [
 export const WALLS: readonly Wall[] = [
   { from: 'src/kernel/**', files: ['src/kernel/**'], packages: [], pure: true },
   { from: 'src/core/**', files: ['src/core/**', 'src/kernel/**'], packages: CORE_PACKAGES, pure: true },
+  // Templates print what Apache prints: a leaf, for the services that convert
+  { from: 'src/velocity/**', files: ['src/velocity/**', 'src/kernel/**'], packages: [], pure: true },
   // The edge of the library: the machine's clock and chance come in here
   {
     from: 'src/index.ts',
@@ -65,6 +67,23 @@ export const WALLS: readonly Wall[] = [
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },
+  // Measures the engine in processes of its own, with the plugs that the command line would load
+  {
+    from: 'src/bench/**',
+    files: ['src/bench/**', 'src/core/**', 'src/kernel/**', 'src/generate.ts', 'src/host/cli/load-plugs.ts'],
+    packages: [
+      'rxjs',
+      'acorn',
+      'node:child_process',
+      'node:fs',
+      'node:os',
+      'node:path',
+      'node:perf_hooks',
+      'node:timers',
+      'node:url',
+    ],
+    pure: false,
+  },
   {
     from: 'src/services/rules/**',
     files: [
@@ -76,6 +95,19 @@ export const WALLS: readonly Wall[] = [
       'src/machine/**',
       'src/web/**',
       'src/core/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
+    from: 'src/services/converter/**',
+    files: [
+      'src/services/converter/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/velocity/**',
+      'src/web/**',
       'src/kernel/**',
     ],
     packages: ANYTHING,
