@@ -214,12 +214,12 @@ async function overHttp(folder: string): Promise<QueryServiceSample> {
     ).times
   await posts()
   const quiet = spreadOf(await posts())
-  let isOver = false
+  const over = new AbortController()
   const calling = callers.map(async (one) => {
-    while (!isOver) await one.expect(200, 'GET', '/data/query/day')
+    while (!over.signal.aborted) await one.expect(200, 'GET', '/data/query/day')
   })
   const busy = await posts()
-  isOver = true
+  over.abort()
   await Promise.all(calling)
   await host.stop()
   const { p50, p99 } = alone
