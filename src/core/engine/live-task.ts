@@ -83,11 +83,11 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
+  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. */
   listen(types: number): void {
-    this.#executor?.detach()
+    if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
-    this.caller.listen(types)
+    this.caller.types = types
   }
 
   get name(): string {
@@ -120,7 +120,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   /** Goes on with a saved run. `makeModel`: what stays fixed of it. Throws `SAVED_STATE`, `SCHEDULE`. */
   reopen(makeModel: () => TaskModel, saved: SavedState): void {
-    this.#rest = hasClocks(this.prepared) || this.isWatched ? undefined : this.#restOf(saved)
+    this.#rest = hasClocks(this.prepared) || this.types !== 0 ? undefined : this.#restOf(saved)
     if (this.#rest !== undefined) return
     const model = makeModel()
     const lane = this.#open(model)
@@ -209,8 +209,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#awake()
   }
 
-  get isWatched(): boolean {
-    return this.#hooks?.isWatched === true
+  get types(): number {
+    return this.#hooks?.types ?? 0
   }
 
   /** A call that its executor began goes on in the full state. */
@@ -330,7 +330,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   #restIfIdle(): void {
     const lane = this.#lane
-    if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.isWatched) return
+    if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.types !== 0) return
     this.#rest = RestingState.of(lane)
     if (this.#rest !== undefined) this.#forgetLane()
   }
