@@ -5,7 +5,7 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
-import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
+import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { queries } from './queries.ts'
@@ -48,6 +48,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     hostCreate,
     hostList,
     hostStart,
+    hostRestart,
     hostBatch,
     brokerPosts,
     brokerArrays,

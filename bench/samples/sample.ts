@@ -16,6 +16,7 @@ import type { Feed, ThroughputSample } from './throughput.ts'
 import type { HostBatchSample } from './host/batch-stop.ts'
 import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
+import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
@@ -50,6 +51,7 @@ export type SampleRequest =
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
+  | { kind: 'hostRestart'; tasks: number; heard: boolean }
   | { kind: 'hostBatch'; tasks: number }
   | ({ kind: 'brokerPosts' } & BrokerPostsRequest)
   | { kind: 'brokerFanOut'; subscribers: number }
@@ -84,6 +86,7 @@ export interface Samples {
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
+  hostRestart: HostRestartSample
   hostBatch: HostBatchSample
   brokerPosts: BrokerPostsSample
   brokerFanOut: FanOutSample
@@ -136,6 +139,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':
       return (await import('./host/list.ts')).hostListSample(request.tasks)
+    case 'hostRestart':
+      return (await import('./host/restart.ts')).hostRestartSample(request.tasks, request.heard)
     case 'hostStart':
       return (await import('./host/start.ts')).hostStartSample(request.tasks)
     case 'hostBatch':
