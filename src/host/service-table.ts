@@ -1,6 +1,7 @@
 /** The table of the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
+import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
@@ -14,4 +15,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],
+  ['queries', makeQueries],
 ])
