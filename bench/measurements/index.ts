@@ -18,6 +18,7 @@ import { storage } from './storage.ts'
 import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
+import { velocity } from './velocity.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -35,6 +36,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     timers,
     schedules,
     expressions,
+    velocity,
     http,
     storage,
     series,

@@ -25,6 +25,7 @@ import type { SlowSensorRequest, SlowSensorSample } from './slow-sensor/subject.
 import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
+import type { VelocityRequest, VelocitySample } from './velocity.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
@@ -54,6 +55,7 @@ export type SampleRequest =
   | ({ kind: 'brokerMemory' } & BrokerMemoryRequest)
   | ({ kind: 'brokerDisk' } & BrokerDiskRequest)
   | ({ kind: 'slowSensor' } & SlowSensorRequest)
+  | ({ kind: 'velocity' } & VelocityRequest)
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -86,6 +88,7 @@ export interface Samples {
   brokerMemory: BrokerMemorySample
   brokerDisk: BrokerDiskSample
   slowSensor: SlowSensorSample
+  velocity: VelocitySample
   wide: WideSample
 }
 
@@ -144,6 +147,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./broker/disk.ts')).brokerDiskSample(request)
     case 'slowSensor':
       return (await import('./slow-sensor/slow-sensor.ts')).slowSensorSample(request)
+    case 'velocity':
+      return (await import('./velocity.ts')).velocitySample(request)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }
