@@ -5,11 +5,12 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
-import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
+import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
+import { queryService } from './query-service.ts'
 import { resources } from './resources.ts'
 import { schedules } from './schedules.ts'
 import { series } from './series.ts'
@@ -18,6 +19,7 @@ import { storage } from './storage.ts'
 import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
+import { velocity } from './velocity.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -35,15 +37,18 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     timers,
     schedules,
     expressions,
+    velocity,
     http,
     storage,
     series,
     queries,
+    queryService,
     alarms,
     resources,
     hostCreate,
     hostList,
     hostStart,
+    hostRestart,
     hostBatch,
     brokerPosts,
     brokerArrays,

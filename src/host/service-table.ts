@@ -1,6 +1,7 @@
 /** The table of the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
+import { makeConverter } from './make-converter.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
@@ -15,5 +16,6 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],
+  ['converter', makeConverter],
   ['queries', makeQueries],
 ])

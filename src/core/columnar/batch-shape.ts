@@ -52,6 +52,8 @@ export interface BatchShape {
   readonly constants: number
   readonly gates: number
   readonly actuators: number
+  /** sensors fire others */
+  readonly inner: boolean
 }
 
 export interface BatchFit {
@@ -147,8 +149,9 @@ function isComparison({ steps, waitsFor }: ShapeSensor): boolean {
   return steps !== undefined && (waitsFor === undefined || waitsFor.includes(steps.parameter))
 }
 
-function sizes(graph: Graph): { gates: number; actuators: number } {
-  return { gates: graph.gates.length, actuators: graph.actuators.length }
+function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' | 'actuators' | 'inner'> {
+  const inner = triggers.some(({ destination }) => destination.kind === 'sensor')
+  return { gates: gates.length, actuators: actuators.length, inner }
 }
 
 /** The sensors whose states decide about something. */

@@ -14,6 +14,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
+import { DETAIL_TYPES } from '../engine/event-filter.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import { ColumnarTask, type Batches } from './columnar-task.ts'
 import { FieldsTable, type Fields } from './message-fields.ts'
@@ -51,7 +52,7 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly #fields: FieldsTable
 
   constructor(host: ExecutorHost) {
-    this.#calls = new RowPlugCalls(host.globalSettings, host.keepsLog)
+    this.#calls = new RowPlugCalls(host)
     this.#host = host
     this.#fields = new FieldsTable(host.generate)
   }
@@ -87,7 +88,7 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   isHeard(): boolean {
-    return this.#host.isHeard()
+    return !this.canTell(this.#host.events.types)
   }
 
   source<L extends MessageListener>(resource: string): MessageSource<L> {
@@ -96,6 +97,15 @@ export class ColumnarExecutor implements Executor, Batches {
 
   forTask(task: ExecutedTask): TaskExecutor {
     return new ColumnarTask(task, this)
+  }
+
+  /** What happens at every message is told by the state machine alone. */
+  canTell(types: number): boolean {
+    return (types & DETAIL_TYPES) === 0
+  }
+
+  listenersChanged(): void {
+    for (const batch of this.#batches.values()) batch.listenersChanged()
   }
 
   /** Whether a row's call went on in the state machine since this was asked last. */

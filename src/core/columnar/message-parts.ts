@@ -39,6 +39,8 @@ export function isSilent(part: Part | null): boolean {
 const MAX_PARTS = 64
 
 export class PartTable {
+  /** rows tell their events, which count on messages that run all sensors */
+  isWholeOnly = false
   readonly whole: Part
   readonly #shape: BatchShape
   /** of any task of the shape */
@@ -54,7 +56,13 @@ export class PartTable {
     this.#parts.push(this.whole)
   }
 
-  /** What a message with these fields runs; null when no row takes it. */
+  /** What the next message runs, by its fields; null when no row takes it. */
+  next(fields: Fields): Part | null {
+    const part = this.of(fields)
+    return part !== null && part.missing > 0 && this.isWholeOnly ? null : part
+  }
+
+  /** What a message with these fields runs; null when no row ever takes it. */
   of(fields: Fields): Part | null {
     const known = this.#byFields[fields.id]
     return known === undefined ? (this.#byFields[fields.id] = this.#find(fields)) : known

@@ -82,7 +82,7 @@ export class RowTakers {
   /** Messages with other fields than the usual ones. */
   readonly #others: TakeOne = (row, message) => {
     const fields = this.#fields.of(message as Message)
-    const part = fields === undefined ? null : this.#rows.parts.of(fields)
+    const part = fields === undefined ? null : this.#rows.parts.next(fields)
     if (fields === undefined || part === null) return NOT_ACCEPTED
     const take = (this.#ones[part.place] ??= this.#code.takePart(part))
     return take(row, message, fields, part)
