@@ -28,6 +28,7 @@ const ENTRIES = {
   'series-writer': 'src/storage/sqlite/series-writer.ts',
   reader: 'src/storage/sqlite/reader.ts',
   'script-thread': 'src/host/script-thread.ts',
+  'node-bootstrap': 'src/sandbox-process/node-bootstrap.ts',
 }
 
 if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {

@@ -106,6 +106,13 @@ export const WALLS: readonly Wall[] = [
   },
   // The machine's time and chance, for those that take them from outside
   { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:timers'], pure: false },
+  // Processes for programs of others: a leaf that knows no service
+  {
+    from: 'src/sandbox-process/**',
+    files: ['src/sandbox-process/**', 'src/kernel/**'],
+    packages: ['node:child_process', 'node:net', 'node:stream', 'node:url', 'node:util'],
+    pure: false,
+  },
   // What routes and clients of all services share
   {
     from: 'src/web/**',
