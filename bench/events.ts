@@ -19,9 +19,12 @@ export const START_MS = 1_767_225_600_000
 
 const SEED = 20_261_101
 
-/** The clock that a subject reads; whoever drives the subject sets it. */
+/** What a subject knows of the event at hand; whoever drives the subject sets it. */
 export interface Clock {
+  /** the time that subjects read, epoch ms */
   now: number
+  /** the event's part of what tells which rule fired at which event (cells/firings.ts) */
+  stamp: number
 }
 
 /** Events that hit `resources` at random, the same ones on every call. */

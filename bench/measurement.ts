@@ -13,6 +13,8 @@ export interface Scope {
   messages: number
   /** names of the subjects to measure */
   subjects: readonly string[]
+  /** cells as `w2`, `odd`, `w2/odd` or `w2/odd/nulls`; empty: all */
+  cells: readonly string[]
 }
 
 /** A line as a measurement declares it. */
@@ -77,17 +79,7 @@ export function measurement<Kind extends SampleKind>(definition: Definition<Kind
   return {
     name,
     open(scope) {
-      const lines = definition.lines(scope).map((plan): Line<Samples[Kind]> => {
-        return {
-          name: plan.name,
-          title: plan.title,
-          needsPeers: plan.needsPeers ?? false,
-          maxRounds: plan.maxRounds ?? Number.POSITIVE_INFINITY,
-          samples: [],
-          sample: (root) => sampleInFreshProcess<Kind>(plan.request, { root, flags: plan.flags ?? [] }),
-          cost,
-        }
-      })
+      const lines = definition.lines(scope).map((plan) => lineOf<Kind>(plan, cost))
       return {
         name,
         title,
@@ -99,5 +91,20 @@ export function measurement<Kind extends SampleKind>(definition: Definition<Kind
         ],
       }
     },
+  }
+}
+
+export function lineOf<Kind extends SampleKind>(
+  plan: LinePlan<Kind>,
+  cost: (sample: Samples[Kind]) => number,
+): Line<Samples[Kind]> {
+  return {
+    name: plan.name,
+    title: plan.title,
+    needsPeers: plan.needsPeers ?? false,
+    maxRounds: plan.maxRounds ?? Number.POSITIVE_INFINITY,
+    samples: [],
+    sample: (root) => sampleInFreshProcess<Kind>(plan.request, { root, flags: plan.flags ?? [] }),
+    cost,
   }
 }

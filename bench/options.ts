@@ -1,6 +1,7 @@
 /** The command line of the benches. */
 import { parseArgs } from 'node:util'
 import type { Scope } from './measurement.ts'
+import { isCell } from './measurements/cells.ts'
 import { groups, measurements } from './measurements/index.ts'
 import { OWN, subjects } from './subjects/index.ts'
 
@@ -18,7 +19,8 @@ export interface Options extends Scope {
 export const HELP = `npm run bench -- [options]
 
   --only <a,b>       what to measure (default all; against a ref: workloads): ${[...measurements.keys()].join(', ')};
-                     short for several: ${[...groups.keys()].join(', ')}
+                     short for several: ${[...groups.keys()].join(', ')};
+                     of cells also one or a row: w2/odd, w2/odd/nulls, w2/*, odd
   --subjects <a,b>   whom to measure (default all; against a ref: ${OWN}): ${subjects.map(({ name }) => name).join(', ')};
                      short for several: own, peers
   --rounds <n>       samples of each, one fresh process a sample (default 5)
@@ -64,7 +66,12 @@ export function readOptions(args: readonly string[]): Options | undefined {
     return [...new Set(chosen)]
   }
   const compares = values.against !== undefined
-  const only = choose('only', values.only ?? (compares ? 'workloads' : undefined), [...measurements.keys()], groups)
+  const asked = values.only?.split(',').map((name) => name.trim()) ?? []
+  const cells = asked.filter((name) => !measurements.has(name) && isCell(name))
+  // One or more cells stand for the measurement that has them.
+  const names = [...new Set(asked.map((name) => (cells.includes(name) ? 'cells' : name)))]
+  const text = names.length > 0 ? names.join(',') : compares ? 'workloads' : undefined
+  const only = choose('only', text, [...measurements.keys()], groups)
   const chosenSubjects = choose(
     'subjects',
     values.subjects ?? (compares ? OWN : undefined),
@@ -91,6 +98,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     messages,
     only,
     subjects: chosenSubjects,
+    cells,
     json: values.json,
     ...(values.against !== undefined && { against: values.against }),
     ...(values.svg !== undefined && { svg: values.svg }),

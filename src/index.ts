@@ -11,6 +11,7 @@ import type { PlaybackOptions } from './core/simulate/playback.ts'
 import { simulate as simulateCore, type Run, type SimulateOptions } from './core/simulate/simulate.ts'
 import { sweep as sweepCore, type Sweep, type SweepOptions } from './core/simulate/sweep.ts'
 import { generatorHere } from './generate.ts'
+import { LiveScheduler } from './live-scheduler.ts'
 
 /** Only `plugs` is needed; the rest has defaults for live use. */
 export type CreateEngineOptions = Partial<EngineOptions> & Pick<EngineOptions, 'plugs'>
@@ -23,7 +24,7 @@ export function createEngine(options: CreateEngineOptions): Engine {
   const generate = generatorHere()
   const isLive = options.scheduler === undefined || options.scheduler === asyncScheduler
   return new CoreEngine({
-    scheduler: asyncScheduler,
+    scheduler: new LiveScheduler(),
     ...(isLive ? LIVE_WAKING : {}),
     ids: () => flat(globalThis.crypto.randomUUID()),
     seed: Math.floor(Math.random() * 2 ** 32),
@@ -103,6 +104,8 @@ export type {
   WhyStep,
   WhyTrigger,
 } from './core/engine/events.ts'
+export type { EventBatch } from './core/engine/event-batch.ts'
+export type { EventFilter } from './core/engine/event-filter.ts'
 export type {
   InputField,
   OutputField,

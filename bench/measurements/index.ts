@@ -2,6 +2,7 @@
 import type { Measurement } from '../measurement.ts'
 import { alarms } from './alarms.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, brokerPosts } from './broker.ts'
+import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
@@ -22,6 +23,7 @@ import { wide } from './wide.ts'
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
   [
     ...throughput,
+    cells,
     slowSensor,
     wide,
     growth,

@@ -56,7 +56,7 @@ async function ownRules(what: 'same' | 'different'): Promise<(rules: number) => 
   const { clockScheduler } = await import('../subjects/clock-scheduler.ts')
   const { countPlug } = await import('../subjects/count-plug.ts')
   const plugs = [...builtins, countPlug().plug]
-  const engine = createEngine({ plugs, scheduler: clockScheduler({ now: START_MS }), why: false })
+  const engine = createEngine({ plugs, scheduler: clockScheduler({ now: START_MS, stamp: 0 }), why: false })
   const workload = w1()
   return (rules) => {
     const documents = limitsOf(what === 'same' ? 1 : rules).map((limits) =>
@@ -87,7 +87,7 @@ async function subjectRules(name: string): Promise<(rules: number) => Loaded> {
     let running: unknown
     return {
       async start() {
-        running = await subject(workload, { now: START_MS })
+        running = await subject(workload, { now: START_MS, stamp: 0 })
       },
       release() {
         workload.limits = []

@@ -5,6 +5,7 @@ import type { BrokerLatencySample } from './broker/latency.ts'
 import type { BrokerMemoryRequest, BrokerMemorySample } from './broker/memory.ts'
 import type { BrokerPostsRequest, BrokerPostsSample } from './broker/posts.ts'
 import type { AlarmsSample, AlarmsSubject } from './alarms/subject.ts'
+import type { CellsRequest, CellsSample } from './cells.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
 import type { HttpSample, HttpSubject } from './http.ts'
@@ -28,6 +29,7 @@ import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
   | { kind: 'throughput'; workload: string; subject: string; feed: Feed; measureMs: number }
+  | ({ kind: 'cells' } & CellsRequest)
   | { kind: 'simulate'; messages: number }
   | { kind: 'month'; way: MonthWay }
   | { kind: 'sweep'; way: SweepWay }
@@ -59,6 +61,7 @@ export type SampleKind = SampleRequest['kind']
 /** The answer to each kind of request. */
 export interface Samples {
   throughput: ThroughputSample
+  cells: CellsSample
   simulate: SimulateSample
   month: MonthSample
   sweep: SweepSample
@@ -91,6 +94,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
   switch (request.kind) {
     case 'throughput':
       return (await import('./throughput.ts')).throughputSample(request)
+    case 'cells':
+      return (await import('./cells.ts')).cellsSample(request)
     case 'simulate':
       return (await import('./simulate.ts')).simulateSample(request.messages)
     case 'month':

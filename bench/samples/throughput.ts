@@ -2,27 +2,18 @@
 import { EVENT_COUNT, START_MS, type BenchEvent, type Clock } from '../events.ts'
 import type { Running } from '../subject.ts'
 import { subjectNamed } from '../subjects/index.ts'
-import type { Workload } from '../workload.ts'
 import { workloadNamed } from '../workloads/index.ts'
-import { cpuMs, Driver, type Driven } from './spent.ts'
+import { cpuMs, Driver, warmUp, type Driven, type Spent } from './spent.ts'
 
 /** How events come in: as objects, as JSON text that is parsed first, or through a call that is awaited each time. */
 export type Feed = 'object' | 'text' | 'awaited'
 
-export interface ThroughputSample {
-  /** events that were measured, warm-up not counted */
-  events: number
-  /** CPU time of the main thread for them, ms */
-  cpuMs: number
-  /** time for them by the clock, ms; more than `cpuMs` where threads compute or others use the machine */
-  wallMs: number
+export interface ThroughputSample extends Spent {
   /** firings, warm-up counted; equal to the reference, or there is no sample */
   firings: number
   /** CPU time of the main thread to set the subject up, ms */
   setUpMs: number
 }
-
-const WARM_UP_MS = 400
 
 /** Throws when the number of firings is not that of the reference. */
 export async function throughputSample(request: {
@@ -32,14 +23,14 @@ export async function throughputSample(request: {
   measureMs: number
 }): Promise<ThroughputSample> {
   const workload = workloadNamed(request.workload)
-  const clock: Clock = { now: START_MS }
+  const clock: Clock = { now: START_MS, stamp: 0 }
   const subject = await subjectNamed(request.subject).load()
   const setUpStart = cpuMs()
   const running = await subject(workload, clock)
   const setUpMs = cpuMs() - setUpStart
 
   const driver = new Driver(fed(running, workload.events, request.feed), workload.events, clock, workload.wave)
-  await warmUp(driver, workload, Math.min(WARM_UP_MS, request.measureMs))
+  await warmUp(driver, workload, request.measureMs)
   const measured = await driver.spend(request.measureMs)
 
   await running.finish?.()
@@ -54,15 +45,7 @@ export async function throughputSample(request: {
   return { ...measured, firings, setUpMs }
 }
 
-/** Where there are many rules, each has been met before it counts, unless that takes too long. */
-async function warmUp(driver: Driver, workload: Workload, budgetMs: number): Promise<void> {
-  await driver.spend(budgetMs)
-  const many = workload.kind === 'threshold' && workload.onePerResource && workload.limits.length >= 1000
-  if (!many) return
-  for (let i = 0; i < 5 && driver.taken < EVENT_COUNT; i++) await driver.spend(WARM_UP_MS)
-}
-
-function fed(running: Running, events: readonly BenchEvent[], feed: Feed): Driven {
+function fed(running: Running, events: readonly BenchEvent[], feed: Feed): Driven<BenchEvent> {
   const { handle } = running
   if (feed === 'object') return running
   if (feed === 'awaited') return { ...running, handle: async (event) => await handle(event), waits: true }

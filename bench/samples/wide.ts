@@ -2,7 +2,7 @@
 import { START_MS, type Clock } from '../events.ts'
 import type { Running } from '../subject.ts'
 import { wideCondition, wideEvents, wideRule, type WideRule } from '../workloads/wide.ts'
-import { cpuMs, Driver } from './spent.ts'
+import { cpuMs, Driver, WARM_UP_MS } from './spent.ts'
 
 export type WideSubject = 'closure' | 'reflexarc'
 
@@ -15,13 +15,11 @@ export interface WideSample {
   firings: number
 }
 
-const WARM_UP_MS = 400
-
 /** Throws when the number of firings is not that of the rule by hand. */
 export async function wideSample(subject: WideSubject, measureMs: number): Promise<WideSample> {
   const rule = wideRule()
   const { events, expected } = wideEvents(rule)
-  const clock: Clock = { now: START_MS }
+  const clock: Clock = { now: START_MS, stamp: 0 }
   const start = subject === 'closure' ? () => byHand(rule) : await byEngine(rule, clock)
   const before = cpuMs()
   const running = await start()

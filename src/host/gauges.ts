@@ -7,6 +7,8 @@ export interface Gauges {
   plugTook(ms: number): void
   /** asked at each scrape: what tasks did since the start */
   watchWork(read: () => Work): void
+  /** asked at each scrape: which way messages took through tasks since the start, and why some took the plain one */
+  watchWays(read: () => Ways): void
   /** asked at each scrape: how many tasks there are by status */
   watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   /** asked at each scrape: how many things wait in the named queue */
@@ -29,6 +31,16 @@ export interface Work {
   readonly held: number
   /** messages and calls of actuators that were dropped because too many waited, or because their tasks want it so */
   readonly dropped: number
+}
+
+/** Messages that tasks took, once for each task that took one. Totals since the start of the process. */
+export interface Ways {
+  /** by many tasks in one pass */
+  readonly vectorized: number
+  /** as rows of numbers, one after the other */
+  readonly rows: number
+  /** on the full state of a task, by why */
+  readonly why: Readonly<Record<string, number>>
 }
 
 /** How many of something there are, by the name of their status. */

@@ -72,6 +72,7 @@ export function makeRulesWith(
   gauges.watchQueue('inputs', () => runner.queued)
   gauges.watchQueue('task-inputs', () => runner.waiting)
   gauges.watchWork(() => runner.counts)
+  gauges.watchWays(() => runner.stats)
   gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))
   const service = createRulesService({
     storage,

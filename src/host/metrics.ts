@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Gauges, Work } from './gauges.ts'
+import type { Gauges, Ways, Work } from './gauges.ts'
 import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
@@ -104,6 +104,7 @@ function makeGauges(registry: Registry): Gauges {
   return {
     plugTook: (ms) => plugs.observe(ms / 1000),
     watchWork: (read) => watchWork(registry, read),
+    watchWays: (read) => watchWays(registry, read),
     watchTasks: (read) => watchTasks(registry, read),
     watchQueue: (name, read) => void queues.set(name, read),
     watchTotal: (name, read) => void totals.set(name, read),
@@ -125,6 +126,24 @@ function watchWork(registry: Registry, read: () => Work): void {
       }),
     )
   }
+}
+
+function watchWays(registry: Registry, read: () => Ways): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'reflexarc_task_messages_total',
+      help: 'Messages that tasks took, once for each task, by the way that they took; plain ones by why',
+      labelNames: ['way', 'why'],
+      registers: [],
+      collect() {
+        const { vectorized, rows, why } = read()
+        this.reset()
+        this.inc({ way: 'vectorized', why: '' }, vectorized)
+        this.inc({ way: 'rows', why: '' }, rows)
+        for (const [reason, count] of Object.entries(why)) this.inc({ way: 'plain', why: reason }, count)
+      },
+    }),
+  )
 }
 
 function watchTasks(registry: Registry, read: Parameters<Gauges['watchTasks']>[0]): void {

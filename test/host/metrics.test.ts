@@ -14,6 +14,7 @@ describe('the figures', () => {
     const { gauges } = metrics
     const work = { inputs: 5, steps: 7, firings: 2, held: 1, dropped: 3 }
     gauges.watchWork(() => work)
+    gauges.watchWays(() => ({ vectorized: 10, rows: 20, why: { heard: 3, shape: 0 } }))
     gauges.plugTook(20)
     gauges.watchQueue('outbox', () => 4)
     gauges.watchTasks(async () => ({ running: 2, failed: 1 }))
@@ -26,6 +27,10 @@ describe('the figures', () => {
       reflexarc_steps_total: 7,
       reflexarc_firings_total: 2,
       reflexarc_held_total: 1,
+      'reflexarc_task_messages_total{way="vectorized",why=""}': 10,
+      'reflexarc_task_messages_total{way="rows",why=""}': 20,
+      'reflexarc_task_messages_total{way="plain",why="heard"}': 3,
+      'reflexarc_task_messages_total{way="plain",why="shape"}': 0,
       'reflexarc_plug_seconds_bucket{le="0.1"}': 1,
       'reflexarc_plug_seconds_bucket{le="0.01"}': 0,
       'reflexarc_queue_depth{queue="outbox"}': 4,

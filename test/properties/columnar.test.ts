@@ -6,6 +6,7 @@ import { LiveTask } from '../../src/core/engine/live-task.ts'
 import type { Plug, PlugAnswer, PlugContext } from '../../src/core/plug/plug.ts'
 import type { Rule, Trigger } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
+import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 import { rowOf } from '../support/row-of.ts'
@@ -43,7 +44,15 @@ const message = fc
     b: rare<unknown>(level, '25'),
     resource: fc.constantFrom('r', 'r', 'q'),
     say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low'), ...ODD),
-    act: rare<unknown>(fc.constantFrom('quiet', 'look', 'chance', 'read'), 'throw', 'later', 'answer', 'id', 'log'),
+    act: rare<unknown>(
+      fc.constantFrom('quiet', 'look', 'chance', 'read', ...ORDINARY_ANSWERS, ...ORDINARY_ANSWERS),
+      'throw',
+      'later',
+      'id',
+      'log',
+      'look and answer',
+      ...ODD_ANSWERS,
+    ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
     lacks: rare(fc.constant(''), 'a', 'b', 'say'),
   })
@@ -200,7 +209,7 @@ class Run {
       ...(generates && { generate }),
       onRare: (event) => this.rare.push(JSON.stringify(event)),
     })
-    if (listens === 'to one') this.engine.watch('t0').subscribe(() => undefined)
+    if (listens === 'to one') this.engine.events({ tasks: ['t0'] }).subscribe(() => undefined)
     else if (listens) this.engine.events$.subscribe(() => undefined)
   }
 
@@ -266,12 +275,12 @@ class Run {
         if (act === 'log') context.log.warn('acted')
         if (act === 'throw') throw new Error('broken')
         if (act === 'later') return this.#later(undefined)
-        if (act === 'answer') return { message: 'done' }
+        if (isAnswerName(act)) return answerNamed(act, context, (answer) => this.#later(answer))
         if (act === 'id') this.calls.push(context.id)
         if (act === 'chance') this.calls.push(String(context.random()))
         if (act === 'read') this.calls.push(JSON.stringify(context.rawData))
-        if (act === 'look') this.look()
-        return undefined
+        if (act === 'look' || act === 'look and answer') this.look()
+        return act === 'look and answer' ? { message: `looked at ${context.now}` } : undefined
       },
     })
   }

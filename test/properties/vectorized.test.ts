@@ -6,11 +6,23 @@ import type { Plug } from '../../src/core/plug/plug.ts'
 import { VectorizedBatch, MIN_VECTORIZED } from '../../src/core/columnar/vectorized-batch.ts'
 import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
+import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 
-/** What the actuator of one task does with a message; those of all others do nothing. */
-const DEEDS = ['throw', 'answer', 'later', 'log', 'read', 'chance', 'id', 'look at others', 'look at itself'] as const
+/** What the actuator of one task does with a message; those of all others do what is their habit. */
+const DEEDS = [
+  'throw',
+  'later',
+  'log',
+  'read',
+  'chance',
+  'id',
+  'look at others',
+  'look at itself',
+  ...ORDINARY_ANSWERS,
+  ...ODD_ANSWERS,
+]
 
 type Step =
   | { kind: 'messages'; messages: readonly Message[]; wait: number }
@@ -30,7 +42,8 @@ const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
 const rarely = <T>(weight: number, usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
   fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: odd })
 
-const calmMessage = fc.record({ a: level, b: level }).map((values): Message => {
+const habit = rarely(2, fc.constant('none'), fc.constantFrom(...ORDINARY_ANSWERS))
+const calmMessage = fc.record({ a: level, b: level, habit }).map((values): Message => {
   return { resource: 'r', who: -1, deed: 'none', ...values }
 })
 const message: fc.Arbitrary<Message> = rarely(
@@ -40,6 +53,7 @@ const message: fc.Arbitrary<Message> = rarely(
     .record({
       a: rarely<unknown>(15, level, fc.constantFrom('warm', null, Number.NaN)),
       b: level,
+      habit,
       who: fc.nat(MIN_VECTORIZED + 3),
       deed: fc.constantFrom(...DEEDS),
     })
@@ -187,20 +201,26 @@ class Run {
       input: { seen: { type: 'double' } },
       execute: (context) => {
         const { TASK_ID: id } = context.task
-        const does = id === `t${String(context.streamValue('who'))}` ? context.streamValue('deed') : 'none'
+        const does =
+          id === `t${String(context.streamValue('who'))}` ? context.streamValue('deed') : context.streamValue('habit')
         this.calls.push(JSON.stringify([id, context.now, does, context.properties]))
         if (does === 'throw') throw new Error('broken')
-        if (does === 'answer') return { message: 'done' }
-        if (does === 'later') return new Promise<undefined>((resolve) => this.#open.push(() => resolve(undefined)))
+        if (isAnswerName(does)) return answerNamed(does, context, (answer) => this.#later(answer))
+        if (does === 'later') return this.#later(undefined)
         if (does === 'log') context.log.warn('acted')
         if (does === 'read') this.calls.push(JSON.stringify([context.rawData, context.streamData, context.node]))
         if (does === 'chance') this.calls.push(String(context.random()))
         if (does === 'id') this.calls.push(context.id)
         if (does === 'look at others') this.look()
         if (does === 'look at itself') this.calls.push(JSON.stringify(this.engine.tasks.get(id)?.info()))
+        if (does === 'look at others') return { message: `looked at ${context.now}` }
         return undefined
       },
     })
+  }
+
+  #later<T>(answer: T): Promise<T> {
+    return new Promise((resolve) => this.#open.push(() => resolve(answer)))
   }
 
   look(): void {
@@ -269,7 +289,7 @@ describe('many tasks of one form that hear one resource', () => {
 
   it('see their earlier firing when they first fire in a vectorized', async () => {
     const sent = (a: number, count: number, deed = 'none') =>
-      Array.from({ length: count }, (): Message => ({ resource: 'r', who: 3, deed, a, b: 0 }))
+      Array.from({ length: count }, (): Message => ({ resource: 'r', who: 3, deed, a, b: 0, habit: 'none' }))
     const rule: Rule = {
       sensors: [
         { label: 's', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 20 } },

@@ -9,6 +9,7 @@ import type {
   MessageSource,
   TaskExecutor,
 } from '../engine/executor.ts'
+import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../engine/stats.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -34,6 +35,10 @@ export class ColumnarExecutor implements Executor, Batches {
   /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock = new Float64Array([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY])
   readonly singleListeners = new SingleListenerIndex()
+  /** messages that tasks took on their full state, but for those that rows began */
+  readonly plain = noPlainCounts()
+  /** why the message at hand is taken so, when it is the message's own doing */
+  reason: PlainReason = 'sent'
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #batches = new Map<string, RuleBatch>()
@@ -64,6 +69,21 @@ export class ColumnarExecutor implements Executor, Batches {
     return all
   }
 
+  stats(): EngineStats {
+    const why = { ...this.plain }
+    let [all, vectorized] = [0, 0]
+    for (const { ways } of this.#batches.values()) {
+      all += ways.taken
+      vectorized += ways.vectorized
+      why.answer += ways.opened
+    }
+    return statsOf(why, vectorized, all - vectorized)
+  }
+
+  isHeard(): boolean {
+    return this.#host.isHeard()
+  }
+
   source<L extends MessageListener>(resource: string): MessageSource<L> {
     return new ColumnarSource<L>(resource, this)
   }
@@ -90,11 +110,12 @@ export class ColumnarExecutor implements Executor, Batches {
     return bySettings.get(key)
   }
 
-  /** A handle for a task whose last message, taken the full way, is this; undefined while something of it is open. */
-  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | undefined {
-    if (!isAtRest(task.state, message)) return undefined
+  /** A handle for a task whose last message, taken the full way, is this; else why there is none. */
+  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason {
+    if (!isAtRest(task.state, message)) return 'open'
     const batch = this.#batch(task.model, fit)
-    return batch === undefined || isNotWorthIt(batch) ? undefined : batch.attach(task, fit, source)
+    if (batch === undefined) return 'limit'
+    return isNotWorthIt(batch) ? 'often' : batch.attach(task, fit, source)
   }
 
   /** A message that a row began went on in the state machine; true when the handle can be kept. */

@@ -6,6 +6,7 @@
  */
 import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
+import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './message-fields.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
@@ -18,6 +19,8 @@ export interface SharedByEngine {
   /** epoch ms at which the message at hand is taken */
   readonly clock: Float64Array
   readonly singleListeners: SingleListenerIndex
+  /** why the message at hand is taken on full states, when it is the message's own doing */
+  reason: PlainReason
   /** undefined for a message that no row takes */
   fieldsOf(message: Message): Fields | undefined
 }
@@ -85,6 +88,13 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   take(message: Message, now: number): void {
     this.#remove()
     if (this.#isStale) this.#arrange()
+    this.#shared.reason = 'first'
+    this.#take(message, now)
+    // what comes past the sources came with others
+    this.#shared.reason = 'sent'
+  }
+
+  #take(message: Message, now: number): void {
     if (!this.#hasRows) {
       this.takeFully(message, now)
     } else if (this.#fields === undefined || !this.#fields.match(message)) {
@@ -103,7 +113,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#last = message
     for (const stretch of this.#stretches) {
       if (stretch.batch === null) stretch.listeners[0]?.receive(now, [message])
-      else takeStretch(stretch, stretch.batch, message, now, this.#before)
+      else takeStretch(stretch, stretch.batch, message, now, this.#before, this.#shared)
     }
     this.#before = undefined
     if (this.#unattached > 0) this.#attach(message)
@@ -139,6 +149,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
 
   /** Rows cannot take a message with other fields than the one before: all detach, until it is worth trying again. */
   #takeOtherFields(message: Message, now: number): void {
+    if (this.#fields !== undefined || this.#pause > 0) this.#shared.reason = 'fields'
     if (this.#fields !== undefined) {
       for (const listener of this.listeners) inRows(listener).detach()
       this.#fields = undefined
@@ -197,14 +208,23 @@ function stretchOf(batch: Batch | null, rows: number[], listener: MessageListene
   return { batch, rows, listeners: [listener], calm: 0, vectorized: undefined }
 }
 
-function takeStretch(stretch: Stretch, batch: Batch, message: Message, now: number, before: Message | undefined): void {
+function takeStretch(
+  stretch: Stretch,
+  batch: Batch,
+  message: Message,
+  now: number,
+  before: Message | undefined,
+  shared: SharedByEngine,
+): void {
   const { rows, listeners } = stretch
   batch.taken += rows.length
   const done = takeVectorized(stretch, batch, message, now, before)
   for (let i = batch.receiveAll(rows, done, message); i < rows.length;) {
     // The message has no number where this task compares one: the state machine knows what to do.
     batch.taken--
+    shared.reason = 'value'
     listeners[i]?.receive(now, [message])
+    shared.reason = 'first'
     i = batch.receiveAll(rows, i + 1, message)
   }
 }
@@ -226,6 +246,7 @@ function takeVectorized(
   const { vectorized } = stretch
   if (vectorized === undefined) return 0
   const done = vectorized.take(message, now)
+  batch.vectorized += done
   if (vectorized.isOver) batch.flush(vectorized)
   return done
 }

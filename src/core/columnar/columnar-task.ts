@@ -2,9 +2,10 @@
 import { CallContext, NOTHING_FETCHED } from '../engine/call-context.ts'
 import { callPlug, type Outcome } from '../engine/call-plug.ts'
 import type { ExecutedRun, ExecutedTask, TaskExecutor } from '../engine/executor.ts'
+import type { PlainCounts, PlainReason } from '../engine/stats.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { newExecution } from '../task/execution.ts'
-import type { Message } from '../task/origin.ts'
+import type { Message, Sent } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -13,9 +14,13 @@ import type { BatchFit } from './batch-shape.ts'
 
 /** What the tasks of an executor share. */
 export interface Batches {
+  readonly plain: PlainCounts
+  /** why the message at hand is taken on full states, when it is the message's own doing */
+  readonly reason: PlainReason
+  isHeard(): boolean
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined
-  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | undefined
+  attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
 }
 
@@ -25,6 +30,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   readonly #task: ExecutedTask
   readonly #batches: Batches
   #fit: BatchFit | null | undefined
+  /** why it did not become a row at the last message */
+  #refused: PlainReason | undefined
 
   constructor(task: ExecutedTask, batches: Batches) {
     this.#task = task
@@ -40,9 +47,28 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   attach(message: Message, source: TakenSource): void {
     const { lane } = this.#task
-    if (lane === undefined || !this.#fit || !lane.state.isFree || lane.state.inFlight.size > 0) return
+    if (lane === undefined || !this.#fit) return
+    this.#refused = 'open'
+    if (!lane.state.isFree || lane.state.inFlight.size > 0) return
     lane.rest()
-    this.handle = this.#batches.attach(this, this.#fit, message, source)
+    const made = this.#batches.attach(this, this.#fit, message, source)
+    if (typeof made === 'string') this.#refused = made
+    else {
+      this.handle = made
+      this.#refused = undefined
+    }
+  }
+
+  tookPlain(messages: readonly Message[], sent: Sent | undefined): void {
+    this.#batches.plain[this.#whyPlain(messages, sent)] += messages.length
+  }
+
+  #whyPlain(messages: readonly Message[], sent: Sent | undefined): PlainReason {
+    if (messages.length > 1 || sent !== undefined) return 'sent'
+    if (this.#task.isWatched || this.#batches.isHeard()) return 'heard'
+    if (!this.canAttach) return 'shape'
+    if (this.hasOpenCall) return 'open'
+    return this.#batches.reason === 'first' ? (this.#refused ?? 'first') : this.#batches.reason
   }
 
   modelChanged(): void {

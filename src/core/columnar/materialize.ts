@@ -41,6 +41,8 @@ const NOTHING: Answer = {
   then: undefined,
 }
 
+type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
+
 /** A message of a row. */
 interface Taken {
   readonly count: number
@@ -108,12 +110,21 @@ function materializeTo(
 
 function answers(rows: RowStore, task: BatchTask, row: number, bits: number) {
   return (execution: Execution, place: number): Outcome => {
-    if (execution.node.kind === 'actuator') return NOTHING
+    if (execution.node.kind === 'actuator') return { ...NOTHING, ...answerOf(rows, row, execution.node.slot) }
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || sensor.steps !== undefined) return task.call(execution)
     const rawData = rows.rawData[row]?.[place]
     return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
+}
+
+/** What an actuator gave when it fired last. */
+function answerOf({ answers, layout }: RowStore, row: number, actuator: number): Kept {
+  const kept = answers[row * layout.actuators + actuator]
+  if (kept === undefined) return {}
+  if (typeof kept === 'string') return { message: kept }
+  const { message, rawData } = kept
+  return message === undefined ? { rawData } : { message, rawData }
 }
 
 /** Last firings and holds of actuators, as they were before the message `count`. */
@@ -134,7 +145,7 @@ function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void 
     if (at !== -1) actuator.firedAt = past[b + (at === count ? firedBeforeAt(layout, a) : FIRED)] ?? 0
     if (at !== -1 && at !== count) actuator.firing = replayed.get(at)?.actuators[a]?.firing ?? null
     if (at !== -1 && (at !== count || ((pastInts[2 * (b + AT_BITS)] ?? 0) & FLAG) !== 0)) {
-      actuator.answer = { collectedTime: actuator.firedAt }
+      actuator.answer = { collectedTime: actuator.firedAt, ...answerOf(rows, handle.row, a) }
       actuator.error = null
       actuator.held = null
     }

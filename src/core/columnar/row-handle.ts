@@ -82,6 +82,8 @@ export interface Batch {
   opened: number
   /** messages that rows took */
   taken: number
+  /** those that many of them took in one pass */
+  vectorized: number
   /** The batch as a indexed row sees it, for messages with these fields. */
   indexed(fields: Fields): IndexedBatch
   /** Takes a message into a list of rows, from a place on; gives the first place that only the state machine can do. */

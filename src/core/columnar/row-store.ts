@@ -4,6 +4,7 @@ import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
 import { firingsOf, gateStates } from './possible-firings.ts'
 import {
   AFTER,
@@ -84,6 +85,10 @@ export class RowStore {
   readonly objects: (object | number | undefined)[] = []
   /** by row, then by position: what called sensors gave last */
   readonly rawData: RawData[][] = []
+  /** by row and actuator: what it gave when it fired last; beside `objects`, since most give nothing */
+  readonly answers: KeptAnswer[] = []
+  /** whether any was ever kept */
+  hasAnswers = false
   /** by row and position, of called sensors */
   readonly sensorCalls: SensorCall[] = []
   /** by row: its call that has not answered yet */
@@ -136,6 +141,7 @@ export class RowStore {
     const { objects } = this.layout
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
+    if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
     // Who looks may have it given away in the middle of a message: then that takes the full way.
     if (this.layout.earlier !== -1) this.setWaiting(row, undefined, true)
     this.#free.push(row)
@@ -174,6 +180,7 @@ export class RowStore {
       past[block + AT_COUNT] = -1
       pastInts[2 * (block + AT_BITS) + 1] = 0
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
+      if (this.hasAnswers) this.answers[row * layout.actuators + a] = undefined
     }
   }
 

@@ -5,8 +5,8 @@
  * BATCH-1 a row and the state machine agree: materializing at any moment gives the state that the machine would have
  *   made.
  * BATCH-2 a plug that was called is never called again for the same message; its answer is used again.
- * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a promise, a plug
- *   that looks at its task) opens the call in the state machine, which goes on from there.
+ * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, or of an actuator more than a
+ *   message and raw data, an error, a promise, a plug that looks at its task) opens the call in the state machine, which goes on from there.
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
@@ -34,13 +34,17 @@ import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { materialize, materializeInto } from './materialize.ts'
+import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
+  vectorized = 0
   opened = 0
   current: Message | undefined
   /** messages that were opened in the state machine, where their firings are counted */
   #inFold = 0
+  /** those of them that a vectorized batch took */
+  #openedVectorized = 0
   /** by messages that were not */
   #firings = 0
   #held = 0
@@ -145,6 +149,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#rows.free(row)
   }
 
+  /** How many messages its rows took to their end, those in one pass among them, and how many went on elsewhere. */
+  get ways(): { taken: number; vectorized: number; opened: number } {
+    const opened = this.#inFold
+    return { taken: this.taken - opened, vectorized: this.vectorized - this.#openedVectorized, opened }
+  }
+
   /** What was done in rows alone. */
   get counts(): Counts {
     const { taken } = this
@@ -227,12 +237,27 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       this.#calls.goOn(refused)
       return false
     }
-    if (given === undefined && context.opened === null) {
+    if (context.opened === null && this.#keeps(row, actuator, given)) {
       this.#calls.end()
       return true
     }
     this.#calls.answered(plug, given)
     return false
+  }
+
+  /** Keeps what an actuator gave, when a row can hold it. */
+  #keeps(row: number, actuator: number, given: unknown): boolean {
+    const rows = this.#rows
+    const place = row * rows.layout.actuators + actuator
+    if (given === undefined) {
+      if (rows.hasAnswers) rows.answers[place] = undefined
+      return true
+    }
+    const kept = keptOf(given)
+    if (kept === NOT_ORDINARY) return false
+    rows.hasAnswers = true
+    rows.answers[place] = kept
+    return true
   }
 
   beginFirings(trigger: number): void {
@@ -256,7 +281,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       this.#calls.failed(error)
       return false
     }
-    if (given === undefined && context.opened === null) return true
+    if (context.opened === null && this.#keeps(row, 0, given)) return true
     this.#calls.answered(plug, given)
     return false
   }
@@ -399,6 +424,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   earlierFirings({ row }: RowHandle): number {
     const rows = this.#rows
+    if (this.#vectorized[row] !== undefined) this.#openedVectorized++
     this.#apart(row)
     return rows.fires(row) - rows.firesBefore(row, rows.count(row)) - 1
   }
@@ -422,49 +448,4 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (!isSensor) return graph.triggers[trigger]
     return graph.triggers.find(({ destination }) => destination === this.nodeOf(graph, true, node))
   }
-}
-
-/**
- * Made by a literal or JSON.parse, without a key `constructor` of its own: asked by plain reads, several times faster
- * than the questions of plug/result.ts, which decides in all other cases.
- */
-function isOrdinary(value: unknown): value is Record<string, unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    value.constructor === Object &&
-    Object.getPrototypeOf(value) === Object.prototype
-  )
-}
-
-/** A promise of the language's own, which calls back once and never at once. */
-function isPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise && value.constructor === Promise
-}
-
-/** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
-function plainState(states: readonly string[], given: unknown): number {
-  if (typeof given === 'string') return indexOf(states, given)
-  if (!isOrdinary(given)) return -1
-  const { state, rawData } = given
-  const more = given['observedState'] ?? given['internalState'] ?? given['message'] ?? given['after'] ?? given['then']
-  if (more !== undefined || typeof state !== 'string') return -1
-  if (rawData !== undefined && !isSafeRecord(rawData)) return -1
-  return indexOf(states, state)
-}
-
-/** As the array's own, which is slow for short ones. */
-function indexOf(states: readonly string[], state: string): number {
-  for (let i = 0; i < states.length; i++) if (states[i] === state) return i
-  return -1
-}
-
-function isSafeRecord(value: unknown): boolean {
-  return isOrdinary(value) && value['prototype'] === undefined && value['__proto__'] === Object.prototype
-}
-
-/** Whether raw data may have the properties in it: it outlives the call. */
-function mayHold(data: Readonly<Record<string, unknown>>): boolean {
-  for (const key in data) if (typeof data[key] === 'object' || typeof data[key] === 'function') return true
-  return false
 }

@@ -10,15 +10,18 @@ import type { Message, Sent } from '../task/origin.ts'
 import type { Lost } from '../task/lost.ts'
 import type { SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
-import type { EngineEvent, RareEvent } from './events.ts'
+import type { EventBatch } from './event-batch.ts'
+import type { EventFilter } from './event-filter.ts'
+import type { EngineEvent, FiredEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
+import type { EngineStats } from './stats.ts'
 
 export interface EngineOptions {
   /** the plugs that rules may name */
   readonly plugs: readonly Plug[]
   /** default false; true: `start` and `update` refuse a rule that gives a plug a property which the plug does not declare */
   readonly strict?: boolean
-  /** where time comes from; every timer of the engine waits on it */
+  /** where time comes from, asked for each message; every timer of the engine waits on it */
   readonly scheduler: SchedulerLike
   /** ms after which the scheduler's time is looked at again while something waits, so that a clock put forward is noticed; default 24 days */
   readonly recheckMs?: number
@@ -39,8 +42,7 @@ export interface EngineOptions {
   /** default true; false: no `tick`, `data`, `state` and `gate`, and no `result` without an error, for who only counts */
   readonly detail?: boolean
   /**
-   * told of what is rare and worth keeping, whether or not somebody listens to `events$`, while tasks go their short
-   * way: starts, ends, failures, lines of the log, and results with an error
+   * told of what is rare and worth keeping, whether or not somebody listens: starts, ends, failures, lines of the log, and results with an error
    */
   readonly onRare?: (event: RareEvent) => void
   /** called when a plug did not answer at once; what it gives is called when the answer is there, wanted or not */
@@ -99,6 +101,20 @@ export interface Engine {
   explain(id: string, node: string): Explanation
   /** All events of all tasks; never errors, and completes on close. */
   readonly events$: Observable<EngineEvent>
+  /** Which way messages took so far, and why some took the plain one. Put together when it is asked for. */
+  stats(): EngineStats
+  /** Those of one type: what fired, as `events({ types: ['fired'] })`. */
+  readonly fired$: Observable<FiredEvent>
+  /**
+   * Events of some types, of some tasks; what nobody wants is not made. As `events$` else. `VALIDATION` for a type that
+   * there is none of.
+   */
+  events(filter?: EventFilter): Observable<EngineEvent>
+  /**
+   * The same events, those of one input together when it is done, and before the next one: made as objects only when
+   * somebody reads them. For who counts, or wants few of many.
+   */
+  eventBatches(filter?: EventFilter): Observable<EventBatch>
   /** Resolves when no plug has a call open. */
   settled(): Promise<void>
   /** Stops everything for good, without `stopped` events: saved tasks can go on elsewhere. */

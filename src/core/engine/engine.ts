@@ -5,7 +5,7 @@
  * Work is taken one piece at a time. What arrives while a piece is under way (a subscriber or plug that calls
  * `receive`) waits its turn in a bounded queue. Timers that are due act before what arrives at the same instant.
  */
-import type { SchedulerLike } from 'rxjs'
+import type { Observable, SchedulerLike } from 'rxjs'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { createRegistry } from '../plug/registry.ts'
@@ -21,8 +21,10 @@ import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
 import { ACCEPTED, NOT_ACCEPTED, type Accepted, type Executor, type MessageSource } from './executor.ts'
-import { EventStream, guarded } from './event-stream.ts'
-import type { EngineEvent } from './events.ts'
+import { EventSubscriptions } from './event-subscriptions.ts'
+import type { EventFilter } from './event-filter.ts'
+import { guarded } from './event-stream.ts'
+import type { FiredEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
 import { newExecutor } from './new-executor.ts'
@@ -33,16 +35,19 @@ import type { Prepared } from './prepared.ts'
 import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
 import { Router } from './router.ts'
 import { RunNumbers } from './run-numbers.ts'
+import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitingWork, type Work } from './waiting-work.ts'
-import { Watches, type Listener } from './watches.ts'
 
 export class CoreEngine implements Engine {
   readonly #options: EngineOptions
   readonly #ports: Ports
   readonly #preparer: Preparer
   readonly #limits: ModelLimits
-  readonly #events: EventStream<EngineEvent>
+  readonly #events = new EventSubscriptions(
+    (error) => this.#report('a subscriber threw', error),
+    (task) => this.#listenersChanged(task),
+  )
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
@@ -54,8 +59,7 @@ export class CoreEngine implements Engine {
   #isClosed = false
   readonly #router = new Router<LiveTask, MessageSource<LiveTask>>((resource) => this.#executor.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
-  readonly #host: TaskHost & { listener: ((event: EngineEvent) => void) | null }
-  readonly #emit = (event: EngineEvent): void => this.#events.emit(event)
+  readonly #host: TaskHost
   readonly #waiting = new WaitingWork()
   #busy = false
   #order = 0
@@ -67,10 +71,6 @@ export class CoreEngine implements Engine {
   readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
   /** of tasks that were removed */
   readonly #runs = new RunNumbers()
-  readonly #watches = new Watches(
-    (error) => this.#report('a watcher threw', error),
-    (id, listener) => this.#watch(id, listener),
-  )
 
   /** `registry`: of a host whose plugs may be replaced while the engine runs */
   constructor(options: EngineOptions, registry: PlugRegistry = createRegistry(options.plugs)) {
@@ -78,12 +78,6 @@ export class CoreEngine implements Engine {
     this.#ports = options.ports ?? {}
     this.#preparer = new Preparer(registry)
     this.#limits = limitsOf(options)
-    this.#events = new EventStream(
-      (error) => this.#report('a subscriber threw', error),
-      (any) => {
-        this.#host.listener = any ? this.#emit : null
-      },
-    )
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     const { onRare, journal, timed } = options
     this.#executor = newExecutor({
@@ -95,7 +89,7 @@ export class CoreEngine implements Engine {
       generate: options.generate,
       open: this.#open,
       enqueue: (work) => this.#enqueue(work),
-      isHeard: () => this.#host.listener !== null,
+      isHeard: () => this.#events.types !== 0,
     })
     this.#scheduler = options.scheduler
     this.delays = new Delays(options.scheduler)
@@ -106,7 +100,8 @@ export class CoreEngine implements Engine {
       globalSettings: options.globalSettings ?? {},
       why: options.why ?? true,
       detail: options.detail ?? true,
-      listener: null,
+      events: this.#events,
+      tell: (event) => this.#events.emit(event),
       onRare: onRare && guarded(onRare, (error) => this.#report('who is told of rare events threw', error)),
       counts: this.#counts,
       timed: options.timed,
@@ -129,20 +124,28 @@ export class CoreEngine implements Engine {
   }
 
   get events$(): Engine['events$'] {
-    return this.#events.events$
+    return this.events()
   }
 
-  /**
-   * Everything that happens in the task with that id, now and whenever there is one, as `events$` tells it; other tasks
-   * go their short way meanwhile. Never errors; completes on close.
-   */
-  watch(id: string): Engine['events$'] {
-    return this.#watches.events$(id)
+  get fired$(): Engine['fired$'] {
+    return this.events({ types: ['fired'] }) as Observable<FiredEvent>
+  }
+
+  events(filter: EventFilter = {}): Engine['events$'] {
+    return this.#events.events(filter)
+  }
+
+  eventBatches(filter: EventFilter = {}): ReturnType<Engine['eventBatches']> {
+    return this.#events.batches(filter)
   }
 
   /** What was done so far. */
   get counts(): Counts {
     return this.#executor.counted(this.#counts)
+  }
+
+  stats(): EngineStats {
+    return this.#executor.stats()
   }
 
   get tasks(): ReadonlyMap<string, LiveTask> {
@@ -348,7 +351,7 @@ export class CoreEngine implements Engine {
 
   /** The shortest way: nobody listens, no timer is due, and the executor has one. */
   #accept(message: Message): Accepted {
-    if (this.#host.listener !== null) return NOT_ACCEPTED
+    if (this.#events.types !== 0) return NOT_ACCEPTED
     const now = this.#now()
     if ((this.#timers.earliest[0] as number) <= now) return NOT_ACCEPTED
     return this.#executor.accept(message, now)
@@ -356,7 +359,7 @@ export class CoreEngine implements Engine {
 
   /** As the executor sees fit while nobody listens. */
   #take(source: MessageSource, message: Message, now: number): void {
-    if (this.#host.listener !== null) source.takeFully(message, now)
+    if (this.#events.types !== 0) source.takeFully(message, now)
     else source.take(message, now)
   }
 
@@ -397,22 +400,21 @@ export class CoreEngine implements Engine {
     this.#router.clear()
     this.#timers.close()
     this.#events.complete()
-    this.#watches.complete()
     return Promise.resolve()
   }
 
   /** Whether a task may be a row has changed with it. */
-  #watch(id: string, watcher: Listener | null): void {
-    const task = this.#tasks.get(id)
+  #listenersChanged(id: string | undefined): void {
+    const task = id === undefined ? undefined : this.#tasks.get(id)
     if (task === undefined) return
-    task.watch(watcher)
+    task.listen(this.#events.typesOf(task.id))
     this.#router.changed(task)
   }
 
   #made(id: string, createTime: number, prepared: Prepared): LiveTask {
     const task = new LiveTask(id, this.#order++, createTime, prepared, this.#host)
-    const watcher = this.#watches.listener(id)
-    if (watcher !== null) task.watch(watcher)
+    const types = this.#events.typesOf(id)
+    if (types !== 0) task.listen(types)
     return task
   }
 
@@ -422,6 +424,7 @@ export class CoreEngine implements Engine {
       await this.#begin(task)
     } catch (error) {
       if (this.#tasks.get(task.id) === task && !isRunning(task)) task.fail(messageOf(error))
+      this.#events.flush()
       throw error
     }
     return task
@@ -492,11 +495,15 @@ export class CoreEngine implements Engine {
   #do(work: Work): void {
     try {
       const now = this.#now()
-      if ((this.#timers.earliest[0] as number) <= now) this.#timers.run(now)
+      if ((this.#timers.earliest[0] as number) <= now) {
+        this.#timers.run(now)
+        this.#events.flush()
+      }
       work(now)
     } catch (error) {
       this.#report('a piece of work failed', error)
     }
+    this.#events.flush()
   }
 
   /** The scheduler's time, which never goes back, whatever the machine's clock does. */

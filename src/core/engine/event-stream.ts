@@ -1,5 +1,5 @@
 /**
- * `events$`: an Observable that never errors and whose subscribers cannot hurt anyone. RxJS reports what a subscriber
+ * Streams of events: Observables that never error and whose subscribers cannot hurt anyone. RxJS reports what a subscriber
  * throws on a timer of its own, which ends a Node process; here the guard goes along through `pipe`, so that a
  * throwing subscriber is reported to the logger and the others go on.
  */
@@ -64,31 +64,4 @@ export function guarded<T>(call: (value: T) => void, report: (error: unknown) =>
 
 function isSubscriber(value: unknown): value is Subscriber<never> {
   return typeof value === 'object' && value !== null && 'isStopped' in value && 'unsubscribe' in value
-}
-
-/** One source, many subscribers; tells whether anybody listens, so that silence costs nothing. */
-export class EventStream<T> {
-  readonly events$: Observable<T>
-  readonly #subscribers = new Set<Subscriber<T>>()
-
-  /** `onListeners` is told when the first subscriber comes and when the last one goes. */
-  constructor(report: (error: unknown) => void, onListeners: (any: boolean) => void) {
-    this.events$ = new GuardedObservable<T>(report, (subscriber) => {
-      this.#subscribers.add(subscriber)
-      onListeners(true)
-      return () => {
-        this.#subscribers.delete(subscriber)
-        onListeners(this.#subscribers.size > 0)
-      }
-    })
-  }
-
-  emit(event: T): void {
-    for (const subscriber of this.#subscribers) subscriber.next(event)
-  }
-
-  complete(): void {
-    for (const subscriber of this.#subscribers) subscriber.complete()
-    this.#subscribers.clear()
-  }
 }

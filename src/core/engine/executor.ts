@@ -8,12 +8,13 @@
  * EXECUTOR-1 which executor an engine has changes nothing that can be seen but speed.
  * EXECUTOR-2 whoever reads or changes a task's full state has called `synchronize` or `detach` before.
  */
-import type { Message } from '../task/origin.ts'
+import type { Message, Sent } from '../task/origin.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
 import type { OpenCount } from './open-count.ts'
+import type { EngineStats } from './stats.ts'
 
 /** What became of a message that was offered: nothing; it is taken; it is taken, and plugs were called. */
 export type Accepted = typeof NOT_ACCEPTED | typeof ACCEPTED | typeof ACCEPTED_WITH_CALLS
@@ -32,6 +33,8 @@ export interface Executor {
   mayHaveTimers(): boolean
   /** What the engine counted, together with what was done here. */
   counted(own: Counts): Counts
+  /** Which way messages took so far. */
+  stats(): EngineStats
 }
 
 /** The messages of one resource, and the tasks that hear them. */
@@ -67,6 +70,8 @@ export interface TaskExecutor {
   synchronize(): void
   /** The same for somebody who changes it: all that follows goes by the full state until the executor sees fit. */
   detach(): void
+  /** Counts messages that the task takes on its full state, before it does. */
+  tookPlain(messages: readonly Message[], sent: Sent | undefined): void
   /** What the full state does not know is not wanted any more. */
   drop(): void
   /** The task has another model. */

@@ -24,7 +24,6 @@ import { TaskHooks, type SharedHooks } from './task-hooks.ts'
 import { TaskLane, type LaneHost, type LaneOwner } from './task-lane.ts'
 import { nodeView, taskInfo } from './task-view.ts'
 import { NO_TIMER, type TimerOwner } from './timer-table.ts'
-import type { Listener as Watcher } from './watches.ts'
 
 /** What a task needs of its engine. */
 export interface TaskHost extends SharedHooks, LaneHost {
@@ -65,10 +64,10 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     this.executor = host.executor.forTask(this)
   }
 
-  /** Somebody watches this very task, or nobody does any more: null. A watched task goes the full way. */
-  watch(watcher: Watcher | null): void {
+  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
+  listen(types: number): void {
     this.executor.detach()
-    this.#hooks.watch(watcher)
+    this.#hooks.listen(types)
   }
 
   get name(): string {
@@ -153,6 +152,7 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
+    this.executor.tookPlain(messages, sent)
     this.executor.detach()
     const lane = this.#lane
     if (messages.length === 1) lane?.arriveData(now, messages, sent)

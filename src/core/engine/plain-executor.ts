@@ -10,17 +10,21 @@ import {
   type TaskExecutor,
 } from './executor.ts'
 import { Listeners, receiveAll } from './listeners.ts'
-
-const ALWAYS_UP_TO_DATE: TaskExecutor = {
-  synchronize: () => undefined,
-  detach: () => undefined,
-  drop: () => undefined,
-  modelChanged: () => undefined,
-  limitOf: () => undefined,
-  hasOpenCall: false,
-}
+import { noPlainCounts, statsOf, type EngineStats } from './stats.ts'
 
 export class PlainExecutor implements Executor {
+  readonly #plain = noPlainCounts()
+  /** of every task: each is up to date all the time */
+  readonly #executor: TaskExecutor = {
+    synchronize: () => undefined,
+    detach: () => undefined,
+    tookPlain: (messages) => void (this.#plain.asked += messages.length),
+    drop: () => undefined,
+    modelChanged: () => undefined,
+    limitOf: () => undefined,
+    hasOpenCall: false,
+  }
+
   accept(): Accepted {
     return NOT_ACCEPTED
   }
@@ -30,7 +34,7 @@ export class PlainExecutor implements Executor {
   }
 
   forTask(): TaskExecutor {
-    return ALWAYS_UP_TO_DATE
+    return this.#executor
   }
 
   mayHaveTimers(): boolean {
@@ -39,6 +43,10 @@ export class PlainExecutor implements Executor {
 
   counted(own: Counts): Counts {
     return own
+  }
+
+  stats(): EngineStats {
+    return statsOf(this.#plain)
   }
 }
 

@@ -7,12 +7,13 @@ import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller } from './call-plug.ts'
 import type { Counting } from './counts.ts'
-import type { RareEvent } from './events.ts'
+import { DETAIL_TYPES, PLAIN_TYPES, RARE_TYPES } from './event-filter.ts'
+import type { EventSubscriptions } from './event-subscriptions.ts'
+import type { EngineEvent, RareEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { Prepared } from './prepared.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
-import type { Listener } from './watches.ts'
 
 interface TaskOwner extends TimerOwner {
   readonly prepared: Prepared
@@ -25,8 +26,9 @@ export interface SharedHooks {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly why: boolean
   readonly detail: boolean
-  /** null while nobody listens */
-  readonly listener: Listener | null
+  readonly events: EventSubscriptions
+  /** tells an event to who wants it */
+  readonly tell: (event: EngineEvent) => void
   /** always there when it is there at all */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
@@ -47,8 +49,8 @@ export class TaskHooks implements Sink, Caller {
   #aborts: Map<Execution, AbortController> | undefined
   /** what calls that act and go on see of the task */
   #frozen: WeakMap<Execution, TaskRun> | undefined
-  /** while somebody watches this very task: tells that one, and who listens to all tasks */
-  #watched: Listener | null = null
+  /** types that somebody wants of this very task, as bits */
+  #types = 0
 
   constructor(owner: TaskOwner, host: SharedHooks) {
     this.#owner = owner
@@ -75,16 +77,16 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get event(): Sink['event'] {
-    return this.#watched ?? this.#host.listener
+    return this.#wants(PLAIN_TYPES) ? this.#host.tell : null
   }
 
   get detail(): Sink['detail'] {
-    return this.#host.detail ? this.event : null
+    return this.#host.detail && this.#wants(DETAIL_TYPES) ? this.#host.tell : null
   }
 
   get rare(): Sink['rare'] {
-    const { event } = this
-    const { onRare } = this.#host
+    const { onRare, tell } = this.#host
+    const event = this.#wants(RARE_TYPES) ? tell : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (told) => {
       onRare(told)
@@ -101,17 +103,16 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get isWatched(): boolean {
-    return this.#watched !== null
+    return this.#types !== 0
   }
 
-  watch(watcher: Listener | null): void {
-    const host = this.#host
-    this.#watched =
-      watcher &&
-      ((event) => {
-        host.listener?.(event)
-        watcher(event)
-      })
+  /** Somebody wants these types of this very task, as bits; 0: nobody does. */
+  listen(types: number): void {
+    this.#types = types
+  }
+
+  #wants(types: number): boolean {
+    return ((this.#types | this.#host.events.types) & types) !== 0
   }
 
   rootOf(origin: Origin, first: string): string {

@@ -8,6 +8,15 @@ import { rowOf } from '../../support/row-of.ts'
 
 const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
 const asks = definePlug({ name: 'asks', version: '1.0.0', kind: 'actuator', execute: ({ id }) => void id.length })
+const tells = definePlug({
+  name: 'tells',
+  version: '1.0.0',
+  kind: 'actuator',
+  execute(context) {
+    const a = context.streamValue('a')
+    return a === 13 ? undefined : { message: `at ${String(a)}`, rawData: { a } }
+  },
+})
 const keeps = definePlug({
   name: 'keeps',
   version: '1.0.0',
@@ -38,7 +47,7 @@ function rule(more: Partial<Rule> = {}): Rule {
 async function started(given: Rule) {
   const clock = new VirtualClock(0)
   const engine = createEngine({
-    plugs: [...builtins, act, asks, keeps, waits],
+    plugs: [...builtins, act, asks, keeps, tells, waits],
     scheduler: clock,
     ids: () => 't',
     seed: 1,
@@ -166,6 +175,16 @@ describe('a attached task', () => {
     expect(hasRow()).toBe(true)
     for (let i = 0; i < 10; i++) send({ a: 30, b: 1 })
     expect(hasRow()).toBe(false)
+  })
+
+  it('keeps its handle, and the last answer, when its actuator answers with a message or raw data', async () => {
+    const { task, send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'tells' }] }))
+    for (let a = 1; a <= 200; a++) send({ a, b: 1 })
+    expect(hasRow()).toBe(true)
+    expect(rowOf(task)?.batch.opened).toBe(0)
+    expect(task.node('a0').rawData).toEqual({ collectedTime: 0, message: 'at 200', rawData: { a: 200 } })
+    send({ a: 13, b: 1 })
+    expect(task.node('a0').rawData).toEqual({ collectedTime: 0 })
   })
 
   it('keeps raw data in which a plug has put its properties', async () => {

@@ -1,15 +1,21 @@
 import { filter, firstValueFrom, map, share, switchMap, of, take, toArray } from 'rxjs'
 import { describe, expect, it } from 'vitest'
-import { EventStream } from '../../../src/core/engine/event-stream.ts'
+import { EventSubscriptions } from '../../../src/core/engine/event-subscriptions.ts'
+import type { EngineEvent } from '../../../src/index.ts'
 
 function stream() {
   const reports: unknown[] = []
   const listening: boolean[] = []
-  const events = new EventStream<number>(
+  const subscriptions: EventSubscriptions = new EventSubscriptions(
     (error) => reports.push(error),
-    (any) => listening.push(any),
+    () => listening.push(subscriptions.types !== 0),
   )
-  return { events, reports, listening }
+  const emit = (invocation: number) => subscriptions.emit(eventOf(invocation))
+  return { events$: subscriptions.events({}), emit, complete: () => subscriptions.complete(), reports, listening }
+}
+
+function eventOf(invocation: number): EngineEvent {
+  return { time: 0, task: 't', invocation, type: 'stopped', reason: 'stopped' }
 }
 
 const boom = new Error('boom')
@@ -19,36 +25,33 @@ const thrower = () => {
 
 describe('a subscriber that throws', () => {
   it.each<[string, (s: ReturnType<typeof stream>) => void]>([
-    ['as a function', ({ events }) => events.events$.subscribe(thrower)],
-    ['as an observer', ({ events }) => events.events$.subscribe({ next: thrower })],
-    ['behind map', ({ events }) => events.events$.pipe(map((n) => n)).subscribe(thrower)],
+    ['as a function', ({ events$ }) => events$.subscribe(thrower)],
+    ['as an observer', ({ events$ }) => events$.subscribe({ next: thrower })],
+    ['behind map', ({ events$ }) => events$.pipe(map((n) => n)).subscribe(thrower)],
     [
       'behind map and filter',
-      ({ events }) =>
-        events.events$
+      ({ events$ }) =>
+        events$
           .pipe(
             map((n) => n),
             filter(() => true),
           )
           .subscribe({ next: thrower }),
     ],
-    ['behind share', ({ events }) => events.events$.pipe(share()).subscribe(thrower)],
-    ['behind switchMap', ({ events }) => events.events$.pipe(switchMap((n) => of(n))).subscribe(thrower)],
-    ['inside map', ({ events }) => events.events$.pipe(map(thrower)).subscribe()],
-    [
-      'inside map, with no handler of errors',
-      ({ events }) => events.events$.pipe(map(thrower)).subscribe(() => undefined),
-    ],
-    ['inside its handler of errors', ({ events }) => events.events$.pipe(map(thrower)).subscribe({ error: thrower })],
+    ['behind share', ({ events$ }) => events$.pipe(share()).subscribe(thrower)],
+    ['behind switchMap', ({ events$ }) => events$.pipe(switchMap((n) => of(n))).subscribe(thrower)],
+    ['inside map', ({ events$ }) => events$.pipe(map(thrower)).subscribe()],
+    ['inside map, with no handler of errors', ({ events$ }) => events$.pipe(map(thrower)).subscribe(() => undefined)],
+    ['inside its handler of errors', ({ events$ }) => events$.pipe(map(thrower)).subscribe({ error: thrower })],
   ])('%s is reported, and the others go on', (_, subscribe) => {
     const s = stream()
     const before: number[] = []
     const after: number[] = []
-    s.events.events$.subscribe((n) => before.push(n))
+    s.events$.subscribe(({ invocation }) => before.push(invocation))
     subscribe(s)
-    s.events.events$.subscribe((n) => after.push(n))
-    s.events.emit(1)
-    s.events.emit(2)
+    s.events$.subscribe(({ invocation }) => after.push(invocation))
+    s.emit(1)
+    s.emit(2)
     expect(s.reports[0]).toBe(boom)
     expect(before).toEqual([1, 2])
     expect(after).toEqual([1, 2])
@@ -57,19 +60,19 @@ describe('a subscriber that throws', () => {
   it('gets the next event all the same, when it threw itself', () => {
     const s = stream()
     let calls = 0
-    s.events.events$.subscribe(() => {
+    s.events$.subscribe(() => {
       calls++
       throw boom
     })
-    s.events.emit(1)
-    s.events.emit(2)
+    s.emit(1)
+    s.emit(2)
     expect(calls).toBe(2)
   })
 
   it('on completion is reported, too', () => {
     const s = stream()
-    s.events.events$.subscribe({ complete: thrower })
-    s.events.complete()
+    s.events$.subscribe({ complete: thrower })
+    s.complete()
     expect(s.reports).toEqual([boom])
   })
 })
@@ -78,8 +81,8 @@ describe('the stream', () => {
   it('passes an error inside a pipe to the handler that asks for it, and reports nothing', () => {
     const s = stream()
     const errors: unknown[] = []
-    s.events.events$.pipe(map(thrower)).subscribe({ error: (error) => errors.push(error) })
-    s.events.emit(1)
+    s.events$.pipe(map(thrower)).subscribe({ error: (error) => errors.push(error) })
+    s.emit(1)
     expect(errors).toEqual([boom])
     expect(s.reports).toEqual([])
   })
@@ -87,21 +90,21 @@ describe('the stream', () => {
   it('completes its subscribers, also those behind operators', async () => {
     const s = stream()
     const all = firstValueFrom(
-      s.events.events$.pipe(
-        map((n) => n * 2),
+      s.events$.pipe(
+        map(({ invocation }) => invocation * 2),
         toArray(),
       ),
     )
-    s.events.emit(1)
-    s.events.emit(2)
-    s.events.complete()
+    s.emit(1)
+    s.emit(2)
+    s.complete()
     expect(await all).toEqual([2, 4])
   })
 
   it('says when the first listener comes and when the last has gone', () => {
     const s = stream()
-    const a = s.events.events$.subscribe()
-    const b = s.events.events$.subscribe()
+    const a = s.events$.subscribe()
+    const b = s.events$.subscribe()
     a.unsubscribe()
     expect(s.listening.at(-1)).toBe(true)
     b.unsubscribe()
@@ -110,21 +113,21 @@ describe('the stream', () => {
 
   it('forgets a subscriber that has had enough', () => {
     const s = stream()
-    s.events.events$.pipe(take(1)).subscribe()
-    s.events.emit(1)
+    s.events$.pipe(take(1)).subscribe()
+    s.emit(1)
     expect(s.listening.at(-1)).toBe(false)
   })
 
   it('lets a subscriber leave in the middle of an event', () => {
     const s = stream()
     const seen: string[] = []
-    const first = s.events.events$.subscribe(() => {
+    const first = s.events$.subscribe(() => {
       seen.push('first')
       first.unsubscribe()
     })
-    s.events.events$.subscribe(() => seen.push('second'))
-    s.events.emit(1)
-    s.events.emit(2)
+    s.events$.subscribe(() => seen.push('second'))
+    s.emit(1)
+    s.emit(2)
     expect(seen).toEqual(['first', 'second', 'second'])
   })
 })

@@ -82,7 +82,7 @@ describe('rare events', () => {
     const { engine, rare, send } = await quiet()
     const all: EngineEvent[] = []
     engine.events$.subscribe((event) => all.push(event))
-    engine.watch('a').subscribe((event) => all.push(event))
+    engine.events({ tasks: ['a'] }).subscribe((event) => all.push(event))
     const before = rare.length
     send({ a: 'none' })
     const failed = rare.slice(before)
@@ -103,7 +103,7 @@ describe('a watch', () => {
   it('tells everything of one task; the others sit on', async () => {
     const { engine, send, task } = await quiet()
     const events: EngineEvent[] = []
-    const watch = engine.watch('a').subscribe((event) => events.push(event))
+    const watch = engine.events({ tasks: ['a'] }).subscribe((event) => events.push(event))
     expectRow(task('a'), false)
     expectRow(task('b'), true)
     send()
@@ -119,7 +119,7 @@ describe('a watch', () => {
   it('is kept for a task that comes, or comes back', async () => {
     const { engine, send } = engineOf()
     const types: string[] = []
-    engine.watch('a').subscribe(({ type }) => types.push(type))
+    engine.events({ tasks: ['a'] }).subscribe(({ type }) => types.push(type))
     await engine.start(RULE, { id: 'a' })
     const saved = (engine.tasks.get('a') as LiveTask).save()
     await engine.remove('a', { force: true })
@@ -131,8 +131,8 @@ describe('a watch', () => {
   it('may be several at once', async () => {
     const { engine, send, task } = await quiet()
     const seen: string[] = []
-    const first = engine.watch('a').subscribe(() => seen.push('first'))
-    const second = engine.watch('a').subscribe(() => seen.push('second'))
+    const first = engine.events({ tasks: ['a'] }).subscribe(() => seen.push('first'))
+    const second = engine.events({ tasks: ['a'] }).subscribe(() => seen.push('second'))
     first.unsubscribe()
     send()
     expect(new Set(seen)).toEqual(new Set(['second']))
@@ -144,7 +144,7 @@ describe('a watch', () => {
   it('that throws is reported, and ends with the engine', async () => {
     const { engine, send, reported } = await quiet()
     let isOver = false
-    engine.watch('a').subscribe({
+    engine.events({ tasks: ['a'] }).subscribe({
       next: () => {
         throw new Error('no time')
       },

@@ -7,6 +7,7 @@
  */
 import { Observable, share, Subject, type SchedulerLike } from 'rxjs'
 import type { Counts } from '../../../core/engine/counts.ts'
+import { sumOfStats, type EngineStats } from '../../../core/engine/stats.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
 import { Preparer } from '../../../core/engine/prepare.ts'
 import type { Plug } from '../../../core/plug/plug.ts'
@@ -62,6 +63,8 @@ export interface DurableRunner extends TaskRunner {
   readonly trouble: string | undefined
   /** what all tasks did so far; put together when it is asked for */
   readonly counts: RunnerCounts
+  /** which way messages took in all tasks so far; likewise */
+  readonly stats: EngineStats
   /** Takes nothing any more, applies what is on its way and stores all states. Calls of plugs that are open are made again at the next start. Safe to call twice. */
   close(): Promise<void>
 }
@@ -140,6 +143,10 @@ class Runner implements DurableRunner {
       all.dropped += dropped
     }
     return all
+  }
+
+  get stats(): EngineStats {
+    return sumOfStats([...this.#open.values()].map(({ deterministic }) => deterministic.engine.stats()))
   }
 
   async plan(change: TaskChange): Promise<PlannedChange> {
@@ -258,7 +265,7 @@ class Runner implements DurableRunner {
   #watch({ tenant, id }: TaskRef): Observable<EngineEvent> {
     return new Observable<EngineEvent>((subscriber) => {
       const listen = (runner: TenantRunner) =>
-        subscriber.add(runner.deterministic.engine.watch(id).subscribe((event) => subscriber.next(event)))
+        subscriber.add(runner.deterministic.engine.events({ tasks: [id] }).subscribe((event) => subscriber.next(event)))
       const open = this.#open.get(tenant)
       if (open) listen(open)
       else subscriber.add(this.#opened.subscribe(([name, runner]) => void (name === tenant && listen(runner))))

@@ -1,0 +1,196 @@
+/** The engine in one of the cells: its rules, who listens to it, and what must be true of what they heard. */
+import { EMPTY, map } from 'rxjs'
+import { builtins } from '../../plugins/index.ts'
+import { createEngine, definePlug, type EngineEvent, type Why } from '../../src/index.ts'
+import type { Engine } from '../../src/core/engine/api.ts'
+import type { Rule } from '../../src/core/rule/rule.ts'
+import { TaskEventHistory } from '../../src/services/rules/tasks/task-event-history.ts'
+import { START_MS, STEP_MS, type Clock } from '../events.ts'
+import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
+import { chainStep } from '../subjects/chain-step.ts'
+import { clockScheduler } from '../subjects/clock-scheduler.ts'
+import type { Workload } from '../workload.ts'
+import { Firings, stampOf, weightOf } from './firings.ts'
+import type { OddEvent } from './odd-events.ts'
+import { PLANS, type Answer, type CellRow, type Time } from './targets.ts'
+
+export interface CellParts {
+  readonly row: CellRow
+  readonly answer: Answer
+  readonly time: Time
+  readonly clock: Clock
+  readonly firings: Firings
+}
+
+export interface RunningCell {
+  handle(this: void, event: OddEvent): void
+  /** From here on each event is looked at closely. */
+  beginCheck(): void
+  /** Throws when what was heard is not what fired. */
+  finish(total: number): Promise<void>
+}
+
+export async function engineCell(workload: Workload, parts: CellParts): Promise<RunningCell> {
+  const { clock, time } = parts
+  const scheduler = clockScheduler(clock)
+  const engine = createEngine({
+    plugs: [...builtins, chainStep, countPlug(parts)],
+    ...(time === 'variable' && { scheduler }),
+  })
+  for (const [i, { rule, resource }] of rulesOf(workload).entries()) {
+    await engine.start(rule, { id: `task-${i}`, resource })
+  }
+  const listener = listenTo(engine, workload, parts)
+  return {
+    handle: (event) => void engine.receive(event),
+    beginCheck: () => listener?.beginCheck(),
+    async finish(total) {
+      await engine.settled()
+      if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)
+      listener?.finish(total)
+      await engine.close()
+    },
+  }
+}
+
+function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[] {
+  const counting = (rule: Rule, weight: number): Rule => {
+    return { ...rule, actuators: [{ label: 'count', name: 'count', properties: { weight } }] }
+  }
+  if (workload.kind === 'chain')
+    return [{ rule: counting(chainRule(workload), weightOf(0)), resource: workload.resource }]
+  return workload.limits.map((limits, i) => {
+    return { rule: counting(thresholdRule(limits, workload, 'streaming'), weightOf(i)), resource: limits.resource }
+  })
+}
+
+function countPlug({ answer, firings }: CellParts) {
+  const input = { weight: { type: 'integer', mandatory: true } } as const
+  const plug = { name: 'count', version: '1.0.0', kind: 'actuator', input } as const
+  switch (answer) {
+    case 'nothing':
+      return definePlug({ ...plug, execute: ({ properties }) => firings.add(properties.weight) })
+    case 'object':
+      return definePlug({
+        ...plug,
+        execute({ properties }) {
+          firings.add(properties.weight)
+          return { rawData: { weight: properties.weight } }
+        },
+      })
+    case 'message':
+      return definePlug({
+        ...plug,
+        execute({ properties }) {
+          firings.add(properties.weight)
+          return { message: 'counted' }
+        },
+      })
+  }
+}
+
+interface Listener {
+  beginCheck(): void
+  finish(total: number): void
+}
+
+function listenTo(engine: Engine, workload: Workload, parts: CellParts): Listener | undefined {
+  switch (PLANS[parts.row].listens) {
+    case 'nobody':
+      return undefined
+    case 'fired':
+      return subscriber(engine, workload, parts, { all: false, why: false })
+    case 'all':
+      return subscriber(engine, workload, parts, { all: true, why: false })
+    case 'why':
+      return subscriber(engine, workload, parts, { all: false, why: true })
+    case 'history':
+      return history(engine, parts.clock)
+  }
+}
+
+interface Hears {
+  readonly all: boolean
+  readonly why: boolean
+}
+
+/** Counts; at the end it looks at each event, which would cost more than the engine if it did so all the time. */
+function subscriber(engine: Engine, workload: Workload, { firings, clock }: CellParts, { all, why }: Hears): Listener {
+  let heard = 0
+  let fired = 0
+  let read = 0
+  let check: ((event: EngineEvent) => void) | undefined
+  let before: { count: number; sum: number } | undefined
+  let mine: Firings | undefined
+  const at = { stamp: 0 }
+  engine.events$.subscribe((event) => {
+    if (!all && event.type !== 'fired') return
+    heard++
+    if (event.type === 'fired') fired++
+    if (why && event.type === 'fired' && event.why !== undefined) read += readWhy(event.why)
+    if (check !== undefined) check(event)
+  })
+  return {
+    beginCheck() {
+      before = { count: firings.count, sum: firings.sum }
+      const own = (mine = new Firings(at))
+      check = (event) => {
+        if (event.type !== 'fired' || event.node !== 'count') return
+        at.stamp = stampOf((event.time - START_MS) / STEP_MS - 1)
+        own.add(weightOf(Number(event.task.slice('task-'.length))))
+        if (why && event.why?.input.time !== event.time)
+          throw new Error(`the why of ${event.effect} is of another message`)
+      }
+    },
+    finish(total) {
+      if (before === undefined || mine === undefined) throw new Error('nobody looked closely')
+      const count = firings.count - before.count
+      const sum = (firings.sum - before.sum) | 0
+      if (mine.count !== count || mine.sum !== sum) {
+        throw new Error(`${count} firings at last (sum ${sum}), but events tell of ${mine.count} (sum ${mine.sum})`)
+      }
+      // Of a chain, each step but the first is fired as well.
+      const inner = workload.kind === 'chain' ? (workload.steps.length - 1) * total : 0
+      if (fired > firings.count + inner || fired < firings.count) {
+        throw new Error(`${firings.count} firings, but ${fired} events say so`)
+      }
+      if (heard < fired || (all && heard <= total) || (why && read < fired)) {
+        throw new Error(`${heard} events heard, ${read} read, in ${total} messages at ${clock.now}`)
+      }
+    },
+  }
+}
+
+/** What somebody who shows it would touch. */
+function readWhy({ trigger, sensors, gates, input }: Why): number {
+  let read = trigger.to === null ? 0 : 1
+  for (const { state } of sensors) if (state !== null) read++
+  for (const { row } of gates) for (const parent in row) if (row[parent] !== null) read++
+  return read + (input.values === undefined ? 0 : 1)
+}
+
+/** As a host keeps it, and never at rest. */
+function history(engine: Engine, clock: Clock): Listener {
+  const tenant = 'bench'
+  const reports = {
+    events$: engine.events$.pipe(map((event) => ({ tenant, event }))),
+    rare$: EMPTY,
+    ended$: EMPTY,
+    watch: () => EMPTY,
+  }
+  const kept = new TaskEventHistory(reports, 'bench', () => clock.now, { most: Number.POSITIVE_INFINITY })
+  return {
+    beginCheck: () => undefined,
+    finish() {
+      const tasks = [...engine.tasks.values()].filter(({ id }) => kept.events({ tenant, id }).length > 0)
+      if (tasks.length === 0) throw new Error('the history knows of no task')
+      for (const task of tasks) {
+        const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
+        const { lastExecutionTime } = task.info()
+        if (last !== lastExecutionTime)
+          throw new Error(`${task.id}: last at ${lastExecutionTime}, its history ends at ${last}`)
+      }
+      kept.close()
+    },
+  }
+}

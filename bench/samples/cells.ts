@@ -1,0 +1,62 @@
+/** One sample of a cell: the engine, or a limit by hand, over the messages of a workload in this process. */
+import { engineCell, type RunningCell } from '../cells/engine-cell.ts'
+import { Firings } from '../cells/firings.ts'
+import { limitOf, type LimitName } from '../cells/limits.ts'
+import { oddEvents } from '../cells/odd-events.ts'
+import { expectedFirings } from '../cells/reference.ts'
+import type { Answer, CellRow, CellWorkload, Data, Time } from '../cells/targets.ts'
+import { START_MS, type Clock } from '../events.ts'
+import { workloadNamed } from '../workloads/index.ts'
+import { Driver, warmUp, type Spent } from './spent.ts'
+
+export interface CellsRequest {
+  readonly workload: CellWorkload
+  readonly who: LimitName | 'reflexarc'
+  readonly row: CellRow
+  readonly data: Data
+  readonly answer: Answer
+  readonly time: Time
+  readonly measureMs: number
+}
+
+export interface CellsSample extends Spent {
+  /** all of them, warm-up counted; which and when is as the reference says, or there is no sample */
+  readonly firings: number
+}
+
+/** messages at the end of which each event is looked at */
+const CHECKED = 2000
+/** what a sample by the machine's clock must stay below, or cool-downs end in it */
+const LONGEST_MS = 9_500
+
+/** Throws when other rules fired, or at other messages, than by the reference. */
+export async function cellsSample(request: CellsRequest): Promise<CellsSample> {
+  const { who, data, time, measureMs } = request
+  const workload = workloadNamed(request.workload)
+  const events = oddEvents(workload.events, data)
+  const clock: Clock = { now: START_MS, stamp: 0 }
+  const firings = new Firings(clock)
+  const running: Pick<RunningCell, 'handle'> & Partial<RunningCell> =
+    who === 'reflexarc'
+      ? await engineCell(workload, { ...request, clock, firings })
+      : { handle: limitOf(who, workload, { data, time, clock, firings }) }
+
+  const begun = performance.now()
+  const driver = new Driver({ handle: running.handle, waits: false }, events, clock)
+  await warmUp(driver, workload, measureMs)
+  const measured = await driver.spend(measureMs)
+  running.beginCheck?.()
+  driver.take(CHECKED)
+  if (time === 'machine' && performance.now() - begun > LONGEST_MS) {
+    throw new Error('the machine is too busy: cool-downs ended within the sample')
+  }
+  await running.finish?.(driver.taken)
+  const expected = expectedFirings(workload, events, { total: driver.taken, time })
+  if (firings.count !== expected.count || firings.sum !== expected.sum) {
+    throw new Error(
+      `fired ${firings.count} times (sum ${firings.sum}) in ${driver.taken} messages, ` +
+        `the reference says ${expected.count} (sum ${expected.sum}): other rules fired, or at other messages`,
+    )
+  }
+  return { ...measured, firings: firings.count }
+}

@@ -1,0 +1,68 @@
+/**
+ * What plugs ordinarily answer, told by cheap reads. Whatever is not ordinary here is read by plug/result.ts, which
+ * decides; nothing is ordinary here that would be wrong there.
+ */
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a row keeps of an actuator's answer: the message alone, or what there is beside raw data. Undefined: nothing. */
+export type KeptAnswer = string | { readonly message: string | undefined; readonly rawData: Fields } | undefined
+
+/** What `keptOf` gives of an answer that is not ordinary. */
+export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
+
+/** What is kept of an actuator's answer. */
+export function keptOf(given: unknown): KeptAnswer | typeof NOT_ORDINARY {
+  if (given === null) return undefined
+  if (!isOrdinary(given)) return NOT_ORDINARY
+  const { message, rawData } = given
+  // An actuator's memory is nobody's, so that it does not matter.
+  const more = given['state'] ?? given['observedState'] ?? given['after'] ?? given['then']
+  if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
+  if (rawData === undefined) return message
+  return isSafeRecord(rawData) ? { message, rawData } : NOT_ORDINARY
+}
+
+/**
+ * Made by a literal or JSON.parse, without a key `constructor` of its own: asked by plain reads, several times faster
+ * than the questions of plug/result.ts, which decides in all other cases.
+ */
+function isOrdinary(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    value.constructor === Object &&
+    Object.getPrototypeOf(value) === Object.prototype
+  )
+}
+
+/** A promise of the language's own, which calls back once and never at once. */
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise && value.constructor === Promise
+}
+
+/** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
+export function plainState(states: readonly string[], given: unknown): number {
+  if (typeof given === 'string') return indexOf(states, given)
+  if (!isOrdinary(given)) return -1
+  const { state, rawData } = given
+  const more = given['observedState'] ?? given['internalState'] ?? given['message'] ?? given['after'] ?? given['then']
+  if (more !== undefined || typeof state !== 'string') return -1
+  if (rawData !== undefined && !isSafeRecord(rawData)) return -1
+  return indexOf(states, state)
+}
+
+/** As the array's own, which is slow for short ones. */
+function indexOf(states: readonly string[], state: string): number {
+  for (let i = 0; i < states.length; i++) if (states[i] === state) return i
+  return -1
+}
+
+function isSafeRecord(value: unknown): value is Record<string, unknown> {
+  return isOrdinary(value) && value['prototype'] === undefined && value['__proto__'] === Object.prototype
+}
+
+/** Whether raw data may have the properties in it: it outlives the call. */
+export function mayHold(data: Readonly<Record<string, unknown>>): boolean {
+  for (const key in data) if (typeof data[key] === 'object' || typeof data[key] === 'function') return true
+  return false
+}

@@ -1,0 +1,171 @@
+/** The cells of the bench: limits by hand, the engine and the plain reference say the same of odd messages, too. */
+import { describe, expect, it } from 'vitest'
+import { engineCell } from '../../bench/cells/engine-cell.ts'
+import { Firings, stampOf, weightOf } from '../../bench/cells/firings.ts'
+import { limitOf, LIMITS } from '../../bench/cells/limits.ts'
+import { oddEvents, type OddEvent } from '../../bench/cells/odd-events.ts'
+import { expectedFirings } from '../../bench/cells/reference.ts'
+import { ROWS, type Data } from '../../bench/cells/targets.ts'
+import { isCell } from '../../bench/measurements/cells.ts'
+import { EVENT_COUNT, START_MS, STEP_MS, type Clock } from '../../bench/events.ts'
+import { workloadNamed } from '../../bench/workloads/index.ts'
+
+const DATA: readonly Data[] = ['smooth', 'extra', 'missing', 'orders', 'carried', 'nulls']
+
+function play(events: readonly OddEvent[], total: number, clock: Clock, handle: (event: OddEvent) => void): void {
+  for (let i = 0; i < total; i++) {
+    clock.now += STEP_MS
+    clock.stamp = stampOf(i)
+    const event = events[i % EVENT_COUNT]
+    if (event !== undefined) handle(event)
+  }
+}
+
+const at = (): Clock => ({ now: START_MS, stamp: 0 })
+
+describe('limits by hand', () => {
+  const cases = ['w1', 'w2', 'w3', 'w4'].flatMap((name) =>
+    (['smooth', 'missing', 'carried', 'nulls'] as const).flatMap((data) =>
+      LIMITS.filter((who) => who === 'closure' || name === 'w2').map((who) => ({ name, data, who })),
+    ),
+  )
+
+  it.each(cases)('of $name, $data messages, fire as the reference says: $who', ({ name, data, who }) => {
+    const workload = workloadNamed(name)
+    const events = oddEvents(workload.events, data)
+    const clock = at()
+    const firings = new Firings(clock)
+    const total = name === 'w2' ? 2000 : EVENT_COUNT + 20_000
+    play(events, total, clock, limitOf(who, workload, { data, time: 'variable', clock, firings }))
+    const expected = expectedFirings(workload, events, { total, time: 'variable' })
+    expect({ count: firings.count, sum: firings.sum }).toEqual(expected)
+    expect(expected.count).toBeGreaterThan(100)
+  })
+})
+
+describe('the engine', () => {
+  it.each(['w1', 'w3', 'w4'].flatMap((name) => DATA.map((data) => ({ name, data }))))(
+    'fires in $name, $data messages, as the reference says',
+    async ({ name, data }) => {
+      const workload = workloadNamed(name)
+      const events = oddEvents(workload.events, data)
+      const clock = at()
+      const firings = new Firings(clock)
+      const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+      play(events, 5000, clock, cell.handle)
+      await cell.finish(5000)
+      expect({ count: firings.count, sum: firings.sum }).toEqual(
+        expectedFirings(workload, events, { total: 5000, time: 'variable' }),
+      )
+    },
+  )
+
+  it('keeps the state of a sensor over two minutes without its value', async () => {
+    const workload = workloadNamed('w1d')
+    const events = oddEvents(workload.events, 'carried')
+    const [clock, other] = [at(), at()]
+    const [firings, byHand] = [new Firings(clock), new Firings(other)]
+    const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+    play(events, 20_000, clock, cell.handle)
+    const limit = limitOf('closure', workload, { data: 'carried', time: 'variable', clock: other, firings: byHand })
+    play(events, 20_000, other, limit)
+    const expected = expectedFirings(workload, events, { total: 20_000, time: 'variable' })
+    expect({ count: firings.count, sum: firings.sum }).toEqual(expected)
+    expect({ count: byHand.count, sum: byHand.sum }).toEqual(expected)
+  })
+
+  it.each(ROWS.filter((row) => row !== 'odd'))('is listened to and checked: %s', async (row) => {
+    const workload = workloadNamed('w4')
+    const clock = at()
+    const firings = new Firings(clock)
+    const cell = await engineCell(workload, { row, answer: 'object', time: 'variable', clock, firings })
+    cell.beginCheck()
+    play(workload.events, 500, clock, cell.handle)
+    await cell.finish(500)
+    expect(firings.count).toBeGreaterThan(10)
+  })
+})
+
+describe('odd messages', () => {
+  const { events } = workloadNamed('w1')
+  const shareOf = (data: Data, isOdd: (event: OddEvent) => boolean) =>
+    oddEvents(events, data).filter(isOdd).length / events.length
+
+  it('are one in a hundred, or all', () => {
+    expect(shareOf('extra', (event) => 'battery' in event)).toBeCloseTo(0.01, 2)
+    expect(shareOf('missing', (event) => Object.keys(event).length === 2)).toBeCloseTo(0.01, 2)
+    expect(shareOf('carried', (event) => Object.keys(event).length === 2)).toBe(1)
+    expect(shareOf('nulls', (event) => event.temperature === null || event.humidity === null)).toBeCloseTo(0.005, 2)
+    expect(shareOf('nulls', (event) => Number.isNaN(event.temperature) || Number.isNaN(event.humidity))).toBeCloseTo(
+      0.005,
+      2,
+    )
+    expect(new Set(oddEvents(events, 'orders').map((event) => Object.keys(event).join())).size).toBe(4)
+  })
+
+  it('are the same on every call', () => {
+    expect(oddEvents(events, 'nulls')).toEqual(oddEvents(events, 'nulls'))
+  })
+})
+
+describe('the sum of firings', () => {
+  const sumOf = (pairs: readonly (readonly [rule: number, message: number])[]) => {
+    const clock = at()
+    const firings = new Firings(clock)
+    for (const [rule, message] of pairs) {
+      clock.stamp = stampOf(message)
+      firings.add(weightOf(rule))
+    }
+    return firings.sum
+  }
+
+  it('tells which rule and which message, and not in which order', () => {
+    expect(
+      sumOf([
+        [1, 5],
+        [2, 6],
+      ]),
+    ).toBe(
+      sumOf([
+        [2, 6],
+        [1, 5],
+      ]),
+    )
+    expect(
+      sumOf([
+        [1, 5],
+        [2, 6],
+      ]),
+    ).not.toBe(
+      sumOf([
+        [2, 5],
+        [1, 6],
+      ]),
+    )
+    expect(
+      sumOf([
+        [1, 5],
+        [1, 7],
+      ]),
+    ).not.toBe(
+      sumOf([
+        [1, 6],
+        [1, 6],
+      ]),
+    )
+  })
+})
+
+describe('names of cells', () => {
+  it.each([
+    ['w2/odd', true],
+    ['w2/odd/nulls', true],
+    ['odd', true],
+    ['w4/*', true],
+    ['w2', false],
+    ['w2/odd/none', false],
+    ['w5/odd', false],
+  ])('%s: %s', (name, expected) => {
+    expect(isCell(name)).toBe(expected)
+  })
+})

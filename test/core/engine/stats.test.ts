@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { CoreEngine } from '../../../src/core/engine/engine.ts'
+import { PLAIN_REASONS, sumOfStats, type PlainReason } from '../../../src/core/engine/stats.ts'
+import type { Rule } from '../../../src/core/rule/rule.ts'
+import { createEngine, definePlug, VirtualClock, type Engine, type Message } from '../../../src/index.ts'
+
+const act = definePlug({
+  name: 'act',
+  version: '1.0.0',
+  kind: 'actuator',
+  execute: (context) => {
+    if (context.streamValue('fails') === true) throw new Error('broken')
+  },
+})
+
+function rule(threshold = 20, resource = 'r'): Rule {
+  return {
+    sensors: [{ label: 's', resource, name: 'streamingDataSensor', properties: { parameter: 'a', threshold } }],
+    actuators: [{ label: 'act', name: 'act' }],
+    triggers: [{ sourceLabel: 's', destinationLabel: 'act', statesTrigger: ['Above'] }],
+  }
+}
+
+function engine(): Engine {
+  return createEngine({ plugs: [...builtins, act], scheduler: new VirtualClock(1000), seed: 1 })
+}
+
+function send(to: Engine, count: number, more: Partial<Message> = {}): void {
+  for (let i = 0; i < count; i++) to.receive({ resource: 'r', a: 10, ...more })
+}
+
+/** Those reasons that were counted. */
+function why(of: Engine): Partial<Record<PlainReason, number>> {
+  return Object.fromEntries(Object.entries(of.stats().why).filter(([, count]) => count > 0))
+}
+
+describe('the stats of an engine', () => {
+  it('are nothing at first, with every reason', () => {
+    const { vectorized, rows, plain, why: reasons } = engine().stats()
+    expect([vectorized, rows, plain]).toEqual([0, 0, 0])
+    expect(Object.keys(reasons)).toEqual([...PLAIN_REASONS])
+  })
+
+  it('count messages once for each task that took them, by the way that they took', async () => {
+    const of = engine()
+    for (let i = 0; i < 10; i++) await of.start(rule(i), { id: `t${i}` })
+    send(of, 100)
+    const { vectorized, rows, plain } = of.stats()
+    expect(vectorized + rows + plain).toBe(1000)
+    expect(vectorized).toBeGreaterThan(500)
+    expect(rows).toBeGreaterThan(100)
+    expect(why(of)).toEqual({ first: plain })
+  })
+
+  it('say why messages go the plain way', async () => {
+    const of = engine()
+    await of.start(rule(), { id: 't' })
+    send(of, 10)
+    const { plain: first } = of.stats()
+    expect(why(of)).toEqual({ first })
+
+    const listening = of.events$.subscribe(() => undefined)
+    send(of, 2)
+    listening.unsubscribe()
+    expect(why(of)).toMatchObject({ heard: 2 })
+
+    of.receive([{ resource: 'r', a: 1 }])
+    of.receive([
+      { resource: 'r', a: 1 },
+      { resource: 'r', a: 2 },
+    ])
+    of.receive({ resource: 'r', a: 3 }, { hops: 1 })
+    expect(why(of)).toMatchObject({ heard: 2, sent: 4 })
+  })
+
+  it('count a message as plain that a row began and could not end', async () => {
+    const of = engine()
+    await of.start(rule(), { id: 't' })
+    send(of, 10, { fails: false })
+    const before = of.stats()
+    send(of, 1, { a: 30, fails: true })
+    expect(why(of)['answer']).toBe(1)
+    expect(of.stats().rows).toBe(before.rows)
+    send(of, 1, { fails: false })
+    expect(of.stats().rows).toBe(before.rows + 1)
+  })
+
+  it('count such a one of many that went together', async () => {
+    const of = engine()
+    for (let i = 0; i < 10; i++) await of.start(rule(i), { id: `t${i}` })
+    send(of, 100, { a: 0, fails: false })
+    send(of, 1, { a: 30, fails: true })
+    const { vectorized, rows, plain, why: reasons } = of.stats()
+    expect(vectorized + rows + plain).toBe(1010)
+    expect(reasons.answer).toBe(10)
+  })
+
+  it('say that a rule has something that no row can do', async () => {
+    const of = engine()
+    await of.start({ ...rule(), task: { type: 'reactive', resetObservations: false } }, { id: 't' })
+    send(of, 5)
+    expect(why(of)).toEqual({ shape: 5 })
+  })
+
+  it('say that each call is asked for', async () => {
+    const of = new CoreEngine({
+      plugs: [...builtins, act],
+      scheduler: new VirtualClock(1000),
+      ids: () => 't',
+      seed: 1,
+      latency: () => 0,
+    })
+    await of.start(rule())
+    send(of, 3)
+    expect(why(of)).toEqual({ asked: 3 })
+  })
+
+  it('of several engines are added', async () => {
+    const [one, other] = [engine(), engine()]
+    await one.start(rule(), { id: 't' })
+    await other.start(rule(), { id: 't' })
+    send(one, 5)
+    send(other, 7)
+    const { rows, plain, why: reasons } = sumOfStats([one.stats(), other.stats()])
+    expect(rows + plain).toBe(12)
+    expect(reasons.first).toBe(plain)
+  })
+})

@@ -1,0 +1,70 @@
+/** Answers of actuators by name, of all kinds: what rows keep, what they cannot, and what is wrong. */
+import type { PlugAnswer, PlugContext } from '../../src/core/plug/plug.ts'
+
+/** Which a row keeps. */
+export const ORDINARY_ANSWERS = ['message', 'raw data', 'both', 'the same object', 'nothing in it'] as const
+export const ODD_ANSWERS = [
+  'null',
+  'a number',
+  'a state',
+  'no state',
+  'an older state',
+  'no text',
+  'after',
+  'after nothing',
+  'then',
+  'memory',
+  'a list as raw data',
+  'reserved',
+  'without prototype',
+  'of a class',
+  'later message',
+  'later nonsense',
+] as const
+
+export type AnswerName = (typeof ORDINARY_ANSWERS)[number] | (typeof ODD_ANSWERS)[number]
+
+class Said {
+  readonly message = 'of a class'
+}
+
+/** Given again and again, changed meanwhile. */
+const same = { message: '', rawData: { told: '' } }
+
+/** It tells the time of its message, so that an answer of another one is noticed. `later`: makes a promise of it. */
+export function answerNamed(
+  name: AnswerName,
+  context: Pick<PlugContext, 'now' | 'streamValue'>,
+  later: <T>(answer: T) => Promise<T>,
+): PlugAnswer<never> | PromiseLike<PlugAnswer<never>> {
+  const { now } = context
+  const message = `at ${now}`
+  const answers: Readonly<Record<AnswerName, () => unknown>> = {
+    message: () => ({ message }),
+    'raw data': () => ({ rawData: { now, a: context.streamValue('a') } }),
+    both: () => ({ rawData: { now }, message }),
+    'the same object': () => Object.assign(same, { message, rawData: { told: message } }),
+    'nothing in it': () => ({ other: now }),
+    null: () => null,
+    'a number': () => now,
+    'a state': () => ({ state: 'High', message }),
+    'no state': () => ({ state: undefined, observedState: null, message }),
+    'an older state': () => ({ observedState: 'High', message }),
+    'no text': () => ({ message: now }),
+    after: () => ({ message, after: 3 }),
+    'after nothing': () => ({ message, after: 0 }),
+    then: () => ({ message, then: { message: 'then', after: 2 } }),
+    memory: () => ({ message, internalState: { now } }),
+    'a list as raw data': () => ({ rawData: [now] }),
+    reserved: () => ({ rawData: { constructor: now }, message }),
+    'without prototype': () => ({ __proto__: null, message }),
+    'of a class': () => new Said(),
+    'later message': () => later({ message }),
+    'later nonsense': () => later(now),
+  }
+  return answers[name]() as PlugAnswer<never>
+}
+
+export function isAnswerName(name: unknown): name is AnswerName {
+  return [...ORDINARY_ANSWERS, ...ODD_ANSWERS].some((one) => one === name)
+}
