@@ -1,6 +1,7 @@
 /** How the services of one host find each other. */
 import type { AlarmsService } from '../services/alarms/contract.ts'
 import type { BrokerService } from '../services/broker/contract.ts'
+import type { FunctionsService } from '../services/functions/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
 import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
 import type { RulesService } from '../services/rules/contract.ts'
@@ -16,6 +17,7 @@ export interface ServiceRegistry {
   broker?: BrokerService
   resources?: ResourcesService
   alarms?: AlarmsService
+  functions?: FunctionsService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork
 }

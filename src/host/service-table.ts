@@ -1,16 +1,18 @@
 /** The table of the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
+import { makeFunctions } from './make-functions.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
  * Every service of this host, by the name that `--only` takes. The broker starts first: tasks that go on may ask at once
- * for what was acknowledged before.
+ * for what was acknowledged before. So do functions: tasks that go on may use the plugs of their tenant.
  */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],
+  ['functions', makeFunctions],
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],

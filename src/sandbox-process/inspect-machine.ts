@@ -33,15 +33,13 @@ const TRY_HIDDEN = {
 const TRY_AT_ALL = { node: `process.exit(0)`, python: `raise SystemExit(0)` } as const
 const TELL_PYTHON = `import json,os,sys; print(json.dumps([os.path.realpath(sys.executable), sys.base_prefix, *sys.version_info[:2]]))`
 
-const SHARED_KERNEL =
-  'programs share the kernel with the host; let a container or virtual machine stand around hosts whose tenants are hostile'
 const OPEN_MACHINE =
   'functions are trusted: they reach the network, and those in Python the files of this host; --functions fenced keeps them from both'
 
 /** Tries what there is; never throws. */
 export async function inspectMachine(options: InspectOptions): Promise<Machine> {
   const { confinement } = options
-  const lacks: string[] = [confinement === 'confined' ? SHARED_KERNEL : OPEN_MACHINE]
+  const lacks: string[] = confinement === 'confined' ? [] : [OPEN_MACHINE]
   const interpreters = new Map<Language, Interpreter>()
   for (const [language, find] of [
     ['node', findNode],

@@ -36,8 +36,11 @@ export interface Launch {
 }
 
 /** The sources when this runs from sources, else what was built from them. */
+const NODE_BOOTSTRAP = import.meta.url.endsWith('.ts')
+  ? new URL('./node-bootstrap.ts', import.meta.url)
+  : new URL('./node-bootstrap.js', import.meta.url)
 const BOOTSTRAP: Readonly<Record<Language, string>> = {
-  node: fileURLToPath(new URL(`./node-bootstrap.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)),
+  node: fileURLToPath(NODE_BOOTSTRAP),
   python: fileURLToPath(new URL('./bootstrap.py', import.meta.url)),
 }
 

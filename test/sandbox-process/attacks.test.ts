@@ -53,7 +53,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, resolve))
   const machine = await inspectMachine({ confinement: 'confined', emptyFolder, environment: process.env })
-  expect([...machine.interpreters.keys()], machine.lacks.join('\n')).toEqual(['node', 'python'])
+  if (machine.interpreters.size < 2) throw new Error(machine.lacks.join('\n'))
   pool = new ProcessPool({
     machine,
     emptyFolder,

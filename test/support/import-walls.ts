@@ -81,6 +81,28 @@ export const WALLS: readonly Wall[] = [
     packages: ANYTHING,
     pure: false,
   },
+  // What a function of a tenant is given in its process is the library's own
+  {
+    from: 'src/services/functions/runtimes/**',
+    files: ['src/services/functions/runtimes/**', 'src/core/plug/**', 'src/kernel/**'],
+    packages: ['node:module', 'node:url'],
+    pure: false,
+  },
+  {
+    from: 'src/services/functions/**',
+    files: [
+      'src/services/functions/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/sandbox-process/**',
+      'src/jobs/**',
+      'src/machine/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
   {
     from: 'src/services/*/**',
     files: [
