@@ -45,15 +45,16 @@ function shownJob(job: Job): FunctionJob | undefined {
 async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<FunctionJobEvent> {
   const { type, id, children = false, signal } = query
   // followed before the job is looked at, so that its end is not missed between
-  const followed = queue.events({ signal })
+  const over = new AbortController()
+  const followed = queue.events({ signal: AbortSignal.any([signal, over.signal]) })
   const first = followed.next()
   const job = id === undefined ? undefined : await queue.get(id)
   if (id !== undefined && job === undefined) {
-    await followed.return(undefined)
+    over.abort()
     throw new AppError('NOT_FOUND', `No job '${id.slice(0, 100)}'`)
   }
-  yield { event: 'ack', text: ackText(query) }
   try {
+    yield { event: 'ack', text: ackText(query) }
     if (job !== undefined && isEnd(job.state)) {
       yield closing(job.id, job.state)
       return
@@ -70,7 +71,8 @@ async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<Fu
       return
     }
   } finally {
-    await followed.return(undefined)
+    // what waits for the next event is let go
+    over.abort()
   }
 }
 

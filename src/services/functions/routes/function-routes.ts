@@ -4,7 +4,7 @@ import type { QueryReader } from '../../../web/query-reader.ts'
 import type { ChangeOptions, FunctionQuery, FunctionsService, InclusionQuery } from '../contract.ts'
 import { MAX_BYTES, readArchive } from '../registry/archive.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../registry/find-functions.ts'
-import { ARCHIVE_TYPES, bytesOf, described, handle, listIn, sendChange, timeIn } from './route-parts.ts'
+import { addList, ARCHIVE_TYPES, bytesOf, described, handle, listIn, sendChange, timeIn } from './route-parts.ts'
 import {
   Bytes,
   CHANGE_QUERY,
@@ -67,8 +67,7 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
   // vendors' examples have both
   app.post(PLUGS, upload, create)
   app.post(`${PLUGS}/`, { ...upload, schema: { ...upload.schema, hide: true } }, create)
-  app.get(PLUGS, listing, list)
-  app.get(`${PLUGS}/`, { ...listing, schema: { ...listing.schema, hide: true } }, list)
+  addList(app, PLUGS, listing, list)
 
   app.get(
     `${PLUGS}/:name`,
@@ -84,7 +83,8 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
       return singleBody(await api.latest(param('name'), include))
     }),
   )
-  app.get(
+  addList(
+    app,
     `${PLUGS}/:name/versions`,
     described({ summary: 'The versions of a plug', params: ['name'], query: LIST_QUERY, answers: { 200: PageSchema } }),
     handle(service, async ({ api, query, param }) => {

@@ -13,7 +13,7 @@ import { PlugManifestSchema } from '../registry/manifest.ts'
 import { DEFAULT_LIMIT } from '../jobs/jobs-api.ts'
 import { type Runtime, RUNTIMES } from '../runtimes/catalog.ts'
 import { isInRange } from '../registry/versions.ts'
-import { described, handle, namesIn, timeIn } from './route-parts.ts'
+import { addList, described, handle, namesIn, timeIn } from './route-parts.ts'
 import { Anything, Bytes, JobDetailSchema, JOBS_QUERY, JobsSchema, RuntimesSchema } from './schemas.ts'
 import { eventText, jobBody, jobDetailBody, KEEP_ALIVE, PREFIX } from './wire.ts'
 
@@ -39,7 +39,8 @@ export function registryRoutes(app: FastifyInstance, { service, revision }: Regi
       revision,
     })),
   )
-  app.get(
+  addList(
+    app,
     `${PREFIX}/runtimes`,
     described({ summary: 'What functions can be written for', answers: { 200: RuntimesSchema } }),
     handle(service, () => ({ runtimes: [...RUNTIMES.values()].map(runtimeBody) })),
@@ -76,7 +77,8 @@ export function jobRoutes(app: FastifyInstance, { service, now }: RegistryRoutin
     [`${PREFIX}/jobs`, 'Jobs of functions, newest first', []],
     [`${VERSION}/jobs`, 'Jobs of one version, newest first', ['name', 'version']],
   ] as const) {
-    app.get(
+    addList(
+      app,
       path,
       described({ summary, params, query: JOBS_QUERY, answers: { 200: JobsSchema } }),
       handle(service, async ({ api, query, param }) => {

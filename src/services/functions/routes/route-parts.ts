@@ -1,5 +1,5 @@
 /** What all routes of the registry share: how a query is read, what a body is, and when an answer waits. */
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, RouteHandlerMethod, RouteShorthandOptions } from 'fastify'
 import { AppError } from '../../../kernel/errors.ts'
 import { asking, describing } from '../../../web/route-parts.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
@@ -77,4 +77,15 @@ export async function sendChange(
   await api.jobs.finished(job.id)
   const { entity: _before, job: _job, ...rest } = change
   return reply.code(done).send(changeBody({ ...rest, entity: await api.get(entity.name, entity.version) }))
+}
+
+/** A list by its path, and the same with a slash behind, which some clients write. */
+export function addList(
+  app: FastifyInstance,
+  path: string,
+  options: RouteShorthandOptions,
+  handler: RouteHandlerMethod,
+): void {
+  app.get(path, options, handler)
+  app.get(`${path}/`, { ...options, schema: { ...options.schema, hide: true } }, handler)
 }

@@ -72,7 +72,7 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
     node,
     globals: globalSettings,
   }
-  const log = (level: string) => (message: string) => host.log(level, `${message}`)
+  const log = (level: string) => (message: string) => host.log(level, message)
   return {
     properties,
     prepared: plug.prepare?.(properties),
