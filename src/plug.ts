@@ -3,7 +3,9 @@
  * plugins/hello-world/plug.ts is the one to copy.
  */
 export { compileCondition } from './core/expression/condition.ts'
+export { conditionFormula, conditionSteps } from './core/expression/condition-formula.ts'
 export { compileExpression } from './core/expression/expression.ts'
+export { formulasOf } from './core/expression/formula.ts'
 export { hasNews, messageNames, noNews } from './core/expression/message-names.ts'
 export { namesRead } from './core/expression/names-read.ts'
 export { compileNumber } from './core/expression/number.ts'

@@ -13,6 +13,11 @@ export const chainStep = definePlug({
     limit: { type: 'double', mandatory: true },
   },
   output: { value: { type: 'double' } },
+  calculates: {
+    rawData: { value: 'value * factor + offset' },
+    states: { High: 'rawData.value > limit' },
+    otherwise: 'Low',
+  },
   execute({ properties }) {
     const value = properties.value * properties.factor + properties.offset
     return { state: value > properties.limit ? 'High' : 'Low', rawData: { value } }

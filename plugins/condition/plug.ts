@@ -1,5 +1,14 @@
 /** A sensor that is True while an expression or a JSON Logic condition holds. */
-import { compileConditionCode, definePlug, type Plug, problemsOfCode, readerOf, type Sandbox } from '../../src/plug.ts'
+import {
+  compileConditionCode,
+  conditionFormula,
+  conditionSteps,
+  definePlug,
+  type Plug,
+  problemsOfCode,
+  readerOf,
+  type Sandbox,
+} from '../../src/plug.ts'
 
 /** `True` or `False` by code or a JSON Logic condition over the message, other nodes and variables. */
 export function createCondition(sandbox: Sandbox): Plug {
@@ -23,6 +32,11 @@ export function createCondition(sandbox: Sandbox): Plug {
           'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements that end in the value or return it. x in list finds an item; there are between(x, low, high), contains(textOrList, part), now, and hour(now), weekday(now, "Europe/Brussels") and the like. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
         example: 'temperature > 25',
       },
+    },
+    steps: ({ condition }) => conditionSteps(condition),
+    calculates({ condition }) {
+      const formula = conditionFormula(condition)
+      return formula === undefined ? undefined : { states: { True: formula }, otherwise: 'False' }
     },
     check: ({ condition }) => problemsOfCode('condition', condition, compile),
     prepare: ({ condition }) => compile(condition),

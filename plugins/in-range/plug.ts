@@ -26,6 +26,10 @@ export const inRange = definePlug({
       },
     ]
   },
+  calculates({ lowerLimit, upperLimit }) {
+    if (lowerLimit === undefined || upperLimit === undefined || !(upperLimit > lowerLimit)) return undefined
+    return { states: { Above: 'value > upperLimit', 'In Range': 'value >= lowerLimit' }, otherwise: 'Below' }
+  },
   execute({ properties }) {
     const { value, lowerLimit, upperLimit } = properties
     if (!(upperLimit > lowerLimit)) throw new AppError('PLUG_FAILED', emptyRange(lowerLimit, upperLimit))

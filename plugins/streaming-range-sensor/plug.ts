@@ -38,6 +38,14 @@ export const streamingRangeSensor = definePlug({
     if (range === undefined || range >= 0) return []
     return [{ property: 'range', message: negativeRange(range), suggestion: 'write a distance such as 1.5' }]
   },
+  calculates({ parameter, range }) {
+    if (parameter === undefined || range === undefined || range < 0) return undefined
+    return {
+      rawData: { data: { from: 'streamdata', name: parameter }, deviation: 'rawData.data - target' },
+      states: { Above: 'rawData.deviation > range', Below: 'rawData.deviation < -range' },
+      otherwise: 'In Range',
+    }
+  },
   execute(context) {
     const { parameter, target, range } = context.properties
     if (range < 0) throw new AppError('PLUG_FAILED', negativeRange(range))

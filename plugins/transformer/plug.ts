@@ -2,6 +2,7 @@
 import {
   compileCode,
   definePlug,
+  formulasOf,
   isPlainObject,
   messageOf,
   type Plug,
@@ -35,6 +36,10 @@ export function createTransformer(sandbox: Sandbox): Plug {
     },
     output: { error: { type: 'string', description: 'why there is no object; only in state Error' } },
     openOutput: true,
+    calculates({ transformer }) {
+      const rawData = transformer === undefined ? undefined : formulasOf(transformer, 'streamdata')
+      return rawData === undefined ? undefined : { rawData, otherwise: 'Success' }
+    },
     check: ({ transformer }) => problemsOfCode('transformer', transformer, compile),
     prepare: ({ transformer }) => compile(transformer),
     execute(context) {

@@ -28,3 +28,29 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (keys.length !== Object.keys(right).length) return false
   return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
 }
+
+/** Equal as JSON text: in the order of keys too. `b` is what JSON.parse gives; `a` may be anything. */
+export function haveSameText(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof b !== 'object' || b === null || typeof a !== 'object' || a === null) return false
+  if (Array.isArray(b)) return Array.isArray(a) && areSameTexts(a, b)
+  if (!isPlainObject(a)) return false
+  const keys = Object.keys(a)
+  let i = 0
+  for (const key in b) if (keys[i++] !== key || !haveSameText(a[key], (b as JsonObject)[key])) return false
+  return i === keys.length
+}
+
+function areSameTexts(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < b.length; i++) if (!haveSameText(a[i], b[i])) return false
+  return true
+}
+
+/** Whether they have the same keys in one order. */
+export function hasKeysOf(a: object, b: object): boolean {
+  const keys = Object.keys(a)
+  let i = 0
+  for (const key in b) if (keys[i++] !== key) return false
+  return i === keys.length
+}

@@ -6,8 +6,15 @@ import { runs } from '../support/arbitraries/runs.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 /** Properties with which a plug says that it only compares. */
-const COMPARING: Readonly<Record<string, (limit: number) => Record<string, unknown>>> = {
-  streamingDataSensor: (threshold) => ({ parameter: 'a', threshold }),
+const COMPARING: Readonly<Record<string, readonly ((limit: number) => Record<string, unknown>)[]>> = {
+  streamingDataSensor: [(threshold) => ({ parameter: 'a', threshold })],
+  condition: [
+    ...['a > ', 'a >= ', 'a < ', 'a <= ', 'a == ', 'a != '].map((left) => (limit: number) => ({
+      condition: left + limit,
+    })),
+    (limit) => ({ condition: `${limit} < streamdata.a` }),
+    (limit) => ({ condition: { '>=': [limit, { var: 'a' }] } }),
+  ],
 }
 
 const number = fc.oneof(
@@ -38,8 +45,8 @@ describe('a comparison given as data', () => {
 
   it.each(comparing)('says of every number what $name says when it is called', (plug) => {
     fc.assert(
-      fc.property(number, number, (limit, value) => {
-        const properties = COMPARING[plug.name]?.(limit) ?? {}
+      fc.property(fc.constantFrom(...(COMPARING[plug.name] ?? [])), number, number, (make, limit, value) => {
+        const properties = make(limit)
         const called = runPlug(plug, { properties, message: { a: value } })
         expect(stateBySteps(plug, properties, value)).toBe(called.state)
       }),
@@ -48,8 +55,15 @@ describe('a comparison given as data', () => {
   })
 
   it('is not given for a threshold that the message holds', () => {
-    const [plug] = comparing
+    const plug = comparing.find(({ name }) => name === 'streamingDataSensor')
     expect(plug?.steps?.({ parameter: 'a', threshold: 'limit' })).toBeUndefined()
     expect(plug?.steps?.({ parameter: 'a', threshold: '12.5' })).toMatchObject({ cuts: [12.5] })
+  })
+})
+
+describe('a calculation given as data', () => {
+  it('is that of plugs which the properties of rows play (test/properties/columnar.test.ts, vectorized.test.ts)', () => {
+    const calculating = builtins.filter(({ calculates }) => calculates !== undefined).map(({ name }) => name)
+    expect(calculating.toSorted()).toEqual(['condition', 'inRange', 'streamingRangeSensor', 'transformer'])
   })
 })

@@ -9,6 +9,7 @@ import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
+import { scale } from '../support/scale-plug.ts'
 import { rowOf } from '../support/row-of.ts'
 
 type Step =
@@ -43,7 +44,7 @@ const message = fc
     a: rare<unknown>(level, 'warm', true, null, Number.NaN),
     b: rare<unknown>(level, '25'),
     resource: fc.constantFrom('r', 'r', 'q'),
-    say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low'), ...ODD),
+    say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low', 'later Low'), ...ODD),
     act: rare<unknown>(
       fc.constantFrom('quiet', 'look', 'chance', 'read', ...ORDINARY_ANSWERS, ...ORDINARY_ANSWERS),
       'throw',
@@ -91,20 +92,32 @@ const STATES = {
   compare: ['Below', 'Equal', 'Above'],
   say: ['Low', 'High'],
   grow: ['Low', 'High'],
+  scale: ['Low', 'Middle', 'High'],
+  condition: ['True', 'False'],
+  logic: ['True', 'False'],
+  transformer: ['Success', 'Error'],
+  inRange: ['Above', 'In Range', 'Below'],
   gate: ['TRUE', 'FALSE'],
 }
 
+const CALLED = ['compare', 'say', 'say', 'grow'] as const
+const CALCULATING = ['scale', 'scale', 'condition', 'logic', 'transformer', 'inRange'] as const
+
+const sensorsOf = (plugs: readonly ((typeof CALLED)[number] | (typeof CALCULATING)[number])[]) =>
+  fc.array(
+    fc.record({
+      plug: fc.constantFrom(...plugs),
+      parameter: fc.constantFrom('a', 'b'),
+      threshold: level,
+      factor: rare(fc.constantFrom(0.5, 2, -1), 1e200),
+      sequence: fc.nat(1),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+
 const rule: fc.Arbitrary<Rule> = fc
   .record({
-    sensors: fc.array(
-      fc.record({
-        plug: fc.constantFrom('compare' as const, 'say' as const, 'say' as const, 'grow' as const),
-        parameter: fc.constantFrom('a', 'b'),
-        threshold: level,
-        sequence: fc.nat(1),
-      }),
-      { minLength: 1, maxLength: 3 },
-    ),
+    sensors: fc.oneof(sensorsOf(CALLED), sensorsOf([...CALLED, ...CALCULATING])),
     chained: fc.boolean(),
     gates: fc.array(fc.constantFrom('AND' as const, 'OR' as const, 'NAND' as const, 'GENERAL' as const), {
       maxLength: 2,
@@ -138,12 +151,17 @@ const rule: fc.Arbitrary<Rule> = fc
     })
     const sources = [...nodes, ...relations.map(({ label }) => ({ label, states: STATES.gate }))]
     return {
-      sensors: sensors.map(({ plug, parameter, threshold, sequence }, i) => {
+      sensors: sensors.map(({ plug, parameter, threshold, factor, sequence }, i) => {
         const common = { label: `s${i}`, sequence }
         // The last sensor of a chain runs by its trigger and has no resource to listen to.
         const resource = chained && i > 0 && i === sensors.length - 1 ? {} : { resource: own }
         if (plug === 'say') return { ...common, ...resource, name: 'say' }
         const value = i === 0 || parameter === 'b' ? `\${streamdata.${parameter}}` : `\${nodes.s${i - 1}.rawData.value}`
+        const from = i === 0 || parameter === 'b' ? parameter : `nodes.s${i - 1}.rawData.value`
+        const calculating = calculatingProperties(plug, { value, from, threshold, factor })
+        if (calculating !== undefined) {
+          return { ...common, ...resource, name: plug === 'logic' ? 'condition' : plug, properties: calculating }
+        }
         return plug === 'grow'
           ? { ...common, ...resource, name: 'grow', properties: { limit: threshold, value } }
           : { ...common, ...resource, name: 'streamingDataSensor', properties: { parameter, threshold } }
@@ -172,6 +190,24 @@ const rule: fc.Arbitrary<Rule> = fc
       },
     }
   })
+
+/** Properties of sensors that calculate; undefined for all others. */
+function calculatingProperties(
+  plug: keyof typeof STATES,
+  of: { value: string; from: string; threshold: number; factor: number },
+): Record<string, unknown> | undefined {
+  const { value, from, threshold, factor } = of
+  if (plug === 'scale') return { value, factor, limit: threshold }
+  if (plug === 'condition') {
+    return { condition: factor > 1 ? `${from} * ${factor} > ${threshold} || b < 20` : `${from} > ${threshold}` }
+  }
+  if (plug === 'logic')
+    return { condition: { and: [{ '<': [{ var: from }, threshold] }, { '>=': [{ var: 'b' }, 10] }] } }
+  if (plug === 'transformer') return { transformer: `{ value: ${from} * ${factor}, other: b - ${threshold} }` }
+  return plug === 'inRange'
+    ? { value, lowerLimit: threshold, upperLimit: threshold + 10 * Math.abs(factor) }
+    : undefined
+}
 
 /** After these a task that can be a row is one. */
 const CALM = [10, 20].map((a): Step => {
@@ -202,7 +238,7 @@ class Run {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
-      plugs: [...builtins, this.#say(), this.#grow(), this.#act()],
+      plugs: [...builtins, scale, this.#say(), this.#grow(), this.#act()],
       scheduler: this.clock,
       ids: () => 'unused',
       seed: 7,
@@ -374,6 +410,7 @@ describe('listening changes nothing', () => {
 
   it('was tried on tasks that ran quietly, and on such that waited', () => {
     expect(attached).toBeGreaterThan(500)
+    console.log('WAITED', waited, attached)
     expect(waited).toBeGreaterThan(5)
   })
 })

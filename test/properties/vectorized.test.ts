@@ -9,6 +9,7 @@ import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
+import { scale } from '../support/scale-plug.ts'
 
 /** What the actuator of one task does with a message; those of all others do what is their habit. */
 const DEEDS = [
@@ -51,7 +52,7 @@ const message: fc.Arbitrary<Message> = rarely(
   calmMessage,
   fc
     .record({
-      a: rarely<unknown>(15, level, fc.constantFrom('warm', null, Number.NaN)),
+      a: rarely<unknown>(15, level, fc.constantFrom('warm', null, Number.NaN, 1e10)),
       b: level,
       habit,
       who: fc.nat(MIN_VECTORIZED + 3),
@@ -101,6 +102,8 @@ const STATES = {
   compare: ['Below', 'Equal', 'Above'],
   range: ['Below', 'In Range', 'Above'],
   same: ['Other', 'Same'],
+  condition: ['True', 'False'],
+  scale: ['Low', 'Middle', 'High'],
   gate: ['TRUE', 'FALSE'],
 }
 
@@ -109,7 +112,17 @@ const rules: fc.Arbitrary<readonly Rule[]> = fc
   .record({
     sensors: fc.array(
       fc.record({
-        plug: fc.constantFrom('compare' as const, 'compare' as const, 'range' as const, 'same' as const),
+        plug: fc.constantFrom(
+          'compare' as const,
+          'compare' as const,
+          'compare' as const,
+          'condition' as const,
+          'condition' as const,
+          'condition' as const,
+          'range' as const,
+          'same' as const,
+          'scale' as const,
+        ),
         parameter: fc.constantFrom('a', 'b'),
       }),
       { minLength: 1, maxLength: 3 },
@@ -135,6 +148,13 @@ const rules: fc.Arbitrary<readonly Rule[]> = fc
     return limits.map((own): Rule => ({
       sensors: sensors.map(({ plug, parameter }, i): Sensor => {
         const common = { label: `s${i}`, resource: 'r' }
+        const limit = own[i] ?? 0
+        if (plug === 'condition')
+          return { ...common, name: 'condition', properties: { condition: `${limit} <= ${parameter}` } }
+        // Too much for some of the rows, when the message has much.
+        const factor = limit === 40 ? 1e300 : 2
+        if (plug === 'scale')
+          return { ...common, name: 'scale', properties: { value: `\${streamdata.${parameter}}`, factor, limit } }
         if (plug === 'same') return { ...common, name: 'same', properties: { parameter, value: own[i] } }
         return plug === 'compare'
           ? { ...common, name: 'streamingDataSensor', properties: { parameter, threshold: own[i] } }
@@ -189,7 +209,7 @@ class Run {
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     const onRare = (event: unknown) => void this.calls.push(JSON.stringify(event))
     const common = { scheduler: this.clock, ids: () => 'unused', seed: 7, generate, onRare }
-    this.engine = new CoreEngine({ plugs: [...builtins, same, this.#act()], ...common })
+    this.engine = new CoreEngine({ plugs: [...builtins, same, scale, this.#act()], ...common })
     if (listens) this.engine.events$.subscribe(() => undefined)
   }
 

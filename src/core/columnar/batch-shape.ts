@@ -12,14 +12,14 @@
  * SHAPE-5 at most 30 bits of states, of which at most 8 decide gates and triggers
  */
 import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
-import type { Steps } from '../plug/plug.ts'
 import type { TaskModel } from '../task/run.ts'
 import { earliestFiring } from './possible-firings.ts'
+import { computedSensors, isCalled, NEITHER, type SensorSteps } from './computed-sensors.ts'
 import { fillSource, type FillSource } from './property-fill.ts'
+import type { SensorFormula } from './sensor-formula.ts'
 
 const MAX_BITS = 30
 const MAX_KEY_BITS = 8
-const MAX_CUTS = 8
 const MAX_ACTUATORS = 16
 const MAX_GATES = 30
 
@@ -28,20 +28,11 @@ export interface ShapeSensor {
   /** where its state stands in the number, and how wide it is */
   readonly shift: number
   readonly mask: number
-  /** undefined: its plug is called */
+  /** with neither, its plug is called */
   readonly steps: SensorSteps | undefined
+  readonly formula: SensorFormula | undefined
   /** of a called sensor: how its properties are made, when that is simple */
   readonly fill: FillSource | undefined
-}
-
-/** A comparison without its limits, which differ from task to task. */
-export interface SensorSteps {
-  readonly parameter: string
-  /** place of its first cut among the constants of a task */
-  readonly constant: number
-  readonly cuts: number
-  /** state index by range, as `Steps.states` */
-  readonly states: readonly number[]
 }
 
 export interface BatchShape {
@@ -112,7 +103,7 @@ function isAlways({ source, states, change, policyMs }: TriggerEdge): boolean {
 }
 
 function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefined {
-  const { graph, settings } = model
+  const { graph, properties, settings } = model
   const deciding = decidingSensors(graph)
   const places = new Map<SensorNode, { shift: number; mask: number }>()
   let bits = 0
@@ -125,27 +116,20 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   }
   if (bits > MAX_BITS || keyBits > MAX_KEY_BITS) return undefined
 
-  const constants: number[] = []
-  const sensors = order.map((sensor): ShapeSensor => {
+  const { computed, constants } = computedSensors(order, properties)
+  const placeOf = (label: string): number | undefined => {
+    const place = order.findIndex((sensor, p) => sensor.label === label && isCalled(computed[p] ?? NEITHER))
+    return place === -1 ? undefined : place
+  }
+  const sensors = order.map((sensor, p): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
-    const steps = stepsOf(sensor)
-    if (steps === undefined) {
-      return { slot: sensor.slot, shift, mask, steps, fill: fillSource(sensor.call, (label) => placeOf(order, label)) }
-    }
-    const states = steps.states.map((state) => sensor.states.indexOf(state))
-    const own = { parameter: steps.parameter, constant: constants.length, cuts: steps.cuts.length, states }
-    constants.push(...steps.cuts)
-    return { slot: sensor.slot, shift, mask, steps: own, fill: undefined }
+    const own = computed[p] ?? NEITHER
+    const fill = isCalled(own) ? fillSource(properties.of(sensor.call), placeOf) : undefined
+    return { slot: sensor.slot, shift, mask, ...own, fill }
   })
   if (earliestFiring(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
   const shape = { sensors, bits, keyBits, constants: constants.length, ...sizes(graph) }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
-}
-
-/** The position of a sensor that is called. */
-function placeOf(order: readonly SensorNode[], label: string): number | undefined {
-  const place = order.findIndex((sensor) => sensor.label === label && stepsOf(sensor) === undefined)
-  return place === -1 ? undefined : place
 }
 
 function sizes(graph: Graph): { gates: number; actuators: number } {
@@ -159,23 +143,6 @@ function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
     if (source.kind === 'sensor' && (states !== undefined || change !== undefined)) found.add(source)
   }
   return found
-}
-
-/** What a plug says of its comparison, when it can be used as it stands. */
-function stepsOf({ call }: SensorNode): Steps | undefined {
-  if (call.constant === undefined) return undefined
-  const steps = call.plug.steps?.(call.constant)
-  if (steps === undefined) return undefined
-  const { parameter, cuts, states } = steps
-  const isUsable =
-    typeof parameter === 'string' &&
-    parameter !== '__proto__' &&
-    cuts.length >= 1 &&
-    cuts.length <= MAX_CUTS &&
-    cuts.every((cut, i) => Number.isFinite(cut) && (i === 0 || cut > (cuts[i - 1] ?? cut))) &&
-    states.length === 2 * cuts.length + 1 &&
-    states.every((state) => call.plug.states.includes(state))
-  return isUsable ? steps : undefined
 }
 
 /** Everything that decides what follows from states. */

@@ -11,6 +11,7 @@ import type {
 } from '../engine/executor.ts'
 import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../engine/stats.ts'
 import type { Graph } from '../graph/graph.ts'
+import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -23,6 +24,11 @@ import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import { RowPlugCalls } from './row-plug-calls.ts'
 import { fitOf, type BatchFit } from './batch-shape.ts'
 import { ColumnarSource } from './columnar-source.ts'
+
+interface KnownFit {
+  readonly properties: RuleProperties
+  readonly fit: BatchFit | undefined
+}
 
 /** Batches and field checks are code: rules of very many shapes shall not fill the memory with it. */
 const MAX_BATCHES = 500
@@ -42,7 +48,8 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #batches = new Map<string, RuleBatch>()
-  readonly #fits = new WeakMap<Graph, Map<string, BatchFit | undefined>>()
+  /** by settings, that of the rule that was asked for last */
+  readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields = new Map<string, Fields | undefined>()
 
   constructor(host: ExecutorHost) {
@@ -101,13 +108,23 @@ export class ColumnarExecutor implements Executor, Batches {
 
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined {
-    const { graph, settings, resources } = model
+    const { graph, properties, settings, resources } = model
     let bySettings = this.#fits.get(graph)
-    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, BatchFit | undefined>()))
+    if (bySettings === undefined) this.#fits.set(graph, (bySettings = new Map<string, KnownFit>()))
     const { type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate } = settings
     const key = [type, parallel, resetObservations, gatesNeedFullObservation, pollingFixedRate, resources.length].join()
-    if (!bySettings.has(key)) bySettings.set(key, fitOf(model))
-    return bySettings.get(key)
+    const known = bySettings.get(key)
+    if (known?.properties === properties) return known.fit
+    const fit = this.#shared(fitOf(model))
+    bySettings.set(key, { properties, fit })
+    return fit
+  }
+
+  /** Rules that differ in their limits alone have one shape. */
+  #shared(fit: BatchFit | undefined): BatchFit | undefined {
+    if (fit === undefined) return undefined
+    const { shape = fit.shape } = this.#batches.get(fit.shape.key) ?? {}
+    return { shape, constants: fit.constants }
   }
 
   /** A handle for a task whose last message, taken the full way, is this; else why there is none. */

@@ -37,7 +37,9 @@ import {
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
-import type { ShapeSensor, BatchShape, SensorSteps } from './batch-shape.ts'
+import type { ShapeSensor, BatchShape } from './batch-shape.ts'
+import type { SensorSteps } from './computed-sensors.ts'
+import { sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
 /**
  * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
@@ -104,7 +106,7 @@ class SourceWriter {
       ),
       ...this.#read(leave),
       'const now = clock[0]',
-      ...this.#row(`{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, end(ACCEPTED_WITH_CALLS)),
+      ...this.#row(leave, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, end(ACCEPTED_WITH_CALLS)),
       ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
     ].join('\n')
   }
@@ -117,7 +119,7 @@ class SourceWriter {
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
       ...this.#unlessWaiting('return i'),
-      ...this.#row('continue', []),
+      ...this.#row('return i', 'continue', []),
       '}',
       'return to',
     ].join('\n')
@@ -275,9 +277,11 @@ class SourceWriter {
     ]
   }
 
-  #row(leave: string, followed: readonly string[]): readonly string[] {
+  /** `refuse`: when it cannot take the message; `leave`: when it went another way meanwhile. */
+  #row(refuse: string, leave: string, followed: readonly string[]): readonly string[] {
     return [
       `const d = ${HEAD} + row * ${this.#layout.size}`,
+      ...this.#numbers(refuse),
       `const after = ints[2 * d + ${AFTER}]`,
       `const before = ints[2 * d + ${BEFORE}]`,
       ...this.#earlier(),
@@ -328,11 +332,13 @@ class SourceWriter {
 
   #sensors(leave: string): readonly string[] {
     const { sensors } = this.#shape
-    const lines = sensors.map((sensor, p) =>
-      sensor.steps === undefined
+    const lines = sensors.map((sensor, p) => {
+      const { steps, formula, shift } = sensor
+      if (steps !== undefined) return `bits |= (${this.#state(steps)}) << ${shift}`
+      return formula === undefined
         ? this.#call(sensor, p, leave)
-        : `bits |= (${this.#state(sensor.steps)}) << ${sensor.shift}`,
-    )
+        : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
+    })
     if (this.#layout.earlier === -1) return lines
     return [
       'const rawData = batch.beginCalls(row, message)',
@@ -341,6 +347,23 @@ class SourceWriter {
       ...lines,
       'batch.endCalls()',
     ]
+  }
+
+  /** What sensors calculate, before anything is written. */
+  #numbers(refuse: string): readonly string[] {
+    const all = this.#shape.sensors.flatMap(({ formula }) => formula?.numbers ?? [])
+    if (all.length === 0) return []
+    return [
+      ...all.map((number, n) => `const n${n} = ${sourceOf(number, this.#names)}`),
+      // a sum is zero only when each is finite
+      `if (${all.map((_, n) => `(n${n} - n${n})`).join(' + ')} !== 0) ${refuse}`,
+    ]
+  }
+
+  readonly #names: FormulaNames = {
+    parameter: (name) => `v${this.#parameters.indexOf(name)}`,
+    constant: (place) => this.#limit(place),
+    number: (place) => `n${place}`,
   }
 
   #call({ fill, shift: at }: ShapeSensor, position: number, leave: string): string {

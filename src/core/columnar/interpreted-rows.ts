@@ -27,7 +27,9 @@ import {
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore, type SensorCall } from './row-store.ts'
-import type { ShapeSensor, BatchShape, SensorSteps } from './batch-shape.ts'
+import type { ShapeSensor, BatchShape } from './batch-shape.ts'
+import type { SensorSteps } from './computed-sensors.ts'
+import { formulaState, workOut, type FormulaValues } from './formula-code.ts'
 
 /** Rows without generated code. */
 export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
@@ -45,6 +47,16 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
       values[i] = value
     }
     return true
+  }
+  let place = 0
+  const worked: FormulaValues = {
+    parameter: (name) => values[parameters.indexOf(name)] ?? 0,
+    constant: (constant) => rows.nums[place + layout.constants + constant] ?? 0,
+    numbers: [],
+  }
+  const canTake = (row: number): boolean => {
+    place = rows.at(row)
+    return workOut(shape, worked)
   }
   const follow = (row: number, what: number, message: Values): void => {
     const { objects } = rows
@@ -97,9 +109,10 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const rawData = isCalled ? batch.beginCalls(row, message) : []
     if (rawData === null) return true
     for (let p = 0; p < shape.sensors.length; p++) {
-      const { steps, shift: at } = shape.sensors[p] as ShapeSensor
-      const state =
-        steps === undefined
+      const { steps, formula, shift: at } = shape.sensors[p] as ShapeSensor
+      const state = formula
+        ? formulaState(formula, worked)
+        : steps === undefined
           ? batch.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
           : stateOf(steps, values[readers[p] ?? 0] ?? 0, rows.nums, d + layout.constants + steps.constant)
       if (state < 0) return true
@@ -114,7 +127,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   return {
     takeOne: (fields) => (row, message) => {
       if (rows.isWaiting(row)) return NOT_ACCEPTED
-      if (!fields.match(message as Message) || !read(message)) return NOT_ACCEPTED
+      if (!fields.match(message as Message) || !read(message) || !canTake(row)) return NOT_ACCEPTED
       const hasFollowed = take(row, message)
       rows.objects[row * layout.objects + LAST] = message
       batch.taken++
@@ -124,7 +137,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     takeAll(list, from, message) {
       if (!read(message)) return from
       for (let i = from; i < list.length; i++) {
-        if (rows.isWaiting(list[i] ?? 0)) return i
+        if (rows.isWaiting(list[i] ?? 0) || !canTake(list[i] ?? 0)) return i
         take(list[i] ?? 0, message)
       }
       return list.length

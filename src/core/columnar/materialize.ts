@@ -9,6 +9,7 @@ import type { Message } from '../task/origin.ts'
 import type { FiringCounts, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
+import { isCalled } from './computed-sensors.ts'
 import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
@@ -98,21 +99,22 @@ function materializeTo(
   restoreFirings(rows, handle, count)
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count))
   setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
-  for (const [p, { slot, steps }] of rows.shape.sensors.entries()) {
-    const sensor = task.state.sensors[slot]
+  for (const [p, own] of rows.shape.sensors.entries()) {
+    const sensor = task.state.sensors[own.slot]
     if (sensor === undefined) continue
     sensor.error = null
-    if (steps === undefined) sensor.rawData = rows.rawData[row]?.[p]
+    if (isCalled(own)) sensor.rawData = rows.rawData[row]?.[p]
   }
   task.state.streams[0] = { values: message, at: time, carried: null }
-  return replay(task, message, time, answers(rows, task, row, bits), until, counts)
+  return replay(task, message, time, answers(rows, task, row, bits, true), until, counts)
 }
 
-function answers(rows: RowStore, task: BatchTask, row: number, bits: number) {
+/** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
+function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean) {
   return (execution: Execution, place: number): Outcome => {
     if (execution.node.kind === 'actuator') return { ...NOTHING, ...answerOf(rows, row, execution.node.slot) }
     const sensor = rows.shape.sensors[place]
-    if (sensor === undefined || sensor.steps !== undefined) return task.call(execution)
+    if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
     const rawData = rows.rawData[row]?.[place]
     return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
@@ -176,7 +178,7 @@ function stateAt(
   for (const [a, other] of state.actuators.entries()) other.firedAt = past[b + firedBeforeAt(layout, a)] ?? 0
   const message = rows.objects[row * layout.objects + objectsAt(actuator) + FIRED_BY] as Message
   const bits = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) & STATE_BITS
-  replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits), ALL)
+  replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits, false), ALL)
   return state
 }
 

@@ -12,6 +12,7 @@ import type { ExecutorHost } from '../engine/executor.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
+import { formulaState, workOut, type FormulaValues } from './formula-code.ts'
 import { stateOf } from './interpreted-rows.ts'
 import { AFTER, LAST, HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
@@ -196,10 +197,12 @@ export class RowCalls {
     this.#close(call)
     rows.clock[0] = rows.time(row)
     let bits = call.bits | (state << (sensors[position]?.shift ?? 0))
+    const worked = this.#worked(row, message as Message)
     for (let p = position + 1; p < sensors.length; p++) {
-      const { steps, shift } = sensors[p] as (typeof sensors)[number]
-      const next =
-        steps === undefined
+      const { steps, formula, shift } = sensors[p] as (typeof sensors)[number]
+      const next = formula
+        ? formulaState(formula, worked)
+        : steps === undefined
           ? this.#batch.callNext(row, p, bits, rawData, message as Message)
           : stateOf(
               steps,
@@ -215,6 +218,19 @@ export class RowCalls {
     rows.ints[2 * rows.at(row) + AFTER] = bits
     const what = rows.entry(before, bits)
     if (what !== NOTHING) this.#batch.code.follow(row, what, message as Message)
+  }
+
+  /** What its sensors calculate for a message, which was finite when the message came. */
+  #worked(row: number, message: Message): FormulaValues {
+    const { nums, layout, shape } = this.#rows
+    const first = this.#rows.at(row) + layout.constants
+    const values: FormulaValues = {
+      parameter: (name) => message[name] as number,
+      constant: (place) => nums[first + place] ?? 0,
+      numbers: [],
+    }
+    workOut(shape, values)
+    return values
   }
 
   /** The answer is more than a row can hold, or somebody hears of it. */

@@ -5,7 +5,7 @@
 import type { DirectProperties } from '../placeholders/direct.ts'
 import type { Plug } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
-import type { PlugCall } from '../graph/graph.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 
 /** Pieces of source: what is read as x0, x1 ..., what must hold of them, and which property each becomes. */
 export interface FillSource {
@@ -31,10 +31,10 @@ const AT_FIRST: Readonly<Partial<Record<string, unknown>>> = { double: 0.5, floa
  * sensor by its label. Nothing of a user's stands in it but keys, as JSON texts.
  */
 export function fillSource(
-  { plug, properties, constant }: PlugCall,
+  { plug, compiled, constant }: NodeProperties,
   placeOf: (label: string) => number | undefined,
 ): FillSource | undefined {
-  const { direct } = properties
+  const { direct } = compiled
   if (direct === undefined || constant !== undefined || plug.prepare !== undefined) return undefined
   if (!isFinishedButReads(plug, direct)) return undefined
   const values: string[] = []
@@ -52,14 +52,14 @@ export function fillSource(
 }
 
 /** The object to fill: what is fixed, then what is read, in the order of the general way. */
-export function toFill({ plug, properties: { direct } }: PlugCall): Record<string, unknown> {
+export function toFill({ plug, compiled: { direct } }: NodeProperties): Record<string, unknown> {
   const own: Record<string, unknown> = { ...direct?.fixed }
   for (const { property } of direct?.reads ?? []) own[property] = AT_FIRST[plug.input[property]?.type ?? '']
   return own
 }
 
 /** Whether a finish would change nothing of the fixed properties, nor add to them. */
-function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
+export function isFinishedButReads(plug: Plug, { fixed, reads }: DirectProperties): boolean {
   const { properties } = finishProperties(plug, fixed, new Set(reads.map(({ property }) => property)))
   if (properties === undefined) return false
   const keys = Object.keys(properties)

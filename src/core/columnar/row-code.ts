@@ -9,6 +9,7 @@ import type { Message } from '../task/origin.ts'
 import type { Fields } from './message-fields.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 import type { BatchShape } from './batch-shape.ts'
+import { parametersIn } from './sensor-formula.ts'
 
 /** Where a row's message leads: the batch. */
 export interface RowEvents {
@@ -82,7 +83,11 @@ export interface RowCode {
   follow(row: number, what: number, message: Values): void
 }
 
-/** The fields that rows of a shape compare. */
+/** The fields that rows of a shape compare or calculate with. */
 export function parametersOf({ sensors }: BatchShape): readonly string[] {
-  return [...new Set(sensors.flatMap(({ steps }) => (steps ? [steps.parameter] : [])))]
+  return [
+    ...new Set(
+      sensors.flatMap(({ steps, formula }) => (steps ? [steps.parameter] : formula ? parametersIn(formula) : [])),
+    ),
+  ]
 }

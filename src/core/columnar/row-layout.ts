@@ -3,6 +3,7 @@
  * seen as whole numbers and as doubles, each row in as few cache lines as can be.
  */
 import type { BatchShape } from './batch-shape.ts'
+import { isCalled } from './computed-sensors.ts'
 
 /** Doubles before the first row. A large buffer begins 16 bytes after a page, and rows shall begin where lines do. */
 export const HEAD = 6
@@ -68,7 +69,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const { actuators } = shape
   const nodes = shape.sensors.length + shape.gates
   const since = CONSTANTS + shape.constants
-  const called = shape.sensors.some(({ steps }) => steps === undefined)
+  const called = shape.sensors.some(isCalled)
   const earlier = called ? since + nodes : -1
   const size = lines(since + nodes + (called ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators

@@ -1,5 +1,6 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
 import type { PlugCall, SensorNode } from '../graph/graph.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -41,6 +42,7 @@ export const NOTHING = 1
 /** What a call of a sensor's plug needs. */
 export interface SensorCall {
   readonly call: PlugCall
+  readonly own: NodeProperties
   readonly plug: Plug
   /** a copy that is not frozen: reading frozen lists is slow */
   readonly states: readonly string[]

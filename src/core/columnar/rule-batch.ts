@@ -12,6 +12,7 @@ import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import type { ExecutorHost, Generate } from '../engine/executor.ts'
 import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
@@ -33,6 +34,7 @@ import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
+import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
@@ -98,17 +100,18 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
     rows.objects[own + HANDLE] = handle
-    const { graph } = task.model
+    const { graph, properties } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
+      const { prepared, constant } = properties.of(call)
       const place = own + objectsAt(i)
       rows.objects[place + FIRED_BY] = undefined
       rows.objects[place + PLUG] = call.plug
-      rows.objects[place + PROPERTIES] = call.prepared === undefined ? call.constant : undefined
+      rows.objects[place + PROPERTIES] = prepared === undefined ? constant : undefined
     }
-    for (const [i, { slot, steps }] of rows.shape.sensors.entries()) {
-      if (steps !== undefined) continue
-      const { call } = graph.sensors[slot] as SensorNode
-      rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call)
+    for (const [i, sensor] of rows.shape.sensors.entries()) {
+      if (!isCalled(sensor)) continue
+      const { call } = graph.sensors[sensor.slot] as SensorNode
+      rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call, properties.of(call))
     }
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
     return handle
@@ -127,13 +130,17 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   /** Rows of one graph, which mostly come one after the other, share what their calls need. */
-  #sensorCall(position: number, call: PlugCall): SensorCall {
+  #sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
     const known = this.#lastCalls[position]
-    if (known?.call === call) return known
-    const properties = call.prepared === undefined ? call.constant : undefined
-    const made = { call, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(call) }
+    if (known?.call === call && known.own === own) return known
+    const properties = own.prepared === undefined ? own.constant : undefined
+    const made = { call, own, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(own) }
     this.#lastCalls[position] = made
     return made
+  }
+
+  get shape(): BatchShape {
+    return this.#rows.shape
   }
 
   handleAt(row: number): RowHandle {
@@ -220,10 +227,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     let refused: BadAnswer | undefined
     try {
       if (properties === undefined) {
-        refused = fillProperties(
-          (this.handleAt(row).task.model.graph.actuators[actuator] as ActuatorNode).call,
-          context,
-        )
+        const { graph, properties: own } = this.handleAt(row).task.model
+        refused = fillProperties(own.of((graph.actuators[actuator] as ActuatorNode).call), context)
       } else {
         context.properties = properties
         context.prepared = undefined
@@ -306,7 +311,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     let refused: BadAnswer | undefined
     try {
       if (properties === undefined) {
-        refused = fillProperties(sensor.call, context)
+        refused = fillProperties(sensor.own, context)
       } else {
         context.properties = properties
         context.prepared = undefined

@@ -105,7 +105,7 @@ export class AheadCalls {
   #call(node: SensorNode, message: Message, waiting: WaitingInput, clock: number): AheadCall {
     const context = new AheadContext(this.#model, node, message, waiting, this.#host.globalSettings)
     const { lines, abort } = context
-    return { given: made(node, context), outcome: undefined, beganAt: clock, lines, abort, isOpen: false }
+    return { given: made(this.#model, node, context), outcome: undefined, beganAt: clock, lines, abort, isOpen: false }
   }
 
   #isLater(plug: Plug): boolean {
@@ -180,10 +180,10 @@ function nodesOf({ graph }: TaskModel): readonly SensorNode[] {
   return graph.sensors.filter(({ call }) => call.ahead !== undefined)
 }
 
-function made(node: SensorNode, context: AheadContext): Outcome | Promise<Outcome> {
+function made({ properties }: TaskModel, node: SensorNode, context: AheadContext): Outcome | Promise<Outcome> {
   const { call } = node
   try {
-    return fillProperties(call, context) ?? outcomeOf(call.plug, call.plug.execute(context))
+    return fillProperties(properties.of(call), context) ?? outcomeOf(call.plug, call.plug.execute(context))
   } catch (error) {
     return { ok: false, error: messageOf(error) }
   }

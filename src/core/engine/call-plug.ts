@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import type { PlugCall } from '../graph/graph.ts'
+import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Needs, Scope } from '../placeholders/scope.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -58,7 +58,8 @@ function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
     if (items.length === 0) return readAnswer(plug, undefined)
     execution.items = items
   }
-  const refused = fillProperties(execution.node.call, context, renderedOf(execution, fetched))
+  const properties = run.model.properties.of(execution.node.call)
+  const refused = fillProperties(properties, context, renderedOf(execution, fetched, properties))
   if (refused !== undefined) return refused
   const given = plug.execute(context)
   if (isPromise(given) && execution.node.kind === 'actuator') context.freeze()
@@ -66,12 +67,14 @@ function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
 }
 
 /** Properties that were made when the call fired; undefined: they are made now. */
-function renderedOf({ node, rendered, item }: Execution, { secrets }: Fetched): Record<string, unknown> | undefined {
+function renderedOf(
+  { rendered, item }: Execution,
+  { secrets }: Fetched,
+  { compiled }: NodeProperties,
+): Record<string, unknown> | undefined {
   const properties = rendered?.[item]
   if (properties === undefined) return undefined
-  return secrets === undefined || secrets.size === 0
-    ? properties
-    : withSecrets(properties, secrets, node.call.properties.uses)
+  return secrets === undefined || secrets.size === 0 ? properties : withSecrets(properties, secrets, compiled.uses)
 }
 
 /** What `execute` gave, as an outcome; a promise of it never rejects. */
@@ -85,17 +88,17 @@ export function outcomeOf(plug: Plug, given: unknown): Outcome | Promise<Outcome
 
 /** Gives a call's context its properties; the outcome of the call when they cannot be used. */
 export function fillProperties(
-  call: PlugCall,
+  node: NodeProperties,
   context: Fillable,
   rendered?: Readonly<Record<string, unknown>>,
 ): BadAnswer | undefined {
-  const { plug, properties, constant, prepared, recent } = call
+  const { plug, compiled, constant, prepared, recent } = node
   if (constant !== undefined) {
     context.properties = constant
     context.prepared = prepared
     return undefined
   }
-  const finished = finishProperties(plug, rendered ?? properties.evaluate(context))
+  const finished = finishProperties(plug, rendered ?? compiled.evaluate(context))
   if (finished.problems) {
     return { ok: false, error: finished.problems.map((one) => `${one.property}: ${one.message}`).join('; ') }
   }

@@ -107,6 +107,8 @@ export class CoreEngine implements Engine {
       timed: options.timed,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
+      model: ({ id, prepared, resolved }, start) =>
+        buildModel(id, prepared, resolved, start, this.#limits, this.#clocks),
       open: this.#open,
       delay: (ms, work) => this.delays.add(ms, work),
       latency: options.latency,

@@ -1,4 +1,10 @@
-/** One task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts). */
+/**
+ * One task of an engine: its timers and its handle. All inputs go through its lane (task-lane.ts), which a task that has
+ * had nothing to do yet does not have: most of a fleet rests.
+ *
+ * LIVE-1 whether a task rests cannot be seen: it has its lane for every input and every look, and is then as if it had
+ *   never rested.
+ */
 import { AppError } from '../../kernel/errors.ts'
 import { seedOf } from '../../kernel/random.ts'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
@@ -9,17 +15,19 @@ import { withoutRepeats } from '../task/invocation.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
 import type { TaskModel } from '../task/run.ts'
+import { RestingState } from '../task/resting-state.ts'
 import { saveState } from '../task/save.ts'
 import type { SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
-import type { Caller, Outcome } from './call-plug.ts'
+import type { Outcome } from './call-plug.ts'
 import type { ExecutedTask, Executor, MessageListener, TaskExecutor } from './executor.ts'
 import type { Reply } from './journal.ts'
 import type { Prepared } from './prepared.ts'
 import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
+import { NOWHERE, type Routed } from './router.ts'
 import { TaskHooks, type SharedHooks } from './task-hooks.ts'
 import { TaskLane, type LaneHost, type LaneOwner } from './task-lane.ts'
 import { nodeView, taskInfo } from './task-view.ts'
@@ -29,27 +37,32 @@ import { NO_TIMER, type TimerOwner } from './timer-table.ts'
 export interface TaskHost extends SharedHooks, LaneHost {
   readonly executor: Executor
   now(): number
+  /** What stays fixed of a task without clocks that began at `start`, epoch ms. */
+  model(task: LiveTask, start: number): TaskModel
   /** the task does not run any more */
   ended(task: LiveTask): void
   report(what: string, error: unknown): void
 }
 
-export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask, LaneOwner {
+export class LiveTask implements Task, TimerOwner, Routed, MessageListener, ExecutedTask, LaneOwner {
   readonly id: string
   readonly order: number
   readonly createTime: number
   firstTimer = NO_TIMER
+  routed = NOWHERE
   prepared: Prepared
   /** resolved resources by place in the graph's list */
   resolved: readonly string[] = []
   error: string | undefined
   /** the last run that is known of earlier tasks under its id */
   ranBefore = 0
-  readonly executor: TaskExecutor
+  /** undefined at rest and before the first start */
   #lane: TaskLane | undefined
   #state: TaskState | undefined
+  #rest: RestingState | undefined
+  #executor: TaskExecutor | undefined
+  #hooks: TaskHooks | undefined
   readonly #host: TaskHost
-  readonly #hooks: TaskHooks
   #failed = false
   /** it was removed, or its engine is closed */
   #isGone = false
@@ -60,14 +73,21 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     this.createTime = createTime
     this.prepared = prepared
     this.#host = host
-    this.#hooks = new TaskHooks(this, host)
-    this.executor = host.executor.forTask(this)
+  }
+
+  get executor(): TaskExecutor {
+    return (this.#executor ??= this.#host.executor.forTask(this))
+  }
+
+  get caller(): TaskHooks {
+    return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
   /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
   listen(types: number): void {
-    this.executor.detach()
-    this.#hooks.listen(types)
+    this.#executor?.detach()
+    this.#wake()
+    this.caller.listen(types)
   }
 
   get name(): string {
@@ -76,16 +96,16 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** the last run under its id */
   get lastRun(): number {
-    return Math.max(this.#state?.run ?? 0, this.ranBefore)
+    return Math.max(this.#rest?.run ?? this.#state?.run ?? 0, this.ranBefore)
   }
 
   get status(): TaskStatus {
     if (this.#failed) return 'failed'
-    return this.#state?.status ?? 'stopped'
+    return this.#rest === undefined ? (this.#state?.status ?? 'stopped') : 'running'
   }
 
   get resources(): readonly string[] {
-    return this.#lane?.model.resources ?? []
+    return this.#rest === undefined ? (this.#lane?.model.resources ?? []) : distinct(this.resolved)
   }
 
   /** Begins a run over a freshly resolved model; `number`: of that run, when the host counts them. */
@@ -95,6 +115,7 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     state.run = number === undefined ? Math.max(state.run, this.ranBefore) : number - 1
     state.seed = seedOf(`${seed}/${this.id}/${state.run + 1}`)
     this.take(this.#host.now(), { kind: 'start' })
+    this.#restIfIdle()
   }
 
   /** Goes on with a saved run. */
@@ -102,6 +123,7 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     const lane = this.#open(model)
     restoreState(lane, saved)
     lane.resume(this.#host.now())
+    this.#restIfIdle()
   }
 
   /** Another rule for the same task: counters stay, node states are those of a task that never ran. */
@@ -109,24 +131,26 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     this.prepared = prepared
     this.#lane?.forgetWaiting()
     this.#lane = undefined
+    this.#rest = undefined
     this.#state = this.#freshState(prepared.graph, 0)
   }
 
   /** What becomes of its state under another rule. `next` as if its clocks began now, which is in epoch ms. */
   carriedOver(prepared: Prepared, next: TaskModel, now: number): CarriedOver {
-    this.executor.synchronize()
-    const { model, state } = this.#requireLane()
-    const before = { model, overrides: this.prepared.overrides }
-    return carryOver(before, { model: next, overrides: prepared.overrides }, saveState(model, state), now)
+    this.#executor?.synchronize()
+    return this.#look(({ model, state }) => {
+      const before = { model, overrides: this.prepared.overrides }
+      return carryOver(before, { model: next, overrides: prepared.overrides }, saveState(model, state), now)
+    })
   }
 
   /** Goes on with another rule, in one piece. */
   change(prepared: Prepared, resolved: readonly string[], carried: CarriedOver, now: number): void {
-    this.executor.detach()
+    this.#executor?.detach()
     const lane = this.#requireLane()
     this.prepared = prepared
     this.resolved = resolved
-    this.executor.modelChanged()
+    this.#executor?.modelChanged()
     lane.change(now, carried)
     this.#state = lane.state
     lane.goOnUnder(now, carried.kept)
@@ -135,7 +159,7 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
   fail(error: string): void {
     this.#failed = true
     this.error = error
-    this.#hooks.rare?.({
+    this.caller.rare?.({
       time: this.#host.now(),
       task: this.id,
       invocation: this.#state?.invocations ?? 0,
@@ -146,15 +170,15 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** One input and all that follows from it at once, whatever waits. */
   take(now: number, input: Input): void {
-    this.executor.detach()
-    this.#lane?.take(now, input)
+    this.#executor?.detach()
+    this.#awake()?.take(now, input)
   }
 
   /** Messages that arrived together: one invocation, unless a resource repeats; then the repeat begins another. */
   receive(now: number, messages: readonly Message[], sent?: Sent): void {
     this.executor.tookPlain(messages, sent)
     this.executor.detach()
-    const lane = this.#lane
+    const lane = this.#awake()
     if (messages.length === 1) lane?.arriveData(now, messages, sent)
     else {
       for (const part of withoutRepeats(messages)) {
@@ -166,27 +190,24 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** The same for an input that waits its turn. */
   #arrive(now: number, input: LaneInput): void {
-    this.executor.detach()
-    this.#lane?.arrive(now, input)
+    this.#executor?.detach()
+    this.#awake()?.arrive(now, input)
   }
 
   /** Whether messages of a resource on a channel run a sensor. */
   hears(resource: string, channel: string): boolean {
-    if (this.#lane === undefined) return false
-    const { channelPlans, resources } = this.#lane.model
+    const lane = this.#awake()
+    if (lane === undefined) return false
+    const { channelPlans, resources } = lane.model
     return (channelPlans.get(channel)?.[resources.indexOf(resource)]?.sensors.length ?? 0) > 0
   }
 
   get lane(): TaskLane | undefined {
-    return this.#lane
-  }
-
-  get caller(): Caller {
-    return this.#hooks
+    return this.#awake()
   }
 
   get isWatched(): boolean {
-    return this.#hooks.isWatched
+    return this.#hooks?.isWatched === true
   }
 
   /** A call that its executor began goes on in the full state. */
@@ -214,14 +235,14 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** Nobody waits for the calls that are open. */
   giveUp(): void {
-    if (this.executor.hasOpenCall) this.executor.detach()
+    if (this.#executor?.hasOpenCall === true) this.#executor.detach()
     this.#lane?.giveUp()
   }
 
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#isGone = true
-    this.executor.drop()
+    this.#executor?.drop()
     this.#host.timers.forget(this)
     const lane = this.#lane
     this.#lane = undefined
@@ -230,12 +251,12 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   dueAt(kind: TimerKind, key: number): number {
     if (this.#lane === undefined) return Number.POSITIVE_INFINITY
-    const limit = kind === 'wake' ? this.executor.limitOf(key) : undefined
+    const limit = kind === 'wake' ? this.#executor?.limitOf(key) : undefined
     return limit ?? dueAt(this.#lane, kind, key)
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
-    this.executor.detach()
+    this.#executor?.detach()
     this.#lane?.fire(kind, key, now)
   }
 
@@ -266,24 +287,24 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
   }
 
   explain(label: string): Explanation {
-    this.executor.synchronize()
-    return explain(this.#requireLane(), label, this.#host.now())
+    this.#executor?.synchronize()
+    return this.#look((lane) => explain(lane, label, this.#host.now()))
   }
 
   node(label: string): NodeView {
-    this.executor.synchronize()
-    return nodeView(this.#node(label), this.#state?.shown())
+    this.#executor?.synchronize()
+    return nodeView(this.#node(label), this.#shown()?.shown())
   }
 
   info(): TaskInfo {
-    this.executor.synchronize()
-    return taskInfo(this, this.#state)
+    this.#executor?.synchronize()
+    return taskInfo(this, this.#shown())
   }
 
   save(): SavedTask {
-    this.executor.synchronize()
+    this.#executor?.synchronize()
     const { rule, template, overrides } = this.prepared
-    const { model, state } = this.#requireLane()
+    const state = this.#look((lane) => saveState(lane.model, lane.state))
     return {
       format: 1,
       id: this.id,
@@ -292,18 +313,68 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
       rule,
       ...(overrides.byStream.length + overrides.byData.length > 0 && { overrides }),
       resources: this.resolved,
-      state: saveState(model, state),
+      state,
     }
   }
 
+  #shown(): TaskState | undefined {
+    return this.#rest?.full(this.prepared.graph, this.resources.length) ?? this.#state
+  }
+
+  #restIfIdle(): void {
+    const lane = this.#lane
+    const hasClock = lane === undefined || lane.model.schedule !== undefined || lane.model.ownSchedules.size > 0
+    if (hasClock || this.firstTimer !== NO_TIMER || this.isWatched) return
+    this.#rest = RestingState.of(lane)
+    if (this.#rest !== undefined) this.#forgetLane()
+  }
+
+  /** For whoever changes something. Undefined: the task was never started, or is gone. */
+  #awake(): TaskLane | undefined {
+    if (!this.#isGone) this.#wake()
+    return this.#lane
+  }
+
+  #wake(): void {
+    const rest = this.#rest
+    if (rest === undefined) return
+    this.#rest = undefined
+    const model = this.#host.model(this, rest.startTime)
+    this.#state = rest.full(model.graph, model.resources.length)
+    this.#lane = this.#laneOver(model, this.#state, rest.now)
+  }
+
+  /** For whoever only looks: what rested goes on to rest. */
+  #look<T>(look: (lane: TaskLane) => T): T {
+    const rest = this.#rest
+    try {
+      return look(this.#requireLane())
+    } finally {
+      if (rest !== undefined) {
+        this.#rest = rest
+        this.#forgetLane()
+      }
+    }
+  }
+
+  #forgetLane(): void {
+    this.#lane = undefined
+    this.#state = undefined
+    this.#hooks = undefined
+  }
+
+  #laneOver(model: TaskModel, state: TaskState, now: number): TaskLane {
+    return new TaskLane(this, this.#host, { model, state, sink: this.caller }, now)
+  }
+
   #open(model: TaskModel): TaskLane {
-    this.executor.modelChanged()
+    this.#executor?.modelChanged()
     this.#failed = false
     this.error = undefined
     const state = this.#freshState(model.graph, model.resources.length)
     this.#state = state
     this.#lane?.forgetWaiting()
-    this.#lane = new TaskLane(this, this.#host, { model, state, sink: this.#hooks }, this.#host.now())
+    this.#lane = this.#laneOver(model, state, this.#host.now())
     return this.#lane
   }
 
@@ -316,12 +387,12 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
 
   /** What came back for the call of that number. Nothing, when nobody waits for it any more. */
   settle(id: number, call: number, reply: Reply): void {
-    this.#lane?.settle(id, call, reply)
+    this.#awake()?.settle(id, call, reply)
   }
 
   /** The same for a call that began before its turn: for the input of that number, to that sensor. */
   settleAhead(input: number, node: string, outcome: Outcome): void {
-    this.#lane?.settleAhead(input, node, outcome)
+    this.#awake()?.settleAhead(input, node, outcome)
   }
 
   /** What is in flight under that number. */
@@ -342,7 +413,8 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
   }
 
   #requireLane(): TaskLane {
-    if (this.#lane) return this.#lane
+    const lane = this.#awake()
+    if (lane) return lane
     if (this.#isGone) throw new AppError('CLOSED', `task ${this.id} was removed, or its engine is closed`)
     throw new AppError('WRONG_STATUS', `task ${this.id} has not been started`)
   }
@@ -351,4 +423,8 @@ export class LiveTask implements Task, TimerOwner, MessageListener, ExecutedTask
     if (this.#isGone) throw new AppError('CLOSED', `task ${this.id} was removed, or its engine is closed`)
     if (this.status !== 'running') throw notPossible(action, this.status)
   }
+}
+
+function distinct(resources: readonly string[]): readonly string[] {
+  return resources.length < 2 ? resources : [...new Set(resources)]
 }

@@ -48,12 +48,13 @@ export function buildModel(
   clocks: Clocks,
   began: ClocksBegan = {},
 ): TaskModel {
-  const { graph, settings } = prepared
+  const { graph, properties, settings } = prepared
   const { resources, resourcePlace, dataPlans, channelPlans } = boundTo(resolved, graph)
   // Written out: an object that is spread into another takes more memory, and a fleet has one each.
   return {
     id,
     graph,
+    properties,
     settings,
     resource: prepared.resource,
     resources,
@@ -74,7 +75,7 @@ function startOf({ sensors = {} }: ClocksBegan, label: string): number | undefin
 type Bound = Pick<TaskModel, 'resources' | 'resourcePlace' | 'dataPlans' | 'channelPlans'>
 
 function boundTo(resolved: readonly string[], graph: Graph): Bound {
-  const resources = [...new Set(resolved)]
+  const resources = resolved.length < 2 ? resolved : [...new Set(resolved)]
   if (resources.length === resolved.length) {
     const { resourcePlace, dataPlans, channelPlans } = graph
     return { resources: resolved, resourcePlace, dataPlans, channelPlans }

@@ -2,10 +2,10 @@
  * From what a user hands in to a compiled graph with complete settings. Equal rules are validated and compiled once,
  * whoever hands them in, so that a fleet of tasks of one template shares one graph.
  */
-import { validationError, type Issue } from '../../kernel/errors.ts'
+import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
+import { haveSameText } from '../../kernel/json.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
-import { compileRule } from '../graph/compile.ts'
-import type { Graph } from '../graph/graph.ts'
+import { compileRule, type CompiledRule } from '../graph/compile.ts'
 import type { Plug, PlugRegistry } from '../plug/plug.ts'
 import type { CheckOptions } from '../rule/check/report.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'
@@ -13,6 +13,7 @@ import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import { normalizeSettings } from '../rule/settings.ts'
 import { validateRule, validateTemplate } from '../rule/validate.ts'
 import { Prepared, type PreparedTemplate, type VariableOverrides } from './prepared.ts'
+import { propertiesOver, RuleStructures, type Likeness } from './rule-structures.ts'
 
 interface SavedRule {
   readonly rule: Rule
@@ -27,23 +28,43 @@ interface Source {
   readonly overrides: VariableOverrides
   /** by what of the settings can change the graph or its checks */
   readonly graphs: LruCache<string, KnownGraph>
+  /** of tasks that bring nothing but their resource */
+  plain: Plain | undefined
+  /** others may be found to be like it, if they can be */
+  isOffered: boolean
 }
 
 interface KnownGraph {
-  readonly graph: Graph
+  readonly compiled: CompiledRule
   readonly warnings: readonly Issue[]
   /** of the task that was prepared last: those of one template mostly differ in their resource alone */
   last: PreparedTemplate | undefined
 }
 
+interface Plain {
+  readonly known: KnownGraph
+  readonly shared: PreparedTemplate
+}
+
+/** What stays known while the plugs do. */
+class Known {
+  readonly sources = new LruCache<string, Source>(MAX_SOURCES)
+  readonly structures = new RuleStructures<Source>()
+  /** the template that was asked for last, as it was given */
+  template: { readonly given: unknown; readonly source: Source } | undefined
+}
+
 const MAX_SOURCES = 1000
 const MAX_GRAPHS = 1000
+/** Nothing is the rule's own. */
+const NOTHING: Omit<Likeness<Source>, 'known'> = { own: [], task: {} }
 
 export class Preparer {
   readonly #plugs: PlugRegistry
-  /** the plugs of what is kept in `#sources` */
+  /** the plugs of what is known */
   #list: readonly Plug[]
-  #sources = new LruCache<string, Source>(MAX_SOURCES)
+  #lenient = new Known()
+  #strict = new Known()
 
   constructor(plugs: PlugRegistry) {
     this.#plugs = plugs
@@ -52,48 +73,96 @@ export class Preparer {
 
   /** Throws `VALIDATION` with every problem of the rule and its settings. */
   prepare(input: Rule | Template, request: TaskSettings = {}, options: CheckOptions = {}): Prepared {
-    return this.#prepare(this.#source(input, NO_OVERRIDES, options), request, options)
-  }
-
-  #prepare(source: Source, request: TaskSettings, options: CheckOptions): Prepared {
-    const instance = instantiate(source.document, request)
-    refuse(instance.issues)
-    const known = this.#graph(source, instance, options)
-    const { resource, ...task } = instance.rule.task ?? {}
-    if (known.last === undefined || !isSameTask(known.last.rule.task ?? {}, task)) {
-      known.last = {
-        graph: known.graph,
-        settings: normalizeSettings(task),
-        rule: { ...instance.rule, task },
-        template: 'name' in source.document ? source.document.name : undefined,
-        overrides: source.overrides,
-        warnings: known.warnings,
-      }
-    }
-    return new Prepared(known.last, resource)
+    return this.#prepare(input, NO_OVERRIDES, request, options)
   }
 
   /** The same of a saved task, whose rule has its overrides in it. */
   prepareSaved({ rule, template, overrides = NO_OVERRIDES }: SavedRule): Prepared {
-    return this.#prepare(this.#source(rule, overrides, {}), {}, {}).of(template, overrides)
+    return this.#prepare(rule, overrides, {}, {}).of(template, overrides)
   }
 
   /** `overrides`: of a rule that was made of a template; a template says by itself. */
-  #source(input: Rule | Template, overrides: VariableOverrides, options: CheckOptions): Source {
+  #prepare(
+    input: Rule | Template,
+    overrides: VariableOverrides,
+    request: TaskSettings,
+    options: CheckOptions,
+  ): Prepared {
+    const all = this.#known(options)
+    if (request.nodes === undefined && overrides.byStream.length === 0) {
+      const { template } = all
+      if (template !== undefined && haveSameText(input, template.given)) {
+        return this.#ofSource(template.source, NOTHING, request, options)
+      }
+      for (const { known, ...its } of all.structures.like(input)) {
+        const prepared = this.#like(known, its, request, options)
+        if (prepared !== undefined) return prepared
+      }
+    }
+    const source = this.#source(input, overrides, all, options)
+    const prepared = this.#ofSource(source, NOTHING, request, options)
+    if (request.nodes !== undefined || overrides.byStream.length > 0) return prepared
+    if (isTemplate(input)) all.template = { given: JSON.parse(textOf(input)), source }
+    else if (!source.isOffered) all.structures.add(input, source.document, prepared, options, source)
+    source.isOffered = true
+    return prepared
+  }
+
+  #known({ strict = false }: CheckOptions): Known {
     if (this.#list !== this.#plugs.list()) {
       this.#list = this.#plugs.list()
-      this.#sources = new LruCache(MAX_SOURCES)
+      this.#lenient = new Known()
+      this.#strict = new Known()
     }
-    const text = textOf(overrides.byStream.length === 0 ? input : [input, overrides])
-    const key = `${options.strict === true ? 'strict ' : ''}${text}`
-    const known = this.#sources.get(key)
+    return strict ? this.#strict : this.#lenient
+  }
+
+  /** Undefined when the rule is not like that one after all; whatever is wrong with it is found by checking all of it. */
+  #like(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared | undefined {
+    try {
+      return this.#overSource(source, its, request, options)
+    } catch (error) {
+      if (error instanceof AppError) return undefined
+      throw error
+    }
+  }
+
+  #ofSource(source: Source, its: typeof NOTHING, request: TaskSettings, options: CheckOptions): Prepared {
+    return this.#overSource(source, its, request, options) as Prepared // it has no properties of its own
+  }
+
+  #overSource(
+    source: Source,
+    { own, task }: typeof NOTHING,
+    request: TaskSettings,
+    options: CheckOptions,
+  ): Prepared | undefined {
+    const { document } = source
+    const isPlain = hasOnlyResource(request) && task.name === undefined
+    if (!isPlain || source.plain === undefined) {
+      const instance = instantiate(hasNames(task) ? withNames(document, task) : document, request)
+      refuse(instance.issues)
+      const known = this.#graph(source, instance, options)
+      const properties = propertiesOver(known.compiled, document, own, options)
+      if (properties === undefined) return undefined
+      const { shared, resource } = sharedBy(source, known, instance)
+      if (isPlain) source.plain = { known, shared }
+      return new Prepared(shared, resource, properties)
+    }
+    const { known, shared } = source.plain
+    const properties = propertiesOver(known.compiled, document, own, options)
+    return properties && new Prepared(shared, request.resource, properties)
+  }
+
+  #source(input: Rule | Template, overrides: VariableOverrides, { sources }: Known, options: CheckOptions): Source {
+    const key = textOf(overrides.byStream.length === 0 ? input : [input, overrides])
+    const known = sources.get(key)
     if (known) return known
-    const isTemplate = typeof input === 'object' && input !== null && 'name' in input
-    const checked = isTemplate
+    const checked = isTemplate(input)
       ? templateOf(input, this.#plugs, options)
       : ruleOf(input, overrides, this.#plugs, options)
-    const source: Source = { ...checked, graphs: new LruCache(MAX_GRAPHS) }
-    this.#sources.set(key, source)
+    const source: Source = { ...checked, graphs: new LruCache(MAX_GRAPHS), plain: undefined, isOffered: false }
+    sources.set(key, source)
     return source
   }
 
@@ -112,13 +181,51 @@ export class Preparer {
     const { rule, issues } = validateRule(instance.rule, this.#plugs, options)
     if (rule === undefined) throw validationError('the rule', issues)
     const entry = {
-      graph: compileRule(rule, this.#plugs, source.overrides.byStream),
+      compiled: compileRule(rule, this.#plugs, source.overrides.byStream),
       warnings: issues,
       last: undefined,
     }
     source.graphs.set(key, entry)
     return entry
   }
+}
+
+/** What an instance has in common with others of its source. */
+function sharedBy(
+  { document, overrides }: Source,
+  known: KnownGraph,
+  instance: Instance,
+): { readonly shared: PreparedTemplate; readonly resource: string | undefined } {
+  const { resource, ...task } = instance.rule.task ?? {}
+  if (known.last === undefined || !isSameTask(known.last.rule.task ?? {}, task)) {
+    known.last = {
+      ...known.compiled,
+      settings: normalizeSettings(task),
+      rule: { ...instance.rule, task },
+      template: 'name' in document ? document.name : undefined,
+      overrides,
+      warnings: known.warnings,
+    }
+  }
+  return { shared: known.last, resource }
+}
+
+function hasOnlyResource(request: TaskSettings): boolean {
+  let count = 0
+  for (const _ in request) count++
+  return count === 1 && typeof request.resource === 'string'
+}
+
+function hasNames(task: Likeness<Source>['task']): boolean {
+  return task.name !== undefined || task.resource !== undefined
+}
+
+function withNames(document: Rule, task: Likeness<Source>['task']): Rule {
+  return { ...document, task: { ...document.task, ...task } }
+}
+
+function isTemplate(input: unknown): input is Template {
+  return typeof input === 'object' && input !== null && 'name' in input
 }
 
 /** Whether tasks of one graph are the same but for their resource: then their other settings differ in these at most. */
@@ -144,13 +251,17 @@ function ruleOf(
   overrides: VariableOverrides,
   plugs: PlugRegistry,
   options: CheckOptions,
-): Omit<Source, 'graphs'> {
+): Pick<Source, 'document' | 'overrides'> {
   const { rule, issues } = validateRule(input, plugs, options)
   if (rule === undefined) throw validationError('the rule', issues)
   return { document: rule, overrides }
 }
 
-function templateOf(input: Template, plugs: PlugRegistry, options: CheckOptions): Omit<Source, 'graphs'> {
+function templateOf(
+  input: Template,
+  plugs: PlugRegistry,
+  options: CheckOptions,
+): Pick<Source, 'document' | 'overrides'> {
   const { template, issues } = validateTemplate(input, plugs, options)
   if (template === undefined) throw validationError(`template ${input.name}`, issues)
   const declared = template.variables ?? []

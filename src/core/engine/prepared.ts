@@ -1,6 +1,7 @@
 /** A rule that is ready to start. What tasks of one template share is held once; each has its resource beside it. */
 import type { Issue } from '../../kernel/errors.ts'
 import type { Graph } from '../graph/graph.ts'
+import { withProperties, type RuleProperties } from '../graph/rule-properties.ts'
 import type { Rule } from '../rule/rule.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 
@@ -9,8 +10,11 @@ export interface VariableOverrides {
   readonly byData: readonly string[]
 }
 
+/** What is equal in tasks of one template, and in rules that differ in nothing but properties of nodes. */
 export interface PreparedTemplate {
   readonly graph: Graph
+  /** of the rule for which it was prepared */
+  readonly properties: RuleProperties
   readonly settings: SharedSettings
   /** simplified form with overrides applied and settings merged, but without a resource in them */
   readonly rule: Rule
@@ -21,12 +25,14 @@ export interface PreparedTemplate {
 }
 
 export class Prepared {
+  readonly properties: RuleProperties
   readonly #shared: PreparedTemplate
   /** as it was given, which may be empty */
   readonly #resource: string | undefined
 
-  constructor(shared: PreparedTemplate, resource: string | undefined) {
+  constructor(shared: PreparedTemplate, resource: string | undefined, properties = shared.properties) {
     this.#shared = shared
+    this.properties = properties
     this.#resource = resource
   }
 
@@ -45,7 +51,8 @@ export class Prepared {
 
   /** Simplified form with overrides applied and settings merged; enough to prepare the same again. */
   get rule(): Rule {
-    const { rule } = this.#shared
+    const { rule: shared, properties } = this.#shared
+    const rule = this.properties === properties ? shared : withProperties(shared, this.properties)
     return this.#resource === undefined ? rule : { ...rule, task: { ...rule.task, resource: this.#resource } }
   }
 
@@ -63,6 +70,6 @@ export class Prepared {
 
   /** The same as a task of that template. */
   of(template: string | undefined, overrides: VariableOverrides): Prepared {
-    return new Prepared({ ...this.#shared, template, overrides }, this.#resource)
+    return new Prepared({ ...this.#shared, template, overrides }, this.#resource, this.properties)
   }
 }

@@ -57,11 +57,12 @@ function withoutSecrets(needs: Needs): Needs {
 
 function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Rendered {
   const { node } = execution
-  const { loop, needs, properties, constant } = node.call
+  const { loop, needs } = node.call
+  const { compiled, constant } = run.model.properties.of(node.call)
   const secrets = new Map(needs?.secrets.map((key) => [key, secretName(key)]))
   const context = new CallContext(run, execution, caller, { ...fetched, secrets })
   const items = loop === undefined ? undefined : loopItems(loop.evaluate(context))
-  const evaluate = (): Properties => constant ?? properties.evaluate(context)
+  const evaluate = (): Properties => constant ?? compiled.evaluate(context)
   const rendered = items === undefined ? [evaluate()] : items.map((item) => context.forItem(item, evaluate))
   const touches = rendered.flatMap((one) => touchesOf(run, execution, one))
   return { ok: true, rendered, ...(items && { items }), touches: [...new Set(touches)] }

@@ -1,4 +1,7 @@
-/** Which tasks listen to a resource: one lookup per message. */
+/**
+ * Which tasks listen to a resource: one lookup per message. What is kept for the messages of a resource is made with the
+ * first of them: a fleet waits, and would hold it for nothing.
+ */
 import type { ListenersOf } from './executor.ts'
 
 /** What is kept per resource while somebody listens; told when its listeners change. */
@@ -8,9 +11,18 @@ interface Source<T> {
   changed(): void
 }
 
-export class Router<T, S extends Source<T>> {
+/** Somebody who listens. */
+export interface Routed {
+  /** belongs to the router: the resources that it listens to */
+  routed: readonly string[]
+}
+
+export const NOWHERE: readonly string[] = []
+
+export class Router<T extends Routed, S extends Source<T>> {
   readonly #sources = new Map<string, S>()
-  readonly #resourcesOf = new Map<T, readonly string[]>()
+  /** the only listener of a resource that had no message yet */
+  readonly #waiting = new Map<string, T>()
   readonly #newSource: (resource: string) => S
 
   constructor(newSource: (resource: string) => S) {
@@ -19,30 +31,49 @@ export class Router<T, S extends Source<T>> {
 
   /** Undefined when nobody listens. */
   sourceOf(resource: string): S | undefined {
-    return this.#sources.get(resource)
+    return this.#sources.get(resource) ?? this.#awaited(resource)
+  }
+
+  #awaited(resource: string): S | undefined {
+    const listener = this.#waiting.get(resource)
+    if (listener === undefined) return undefined
+    this.#waiting.delete(resource)
+    const source = this.#newSource(resource)
+    this.#sources.set(resource, source)
+    source.listeners.add(listener)
+    source.changed()
+    return source
   }
 
   add(listener: T, resources: readonly string[]): void {
-    for (const resource of this.#resourcesOf.get(listener) ?? []) {
+    for (const resource of listener.routed) {
       if (!resources.includes(resource)) this.#removeFrom(resource, listener)
     }
-    this.#resourcesOf.set(listener, resources)
-    for (const resource of resources) {
-      const source = this.#sources.get(resource) ?? this.#newSource(resource)
-      this.#sources.set(resource, source)
-      source.listeners.add(listener)
-      source.changed()
+    listener.routed = resources
+    for (const resource of resources) this.#addTo(resource, listener)
+  }
+
+  #addTo(resource: string, listener: T): void {
+    if (!this.#sources.has(resource)) {
+      const first = this.#waiting.get(resource)
+      if (first === listener) return
+      if (first === undefined) {
+        this.#waiting.set(resource, listener)
+        return
+      }
     }
+    const source = this.sourceOf(resource)
+    source?.listeners.add(listener)
+    source?.changed()
   }
 
   remove(listener: T): void {
-    for (const resource of this.#resourcesOf.get(listener) ?? []) {
-      this.#removeFrom(resource, listener)
-    }
-    this.#resourcesOf.delete(listener)
+    for (const resource of listener.routed) this.#removeFrom(resource, listener)
+    listener.routed = NOWHERE
   }
 
   #removeFrom(resource: string, listener: T): void {
+    if (this.#waiting.get(resource) === listener) this.#waiting.delete(resource)
     const source = this.#sources.get(resource)
     if (source === undefined) return
     source.listeners.delete(listener)
@@ -52,12 +83,11 @@ export class Router<T, S extends Source<T>> {
 
   /** Something about the listener is not as it was when it was added. */
   changed(listener: T): void {
-    for (const resource of this.#resourcesOf.get(listener) ?? []) {
-      this.#sources.get(resource)?.changed()
-    }
+    for (const resource of listener.routed) this.#sources.get(resource)?.changed()
   }
 
   clear(): void {
-    for (const listener of this.#resourcesOf.keys()) this.remove(listener)
+    this.#waiting.clear()
+    for (const { listeners } of this.#sources.values()) for (const listener of listeners) this.remove(listener)
   }
 }

@@ -4,8 +4,7 @@
  */
 import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
-import { compileProperties } from '../placeholders/properties.ts'
-import { compileValue } from '../placeholders/value.ts'
+import { compileValue, type CompiledValue } from '../placeholders/value.ts'
 import { messageNames } from '../expression/message-names.ts'
 import { codedUses, namesRead } from '../expression/names-read.ts'
 import { needsOf } from '../placeholders/needs.ts'
@@ -13,12 +12,12 @@ import { parseResource } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
-import { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
 import { makeDataPlan } from './data-plan.ts'
 import { readsOfMessage } from './reads-message.ts'
 import { parentsFirst } from './order.ts'
+import { givenIn, nodeProperties, RuleProperties, type NodeProperties } from './rule-properties.ts'
 import { channelPlans, makePlan } from './plan.ts'
 import {
   ANY,
@@ -40,34 +39,52 @@ const DEFAULT_PAUSE_MS = 3_600_000
 /** A graph while it is being built: the same objects, with lists that still grow. */
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
+/** A rule that is ready to run. */
+export interface CompiledRule {
+  readonly graph: Graph
+  readonly properties: RuleProperties
+}
+
 /**
  * Compiles a valid rule. `streamVariables` names the variables that a value of the message replaces.
  * Errors: `PLUG`, `VALIDATION`, `BINDING`.
  */
-export function compileRule(rule: RuleGraph, plugs: PlugRegistry, streamVariables: readonly string[] = []): Graph {
+export function compileRule(
+  rule: RuleGraph,
+  plugs: PlugRegistry,
+  streamVariables: readonly string[] = [],
+): CompiledRule {
   const resources = new ResourceTable()
   const conditional = new Set((rule.triggers ?? []).map((trigger) => trigger.destinationLabel))
+  const made: NodeProperties[] = []
+  const callOf = (node: Sensor | Actuator, kind: PlugKind): CompiledCall => {
+    const compiled = compileCall(node, requirePlug(plugs, kind, node), made.length, streamVariables)
+    made.push(compiled.properties)
+    return compiled
+  }
   const sensors = (rule.sensors ?? []).map((sensor, slot) =>
-    compileSensor(sensor, slot, plugs, resources, conditional.has(sensor.label), streamVariables),
+    compileSensor(sensor, slot, callOf(sensor, 'sensor'), resources, conditional.has(sensor.label)),
   )
   const byLabel = new Map<string, GraphNode>()
   for (const sensor of sensors) byLabel.set(sensor.label, sensor)
   const gates = compileGates(rule.relations ?? [], sensors.length, byLabel)
   const actuators = (rule.actuators ?? []).map((actuator, slot): ActuatorNode => {
-    const plug = requirePlug(plugs, 'actuator', actuator)
     return {
       kind: 'actuator',
       label: actuator.label,
       slot,
-      call: compileCall(actuator, plug),
+      call: callOf(actuator, 'actuator').call,
       resource: resources.place(actuator.resource),
     }
   })
   for (const actuator of actuators) byLabel.set(actuator.label, actuator)
   const triggers = (rule.triggers ?? []).map((trigger, order) => compileTrigger(trigger, order, byLabel))
   attachAll(sensors, gates, triggers)
-  return {
-    rule,
+  const graph: Graph = {
+    outline: {
+      sensors: (rule.sensors ?? []).map(withoutProperties),
+      actuators: (rule.actuators ?? []).map(withoutProperties),
+    },
     sensors,
     gates,
     actuators,
@@ -81,6 +98,12 @@ export function compileRule(rule: RuleGraph, plugs: PlugRegistry, streamVariable
     ),
     channelPlans: channelPlans(sensors, resources.entries.length, (resource) => resource),
   }
+  return { graph, properties: new RuleProperties(givenIn(rule), made) }
+}
+
+function withoutProperties<N extends PlugNode>(node: N): Omit<N, 'properties'> {
+  const { properties: _properties, ...rest } = node
+  return rest
 }
 
 class ResourceTable {
@@ -100,13 +123,11 @@ class ResourceTable {
 function compileSensor(
   sensor: Sensor,
   slot: number,
-  plugs: PlugRegistry,
+  { call, parameters }: CompiledCall,
   resources: ResourceTable,
   conditional: boolean,
-  streamVariables: readonly string[],
 ): Growing<SensorNode> {
-  const plug = requirePlug(plugs, 'sensor', sensor)
-  const call = compileCall(sensor, plug)
+  const { plug } = call
   const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
   // Who hears a channel waits for it, whatever the flags and clocks of the rule say.
@@ -126,7 +147,7 @@ function compileSensor(
     // Absent means true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger.
     onData:
       bound && channel === undefined && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
-    parameters: channel === undefined ? parametersOf(call, streamVariables) : undefined,
+    parameters,
     channel,
     pollingPeriod: runsByItself ? sensor.pollingPeriod : undefined,
     pollingFixedRate: sensor.pollingFixedRate ?? true,
@@ -145,22 +166,33 @@ function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug 
   throw new AppError('PLUG', `Plugin ${node.name}:${node.version ?? 'latest'} not found for ${kind} ${node.label}`)
 }
 
-function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
-  const properties = compileProperties(node.properties ?? {}, plug.input)
-  const constant = properties.constant === undefined ? undefined : finishedConstant(node, plug, properties.constant)
+/** A call, what its properties gave, and what it waits for of messages, as `SensorNode.parameters`. */
+export interface CompiledCall {
+  readonly call: PlugCall
+  readonly properties: NodeProperties
+  readonly parameters: readonly string[] | undefined
+}
+
+/** Compiles the call of a node. Errors as `compileRule`. */
+export function compileCall(
+  node: Sensor | Actuator,
+  plug: Plug,
+  place: number,
+  streamVariables: readonly string[],
+): CompiledCall {
+  const properties = nodeProperties(plug, node.properties ?? {}, node.label)
+  const { compiled, constant } = properties
   const loop = node.loopDef === undefined ? undefined : compileValue(node.loopDef)
   const given = constant ?? node.properties ?? {}
-  const uses = [...properties.uses, ...(loop?.uses ?? []), ...codedUses(plug, given)]
+  const uses = [...compiled.uses, ...(loop?.uses ?? []), ...codedUses(plug, given)]
   const mayBeAhead = loop === undefined && node.pauseExecution !== true
-  return {
+  const call: PlugCall = {
     plug,
-    properties,
+    place,
+    isConstant: constant !== undefined,
     uses,
     needs: needsIn(uses),
     ahead: mayBeAhead ? readsOfMessage(plug, constant, uses) : undefined,
-    constant,
-    prepared: constant === undefined ? undefined : plug.prepare?.(constant),
-    recent: constant === undefined && plug.prepare ? new RecentPrepares(plug.prepare) : undefined,
     timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
     unordered: node.unordered ?? false,
     retry: node.retryConfig && {
@@ -172,16 +204,18 @@ function compileCall(node: Sensor | Actuator, plug: Plug): PlugCall {
     loop,
     pauseMs: node.pauseExecution === true ? pauseLimit(node.pauseExecutionTimeout) : undefined,
   }
+  const isSensor = plug.kind === 'sensor' && plug.channel === undefined
+  return { call, properties, parameters: isSensor ? parametersOf(properties, loop, streamVariables) : undefined }
 }
 
-/** What a sensor waits for of messages: as `SensorNode.parameters`. */
 function parametersOf(
-  { plug, properties, constant, loop }: PlugCall,
+  { plug, compiled, constant }: NodeProperties,
+  loop: CompiledValue | undefined,
   streamVariables: readonly string[],
 ): readonly string[] | undefined {
-  const known = constant ?? finishProperties(plug, properties.fixed, properties.moving).properties ?? properties.fixed
-  const own = namesRead(plug, known, properties.moving)
-  const uses = [...properties.uses, ...(loop?.uses ?? [])]
+  const known = constant ?? finishProperties(plug, compiled.fixed, compiled.moving).properties ?? compiled.fixed
+  const own = namesRead(plug, known, compiled.moving)
+  const uses = [...compiled.uses, ...(loop?.uses ?? [])]
   if (own === undefined) return undefined
   const variables = [...uses, ...codedUses(plug, known)].flatMap(({ root, segments: [name = ''] }) =>
     root === 'variables' && streamVariables.includes(name) ? [name] : [],
@@ -198,17 +232,6 @@ function needsIn(uses: readonly Path[]): Needs | undefined {
 
 function pauseLimit(text: string | undefined): number {
   return text === undefined ? DEFAULT_PAUSE_MS : durationMs(text)
-}
-
-function finishedConstant(
-  node: PlugNode,
-  plug: Plug,
-  constant: Record<string, unknown>,
-): Readonly<Record<string, unknown>> {
-  const finished = finishProperties(plug, constant)
-  if (finished.properties) return finished.properties
-  const texts = finished.problems.map((problem) => `${problem.property}: ${problem.message}`)
-  throw new AppError('VALIDATION', `node ${node.label}: ${texts.join('; ')}`)
 }
 
 function stateIndex(states: readonly string[], state: string | undefined): number {

@@ -1,13 +1,11 @@
 /**
  * A rule made ready to run: labels resolved to objects, states to small numbers, triggers sorted by what they wait
- * for. Compiled once per rule, shared by all its tasks, never changed.
+ * for. Never changed, and shared by all tasks of all rules that differ in nothing but properties (rule-properties.ts).
  */
-import type { CompiledProperties } from '../placeholders/properties.ts'
 import type { CompiledValue } from '../placeholders/value.ts'
 import type { ResourceSpec } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
-import type { RecentPrepares } from '../plug/recent-prepares.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
 /** A state that is not known. Known states are indexes into the node's `states`. */
@@ -20,16 +18,14 @@ export const GATE_STATES = ['TRUE', 'FALSE'] as const
 /** How a node calls its plug. */
 export interface PlugCall {
   readonly plug: Plug
-  readonly properties: CompiledProperties
+  /** of its properties among those of a rule: sensors, then actuators */
+  readonly place: number
+  /** none of its properties depends on the moment */
+  readonly isConstant: boolean
   /** what its properties, loop and code read */
   readonly uses: readonly Path[]
   /** what must be fetched before a call; undefined when nothing is */
   readonly needs: Needs | undefined
-  /** finished properties, when none depends on the moment */
-  readonly constant: Readonly<Record<string, unknown>> | undefined
-  readonly prepared: unknown
-  /** prepares properties that depend on the moment; undefined when there is nothing to prepare */
-  readonly recent: RecentPrepares | undefined
   readonly timeoutMs: number
   /** values of the message that a call reads, when it reads nothing else and may begin before its turn; else undefined */
   readonly ahead: readonly string[] | undefined
@@ -166,7 +162,8 @@ export type ChannelPlans = ReadonlyMap<string, readonly Plan[]>
 export const NO_CHANNELS: ChannelPlans = new Map()
 
 export interface Graph {
-  readonly rule: RuleGraph
+  /** what the nodes say besides their properties, which each rule has of its own */
+  readonly outline: Pick<RuleGraph, 'sensors' | 'actuators'>
   readonly sensors: readonly SensorNode[]
   /** parents before children */
   readonly gates: readonly GateNode[]

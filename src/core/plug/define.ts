@@ -1,6 +1,7 @@
 /** The way to make a plug: its declaration is checked as a whole and frozen. */
 import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'
 import { inputProblems, outputProblems } from './field-problems.ts'
 import { frozenCopy } from './plain-json.ts'
@@ -13,7 +14,7 @@ const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
 const FUNCTIONS = ['check', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters reads touches compatible tellsSilence states input output openOutput check steps prepare execute'.split(
+  'name version kind description category channel acts parameters reads touches compatible tellsSilence states input output openOutput check steps calculates prepare execute'.split(
     ' ',
   )
 
@@ -42,6 +43,7 @@ export function definePlug(definition: PlugDefinition): Plug {
     touches: undefined,
     check: undefined,
     steps: undefined,
+    calculates: undefined,
     prepare: undefined,
     ...definition,
     acts: definition.acts ?? definition.kind === 'actuator',
@@ -103,6 +105,7 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
       issues.push(problem(`/${key}`, `a plug has no field "${key}"`, `it has ${KEYS.join(', ')}`))
   }
   issues.push(...channelProblems(kind, definition['channel']), ...stateProblems(kind, definition['states']))
+  issues.push(...calculationProblems(definition['calculates'], definition['states']))
   issues.push(...inputProblems(definition['input']), ...outputProblems(definition['output']))
   return issues
 }

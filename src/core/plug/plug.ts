@@ -4,6 +4,8 @@
  * run repeats to the byte.
  */
 
+import type { Calculation } from './calculation.ts'
+
 export type FieldType = 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
 
 /** How a property's text is meant. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON Logic, an expression or a script, handed over unresolved. */
@@ -246,6 +248,16 @@ export interface PlugDefinition<
    */
   steps?(properties: PropertiesOf<Input>): Steps<NoInfer<State>> | undefined
   /**
+   * For a sensor that only calculates with numbers: its numbers and its state as formulas over properties, the message
+   * (`streamdata.<name>`) and raw data of other nodes (`nodes.<label>.rawData.<name>`); as a function, of the constant
+   * properties, undefined when these want more. The engine then may work them out without a call, and calls `execute`
+   * only when somebody looks. Whenever all that they read and give are finite numbers, `execute` must give the same and
+   * have no effect.
+   */
+  calculates?:
+    | Calculation<NoInfer<State>>
+    | ((properties: Partial<PropertiesOf<Input>>) => Calculation<NoInfer<State>> | undefined)
+  /**
    * turns properties into something fast: once per graph when all of them are constant, `logic` or `code`, and once per
    * set of values otherwise. It must be pure, since a check of the rule calls it as well and reports what it throws
    */
@@ -268,6 +280,7 @@ export type Plug = Readonly<
     | 'openOutput'
     | 'check'
     | 'steps'
+    | 'calculates'
     | 'prepare'
     | 'execute'
   > & {
@@ -283,6 +296,7 @@ export type Plug = Readonly<
     touches: ((properties: Readonly<Record<string, unknown>>, context: TouchContext) => readonly string[]) | undefined
     check: ((properties: Readonly<Record<string, unknown>>) => readonly PropertyProblem[]) | undefined
     steps: ((properties: Readonly<Record<string, unknown>>) => Steps | undefined) | undefined
+    calculates: Calculation | ((properties: Readonly<Record<string, unknown>>) => Calculation | undefined) | undefined
     prepare: ((properties: Readonly<Record<string, unknown>>) => unknown) | undefined
     execute(context: PlugContext): PlugAnswer | PromiseLike<PlugAnswer>
   }

@@ -361,7 +361,8 @@ function restorePlaces(run: TaskRun, saved: readonly SavedExecution[], order: Or
 function restorePlace(run: TaskRun, execution: Execution, touches: readonly string[], isOpen: boolean): void {
   const { node, phase } = execution
   const { effectQueues, ready } = run.state
-  if (node.call.constant !== undefined) execution.rendered = [node.call.constant]
+  const { constant } = run.model.properties.of(node.call)
+  if (constant !== undefined) execution.rendered = [constant]
   if (isWork(execution)) run.state.holder = execution
   const isFree = effectQueues.place(execution, touches, run.model.maxWaiting)
   if (!isFree || (phase === 'called' && isOpen)) return

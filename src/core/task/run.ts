@@ -1,6 +1,7 @@
 /** One task at work: what never changes during a run, what does, and who listens. */
 import type { EngineEvent, RareEvent } from '../engine/events.ts'
 import type { ChannelPlans, DataPlan, Graph } from '../graph/graph.ts'
+import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
@@ -11,6 +12,8 @@ import type { TaskState } from './task-state.ts'
 export interface TaskModel {
   readonly id: string
   readonly graph: Graph
+  /** of the task's own rule, which may share its graph with others */
+  readonly properties: RuleProperties
   readonly settings: SharedSettings
   /** of the task itself; undefined: it has none */
   readonly resource: string | undefined

@@ -261,7 +261,7 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.held && { held: saveAnswer(execution.node, execution.held) }),
     ...(execution.items && { items: [...execution.items], item: execution.item }),
     ...(execution.resumed && { resumed: true as const }),
-    ...(execution.rendered && execution.node.call.constant === undefined && { rendered: [...execution.rendered] }),
+    ...(execution.rendered && !execution.node.call.isConstant && { rendered: [...execution.rendered] }),
     ...(execution.touches && { touches: [...execution.touches] }),
     ...(execution.placedAt !== NOT_PLACED && { placedAt: execution.placedAt }),
   }

@@ -33,6 +33,8 @@ export interface Work extends NodeStates {
   readonly effectQueues: EffectQueues
 }
 
+type Nodes = Pick<Graph, 'sensors' | 'gates' | 'actuators'>
+
 /** Lists that are empty for most tasks are replaced when they change, so that the empty one is shared. */
 const NONE: readonly never[] = []
 const NO_INPUTS: WaitingInput[] = []
@@ -75,12 +77,12 @@ export class TaskState implements Work {
   failures: readonly number[] = NONE
   /** of the invocations under way */
   groups: readonly Group[] = NONE
-  readonly #graph: Graph
+  readonly #graph: Nodes
   readonly #resourceCount: number
   #work: Work | null = null
 
   /** Of a task that never ran. */
-  constructor(graph: Graph, resourceCount: number) {
+  constructor(graph: Nodes, resourceCount: number) {
     this.#graph = graph
     this.#resourceCount = resourceCount
   }
@@ -167,7 +169,7 @@ export class TaskState implements Work {
   }
 }
 
-function freshWork(graph: Graph, resourceCount: number): Work {
+function freshWork(graph: Nodes, resourceCount: number): Work {
   const sensors = graph.sensors.map(() => freshSensor())
   const gates = graph.gates.map(() => freshGate())
   return {

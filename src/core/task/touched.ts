@@ -32,7 +32,7 @@ const APART: ReadonlySet<string> = new Set(['position', 'description', 'iconURL'
 
 export function untouched(before: RuleSide, after: RuleSide): Untouched {
   const [old, next] = [before.model, after.model]
-  const definitions = [definitionsOf(old.graph), definitionsOf(next.graph)] as const
+  const definitions = [definitionsOf(old), definitionsOf(next)] as const
   const runnable = new Set<string>()
   for (const node of [...next.graph.sensors, ...next.graph.actuators]) {
     const known = old.graph.byLabel.get(node.label)
@@ -53,8 +53,9 @@ export function untouched(before: RuleSide, after: RuleSide): Untouched {
   }
 }
 
-function definitionsOf({ rule }: Graph): ReadonlyMap<string, unknown> {
-  return new Map([...(rule.sensors ?? []), ...(rule.actuators ?? [])].map((node) => [node.label, definitionOf(node)]))
+function definitionsOf({ graph: { outline }, properties }: TaskModel): ReadonlyMap<string, unknown> {
+  const nodes = [...(outline.sensors ?? []), ...(outline.actuators ?? [])]
+  return new Map(nodes.map((node, i) => [node.label, [definitionOf(node), properties.given[i]]]))
 }
 
 function definitionOf(node: object): unknown {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { makeRoom } from '../../../src/core/engine/make-room.ts'
-import type { Graph } from '../../../src/core/graph/graph.ts'
 import type { TaskSettings } from '../../../src/core/rule/rule.ts'
 import type { LaneInput } from '../../../src/core/task/input.ts'
 import type { TaskModel } from '../../../src/core/task/run.ts'
@@ -21,7 +20,7 @@ function tick(scheduledAt: number): LaneInput {
 /** Has inputs wait, then makes room for another; which go and which stay, by their place. */
 function room(whenBusy: TaskSettings['whenBusy'], maxWaiting: number, inputs: readonly LaneInput[], input: LaneInput) {
   // What waits does not look at nodes.
-  const state = new TaskState({ sensors: [], gates: [], actuators: [] } as unknown as Graph, 1)
+  const state = new TaskState({ sensors: [], gates: [], actuators: [] }, 1)
   for (const [i, one] of inputs.entries()) state.wait(i, one)
   const model = { settings: { whenBusy }, maxWaiting } as unknown as TaskModel
   const { mayWait, dropped, why } = makeRoom(state, model, input)

@@ -1,61 +1,69 @@
-import { describe, expect, it } from 'vitest'
-import { Router } from '../../../src/core/engine/router.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { NOWHERE, Router, type Routed } from '../../../src/core/engine/router.ts'
+
+class Listener implements Routed {
+  routed = NOWHERE
+}
 
 class Source {
-  readonly listeners = new Set<string>()
+  readonly listeners = new Set<Listener>()
   changes = 0
   changed(): void {
     this.changes++
   }
 }
 
-const newRouter = (): Router<string, Source> => new Router(() => new Source())
+const newRouter = (): Router<Listener, Source> => new Router(() => new Source())
+let [a, b] = [new Listener(), new Listener()]
+beforeEach(() => {
+  ;[a, b] = [new Listener(), new Listener()]
+})
 
-const at = (router: Router<string, Source>, resource: string) => [...(router.sourceOf(resource)?.listeners ?? [])]
+const at = (router: Router<Listener, Source>, resource: string) => [...(router.sourceOf(resource)?.listeners ?? [])]
 
 describe('the router', () => {
   it('gives the listeners of a resource in the order in which they came', () => {
     const router = newRouter()
-    router.add('b', ['r', 'q'])
-    router.add('a', ['r'])
-    expect(at(router, 'r')).toEqual(['b', 'a'])
-    expect(at(router, 'q')).toEqual(['b'])
+    router.add(b, ['r', 'q'])
+    router.add(a, ['r'])
+    expect(at(router, 'r')).toEqual([b, a])
+    expect(at(router, 'q')).toEqual([b])
     expect(router.sourceOf('x')).toBeUndefined()
   })
 
   it('knows a listener by its last resources only', () => {
     const router = newRouter()
-    router.add('a', ['r', 'q'])
-    router.add('a', ['q', 'p'])
+    router.add(a, ['r', 'q'])
+    router.add(a, ['q', 'p'])
     expect(router.sourceOf('r')).toBeUndefined()
-    expect(at(router, 'q')).toEqual(['a'])
-    expect(at(router, 'p')).toEqual(['a'])
+    expect(at(router, 'q')).toEqual([a])
+    expect(at(router, 'p')).toEqual([a])
   })
 
   it('forgets a listener, and a resource with its last listener', () => {
     const router = newRouter()
-    router.add('a', ['r'])
-    router.add('b', ['r'])
-    router.remove('a')
-    expect(at(router, 'r')).toEqual(['b'])
-    router.remove('b')
-    router.remove('never there')
+    router.add(a, ['r'])
+    router.add(b, ['r'])
+    router.remove(a)
+    expect(at(router, 'r')).toEqual([b])
+    router.remove(b)
+    router.remove(new Listener())
     expect(router.sourceOf('r')).toBeUndefined()
   })
 
   it('tells what is kept with a resource when listeners come and go', () => {
     const router = newRouter()
-    router.add('a', ['r'])
+    router.add(a, ['r'])
     const source = router.sourceOf('r')
-    router.add('b', ['r'])
-    router.remove('a')
+    router.add(b, ['r'])
+    router.remove(a)
     expect(source?.changes).toBe(3)
   })
 
   it.each(['__proto__', 'constructor', 'toString'])('has nobody at %s by nature', (resource) => {
     const router = newRouter()
     expect(router.sourceOf(resource)).toBeUndefined()
-    router.add('a', [resource])
-    expect(at(router, resource)).toEqual(['a'])
+    router.add(a, [resource])
+    expect(at(router, resource)).toEqual([a])
   })
 })

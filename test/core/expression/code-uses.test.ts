@@ -43,12 +43,13 @@ describe('what code reads', () => {
   })
 
   it('is fetched before the node runs', () => {
-    const graph = compileRule(ruleOf('task.resource.meta.limit < variables.high'), plugs)
+    const { graph } = compileRule(ruleOf('task.resource.meta.limit < variables.high'), plugs)
     expect(graph.sensors[0]?.call.needs).toMatchObject({ taskMetadata: true, variables: ['high'] })
   })
 
   it('is compiled once and not filled in as text', () => {
-    const graph = compileRule(ruleOf('"${nodes.c.state}" == "True"'), plugs)
-    expect(graph.sensors[0]?.call.prepared).toBeDefined()
+    const { graph, properties } = compileRule(ruleOf('"${nodes.c.state}" == "True"'), plugs)
+    const call = graph.sensors[0]?.call
+    expect(call && properties.of(call).prepared).toBeDefined()
   })
 })

@@ -17,7 +17,7 @@ const picky = definePlug({
   execute: () => undefined,
 })
 const plugs = createRegistry([...new ScriptedPlugs().plugs, picky])
-const compile = (given: Rule): Graph => compileRule(given, plugs)
+const compile = (given: Rule): Graph => compileRule(given, plugs).graph
 const labels = (nodes: readonly { label: string }[]) => nodes.map(({ label }) => label)
 
 function sensorOf(graph: Graph, label: string): SensorNode {
@@ -105,16 +105,23 @@ describe('the defaults of a node', () => {
 
 describe('constant properties', () => {
   it('are finished with defaults and prepared once', () => {
-    const { call } = sensorOf(compile(rule({ sensors: { s: { name: 'picky', properties: { limit: 4 } } } })), 's')
-    expect(call.constant).toEqual({ limit: 4, mode: 'plain' })
-    expect(call.prepared).toEqual({ twice: 8 })
+    const { graph, properties } = compileRule(
+      rule({ sensors: { s: { name: 'picky', properties: { limit: 4 } } } }),
+      plugs,
+    )
+    const { call } = sensorOf(graph, 's')
+    const own = properties.of(call)
+    expect(call.isConstant).toBe(true)
+    expect(own.constant).toEqual({ limit: 4, mode: 'plain' })
+    expect(own.prepared).toEqual({ twice: 8 })
   })
 
   it('are left to the call when one has a placeholder', () => {
-    const properties = { limit: '${streamdata.limit}' }
-    const { call } = sensorOf(compile(rule({ sensors: { s: { name: 'picky', properties } } })), 's')
-    expect(call.constant).toBeUndefined()
-    expect(call.prepared).toBeUndefined()
+    const given = { limit: '${streamdata.limit}' }
+    const { graph, properties } = compileRule(rule({ sensors: { s: { name: 'picky', properties: given } } }), plugs)
+    const { call } = sensorOf(graph, 's')
+    expect(call.isConstant).toBe(false)
+    expect(properties.of(call)).toMatchObject({ constant: undefined, prepared: undefined })
   })
 
   it('are refused when the plug cannot take them', () => {

@@ -31,7 +31,7 @@ function sensor(label: string, name: string, properties: Record<string, unknown>
 }
 
 function compile(rule: Rule, streamVariables: readonly string[] = []) {
-  return compileRule(rule, plugs, streamVariables)
+  return compileRule(rule, plugs, streamVariables).graph
 }
 
 const parametersOf = (name: string, properties: Record<string, unknown>, variables: readonly string[] = []) =>

@@ -8,7 +8,7 @@ import { gate, is, rule, trigger } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const plugs = createRegistry(new ScriptedPlugs().plugs)
-const compile = (given: Rule): Graph => compileRule(given, plugs)
+const compile = (given: Rule): Graph => compileRule(given, plugs).graph
 const labels = (nodes: readonly { label: string }[]) => nodes.map(({ label }) => label)
 
 function planOf(graph: Graph, ...chosen: readonly string[]) {

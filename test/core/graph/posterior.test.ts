@@ -11,7 +11,7 @@ import { gate, general, rule } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const plugs = createRegistry(new ScriptedPlugs().plugs)
-const compile = (given: Rule): Graph => compileRule(given, plugs)
+const compile = (given: Rule): Graph => compileRule(given, plugs).graph
 
 /** The probability of a node's first state, with sensors in the given states. */
 function probability(graph: Graph, label: string, known: Readonly<Record<string, string>> = {}): number {

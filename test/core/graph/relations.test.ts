@@ -25,7 +25,7 @@ function gateOf(type: RelationType, parents: readonly number[], rows: readonly (
     combinations: rows.map((row) => row.map((state) => `s${state}`)),
   }
   const sensors = parents.map((size, i) => ({ label: `p${i}`, name: `of${size}` }))
-  const [gate] = compileRule({ sensors, relations: [relation] }, plugs).gates
+  const [gate] = compileRule({ sensors, relations: [relation] }, plugs).graph.gates
   if (gate === undefined) throw new Error('no gate')
   return gate
 }

@@ -11,7 +11,7 @@ import { gate, general, rule } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const plugs = createRegistry(new ScriptedPlugs().plugs)
-const compile = (given: Rule): Graph => compileRule(given, plugs)
+const compile = (given: Rule): Graph => compileRule(given, plugs).graph
 
 function nodeOf(graph: Graph, label: string): ObservableNode {
   const node = graph.byLabel.get(label)

@@ -39,7 +39,8 @@ export function checkProperties(index: RuleIndex, open: boolean, report: Report)
   }
 }
 
-function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
+/** The same of one node: nothing else is said of its properties but what their placeholders read. */
+export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: Report): void {
   const given = entry.node.properties ?? {}
   const path = at(entry.path, 'properties')
   const constants = emptyRecord()

@@ -3,7 +3,7 @@ import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { shown } from '../../plug/problem.ts'
 import { emptyRecord } from './record.ts'
-import type { Report } from './report.ts'
+import { Report } from './report.ts'
 
 /** Levels of nesting that a document may have. */
 export const MAX_DEPTH = 64
@@ -11,6 +11,10 @@ export const MAX_DEPTH = 64
 export const MAX_TEXT = 1_048_576
 /** Bindings and tags of templates in all texts of a document together: each is read, checked and looked up. */
 const MAX_PLACEHOLDERS = 5_000
+/** The same of a part that is read by itself. */
+const PART_TEXT = 10_000
+const PART_PLACEHOLDERS = 50
+const PART_DEPTH = 32
 
 /**
  * A copy of a document from outside that is safe to walk: plain JSON, no prototypes, bounded in depth and size.
@@ -48,6 +52,18 @@ export function readDocument(input: unknown, report: Report): Record<string, unk
   }
   if (budget.deep) return undefined
   return isPlainObject(copy) ? copy : undefined
+}
+
+/**
+ * The same for a part of a document of which the rest is known: undefined when the part alone has much text, many
+ * placeholders or levels, or anything that had to be left out.
+ */
+export function readPart(part: unknown): Record<string, unknown> | undefined {
+  const report = new Report()
+  const budget = { left: PART_TEXT, placeholders: PART_PLACEHOLDERS, deep: false }
+  const copy = copyOf(part, '', MAX_DEPTH - PART_DEPTH, budget, report)
+  const isRefused = budget.left < 0 || budget.placeholders < 0 || budget.deep || report.issues.length > 0
+  return !isRefused && isPlainObject(copy) ? copy : undefined
 }
 
 interface Budget {

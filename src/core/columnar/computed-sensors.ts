@@ -1,0 +1,98 @@
+/** Which sensors of a task are worked out by its rows, without a call: those that compare, and those that calculate. */
+import type { SensorNode } from '../graph/graph.ts'
+import type { NodeProperties, RuleProperties } from '../graph/rule-properties.ts'
+import type { Steps } from '../plug/plug.ts'
+import { sensorFormula, type SensorFormula } from './sensor-formula.ts'
+
+const MAX_CUTS = 8
+
+/** A comparison without its limits, which differ from task to task. */
+export interface SensorSteps {
+  readonly parameter: string
+  /** place of its first cut among the constants of a task */
+  readonly constant: number
+  readonly cuts: number
+  /** state index by range, as `Steps.states` */
+  readonly states: readonly number[]
+}
+
+export interface Computed {
+  readonly steps: SensorSteps | undefined
+  readonly formula: SensorFormula | undefined
+}
+
+/** Of a sensor whose plug is called. */
+export const NEITHER: Computed = { steps: undefined, formula: undefined }
+
+/** Whether messages call its plug. */
+export function isCalled({ steps, formula }: Computed): boolean {
+  return steps === undefined && formula === undefined
+}
+
+/** What is worked out of sensors, which run in this order, and the numbers that are the task's own. */
+export function computedSensors(
+  order: readonly SensorNode[],
+  properties: RuleProperties,
+): {
+  readonly computed: readonly Computed[]
+  readonly constants: readonly number[]
+} {
+  // A call reads what calls before it gave: whom it reads is called, too.
+  const called = new Set<SensorNode>()
+  for (;;) {
+    const found = computedBut(called, order, properties)
+    const read = order.filter((sensor, p) => {
+      return found.computed[p]?.formula !== undefined && order.some((other, o) => isReadBy(sensor, other, found, o))
+    })
+    if (read.length === 0) return found
+    for (const sensor of read) called.add(sensor)
+  }
+}
+
+type Found = ReturnType<typeof computedBut>
+
+function isReadBy({ label }: SensorNode, other: SensorNode, { computed }: Found, position: number): boolean {
+  if (!isCalled(computed[position] ?? NEITHER)) return false
+  return other.call.uses.some(({ root, segments }) => root === 'nodes' && segments[0] === label)
+}
+
+function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode[], properties: RuleProperties) {
+  const constants: number[] = []
+  const calculated = new Map<string, ReadonlyMap<string, number>>()
+  let numbers = 0
+  const computed = order.map((sensor): Computed => {
+    const { call, label, states } = sensor
+    const given = properties.peek(call)
+    const steps = stepsOf(given)
+    if (steps !== undefined) {
+      const { parameter, cuts } = steps
+      const indexes = steps.states.map((state) => states.indexOf(state))
+      const own = { parameter, constant: constants.length, cuts: cuts.length, states: indexes }
+      constants.push(...cuts)
+      return { steps: own, formula: undefined }
+    }
+    const found = called.has(sensor) ? undefined : sensorFormula(given, states, calculated, numbers, constants.length)
+    if (found === undefined) return NEITHER
+    constants.push(...found.constants)
+    calculated.set(label, found.names)
+    numbers += found.formula.numbers.length
+    return { steps: undefined, formula: found.formula }
+  })
+  return { computed, constants }
+}
+
+/** What a plug says of its comparison, when it can be used as it stands. */
+function stepsOf({ plug, constant }: NodeProperties): Steps | undefined {
+  const steps = constant && plug.steps?.(constant)
+  if (steps === undefined) return undefined
+  const { parameter, cuts, states } = steps
+  const isUsable =
+    typeof parameter === 'string' &&
+    parameter !== '__proto__' &&
+    cuts.length >= 1 &&
+    cuts.length <= MAX_CUTS &&
+    cuts.every((cut, i) => Number.isFinite(cut) && (i === 0 || cut > (cuts[i - 1] ?? cut))) &&
+    states.length === 2 * cuts.length + 1 &&
+    states.every((state) => plug.states.includes(state))
+  return isUsable ? steps : undefined
+}

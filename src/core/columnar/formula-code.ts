@@ -1,0 +1,133 @@
+/** What formulas give: as source text for generated rows, and worked out where code may not be generated. */
+import type { Operator } from '../plug/calculation.ts'
+import type { BatchShape } from './batch-shape.ts'
+import type { RowFormula, SensorFormula } from './sensor-formula.ts'
+
+/** Names of values in source text. */
+export interface FormulaNames {
+  parameter(name: string): string
+  constant(place: number): string
+  number(place: number): string
+}
+
+export function sourceOf(formula: RowFormula, names: FormulaNames): string {
+  if (typeof formula === 'boolean') return String(formula)
+  if ('parameter' in formula) return names.parameter(formula.parameter)
+  if ('constant' in formula) return names.constant(formula.constant)
+  if ('number' in formula) return names.number(formula.number)
+  return SOURCES[formula.op](formula.of.map((one) => sourceOf(one, names)))
+}
+
+/** The state index of a sensor: arithmetic where there are two states, since a branch may be guessed wrong. */
+export function stateSource({ states, otherwise }: SensorFormula, names: FormulaNames): string {
+  const [first, another] = states
+  if (first === undefined) return String(otherwise)
+  if (another === undefined) {
+    const [formula, state] = first
+    const holds = sourceOf(formula, names)
+    if (otherwise === 0 && state === 1) return `(${holds} | 0)`
+    return `(${otherwise} + (${holds} | 0) * ${state - otherwise})`
+  }
+  return states.reduceRight(
+    (rest, [formula, state]) => `(${sourceOf(formula, names)} ? ${state} : ${rest})`,
+    String(otherwise),
+  )
+}
+
+/** What formulas are worked out from. */
+export interface FormulaValues {
+  parameter(name: string): number
+  constant(place: number): number
+  readonly numbers: number[]
+}
+
+/** Works out all numbers that sensors of a shape give for a message; false when one is not finite. */
+export function workOut({ sensors }: BatchShape, values: FormulaValues): boolean {
+  for (const { formula } of sensors) {
+    for (const [n, number] of formula?.numbers.entries() ?? []) {
+      const value = valueOf(number, values) as number
+      if (!Number.isFinite(value)) return false
+      values.numbers[(formula?.first ?? 0) + n] = value
+    }
+  }
+  return true
+}
+
+/** The state index of a sensor whose numbers were worked out. */
+export function formulaState({ states, otherwise }: SensorFormula, values: FormulaValues): number {
+  for (const [formula, state] of states) if (valueOf(formula, values) === true) return state
+  return otherwise
+}
+
+function valueOf(formula: RowFormula, values: FormulaValues): number | boolean {
+  if (typeof formula === 'boolean') return formula
+  if ('parameter' in formula) return values.parameter(formula.parameter)
+  if ('constant' in formula) return values.constant(formula.constant)
+  if ('number' in formula) return values.numbers[formula.number] ?? 0
+  const { op, of } = formula
+  // What kinds they have was checked when the formula was made.
+  const [a, b, c] = of.map((one) => valueOf(one, values)) as [number, number, number]
+  return VALUES[op](a, b, c)
+}
+
+const infix = (operator: string) => (of: readonly string[]) => `(${of.join(` ${operator} `)})`
+const call = (name: string) => (of: readonly string[]) => `Math.${name}(${of.join(', ')})`
+
+const SOURCES: Readonly<Record<Operator, (of: readonly string[]) => string>> = {
+  '+': infix('+'),
+  '-': infix('-'),
+  '*': infix('*'),
+  '/': infix('/'),
+  '%': infix('%'),
+  '<': infix('<'),
+  '<=': infix('<='),
+  '>': infix('>'),
+  '>=': infix('>='),
+  '===': infix('==='),
+  '!==': infix('!=='),
+  // Both sides change nothing and cannot fail: no branch is needed.
+  and: (of) => `((${of.map((one) => `(${one} | 0)`).join(' & ')}) === 1)`,
+  or: (of) => `((${of.map((one) => `(${one} | 0)`).join(' | ')}) === 1)`,
+  not: ([of = '']) => `!(${of})`,
+  '?': ([test = '', yes = '', no = '']) => `(${test} ? ${yes} : ${no})`,
+  negative: ([of = '']) => `(-${of})`,
+  abs: call('abs'),
+  ceil: call('ceil'),
+  floor: call('floor'),
+  round: call('round'),
+  trunc: call('trunc'),
+  sign: call('sign'),
+  sqrt: call('sqrt'),
+  min: call('min'),
+  max: call('max'),
+}
+
+type Worked = (a: number, b: number, c: number) => number | boolean
+
+const VALUES: Readonly<Record<Operator, Worked>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / b,
+  '%': (a, b) => a % b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+  '===': (a, b) => a === b,
+  '!==': (a, b) => a !== b,
+  and: (a, b) => a && b,
+  or: (a, b) => a || b,
+  not: (a) => !a,
+  '?': (a, b, c) => (a ? b : c),
+  negative: (a) => -a,
+  abs: Math.abs,
+  ceil: Math.ceil,
+  floor: Math.floor,
+  round: Math.round,
+  trunc: Math.trunc,
+  sign: Math.sign,
+  sqrt: Math.sqrt,
+  min: (a, b) => Math.min(a, b),
+  max: (a, b) => Math.max(a, b),
+}

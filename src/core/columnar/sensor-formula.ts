@@ -1,0 +1,172 @@
+/**
+ * Sensors that only calculate with numbers (`calculates` of a plug), as part of a shape: what they read is the message and
+ * what sensors before them calculated, and the numbers that differ from task to task stand among a task's constants.
+ *
+ * A calculation is used while all that it reads are finite numbers and all that it gives are; otherwise the state machine
+ * calls the plug, which then says the same as the general way always says.
+ */
+import type { NodeProperties } from '../graph/rule-properties.ts'
+import type { DirectProperties } from '../placeholders/direct.ts'
+import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/calculation.ts'
+import { kindOf } from '../plug/calculation.ts'
+import { formulaOf } from '../expression/formula.ts'
+import { isFinishedButReads } from './property-fill.ts'
+
+export type RowFormula =
+  | boolean
+  | { readonly parameter: string }
+  /** place among the constants of a task */
+  | { readonly constant: number }
+  /** what the sensor at that position calculated: place among all numbers that are calculated for a message */
+  | { readonly number: number }
+  | { readonly op: Operator; readonly of: readonly RowFormula[] }
+
+/** A calculation without its constants. */
+export interface SensorFormula {
+  /** place of its first number among all that are calculated for a message */
+  readonly first: number
+  /** its numbers, in their order */
+  readonly numbers: readonly RowFormula[]
+  /** state indexes by formula: the first that holds */
+  readonly states: readonly (readonly [RowFormula, number])[]
+  readonly otherwise: number
+}
+
+/** The numbers of sensors that calculate, by label and name: places among all of them. */
+export type Calculated = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+export interface FoundFormula {
+  readonly formula: SensorFormula
+  readonly constants: readonly number[]
+  readonly names: ReadonlyMap<string, number>
+}
+
+/** Longer calculations are called, parts. */
+const MAX_PARTS = 200
+/** Types whose numbers need no look beside that they are finite. */
+const NUMBERS: ReadonlySet<string> = new Set(['double', 'float'])
+
+/** `first` and `constant`: how many numbers and constants the sensors before have. Undefined: the plug is called. */
+export function sensorFormula(
+  own: NodeProperties,
+  states: readonly string[],
+  calculated: Calculated,
+  first: number,
+  constant: number,
+): FoundFormula | undefined {
+  const given = propertiesOf(own)
+  if (given === undefined) return undefined
+  const calculation = calculationOf(own, given.fixed)
+  if (calculation === undefined) return undefined
+  const resolver = new Resolver(given, calculated, constant)
+  const numbers: RowFormula[] = []
+  for (const [name, written] of Object.entries(calculation.rawData ?? {})) {
+    const formula = resolver.written(written, 'number')
+    if (formula === undefined) return undefined
+    resolver.names.set(name, first + numbers.push(formula) - 1)
+  }
+  const found: (readonly [RowFormula, number])[] = []
+  for (const [state, written] of Object.entries(calculation.states ?? {})) {
+    const formula = resolver.written(written as WrittenFormula, 'truth')
+    const index = states.indexOf(state)
+    // Such names stand first in an object, wherever they were written.
+    if (formula === undefined || index === -1 || /^\d+$/.test(state)) return undefined
+    found.push([formula, index])
+  }
+  const otherwise = states.indexOf(calculation.otherwise)
+  if (otherwise === -1 || !resolver.readsAll()) return undefined
+  return { formula: { first, numbers, states: found, otherwise }, constants: resolver.constants, names: resolver.names }
+}
+
+/** Constants, and what moves; undefined when the general way does more than read. */
+function propertiesOf({ plug, compiled, constant }: NodeProperties): DirectProperties | undefined {
+  if (plug.calculates === undefined) return undefined
+  if (constant !== undefined) return { fixed: constant, reads: [] }
+  const { direct } = compiled
+  if (direct === undefined || !isFinishedButReads(plug, direct)) return undefined
+  const areNumbers = direct.reads.every(({ property }) => {
+    const field = plug.input[property]
+    return field !== undefined && NUMBERS.has(field.type) && field.format === undefined
+  })
+  return areNumbers ? direct : undefined
+}
+
+function calculationOf(
+  { plug: { calculates } }: NodeProperties,
+  fixed: Readonly<Record<string, unknown>>,
+): Calculation | undefined {
+  return typeof calculates === 'function' ? calculates(fixed) : calculates
+}
+
+class Resolver {
+  readonly constants: number[] = []
+  readonly names = new Map<string, number>()
+  readonly #given: DirectProperties
+  readonly #calculated: Calculated
+  readonly #constant: number
+  readonly #isRead = new Set<string>()
+  #parts = 0
+
+  constructor(given: DirectProperties, calculated: Calculated, constant: number) {
+    this.#given = given
+    this.#calculated = calculated
+    this.#constant = constant
+  }
+
+  written(written: WrittenFormula, kind: 'number' | 'truth'): RowFormula | undefined {
+    const formula = typeof written === 'string' ? formulaOf(written, 'properties') : written
+    return formula !== undefined && kindOf(formula) === kind ? this.#resolved(formula) : undefined
+  }
+
+  /** A value that moves is checked by the general way, whether or not it is calculated with. */
+  readsAll(): boolean {
+    return this.#given.reads.every(({ property }) => this.#isRead.has(property))
+  }
+
+  #resolved(formula: Formula): RowFormula | undefined {
+    if (++this.#parts > MAX_PARTS) return undefined
+    if (typeof formula === 'number') return this.#number(formula)
+    if (typeof formula === 'boolean') return formula
+    if ('op' in formula) {
+      const of = formula.of.map((one) => this.#resolved(one))
+      return of.every((one) => one !== undefined) ? { op: formula.op, of } : undefined
+    }
+    const { name } = formula
+    if (formula.from === 'streamdata') return parameter(name)
+    if (formula.from === 'nodes') return numberAt(this.#calculated.get(formula.node)?.get(name))
+    return formula.from === 'rawData' ? numberAt(this.names.get(name)) : this.#property(name)
+  }
+
+  #property(name: string): RowFormula | undefined {
+    const read = this.#given.reads.find(({ property }) => property === name)
+    if (read === undefined)
+      return this.#number(Object.hasOwn(this.#given.fixed, name) ? this.#given.fixed[name] : undefined)
+    this.#isRead.add(name)
+    return read.from === 'message' ? parameter(read.key) : numberAt(this.#calculated.get(read.node)?.get(read.key))
+  }
+
+  #number(value: unknown): RowFormula | undefined {
+    if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
+    return { constant: this.#constant + this.constants.push(value) - 1 }
+  }
+}
+
+function parameter(name: string): RowFormula | undefined {
+  return name === '__proto__' ? undefined : { parameter: name }
+}
+
+function numberAt(place: number | undefined): RowFormula | undefined {
+  return place === undefined ? undefined : { number: place }
+}
+
+/** The fields of the message that a calculation reads. */
+export function parametersIn({ numbers, states }: SensorFormula): readonly string[] {
+  const found: string[] = []
+  const walk = (formula: RowFormula): void => {
+    if (typeof formula !== 'object') return
+    if ('parameter' in formula) found.push(formula.parameter)
+    if ('op' in formula) for (const one of formula.of) walk(one)
+  }
+  for (const formula of [...numbers, ...states.map(([formula]) => formula)]) walk(formula)
+  return found
+}

@@ -1,0 +1,224 @@
+/**
+ * Rules that differ in nothing but properties of their nodes, and in names and resources of their tasks: the second of
+ * them is checked and compiled only as far as it differs, and shares everything else with the first.
+ *
+ * STRUCT-1 a rule that is found here gives what it would give if nothing were known: the same graph, the same document
+ *   byte for byte, no issue that it would not have had; in doubt it is not found.
+ */
+import { AppError } from '../../kernel/errors.ts'
+import { hasKeysOf, haveSameText, isPlainObject } from '../../kernel/json.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
+import { at } from '../../kernel/pointer.ts'
+import { compileCall, type CompiledRule } from '../graph/compile.ts'
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import { RuleProperties, type NodeProperties, type Properties } from '../graph/rule-properties.ts'
+import { checkNode } from '../rule/check/check-properties.ts'
+import { readPart } from '../rule/check/read-document.ts'
+import { Report, type CheckOptions } from '../rule/check/report.ts'
+import type { Actuator, Rule, RuleGraph, Sensor, TaskSettings } from '../rule/rule.ts'
+
+/** A rule, as it was given, that others may be like. */
+interface Structure<S> {
+  readonly given: JsonRule
+  readonly known: S
+}
+
+type JsonRule = Readonly<Record<string, unknown>>
+
+/** Where a rule is like one that is known, and where it is not. */
+export interface Likeness<S> {
+  readonly known: S
+  /** what its nodes were given, by place; undefined: the same */
+  readonly own: readonly (Properties | undefined)[]
+  /** names of its task that are its own */
+  readonly task: Pick<TaskSettings, 'name' | 'resource'>
+}
+
+const KEYS: ReadonlySet<string> = new Set(['sensors', 'actuators', 'relations', 'triggers', 'notes', 'task'])
+const MAX_KEYS = 1000
+/** Structures that agree in labels and plugs. */
+const MAX_ALIKE = 8
+const MAX_NODES = 50
+/** Characters and placeholders of a rule; with parts in it that are read by themselves it stays below the limits of a document. */
+const MAX_TEXT = 500_000
+const MAX_PLACEHOLDERS = 2_500
+const MAX_NAME = 1000
+
+export class RuleStructures<S> {
+  readonly #byNodes = new LruCache<string, Structure<S>[]>(MAX_KEYS)
+  #last: Structure<S> | undefined;
+
+  /** What is known of rules like this one, the likeliest first. */
+  *like(input: unknown): Generator<Likeness<S>> {
+    const last = this.#last
+    const first = last && likeness(input, last)
+    if (first !== undefined) yield first
+    const key = keyOf(input)
+    for (const structure of (key !== undefined && this.#byNodes.get(key)) || []) {
+      const found = structure === last ? undefined : likeness(input, structure)
+      if (found === undefined) continue
+      this.#last = structure
+      yield found
+    }
+  }
+
+  /** Another rule may be like this one, which is valid and was compiled. */
+  add(input: unknown, rule: RuleGraph, { graph }: CompiledRule, options: CheckOptions, known: S): void {
+    const key = keyOf(input)
+    const given = key === undefined ? undefined : jsonOf(input)
+    if (key === undefined || given === undefined) return
+    const nodes = [...graph.sensors, ...graph.actuators]
+    const isSilent = [...(rule.sensors ?? []), ...(rule.actuators ?? [])].every((node, i) => {
+      const written = nodesOf(given)[i]?.['properties']
+      if (JSON.stringify(written) !== JSON.stringify(node.properties)) return false
+      return nodes[i] !== undefined && isRight(nodes[i], node, rule, options)
+    })
+    if (!isSilent) return
+    const structure = { given, known }
+    const alike = this.#byNodes.get(key) ?? []
+    this.#byNodes.set(key, [structure, ...alike.slice(0, MAX_ALIKE - 1)])
+    this.#last = structure
+  }
+}
+
+/** The properties of a rule over the graph of one that it is like; undefined when it cannot have that graph. */
+export function propertiesOver(
+  { graph, properties: first }: CompiledRule,
+  rule: RuleGraph,
+  own: Likeness<unknown>['own'],
+  options: CheckOptions,
+): RuleProperties | undefined {
+  const given = [...first.given]
+  let made: (NodeProperties | undefined)[] | undefined
+  for (const [i, properties] of own.entries()) {
+    if (properties === undefined) continue
+    const { length } = graph.sensors
+    const known = i < length ? graph.sensors[i] : graph.actuators[i - length]
+    const node = i < length ? rule.sensors?.[i] : rule.actuators?.[i - length]
+    const read = readPart(properties)
+    if (known === undefined || node === undefined || read === undefined) return undefined
+    const changed = { ...node, properties: { ...read } }
+    if (!isRight(known, changed, rule, options)) return undefined
+    const prepared = ownOver(known, changed)
+    if (prepared === undefined) return undefined
+    given[i] = changed.properties
+    if (prepared.prepared !== undefined) (made ??= given.map(() => undefined))[i] = prepared
+  }
+  return own.every((one) => one === undefined) ? first : new RuleProperties(given, made, first)
+}
+
+/** Nothing is to be said of its properties by themselves. */
+function isRight(known: SensorNode | ActuatorNode, node: Sensor | Actuator, rule: RuleGraph, options: CheckOptions) {
+  const { kind, label, slot, call } = known
+  const report = new Report(options)
+  checkNode({ kind, label, path: at('', `${kind}s`, slot), node, plug: call.plug }, call.plug, false, report)
+  return report.issues.length === 0 && rule[`${kind}s`]?.[slot]?.label === label
+}
+
+/** What its calls need, when all that is in the graph would be the same. */
+function ownOver(known: SensorNode | ActuatorNode, node: Sensor | Actuator): NodeProperties | undefined {
+  const { plug, place, isConstant, uses, ahead } = known.call
+  try {
+    const { call, properties, parameters } = compileCall(node, plug, place, [])
+    const isSame =
+      call.isConstant === isConstant &&
+      isSameList(call.ahead, ahead) &&
+      isSameList(call.uses, uses) &&
+      (known.kind === 'actuator' || isSameList(parameters, known.parameters))
+    return isSame ? properties : undefined
+  } catch (error) {
+    if (error instanceof AppError) return undefined // the whole rule is checked, and says what is wrong
+    throw error
+  }
+}
+
+function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.length === b.length && (a.length === 0 || JSON.stringify(a) === JSON.stringify(b))
+}
+
+/** What rules must agree in to be worth a comparison; undefined for what is no rule in plain form. */
+function keyOf(input: unknown): string | undefined {
+  if (!isPlainObject(input)) return undefined
+  for (const key of Object.keys(input)) if (!KEYS.has(key)) return undefined
+  let key = ''
+  for (const list of [input['sensors'], input['actuators'] ?? []]) {
+    if (!Array.isArray(list)) return undefined
+    key += `${list.length}:`
+    for (const node of list as readonly unknown[]) {
+      if (!isPlainObject(node)) return undefined
+      key += `${String(node['label'])}\n${String(node['name'])}\n`
+    }
+  }
+  return key
+}
+
+function jsonOf(input: unknown): JsonRule | undefined {
+  const text = JSON.stringify(input)
+  if (text.length > MAX_TEXT || placeholdersIn(text) > MAX_PLACEHOLDERS) return undefined
+  const given = JSON.parse(text) as JsonRule
+  const { task } = given as Rule
+  if (nodesOf(given).length > MAX_NODES || task?.nodes !== undefined) return undefined
+  // What JSON has no word for is in no rule that was found to be valid, unless nobody reads it.
+  return haveSameText(input, given) ? given : undefined
+}
+
+function nodesOf({ sensors, actuators }: JsonRule): readonly Readonly<Record<string, unknown>>[] {
+  return [...((sensors ?? []) as []), ...((actuators ?? []) as [])]
+}
+
+function placeholdersIn(text: string): number {
+  return text.split('${').length + text.split('{{').length
+}
+
+function likeness<S>(input: unknown, { given, known }: Structure<S>): Likeness<S> | undefined {
+  if (!isPlainObject(input) || !hasKeysOf(input, given)) return undefined
+  const own: (Properties | undefined)[] = []
+  let task = {}
+  for (const key of Object.keys(given)) {
+    const value = input[key]
+    if (key === 'sensors' || key === 'actuators') {
+      if (!compareNodes(value, given[key] as readonly JsonRule[], own)) return undefined
+    } else if (key === 'task') {
+      const found = namesOf(value, given[key] as JsonRule)
+      if (found === undefined) return undefined
+      task = found
+    } else if (!haveSameText(value, given[key])) return undefined
+  }
+  return { known, own, task }
+}
+
+function compareNodes(list: unknown, given: readonly JsonRule[], own: (Properties | undefined)[]): boolean {
+  if (!Array.isArray(list) || list.length !== given.length) return false
+  for (let i = 0; i < given.length; i++) {
+    const node: unknown = list[i]
+    const known = given[i] as JsonRule
+    if (!isPlainObject(node) || !hasKeysOf(node, known)) return false
+    let properties: Properties | undefined
+    for (const key of Object.keys(known)) {
+      const value = node[key]
+      if (haveSameText(value, known[key])) continue
+      if (key !== 'properties' || !isPlainObject(value)) return false
+      properties = value
+    }
+    own.push(properties)
+  }
+  return true
+}
+
+/** Name and resource of its task when nothing else is another. */
+function namesOf(task: unknown, known: JsonRule): Pick<TaskSettings, 'name' | 'resource'> | undefined {
+  if (!isPlainObject(task) || !hasKeysOf(task, known)) return undefined
+  const names: Pick<TaskSettings, 'name' | 'resource'> = {}
+  for (const key of Object.keys(known)) {
+    const value = task[key]
+    if (haveSameText(value, known[key])) continue
+    if ((key !== 'name' && key !== 'resource') || !isName(value) || !isName(known[key])) return undefined
+    names[key] = value
+  }
+  return names
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME
+}

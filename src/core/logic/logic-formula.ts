@@ -1,0 +1,56 @@
+/** The part of JSON Logic that only calculates with numbers, as data: what it gives for numbers is what the logic gives. */
+import { isPlainObject } from '../../kernel/json.ts'
+import { readOf } from '../expression/formula.ts'
+import type { Formula, Operator } from '../plug/calculation.ts'
+import { topPath } from './variable.ts'
+
+const SAME: readonly Operator[] = ['>', '>=', '<', '<=', '===', '!==']
+const ORDER: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ...SAME.map((operator): [string, Operator] => [operator, operator]),
+  ['==', '==='],
+  ['!=', '!=='],
+])
+const MAX_PARTS = 100
+
+/** The formula that logic is; undefined when it is more than that. */
+export function formulaOfLogic(logic: unknown): Formula | undefined {
+  let parts = 0
+  const formulaOf = (given: unknown): Formula | undefined => {
+    if (++parts > MAX_PARTS) return undefined
+    if (typeof given === 'number' || typeof given === 'boolean') return given
+    if (!isPlainObject(given)) return undefined
+    const [entry, another] = Object.entries(given)
+    if (entry === undefined || another !== undefined) return undefined
+    const [name, values] = entry
+    const args: readonly unknown[] = Array.isArray(values) ? values : [values]
+    if (name === 'var') return variable(args)
+    const of = args.map(formulaOf)
+    return of.every((one) => one !== undefined) ? operation(name, of) : undefined
+  }
+  return formulaOf(logic)
+}
+
+function variable([name, another]: readonly unknown[]): Formula | undefined {
+  if (typeof name !== 'string' || another !== undefined) return undefined
+  const found = topPath(name)
+  return 'path' in found ? readOf(found.path) : undefined
+}
+
+function operation(name: string, of: readonly Formula[]): Formula | undefined {
+  const [first, second, third] = of
+  if (first === undefined) return undefined
+  if (name === '!') return second === undefined ? { op: 'not', of } : undefined
+  if (second === undefined) return undefined
+  if (name === 'and' || name === 'or') return of.reduce((left, right) => ({ op: name, of: [left, right] }))
+  if (third !== undefined) return undefined
+  const order = ORDER.get(name)
+  if (order !== undefined) return { op: order, of }
+  // As logic adds and multiplies (comparisons.ts), where -0 becomes 0.
+  if (name === '+') return plusZero({ op: '+', of })
+  if (name === '*') return { op: '*', of: of.map(plusZero) }
+  return name === '-' || name === '/' || name === '%' ? { op: name, of } : undefined
+}
+
+function plusZero(formula: Formula): Formula {
+  return { op: '+', of: [formula, 0] }
+}

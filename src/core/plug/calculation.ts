@@ -1,0 +1,60 @@
+/** What a sensor calculates, as data: formulas over numbers, which an engine may work out without a call. */
+
+/** Numbers into a number, numbers into a truth, truths into a truth; `?` chooses between two of one kind. */
+export const OPERATORS = {
+  arithmetic: ['+', '-', '*', '/', '%'],
+  order: ['<', '<=', '>', '>=', '===', '!=='],
+  truth: ['and', 'or'],
+  one: ['negative', 'abs', 'ceil', 'floor', 'round', 'trunc', 'sign', 'sqrt'],
+  many: ['min', 'max'],
+} as const
+
+export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not' | '?'
+
+export type Formula = number | boolean | FormulaRead | FormulaOperation
+
+/** A number of the properties, of the message, of what the same sensor gave above, or of another node's raw data. */
+export type FormulaRead =
+  | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
+  | { readonly from: 'nodes'; readonly node: string; readonly name: string }
+
+export interface FormulaOperation {
+  readonly op: Operator
+  readonly of: readonly Formula[]
+}
+
+/** A formula as it is written: `value * factor + offset > limit`, where bare names are properties. */
+export type WrittenFormula = string | Formula
+
+export interface Calculation<State extends string = string> {
+  /** its numbers in the raw data, by name; each may read those above it as `rawData.<name>` */
+  readonly rawData?: Readonly<Record<string, WrittenFormula>>
+  /** the state is the first whose formula holds ... */
+  readonly states?: Readonly<Partial<Record<State, WrittenFormula>>>
+  /** ... else this one */
+  readonly otherwise: State
+}
+
+/** Whether a formula gives a number or a truth; undefined for what is none. */
+export function kindOf(formula: Formula): 'number' | 'truth' | undefined {
+  if (typeof formula === 'number') return 'number'
+  if (typeof formula === 'boolean') return 'truth'
+  if (!('op' in formula)) return 'number'
+  const { op, of } = formula
+  const kinds = of.map(kindOf)
+  const areAll = (kind: 'number' | 'truth', least: number, most: number) => {
+    return kinds.length >= least && kinds.length <= most && kinds.every((one) => one === kind)
+  }
+  if (isIn(OPERATORS.arithmetic, op)) return areAll('number', 2, 2) ? 'number' : undefined
+  if (isIn(OPERATORS.order, op)) return areAll('number', 2, 2) ? 'truth' : undefined
+  if (isIn(OPERATORS.truth, op)) return areAll('truth', 2, 2) ? 'truth' : undefined
+  if (isIn(OPERATORS.one, op)) return areAll('number', 1, 1) ? 'number' : undefined
+  if (isIn(OPERATORS.many, op)) return areAll('number', 2, 2) ? 'number' : undefined
+  if (op === 'not') return areAll('truth', 1, 1) ? 'truth' : undefined
+  const [test, yes, no] = kinds
+  return op === '?' && kinds.length === 3 && test === 'truth' && yes === no ? yes : undefined
+}
+
+function isIn(list: readonly string[], op: string): boolean {
+  return list.includes(op)
+}

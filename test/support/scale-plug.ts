@@ -1,0 +1,27 @@
+/** A sensor that calculates, and says so. */
+import { definePlug } from '../../src/plug.ts'
+
+/** A number times a factor, and whether that or twice of it is above a limit. */
+export const scale = definePlug({
+  name: 'scale',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Low', 'Middle', 'High'],
+  parameters: [],
+  input: {
+    value: { type: 'double', mandatory: true },
+    factor: { type: 'double', mandatory: true },
+    limit: { type: 'double', mandatory: true },
+  },
+  output: { value: { type: 'double' }, twice: { type: 'double' } },
+  calculates: {
+    rawData: { value: 'value * factor', twice: 'rawData.value * 2' },
+    states: { High: 'rawData.value > limit', Middle: 'rawData.twice > limit' },
+    otherwise: 'Low',
+  },
+  execute({ properties: { value: given, factor, limit } }) {
+    const value = given * factor
+    const state = value > limit ? 'High' : value * 2 > limit ? 'Middle' : 'Low'
+    return { state, rawData: { value, twice: value * 2 } }
+  },
+})
