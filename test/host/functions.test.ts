@@ -67,6 +67,7 @@ const RULE = {
 }
 
 describe('a plug of a tenant', () => {
+  // Holds FUNCTION-4
   it('is built, checked, used by a rule, and not taken away while that is there', async () => {
     await using host = await opened()
     const created = await host.ask('POST', `${PLUGS}/?async=false`, await tarOf(nodePlug()))
@@ -101,6 +102,7 @@ describe('a plug of a tenant', () => {
     expect(log.body['lines']).toMatchObject([{ level: 'info', text: 'asked about 30' }])
   })
 
+  // Holds FUNCTION-3
   it('is seen by nobody else, and nobody else can touch it', async () => {
     await using host = await opened()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
@@ -163,6 +165,7 @@ describe('the registry', () => {
     expect((await host.ask('POST', PLUGS, { name: 'x' })).status).toBe(400)
   })
 
+  // Holds FUNCTION-1
   it('says why a version is not running', async () => {
     await using host = await opened()
     const mismatched = { ...nodePlug(), 'plug.json': manifestOf({ interface: { states: ['Hot'] } }) }
@@ -178,6 +181,7 @@ describe('the registry', () => {
     expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(404)
   })
 
+  // Holds FUNCTION-2
   it('lets a draft change until it is published, and nothing after that', async () => {
     await using host = await opened()
     const draft = await host.ask('POST', `${PLUGS}?draft=true&async=false`, await tarOf({ 'plug.json': manifestOf() }))

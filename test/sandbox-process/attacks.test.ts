@@ -103,6 +103,7 @@ describe.each([
   ['node', NODE_ATTACKS],
   ['python', PYTHON_ATTACKS],
 ] as const)('a program in %s that', (language, attacks) => {
+  // Holds SANDPROC-1, SANDPROC-4
   it.each(attacks)('$name meets its bounds', async (attack) => {
     const outcome = await met(language, attack)
     expect(outcome).toMatch(attack.meets)

@@ -9,12 +9,7 @@ import { changeBody } from './wire.ts'
 import { ErrorSchema } from './schemas.ts'
 
 export const handle = asking<FunctionsApi, QueryReader>((query) => new QueryReader(query))
-const describeRoute = describing('functions', ErrorSchema)
-
-/** Clients send parameters that no server knows: those are passed over. */
-export function described(description: Parameters<typeof describeRoute>[0]): ReturnType<typeof describeRoute> {
-  return describeRoute({ otherQuery: /./, ...description })
-}
+export const described = describing('functions', ErrorSchema)
 
 /** Content types of archives, and of single files in an archive's place. */
 export const ARCHIVE_TYPES = [

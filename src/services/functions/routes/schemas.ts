@@ -1,6 +1,6 @@
 /** Answers of the registry, for readers. */
 import { Type } from 'typebox'
-import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
+import { Whole } from '../../../web/route-parts.ts'
 import { PlugManifestSchema } from '../registry/manifest.ts'
 
 const open = { additionalProperties: true } as const
@@ -78,7 +78,6 @@ export const Anything = Type.Object({}, open)
 export const Bytes = Type.Any({ description: 'a gzipped tar, or the bytes of one asset' })
 
 const AGE = 'an instant in ISO 8601, or an age such as 30d or P1M'
-const Optional = { flag: Type.Optional(Flag), text: Type.Optional(Text), texts: Type.Optional(Texts) } as const
 const Time = Type.Optional(Type.String({ description: AGE }))
 
 export const LIST_QUERY = {
@@ -92,11 +91,13 @@ export const LIST_QUERY = {
   status: Type.Optional(
     Type.Array(Type.String(), { description: 'a status, any, or one with - behind it to leave it out' }),
   ),
-  draft: Optional.flag,
-  deprecated: Optional.flag,
-  includeDraft: Optional.flag,
-  includeDeprecated: Optional.flag,
-  includeUndeployed: Optional.flag,
+  draft: Type.Optional(Type.Boolean({ description: 'true: drafts alone; false: none' })),
+  deprecated: Type.Optional(Type.Boolean({ description: 'true: deprecated versions alone; false: none' })),
+  includeDraft: Type.Optional(Type.Boolean({ description: 'true: a draft may be the latest; false: no drafts' })),
+  includeDeprecated: Type.Optional(
+    Type.Boolean({ description: 'true: a deprecated version may be the latest; false: none' }),
+  ),
+  includeUndeployed: Type.Optional(Type.Boolean({ description: 'true: an undeployed version may be the latest' })),
   runtime: Type.Optional(Type.Array(Type.String(), { description: 'name of a runtime; may repeat' })),
   runtimeVersion: Type.Optional(Type.String({ description: 'a range of versions' })),
   archiveFormat: Type.Optional(Type.Array(Type.String(), { description: 'node or python; may repeat' })),
@@ -106,7 +107,9 @@ export const LIST_QUERY = {
   createdAfter: Time,
   updatedBefore: Time,
   updatedAfter: Time,
-  showRelated: Type.Optional(Type.Enum(['embed', 'link', 'none'])),
+  showRelated: Type.Optional(
+    Type.Enum(['embed', 'link', 'none'], { description: 'how the draft and the published version of its name show' }),
+  ),
 }
 
 export const CHANGE_QUERY = {
@@ -119,9 +122,13 @@ export const CREATE_QUERY = {
   ...CHANGE_QUERY,
   draft: Type.Optional(Type.Boolean({ description: 'true: its assets may still change, and no rule uses it' })),
   dryRun: Type.Optional(Type.Boolean({ description: 'true: only checked' })),
-  name: Optional.text,
+  name: Type.Optional(Type.String({ description: 'in place of the one in plug.json' })),
   version: Type.Optional(Type.String({ description: 'a range, of which the next free version is taken' })),
-  deprecatePrevious: Type.Optional(Type.Enum(['none', 'patch', 'minor', 'all'])),
+  deprecatePrevious: Type.Optional(
+    Type.Enum(['none', 'patch', 'minor', 'all'], {
+      description: 'which versions before it are deprecated; default none',
+    }),
+  ),
 }
 
 export const JOBS_QUERY = {

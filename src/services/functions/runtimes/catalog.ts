@@ -30,6 +30,13 @@ const FROM_SOURCES = import.meta.url.endsWith('.ts')
 const NODE_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
 )
+/** Where it runs from sources it reads the library's, and the parser that they use. */
+const SOURCES_OF_NODE_HARNESS = [
+  NODE_HARNESS,
+  here('../../../core'),
+  here('../../../kernel'),
+  here('../../../../node_modules/acorn'),
+]
 const PYTHON_HARNESS = fileURLToPath(new URL('./python_plug.py', import.meta.url))
 
 const NODE_EXAMPLE = {
@@ -98,7 +105,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         lock: 'package-lock.json',
         harness: {
           module: NODE_HARNESS,
-          readable: FROM_SOURCES ? [NODE_HARNESS, here('../../../core/plug'), here('../../../kernel')] : [NODE_HARNESS],
+          readable: FROM_SOURCES ? SOURCES_OF_NODE_HARNESS : [NODE_HARNESS],
         },
         example: new Map(Object.entries(NODE_EXAMPLE)),
       },
