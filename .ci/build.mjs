@@ -16,18 +16,20 @@ const stage = target ?? root
 const dist = join(stage, 'dist')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** Files of dist by what they are made of. Threads are found beside the chunk that starts them. */
+/** Files of dist by what they are made of. Threads and processes are found beside the chunk that starts them. */
 const ENTRIES = {
   index: 'src/index.ts',
   plugins: 'plugins/index.ts',
   client: 'src/client.ts',
   testing: 'src/testing/index.ts',
+  bench: 'src/bench/index.ts',
   host: 'src/host/index.ts',
   cli: 'src/host/cli.ts',
   'state-writer': 'src/storage/sqlite/state-writer.ts',
   'series-writer': 'src/storage/sqlite/series-writer.ts',
   reader: 'src/storage/sqlite/reader.ts',
   'script-thread': 'src/host/script-thread.ts',
+  'bench-process': 'src/bench/bench-process.ts',
 }
 
 /**

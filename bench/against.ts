@@ -1,7 +1,8 @@
 /** `--against REF`: the working tree beside another state of the code, sample by sample in pairs. */
+import { compareAll, failsBy, FEWEST_ROUNDS, type Comparison as Compared } from '../src/bench/statistics.ts'
 import { digits, median } from './figures.ts'
 import type { Line, Section } from './measurement.ts'
-import { checkOut } from './other-checkout.ts'
+import { checkOut } from '../src/bench/other-checkout.ts'
 import { table } from './report.ts'
 import { ROOT } from './rounds.ts'
 
@@ -25,7 +26,7 @@ export async function compare(
   { ref, rounds }: { ref: string; rounds: number },
   progress: (text: string) => void,
 ): Promise<Against> {
-  const other = checkOut(ROOT, ref)
+  const other = checkOut(ROOT, ref, ['bench', 'src/bench'])
   const stop = () => {
     other.remove()
     process.exit(1)
@@ -72,24 +73,43 @@ async function pairOf(line: Line<unknown>, other: string, refFirst: boolean): Pr
   return { tree, ref: line.cost(await line.sample(other)) }
 }
 
+/** What may be said of each line that did not fail, all of them together. */
+function verdicts(comparisons: readonly Comparison[]): ReadonlyMap<Comparison, Compared> {
+  const whole = comparisons.filter(({ failure }) => failure === undefined)
+  const compared = compareAll(
+    whole.map(({ pairs }) => {
+      return { before: pairs.map(({ ref }) => ref), after: pairs.map(({ tree }) => tree), paired: true }
+    }),
+  )
+  return new Map(whole.flatMap((one, i) => (compared[i] === undefined ? [] : [[one, compared[i]] as const])))
+}
+
+/** Lines in which the working tree is surely slower by more than that share. */
+export function slowerLines({ comparisons }: Against, share: number): readonly string[] {
+  return [...verdicts(comparisons)].flatMap(([{ measurement, title }, compared]) =>
+    failsBy(compared, share) ? [`${measurement}, ${title}: x ${compared.ratio.value.toFixed(3)}`] : [],
+  )
+}
+
 /** Ratios above 1: the working tree is the better one. */
 export function againstReport(ref: string, { commit, comparisons }: Against): string {
-  const rows = comparisons.map(({ measurement, title, unit, pairs, failure }) => {
-    if (failure !== undefined) return [`${measurement}, ${title}`, 'FAILED']
-    const ratios = pairs.map((pair) => pair.ref / pair.tree)
-    const [low, high] = [Math.min(...ratios), Math.max(...ratios)]
+  const known = verdicts(comparisons)
+  const rows = comparisons.map((one) => {
+    const { measurement, title, unit, pairs } = one
+    const compared = known.get(one)
+    if (compared === undefined) return [`${measurement}, ${title}`, 'FAILED']
+    const { ratio, p, verdict } = compared
     return [
       `${measurement}, ${title}`,
       unit,
       digits(median(pairs.map((pair) => pair.ref))),
       digits(median(pairs.map((pair) => pair.tree))),
-      `x ${median(ratios).toFixed(3)}`,
-      `${low.toFixed(3)} .. ${high.toFixed(3)}`,
-      low > 1 ? 'better' : high < 1 ? 'worse' : 'within the noise',
+      `x ${ratio.value.toFixed(3)}`,
+      ratio.low === ratio.high ? 'one round' : `${ratio.low.toFixed(3)} .. ${ratio.high.toFixed(3)}`,
+      p.toFixed(3),
+      verdict === 'too few rounds' ? `too few rounds (${FEWEST_ROUNDS} at least)` : verdict,
     ]
   })
-  return table(`Working tree against ${ref} (${commit.slice(0, 10)}); above 1 the working tree is better`, [
-    ['what', 'unit', 'there', 'here', 'ratio', 'min .. max', ''],
-    ...rows,
-  ])
+  const title = `Working tree against ${ref} (${commit.slice(0, 10)}); above 1 the working tree is better; p for all lines together (Holm)`
+  return table(title, [['what', 'unit', 'there', 'here', 'ratio', '95 %', 'p', ''], ...rows])
 }

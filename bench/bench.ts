@@ -1,7 +1,7 @@
 /** Measures what was asked for and prints tables or JSON, or compares with another state of the code. */
 import { writeFileSync } from 'node:fs'
-import { againstReport, compare } from './against.ts'
-import { originOf } from './machine.ts'
+import { againstReport, compare, slowerLines } from './against.ts'
+import { originOf } from '../src/bench/machine.ts'
 import type { Section } from './measurement.ts'
 import { growthPlot } from './measurements/growth.ts'
 import { measurements } from './measurements/index.ts'
@@ -10,7 +10,7 @@ import { ensurePeers } from './peers.ts'
 import { failures, report } from './report.ts'
 import { ROOT, runRounds } from './rounds.ts'
 
-/** Gives the exit code: 0, or 1 when a line failed. Throws an Error for wrong options. */
+/** Gives the exit code: 0, 1 when a line failed, 2 when one is slower than `--fail-over` allows. Throws an Error for wrong options. */
 export async function bench(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   if (options === undefined) {
@@ -63,11 +63,14 @@ async function against(sections: readonly Section[], options: Options, ref: stri
   const result = await compare(sections, { ref, rounds: options.rounds }, progress)
   if (options.json) print({ ...origin, options, against: result })
   else process.stdout.write(againstReport(ref, result))
-  return exitCode(
+  const code = exitCode(
     result.comparisons.flatMap(({ measurement, title, failure }) =>
       failure === undefined ? [] : [`${measurement}, ${title}: ${failure}`],
     ),
   )
+  const slower = options.failOver === undefined ? [] : slowerLines(result, options.failOver)
+  for (const line of slower) process.stderr.write(`*** surely slower by more than --fail-over allows: ${line}\n`)
+  return code === 0 && slower.length > 0 ? 2 : code
 }
 
 function print(result: object): void {

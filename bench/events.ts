@@ -23,7 +23,7 @@ const SEED = 20_261_101
 export interface Clock {
   /** the time that subjects read, epoch ms */
   now: number
-  /** the event's part of what tells which rule fired at which event (cells/firings.ts) */
+  /** the event's part of what tells which rule fired at which event (src/bench/firings.ts) */
   stamp: number
 }
 

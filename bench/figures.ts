@@ -1,22 +1,7 @@
 /** Figures as tables show them. */
+import { digits } from '../src/bench/figures.ts'
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
-  return (lower + upper) / 2
-}
-
-export function rate(perSecond: number): string {
-  if (perSecond >= 1e6) return `${digits(perSecond / 1e6)} M`
-  if (perSecond >= 1e3) return `${digits(perSecond / 1e3)} k`
-  return digits(perSecond)
-}
-
-/** Three significant digits, without exponent. */
-export function digits(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
-}
+export { digits, median, rate } from '../src/bench/figures.ts'
 
 export function megabytes(bytes: number): string {
   return `${digits(bytes / 1_048_576)} MiB`

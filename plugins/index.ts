@@ -15,6 +15,7 @@ import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
 import { executeCommandPlugs } from './execute-command/plug.ts'
+import { executeQueryPlug } from './execute-query/plug.ts'
 import { createFunction } from './function/plug.ts'
 import { forwardMessagePlugs } from './forward-message/plug.ts'
 import { getAlarmsByFilterPlug } from './get-alarms-by-filter/plug.ts'
@@ -148,7 +149,7 @@ function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOption
   }
 }
 
-function askingPlugs({ alarms, data, resources }: PlugServices): readonly Plug[] {
+function askingPlugs({ alarms, data, resources, queries }: PlugServices): readonly Plug[] {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
@@ -157,6 +158,7 @@ function askingPlugs({ alarms, data, resources }: PlugServices): readonly Plug[]
     getAlarmsByFilterPlug(alarms),
     getMetricValuePlug(data),
     getMetricSeriesPlug(data),
+    executeQueryPlug(queries),
     getLatestMetricsPlug(data),
     getLatestMessagesPlug(data),
     hasDataSincePlug(data),

@@ -7,6 +7,8 @@ import { alarmsClient } from './services/alarms/client.ts'
 import type { AlarmsApi } from './services/alarms/contract.ts'
 import { brokerClient } from './services/broker/client.ts'
 import type { BrokerApi } from './services/broker/contract.ts'
+import { queriesClient } from './services/queries/client.ts'
+import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
 import type { ResourcesApi } from './services/resources/contract.ts'
 import { rulesClient } from './services/rules/client.ts'
@@ -31,6 +33,7 @@ export interface Client {
   readonly resources: ResourcesApi
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi
+  readonly queries: QueriesApi
 }
 
 /**
@@ -49,6 +52,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     resources: resourcesClient(http),
     alarms: alarmsClient(http),
     broker: brokerClient(http),
+    queries: queriesClient(http),
   }
 }
 
@@ -76,4 +80,4 @@ function authorization(credentials: ClientCredentials): string {
 }
 
 export { AppError, type ErrorCode, type Issue } from './kernel/errors.ts'
-export type { AlarmsApi, BrokerApi, ResourcesApi, RulesApi }
+export type { AlarmsApi, BrokerApi, QueriesApi, ResourcesApi, RulesApi }

@@ -21,6 +21,7 @@ const PAGES = [
 const WALKS = [
   { page: 'README.md', title: 'With curl' },
   { page: 'docs/guide/data-and-alarms.md', title: undefined },
+  { page: 'docs/guide/queries.md', title: undefined },
 ] as const
 
 interface Snippet extends Block {
@@ -166,6 +167,34 @@ describe('the walks', () => {
     expect(answers).toMatchObject([up, { taken: true }, explained, up, hot, explained])
     const [, , before, , , after] = answers as { fired: unknown; triggers: unknown }[]
     expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
+  })
+
+  it('go from samples over a stored query to a rule', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[2], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
+    const [, , hourly, stored, executed, found] = answers as readonly Readonly<Record<string, unknown>>[]
+    expect(hourly).toMatchObject({
+      data: [
+        {
+          data: [
+            [1717992000000, 65],
+            [1717995600000, 65],
+            [1717999200000, 65],
+            [1718002800000, 73.33333333333333],
+            [1718006400000, 81.66666666666667],
+            [1718010000000, 90],
+          ],
+        },
+      ],
+    })
+    expect(stored).toMatchObject({ name: 'boiler-means', messages: [] })
+    expect(executed).toMatchObject({ query: { interpolation: { method: 'pad' } }, data: [{ data_axis: 'row' }] })
+    expect(found).toMatchObject({ total: 1 })
+    expect(answers.at(-1)).toEqual({ messages: [] })
   })
 
   it('go from a type over three protocols to an alarm that says why', async () => {

@@ -10,7 +10,7 @@ import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
 import { chainStep } from '../subjects/chain-step.ts'
 import { clockScheduler } from '../subjects/clock-scheduler.ts'
 import type { Workload } from '../workload.ts'
-import { Firings, stampOf, weightOf } from './firings.ts'
+import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
 import { PLANS, type Answer, type CellRow, type Time } from './targets.ts'
 
@@ -53,7 +53,8 @@ export async function engineCell(workload: Workload, parts: CellParts): Promise<
   }
 }
 
-function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[] {
+/** The rules of a workload with their resources, in the order of the weights. */
+export function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[] {
   const counting = (rule: Rule, weight: number): Rule => {
     return { ...rule, actuators: [{ label: 'count', name: 'count', properties: { weight } }] }
   }
@@ -64,7 +65,8 @@ function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[
   })
 }
 
-function countPlug({ answer, firings }: CellParts) {
+/** The actuator that counts. */
+export function countPlug({ answer, firings }: Pick<CellParts, 'answer' | 'firings'>) {
   const input = { weight: { type: 'integer', mandatory: true } } as const
   const plug = { name: 'count', version: '1.0.0', kind: 'actuator', input } as const
   switch (answer) {

@@ -5,7 +5,7 @@
  */
 import { EVENT_COUNT, START_MS, STEP_MS } from '../events.ts'
 import type { Workload } from '../workload.ts'
-import { stampOf, weightOf } from './firings.ts'
+import { stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
 import type { Time } from './targets.ts'
 

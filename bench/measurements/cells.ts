@@ -2,7 +2,8 @@
 import { digits, rate } from '../figures.ts'
 import { lineOf, type Line, type Measurement, type Row, type Scope } from '../measurement.ts'
 import type { CellsSample } from '../samples/cells.ts'
-import { estimate, type Estimate } from '../statistics.ts'
+import { estimate, type Estimate } from '../../src/bench/statistics.ts'
+import { LIMITS } from '../cells/limits.ts'
 import {
   FLOOR,
   PLANS,
@@ -82,7 +83,7 @@ class LineBook {
   limits(workload: CellWorkload, data: Data, time: Time): readonly CellLine[] {
     // What actuators answer is no matter of the limit, and only cool-downs read a clock.
     const ownTime = workload === 'w3' ? time : 'variable'
-    return (workload === 'w2' ? (['closure', 'sorted'] as const) : (['closure'] as const)).map((who) => {
+    return (workload === 'w2' ? LIMITS : (['loop'] as const)).map((who) => {
       const title = [workload, 'limit', who, data, ...(ownTime === 'machine' ? ['clock'] : [])].join('/')
       return this.#line(title, { workload, who, row: 'nobody', data, answer: 'nothing', time: ownTime })
     })

@@ -3,7 +3,7 @@ import { digits, median, percent } from '../figures.ts'
 import { measurement, type Line, type LinePlan, type Section } from '../measurement.ts'
 import type { ThroughputSample } from '../samples/throughput.ts'
 import { CLOSURE, OWN, subjectNamed } from '../subjects/index.ts'
-import { plotSvg } from '../svg-plot.ts'
+import { plotSvg } from '../../src/bench/svg-plot.ts'
 import { growthName, type Hits } from '../workloads/growth.ts'
 import { nanosPerEvent } from './throughput.ts'
 

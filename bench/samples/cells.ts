@@ -1,6 +1,6 @@
 /** One sample of a cell: the engine, or a limit by hand, over the messages of a workload in this process. */
 import { engineCell, type RunningCell } from '../cells/engine-cell.ts'
-import { Firings } from '../cells/firings.ts'
+import { Firings } from '../../src/bench/firings.ts'
 import { limitOf, type LimitName } from '../cells/limits.ts'
 import { oddEvents } from '../cells/odd-events.ts'
 import { expectedFirings } from '../cells/reference.ts'
@@ -39,7 +39,7 @@ export async function cellsSample(request: CellsRequest): Promise<CellsSample> {
   const running: Pick<RunningCell, 'handle'> & Partial<RunningCell> =
     who === 'reflexarc'
       ? await engineCell(workload, { ...request, clock, firings })
-      : { handle: limitOf(who, workload, { data, time, clock, firings }) }
+      : { handle: limitOf(who, workload, { events, time, clock, firings }) }
 
   const begun = performance.now()
   const driver = new Driver({ handle: running.handle, waits: false }, events, clock)

@@ -1,5 +1,5 @@
 /** What a piece of work took. */
-import { stampOf } from '../cells/firings.ts'
+import { stampOf } from '../../src/bench/firings.ts'
 import { EVENT_COUNT, STEP_MS, type Clock } from '../events.ts'
 import type { Workload } from '../workload.ts'
 

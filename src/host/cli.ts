@@ -3,6 +3,7 @@
 import * as nodeModule from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
+import { defineBench } from './cli/bench.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineDiff } from './cli/diff.ts'
@@ -22,6 +23,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineSimulate,
   defineDiff,
   defineSweep,
+  defineBench,
   defineNext,
   definePlugs,
   defineToken,

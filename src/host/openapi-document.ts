@@ -127,6 +127,7 @@ function operationIdOf(method: string, path: string, tag: string): string {
 }
 
 function singular(word: string): string {
+  if (/[^aeiou]ies$/.test(word) && !word.endsWith('Series')) return `${word.slice(0, -3)}y`
   return /[^s]s$/.test(word) && !word.endsWith('Series') ? word.slice(0, -1) : word
 }
 

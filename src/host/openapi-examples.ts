@@ -17,6 +17,15 @@ const CONSTRAINT = {
   attributes: [{ name: 'room', required: false, type: { type: 'string', minLength: 1 } }],
 }
 
+const QUERY = {
+  resource: 'boiler-1',
+  metric: 'temperature',
+  aggregation: 'mean',
+  freq: 'PT1H',
+  window: 'P1D',
+  interpolation: { method: 'linear' },
+}
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,
@@ -73,6 +82,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postSensorVersion: CALL,
   postAction: LOG_CALL,
   postActionVersion: LOG_CALL,
+  postQueryConfigQuery: { name: 'boiler-means', query: QUERY, meta: { tags: ['boiler'] } },
+  postQueryConfigQueryByName: { query: QUERY },
+  putQueryConfigQueryByName: { query: QUERY },
+  postQueryDataQuery: QUERY,
   postAlarms: { type: 'OVERHEATED', text: 'The boiler is hot', severity: 'MAJOR', source: { id: 'boiler-1' } },
   putAlarm: { status: 'ACKNOWLEDGED', assignee: 'anna' },
   postAlarmBatch: {

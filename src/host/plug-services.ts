@@ -1,6 +1,7 @@
 /** What the plugs of a tenant may ask of this host's services. */
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
+import { queryPort } from '../adapters/queries.ts'
 import { resourcePort } from '../adapters/resources.ts'
 import { patient } from '../adapters/patient.ts'
 import type { PlugServices } from '../core/plug/services.ts'
@@ -20,6 +21,10 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
     ),
     resources: patient(
       resourcePort(tenant, () => serviceRegistry.resources),
+      startTimer,
+    ),
+    queries: patient(
+      queryPort(tenant, () => serviceRegistry.queries),
       startTimer,
     ),
   }

@@ -2,6 +2,7 @@
 import type { AlarmsService } from '../services/alarms/contract.ts'
 import type { BrokerService } from '../services/broker/contract.ts'
 import type { FunctionsService } from '../services/functions/contract.ts'
+import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
 import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
 import type { RulesService } from '../services/rules/contract.ts'
@@ -18,6 +19,7 @@ export interface ServiceRegistry {
   resources?: ResourcesService
   alarms?: AlarmsService
   functions?: FunctionsService
+  queries?: QueriesService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork
 }

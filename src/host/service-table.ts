@@ -2,6 +2,7 @@
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
+import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
@@ -16,4 +17,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],
+  ['queries', makeQueries],
 ])

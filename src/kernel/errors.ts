@@ -49,6 +49,7 @@ export const ERRORS = {
     status: 429,
     meaning: 'too many requests; the header `Retry-After` says in how many seconds to go on',
   },
+  DATA: { status: 502, meaning: 'the series that a query is about cannot be read at the moment' },
   TIMED_OUT: { status: 503, meaning: 'a request took longer than the host allows' },
   LISTEN: { status: 500, meaning: 'the host cannot listen on its address: the port is in use, or not for this user' },
   INTERNAL: { status: 500, meaning: 'an internal error; the answer has an id that the log has too' },

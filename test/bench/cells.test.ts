@@ -1,7 +1,7 @@
 /** The cells of the bench: limits by hand, the engine and the plain reference say the same of odd messages, too. */
 import { describe, expect, it } from 'vitest'
 import { engineCell } from '../../bench/cells/engine-cell.ts'
-import { Firings, stampOf, weightOf } from '../../bench/cells/firings.ts'
+import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import { limitOf, LIMITS } from '../../bench/cells/limits.ts'
 import { oddEvents, type OddEvent } from '../../bench/cells/odd-events.ts'
 import { expectedFirings } from '../../bench/cells/reference.ts'
@@ -26,7 +26,7 @@ const at = (): Clock => ({ now: START_MS, stamp: 0 })
 describe('limits by hand', () => {
   const cases = ['w1', 'w2', 'w3', 'w4'].flatMap((name) =>
     (['smooth', 'missing', 'carried', 'nulls'] as const).flatMap((data) =>
-      LIMITS.filter((who) => who === 'closure' || name === 'w2').map((who) => ({ name, data, who })),
+      LIMITS.filter((who) => who === 'loop' || name === 'w2').map((who) => ({ name, data, who })),
     ),
   )
 
@@ -35,8 +35,8 @@ describe('limits by hand', () => {
     const events = oddEvents(workload.events, data)
     const clock = at()
     const firings = new Firings(clock)
-    const total = name === 'w2' ? 2000 : EVENT_COUNT + 20_000
-    play(events, total, clock, limitOf(who, workload, { data, time: 'variable', clock, firings }))
+    const total = name === 'w2' ? 500 : EVENT_COUNT + 20_000
+    play(events, total, clock, limitOf(who, workload, { events, time: 'variable', clock, firings }))
     const expected = expectedFirings(workload, events, { total, time: 'variable' })
     expect({ count: firings.count, sum: firings.sum }).toEqual(expected)
     expect(expected.count).toBeGreaterThan(100)
@@ -67,7 +67,7 @@ describe('the engine', () => {
     const [firings, byHand] = [new Firings(clock), new Firings(other)]
     const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
     play(events, 20_000, clock, cell.handle)
-    const limit = limitOf('closure', workload, { data: 'carried', time: 'variable', clock: other, firings: byHand })
+    const limit = limitOf('loop', workload, { events, time: 'variable', clock: other, firings: byHand })
     play(events, 20_000, other, limit)
     const expected = expectedFirings(workload, events, { total: 20_000, time: 'variable' })
     expect({ count: firings.count, sum: firings.sum }).toEqual(expected)

@@ -59,6 +59,7 @@ describe('the built-in plugs', () => {
       'sensor delaySensor 2.0.0: Idle, Triggered',
       'sensor dice 1.0.1: ONE, TWO, THREE, FOUR, FIVE, SIX',
       'sensor executeCommand 1.0.0: Success, Error',
+      'sensor executeQuery 1.0.0: Collected, Not Collected, Below, In Range, Above',
       'sensor forwardMessage 1.0.0: Success, Error',
       'sensor getAlarmsByFilter 1.0.0: Found, Not Found',
       'sensor getChildren 1.0.0: Found, Not Found',

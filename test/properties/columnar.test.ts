@@ -410,7 +410,6 @@ describe('listening changes nothing', () => {
 
   it('was tried on tasks that ran quietly, and on such that waited', () => {
     expect(attached).toBeGreaterThan(500)
-    console.log('WAITED', waited, attached)
     expect(waited).toBeGreaterThan(5)
   })
 })

@@ -65,6 +65,23 @@ export const WALLS: readonly Wall[] = [
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },
+  // Measures the engine in processes of its own, with the plugs that the command line would load
+  {
+    from: 'src/bench/**',
+    files: ['src/bench/**', 'src/core/**', 'src/kernel/**', 'src/generate.ts', 'src/host/cli/load-plugs.ts'],
+    packages: [
+      'rxjs',
+      'acorn',
+      'node:child_process',
+      'node:fs',
+      'node:os',
+      'node:path',
+      'node:perf_hooks',
+      'node:timers',
+      'node:url',
+    ],
+    pure: false,
+  },
   {
     from: 'src/services/rules/**',
     files: [
@@ -109,6 +126,7 @@ export const WALLS: readonly Wall[] = [
       'src/services/<1>/**',
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
+      'src/series/**',
       'src/effects/**',
       'src/jobs/**',
       'src/machine/**',
@@ -117,6 +135,13 @@ export const WALLS: readonly Wall[] = [
     ],
     packages: ANYTHING,
     pure: false,
+  },
+  // What the services that read series share
+  {
+    from: 'src/series/**',
+    files: ['src/series/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: ['luxon'],
+    pure: true,
   },
   // What services that rules act on share
   {

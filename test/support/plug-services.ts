@@ -34,6 +34,14 @@ export function plugServices({ refusing }: { refusing?: Error } = {}): Required<
       children: (id) => answer([RESOURCE], 'children', [id]),
       find: (query) => answer([RESOURCE], 'find', [query]),
     },
+    queries: {
+      execute: (source, options) =>
+        answer(
+          { columns: [{ resource: 'boiler-1', metric: 'temperature' }], rows: [[-60_000, 21]], messages: [] },
+          'execute',
+          [source, options],
+        ),
+    },
     data: {
       post: (resource, message, how, cause) => answer(undefined, 'post', [resource, message, how], cause),
       command: (resource, command, cause) =>

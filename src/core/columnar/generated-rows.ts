@@ -138,12 +138,19 @@ class SourceWriter {
     return [
       ...this.#limits(),
       ...this.#values('at'),
-      'let count = 0',
-      'for (let row = 0; row < l0.length; row++) {',
-      'firing[count] = row',
-      `count += ${isNegated ? `1 - (${fires})` : fires}`,
+      'let any = 0',
+      'for (let w = 0; w < firing.length; w++) {',
+      'const first = w << 5',
+      'const end = Math.min(32, l0.length - first)',
+      'let word = 0',
+      'for (let bit = 0; bit < end; bit++) {',
+      'const row = first + bit',
+      `word |= (${isNegated ? `1 - (${fires})` : fires}) << bit`,
       '}',
-      'return count',
+      'firing[w] = word',
+      'any |= word',
+      '}',
+      'return any',
     ].join('\n')
   }
 

@@ -49,7 +49,7 @@ export type Limits = readonly (readonly number[])[]
 export interface VectorCode {
   /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
   read(message: Values, values: Float64Array, at: number): boolean
-  /** Gives how many rows fire by what stands at `at`; their places then stand in `firing`. */
+  /** Which rows fire by what stands at `at`, as bits in `firing`; 0 when none does. */
   sweep(limits: Limits, firing: Int32Array, values: Float64Array, at: number): number
   /** State bits of a row by what stands at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number

@@ -253,9 +253,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   /** Keeps what an actuator gave, when a row can hold it. */
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const rows = this.#rows
+    if (given === undefined && !rows.hasAnswers) return true
     const place = row * rows.layout.actuators + actuator
     if (given === undefined) {
-      if (rows.hasAnswers) rows.answers[place] = undefined
+      rows.answers[place] = undefined
       return true
     }
     const kept = keptOf(given)

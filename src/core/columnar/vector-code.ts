@@ -9,6 +9,8 @@ import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
 export interface VectorDependencies extends VectorCode {
   readonly store: RowStore
+  /** which rows fire */
+  readonly condition: VectorCondition
   /** how many numbers of a message rows compare */
   readonly parameters: number
   /** the nodes that change, as bits by index, by state bits before (above) and now */
@@ -50,6 +52,7 @@ export function vectorPartsOf(
   return {
     ...generatedVectors(store, condition, generate),
     store,
+    condition,
     parameters: new Set(sensors.map(({ steps }) => steps?.parameter)).size,
     changes,
     mayChange: mayChangeOf(shape, all, changes),

@@ -28,7 +28,8 @@ import {
   HANDLE,
   TIME,
 } from './row-layout.ts'
-import type { Limits, RowEvents, Values } from './row-code.ts'
+import { limitIndex, MIN_INDEXED, wordsFor, type LimitIndex } from './limit-index.ts'
+import { parametersOf, type Limits, type RowEvents, type Values } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 
 /** What is asked of a handle here. */
@@ -38,14 +39,22 @@ interface Attached {
 
 /** so many rows are worth it */
 export const MIN_VECTORIZED = 8
-/** messages that rows may be behind, and the two before that they know themselves: their places fit into a byte */
+/** messages that rows may be behind, and the two before that they know themselves: their places fit into PLACE_BITS */
 const KEPT = 256
+/** of many rows, which take long to be brought up to date */
+const KEPT_OF_MANY = 1024
+const PLACE_BITS = 10
+const PLACE = 2 ** PLACE_BITS - 1
+/** messages after which it is worth while to sort limits */
+const SORTED_AFTER = 16
 /** place of the first message that only the vectorized knows */
 const FIRST = 2
 const ACTUATOR = objectsAt(0)
 
 export class VectorizedBatch {
   readonly rows: readonly number[]
+  /** the same, close together in memory */
+  readonly #rowAt: Int32Array
   /** its rows are up to date again and go on by themselves */
   isOver = false
   readonly #parts: VectorDependencies
@@ -56,17 +65,20 @@ export class VectorizedBatch {
   readonly #values: Float64Array
   /** the least of them by parameter, then the greatest */
   readonly #bounds: Float64Array
-  readonly #times = new Float64Array(KEPT)
+  readonly #times: Float64Array
   readonly #messages: (Message | undefined)[] = []
-  /** by row, a byte each: place of the message at which it fired last but one, and last; above them how often it fired */
-  readonly #fired: Uint32Array
+  /** by row, PLACE_BITS each: place of the message at which it fired last but one, and last; above them how often it fired */
+  readonly #fired: Int32Array
+  /** null: its limits are not to be sorted */
+  #index: LimitIndex | null | undefined
+  #messagesLooked = 0
   /** by row: what it calls, and with what */
   readonly #plugs: Plug[] = []
   readonly #properties: Values[] = []
-  /** places of the rows that fire */
+  /** when it is the same for all */
+  readonly #onlyPlug: Plug | undefined
+  /** the rows that fire at the newest message, as bits by place */
   readonly #firing: Int32Array
-  /** how many of these fire at the newest message */
-  #toFire = 0
   /** place of the newest message */
   #newest = FIRST - 1
   /** rows before this place have got it */
@@ -103,16 +115,21 @@ export class VectorizedBatch {
     this.#store = store
     this.#batch = batch
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
-    this.#values = new Float64Array(KEPT * parts.parameters)
+    const kept = length < MIN_INDEXED ? KEPT : KEPT_OF_MANY
+    this.#times = new Float64Array(kept)
+    this.#values = new Float64Array(kept * parts.parameters)
     this.#bounds = new Float64Array(2 * parts.parameters)
-    this.#fired = new Uint32Array(length)
-    this.#firing = new Int32Array(length)
+    this.#fired = new Int32Array(length)
+    this.#firing = new Int32Array(wordsFor(length))
     this.#reached = length
     for (const row of rows) {
       const actuator = row * store.layout.objects + ACTUATOR
       this.#plugs.push(store.objects[actuator + PLUG] as Plug)
       this.#properties.push(store.objects[actuator + PROPERTIES] as Values)
     }
+    const [plug] = this.#plugs
+    this.#onlyPlug = this.#plugs.every((one) => one === plug) ? plug : undefined
+    this.#rowAt = Int32Array.from(rows)
   }
 
   /** Of the newest message. Who asks is a plug in its call: its row has got it. */
@@ -126,8 +143,8 @@ export class VectorizedBatch {
 
   /** Gives how many rows have got the message: when it is not all of them, the vectorized is over. */
   take(message: Message, now: number): number {
-    const { read, sweep, parameters } = this.#parts
-    if (this.#newest === KEPT - 1) {
+    const { read, parameters } = this.#parts
+    if (this.#newest === this.#times.length - 1) {
       const last = this.#messages[this.#newest]
       this.#settle()
       if (last !== undefined) this.#begin(last)
@@ -141,40 +158,55 @@ export class VectorizedBatch {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    const count = sweep(this.#limits, this.#firing, this.#values, place * parameters)
-    return count === 0 ? this.rows.length : this.#fire(count, message)
+    return this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+  }
+
+  /** Which rows fire by the numbers from `at` on; false when none does. */
+  #findFiring(at: number): boolean {
+    if (this.#index) return this.#index.find(this.#firing, this.#values, at)
+    const { sweep, condition, store } = this.#parts
+    if (this.#index === undefined && ++this.#messagesLooked > SORTED_AFTER) {
+      const { length } = this.rows
+      this.#index =
+        (length < MIN_INDEXED
+          ? undefined
+          : limitIndex(store.shape, condition, parametersOf(store.shape), this.#limits, length)) ?? null
+    }
+    return sweep(this.#limits, this.#firing, this.#values, at) !== 0
   }
 
   /** Brings the rows up to date. */
   end(): void {
     if (this.isOver) return
     this.isOver = true
-    this.#toFire = 0
     this.#settle()
   }
 
-  #fire(count: number, message: Message): number {
+  #fire(message: Message): number {
     const batch = this.#batch
-    const { trigger } = this.#parts
     const { length } = this.rows
-    const newest = this.#newest
+    const words = this.#firing
     batch.current = message
-    batch.beginFirings(trigger)
+    batch.beginFirings(this.#parts.trigger)
     let firings = 0
-    this.#toFire = count
     // None are left when a call ends the batch.
-    for (let k = 0; k < this.#toFire; k++) {
-      const i = this.#firing[k] ?? 0
-      const row = this.rows[i] ?? 0
-      this.#reached = i + 1
-      const fired = this.#fired[i] ?? 0
-      this.#fired[i] = (((fired >>> 16) + 1) << 16) | (newest << 8) | ((fired >>> 8) & 0xff)
-      if (batch.fireNext(row, this.#plugs[i] as Plug, this.#properties[i] as Values)) firings++
+    for (let w = 0; w < words.length && !this.isOver; w++) {
+      for (let word = words[w] ?? 0; word !== 0 && !this.isOver; word &= word - 1) {
+        if (this.#fireAt((w << 5) + 31 - Math.clz32(word & -word))) firings++
+      }
     }
     batch.endFirings(firings)
     if (this.isOver) return this.#reached
     this.#reached = length
     return length
+  }
+
+  /** The row at place `i`. */
+  #fireAt(i: number): boolean {
+    this.#reached = i + 1
+    this.#fired[i] = firedAgain(this.#fired[i] ?? 0, this.#newest)
+    const plug = (this.#onlyPlug ?? this.#plugs[i]) as Plug
+    return this.#batch.fireNext(this.#rowAt[i] ?? 0, plug, this.#properties[i] as Values)
   }
 
   /** From rows that are up to date. False when their last message is not one for vectorized batch. */
@@ -210,7 +242,7 @@ export class VectorizedBatch {
     const { nums, ints, layout } = this.#store
     const d = this.#store.at(this.rows[i] ?? 0)
     const fired = this.#fired[i] ?? 0
-    if (fired !== 0) this.#settleFirings(i, fired >>> 16, (fired >>> 8) & 0xff, fired & 0xff)
+    if (fired !== 0) this.#settleFirings(i, timesOf(fired), lastOf(fired), fired & PLACE)
     this.#setSince(i, last - 1, nums, d + layout.since)
     const before = this.#statesAt(i, last - 1)
     ints[2 * d + AFTER] = this.#statesAt(i, last)
@@ -267,8 +299,8 @@ export class VectorizedBatch {
   /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
   #lastTurn(i: number, place: number): number | undefined {
     const fired = this.#fired[i] ?? 0
-    const last = (fired >>> 8) & 0xff
-    const firing = last <= place ? last : fired & 0xff
+    const last = lastOf(fired)
+    const firing = last <= place ? last : fired & PLACE
     if (firing === place) return undefined
     if (firing !== 0) return firing + 1
     const { changes, turning } = this.#parts
@@ -307,6 +339,18 @@ export class VectorizedBatch {
     const { statesAt, parameters } = this.#parts
     return statesAt(this.#limits, i, this.#values, place * parameters)
   }
+}
+
+function firedAgain(fired: number, newest: number): number {
+  return ((timesOf(fired) + 1) << (2 * PLACE_BITS)) | (newest << PLACE_BITS) | lastOf(fired)
+}
+
+function timesOf(fired: number): number {
+  return fired >>> (2 * PLACE_BITS)
+}
+
+function lastOf(fired: number): number {
+  return (fired >>> PLACE_BITS) & PLACE
 }
 
 /** In a list that holds doubles, whatever the limits are: then it needs no look at each. */

@@ -102,8 +102,27 @@ export interface DataPort {
   series(query: PlainObject): Promise<PlainObject>
 }
 
+export interface QueryPort {
+  /**
+   * Carries out a stored query or one that is given, relative to `now`, the time of the task in epoch ms: nothing that is
+   * later is seen. `resource` takes the place of the query's own, `taskResource` counts where the query has none. Each row
+   * has its time and a value for each column, or null.
+   */
+  execute(
+    source: { readonly stored: string } | { readonly query: PlainObject },
+    options: { readonly now: number; readonly resource?: string; readonly taskResource?: string },
+  ): Promise<{
+    readonly columns: readonly PlainObject[]
+    readonly rows: readonly (readonly [time: number, ...values: unknown[]])[]
+    readonly messages: readonly string[]
+  }>
+  /** What `execute` would refuse of a query. At once, and without asking anything that is stored. */
+  check?(query: PlainObject): readonly BodyIssue[]
+}
+
 export interface PlugServices {
   readonly alarms?: AlarmPort
   readonly resources?: ResourcePort
   readonly data?: DataPort
+  readonly queries?: QueryPort
 }

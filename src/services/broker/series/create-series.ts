@@ -1,15 +1,17 @@
 /** Time series of one tenant. */
 import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
+import { readName } from '../../../series/read-name.ts'
+import { SampleReader } from '../../../series/sample-reader.ts'
+import { MAX_TIME } from '../../../series/times.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
 import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
 import { groupRows, type Rows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
-import { SampleReader } from './sample-reader.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
-import { MAX_TIME, readTimeOrAge } from './time-range.ts'
-import { type UncheckedRequest, readBodyRequest, readName, readRequest, type SeriesRequest } from './series-request.ts'
+import { readTimeOrAge } from './time-range.ts'
+import { type UncheckedRequest, readBodyRequest, readRequest, type SeriesRequest } from './series-request.ts'
 
 /** points of one answer */
 const MAX_POINTS = 2_000
@@ -27,7 +29,7 @@ export function createSeries({
   samplesRead,
 }: SeriesDependencies & { readonly samplesRead?: number }): TenantSeries {
   const { series } = store
-  const newReader = (): SampleReader => new SampleReader(series, samplesRead)
+  const newReader = (): SampleReader => new SampleReader(series, { most: samplesRead })
   return {
     series: {
       async get(resource, metric, query = {}) {

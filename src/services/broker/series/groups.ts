@@ -3,9 +3,10 @@
  * weeks of its calendar, which have 23 or 25 hours where clocks change: the first begins at `from`, all others at
  * midnight, weeks on Mondays.
  */
-import { IANAZone } from 'luxon'
-import { DAY, lengthText, widthOf, WEEK, type Grouping } from './grouping.ts'
+import { beginOfPeriod, lastAtOrBefore, periodOf, type PeriodUnit } from '../../../series/local-periods.ts'
+import { DAY, lengthText, widthOf, type Grouping } from './grouping.ts'
 import type { ResolvedRange } from './time-range.ts'
+import type { GroupRun } from '../../../series/group-values.ts'
 
 export interface Groups {
   /** when each of those that are shown begins, in the order of time */
@@ -13,17 +14,11 @@ export interface Groups {
   /** of those that are shown, the first instant behind the last */
   readonly end: number
   /** those that are shown as runs of one width: storage can reckon each run by itself */
-  readonly runs: readonly Run[]
+  readonly runs: readonly GroupRun[]
   /** when the group of an instant of the range begins; of one before those that are shown, any instant before them */
   startOf(time: number): number
   /** what to ask for those that are not shown */
   readonly rest?: ResolvedRange & { readonly grouping: string }
-}
-
-export interface Run {
-  readonly from: number
-  readonly width: number
-  readonly count: number
 }
 
 export interface CutOptions {
@@ -38,7 +33,9 @@ export interface CutOptions {
 
 export function cutIntoGroups(options: CutOptions): Groups {
   const { zone, grouping } = options
-  return zone === undefined || grouping === 'auto' ? cutEvenly(options) : cutByCalendar(options, zone, grouping / DAY)
+  return zone === undefined || grouping === 'auto'
+    ? cutEvenly(options)
+    : cutByCalendar(options, zone, grouping === DAY ? A_DAY : A_WEEK)
 }
 
 function cutEvenly({ range, grouping, descending, limit }: CutOptions): Groups {
@@ -57,16 +54,18 @@ function cutEvenly({ range, grouping, descending, limit }: CutOptions): Groups {
   }
 }
 
-/** `days`: 1, or 7 for weeks. */
-function cutByCalendar({ range, descending, limit }: CutOptions, zone: string, days: number): Groups {
+const A_DAY: PeriodUnit = { unit: 'day', count: 1 }
+const A_WEEK: PeriodUnit = { unit: 'week', count: 1 }
+
+function cutByCalendar({ range, descending, limit }: CutOptions, zone: string, unit: PeriodUnit): Groups {
   const { from, until } = range
-  const first = periodOf(from, zone, days)
-  const all = until > from ? periodOf(until - 1, zone, days) - first + 1 : 0
+  const first = periodOf(from, zone, unit)
+  const all = until > from ? periodOf(until - 1, zone, unit) - first + 1 : 0
   const count = Math.min(all, limit)
   const skipped = descending ? all - count : 0
-  const startAt = (k: number): number => (k === 0 ? from : beginOf(first + k, zone, days))
+  const startAt = (k: number): number => (k === 0 ? from : beginOfPeriod(first + k, zone, unit))
   const starts = Array.from({ length: count }, (_, k) => startAt(skipped + k))
-  const end = count === all ? Math.max(until, beginOf(first + all, zone, days)) : startAt(skipped + count)
+  const end = count === all ? Math.max(until, beginOfPeriod(first + all, zone, unit)) : startAt(skipped + count)
   // a day that a zone left out when it changed sides of the date line begins with the next
   const labels = starts.filter((start, k) => start < (starts[k + 1] ?? end))
   return {
@@ -74,7 +73,7 @@ function cutByCalendar({ range, descending, limit }: CutOptions, zone: string, d
     end,
     runs: runsOf(labels, end),
     startOf: (time) => lastAtOrBefore(labels, time) ?? Number.NEGATIVE_INFINITY,
-    ...restOf(range, descending, { from: labels[0] ?? from, end, isWhole: count === all }, days === 1 ? 'day' : 'week'),
+    ...restOf(range, descending, { from: labels[0] ?? from, end, isWhole: count === all }, unit.unit),
   }
 }
 
@@ -88,8 +87,8 @@ function restOf(
   return { rest: { ...range, ...(descending ? { until: shown.from } : { from: shown.end }), grouping } }
 }
 
-function runsOf(labels: readonly number[], end: number): readonly Run[] {
-  const runs: Run[] = []
+function runsOf(labels: readonly number[], end: number): readonly GroupRun[] {
+  const runs: GroupRun[] = []
   for (const [k, from] of labels.entries()) {
     const width = (labels[k + 1] ?? end) - from
     const last = runs.at(-1)
@@ -97,56 +96,4 @@ function runsOf(labels: readonly number[], end: number): readonly Run[] {
     else runs.push({ from, width, count: 1 })
   }
   return runs
-}
-
-/** 1970 began on a Thursday. */
-const DAYS_TO_MONDAY = 3
-
-/** The number of the day or week of an instant, as a calendar in the zone has it. */
-function periodOf(time: number, zone: string, days: number): number {
-  const day = Math.floor((time + offsetMs(time, zone)) / DAY)
-  return days === 1 ? day : Math.floor((day + DAYS_TO_MONDAY) / (WEEK / DAY))
-}
-
-/** The first instant of that day or week. */
-function beginOf(period: number, zone: string, days: number): number {
-  const day = days === 1 ? period : period * (WEEK / DAY) - DAYS_TO_MONDAY
-  const midnight = day * DAY
-  // offsets on both sides of it: where clocks skip midnight, the day begins with the change
-  const [before, after] = [offsetMs(midnight - DAY, zone), offsetMs(midnight + DAY, zone)]
-  const [early, late] = [midnight - Math.max(before, after), midnight - Math.min(before, after)]
-  if (isIn(early, midnight, zone)) return early
-  return isIn(late, midnight, zone) ? late : changeIn(early, late, zone)
-}
-
-function isIn(time: number, reading: number, zone: string): boolean {
-  return time + offsetMs(time, zone) === reading
-}
-
-/** The instant of the change of clocks after `early`, at the latest `late`. */
-function changeIn(early: number, late: number, zone: string): number {
-  let [low, high] = [early - 1, late]
-  const old = offsetMs(low, zone)
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    if (offsetMs(middle, zone) === old) low = middle
-    else high = middle
-  }
-  return high
-}
-
-function offsetMs(time: number, zone: string): number {
-  const minutes = IANAZone.create(zone).offset(time)
-  // beyond what dates can hold there are no zones
-  return Number.isFinite(minutes) ? Math.round(minutes * 60_000) : 0
-}
-
-function lastAtOrBefore(labels: readonly number[], time: number): number | undefined {
-  let [low, high] = [0, labels.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((labels[middle] ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1
-    else high = middle
-  }
-  return labels[low - 1]
 }

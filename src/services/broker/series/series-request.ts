@@ -1,10 +1,11 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
 import { IANAZone } from 'luxon'
-import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import { shown, type Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
-import { type Aggregate, AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
+import type { Aggregate } from '../../../series/group-values.ts'
+import { readName } from '../../../series/read-name.ts'
+import { AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { DAY, type Grouping, LENGTH_FORMS, lengthMs, WEEK } from './grouping.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
@@ -40,8 +41,6 @@ export interface UncheckedRequest {
 
 const MAX_RESOURCES = 1_000
 const MAX_AGGREGATES = 20
-/** NUL, or half of a surrogate pair: no medium keeps it */
-const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 /** Undefined when something is wrong; then the issues know what. */
 export function readRequest(asked: UncheckedRequest): SeriesRequest | undefined {
@@ -92,15 +91,6 @@ function wholeOr(value: unknown): unknown {
 
 function present(value: unknown): boolean {
   return value !== undefined && value !== null
-}
-
-/** The name of a metric or resource. */
-export function readName(value: unknown, path: string, what: string, issues: Issues): string | undefined {
-  if (value === undefined || value === null) return issues.wrong(path, 'is missing', `name a ${what}`)
-  const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value)
-  if (fits && !UNSTORABLE.test(value)) return value
-  const text = `${shown(value)} is no name of a ${what}`
-  return issues.wrong(path, text, `give a text of 1 to ${MAX_ID_BYTES} bytes of Unicode`)
 }
 
 /** Each once, as named first. */

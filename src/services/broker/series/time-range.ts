@@ -1,6 +1,7 @@
 /** Which time a query is about. */
 import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { shown, type Issues } from '../../../kernel/issues.ts'
+import { MAX_TIME } from '../../../series/times.ts'
 import { lengthMs, LENGTH_FORMS } from './grouping.ts'
 
 /** Epoch ms, both ends included. */
@@ -19,8 +20,6 @@ export interface GivenRange {
 
 /** ms that a range is long when nothing says so */
 const DEFAULT_LENGTH = 7 * 86_400_000
-/** epoch ms, either way: what a Date can hold */
-export const MAX_TIME = 8_640_000_000_000_000
 const TIME_FORMS = 'write epoch milliseconds, ISO 8601 such as 2024-03-01T12:00:00Z, or an age such as -2d'
 
 /** Undefined when something is wrong; then the issues know what. */

@@ -1,7 +1,7 @@
 /** What all routes of the service share: who asks, versions, parameters, and how a route is described. */
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { ifMatch } from '../../../web/if-match.ts'
 import { asking, describing, type RequestContext as AskedOf } from '../../../web/route-parts.ts'
 import type { ListQuery, ResourceEntity, ResourcesApi, Versioned, WriteOptions } from '../contract.ts'
 
@@ -10,31 +10,11 @@ export type RequestContext = AskedOf<ResourcesApi, ListQuery>
 export const handle = asking<ResourcesApi, ListQuery>((query) => query as ListQuery)
 
 /** What `If-Match` asks for. Throws `PRECONDITION` when it can never hold. */
-export async function writeOptions(
+export function writeOptions(
   { request }: RequestContext,
   current: () => Promise<Versioned<ResourceEntity>>,
 ): Promise<WriteOptions> {
-  const header = request.headers['if-match']
-  if (header === undefined) return {}
-  const tags = header.split(',').map((tag) => tag.trim())
-  const versions = tags.flatMap((tag) => {
-    const digits = /^(?:W\/)?"(\d{1,15})"$/.exec(tag)?.[1]
-    return digits === undefined ? [] : [Number(digits)]
-  })
-  const [only] = versions
-  if (only !== undefined && tags.length === 1) return { ifVersion: only }
-  const version = await versionOf(current)
-  if (version !== undefined && (tags.includes('*') || versions.includes(version))) return { ifVersion: version }
-  throw new AppError('PRECONDITION', `If-Match ${header.slice(0, 200)} does not fit what is there; read it again`)
-}
-
-async function versionOf(current: () => Promise<Versioned<ResourceEntity>>): Promise<number | undefined> {
-  try {
-    return (await current()).version
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
-    throw error
-  }
+  return ifMatch(request, current)
 }
 
 export function sendVersion(reply: FastifyReply, version: number): FastifyReply {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SortedRuns } from '../../../../src/services/broker/series/sorted-runs.ts'
-import { randomOf } from '../../../../src/kernel/random.ts'
-import { runs } from '../../../support/arbitraries/runs.ts'
+import { SortedRuns } from '../../src/series/sorted-runs.ts'
+import { randomOf } from '../../src/kernel/random.ts'
+import { runs } from '../support/arbitraries/runs.ts'
 
 function filled(values: readonly number[]): SortedRuns {
   const sorted = new SortedRuns()

@@ -1,7 +1,7 @@
 /** Reads samples in pages, so that memory does not grow with their number. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Bucket, Sample, Series } from '../../../storage/contract.ts'
-import { MAX_TIME } from './time-range.ts'
+import { AppError } from '../kernel/errors.ts'
+import type { Bucket, Sample, Series } from '../storage/contract.ts'
+import { MAX_TIME } from './times.ts'
 
 /** Whose samples, and in which range; both ends are included. */
 export interface Span {
@@ -19,15 +19,32 @@ const PAGE = 10_000
 /** samples that one request may go through */
 const MAX_READ = 1_000_000
 
+export interface ReaderOptions {
+  /** samples that may be gone through; default 1,000,000 */
+  readonly most?: number | undefined
+  /** samples of one read; default 10,000. More than there are resources at one time */
+  readonly page?: number
+  /** asks for the next page while one is worked on */
+  readonly ahead?: boolean
+  /** stops reading when it aborts */
+  readonly signal?: AbortSignal
+}
+
 /** Reads storage for one request, in bounded slices, and refuses when it would become too much. */
 export class SampleReader {
   readonly #series: Series
   readonly #most: number
+  readonly #page: number
+  readonly #ahead: boolean
+  readonly #signal: AbortSignal | undefined
   #read = 0
 
-  constructor(series: Series, most = MAX_READ) {
+  constructor(series: Series, { most = MAX_READ, page = PAGE, ahead = false, signal }: ReaderOptions = {}) {
     this.#series = series
     this.#most = most
+    this.#page = page
+    this.#ahead = ahead
+    this.#signal = signal
   }
 
   /** What storage reckons by itself. `until` is included here as well. */
@@ -42,19 +59,30 @@ export class SampleReader {
 
   /** Pooled by time, some at a time. Throws `TOO_LARGE` above the bound. */
   async *slices(span: Span, descending = false): AsyncGenerator<readonly Sample[]> {
-    const { resources, metric } = span
-    let { from, until } = span
-    while (from <= until) {
-      const page = await this.#series.range({ resources, metric, from, until, descending, limit: PAGE })
+    if (span.from > span.until) return
+    for (let reading = this.#readPage(span, descending); ;) {
+      const page = await reading
       const edge = page.at(-1)?.time
+      const isLast = edge === undefined || page.length < this.#page
       // samples of the last time may go on behind a full page: they come with the next
-      const whole = page.length < PAGE ? page : page.filter(({ time }) => time !== edge)
+      const whole = isLast ? page : page.filter(({ time }) => time !== edge)
       this.#count(whole.length)
+      if (isLast) {
+        yield whole
+        return
+      }
+      const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
+      const next = this.#ahead ? this.#readPage(rest, descending) : undefined
+      // who stops reading does not hear that it failed
+      next?.catch(() => undefined)
       yield whole
-      if (edge === undefined || page.length < PAGE) return
-      if (descending) until = edge
-      else from = edge
+      reading = next ?? this.#readPage(rest, descending)
     }
+  }
+
+  async #readPage({ resources, metric, from, until }: Span, descending: boolean): Promise<readonly Sample[]> {
+    this.#signal?.throwIfAborted()
+    return this.#series.range({ resources, metric, from, until, descending, limit: this.#page })
   }
 
   #count(samples: number): void {

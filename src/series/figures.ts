@@ -1,5 +1,5 @@
 /** The figures of a group of samples: count, sums, extremes and deviation. */
-import type { Bucket, SampleValue } from '../../../storage/contract.ts'
+import type { Bucket, SampleValue } from '../storage/contract.ts'
 import { SortedRuns } from './sorted-runs.ts'
 
 /** What is known of a group of samples that is not empty. Numbers are over numeric samples, and null without any. */

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
-import { SampleReader } from '../../../../src/services/broker/series/sample-reader.ts'
-import type { Sample, Storage, Store } from '../../../../src/storage/contract.ts'
-import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { openMemoryBlobs } from '../../../../src/storage/memory/memory-objects.ts'
-import { openSqlite } from '../../../../src/storage/sqlite/open-sqlite.ts'
+import { createSeries } from '../../src/services/broker/series/create-series.ts'
+import { SampleReader } from '../../src/series/sample-reader.ts'
+import type { Sample, Storage, Store } from '../../src/storage/contract.ts'
+import { openMemory } from '../../src/storage/memory/open-memory.ts'
+import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
+import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 
 const RESOURCES = ['a', 'b', 'c']
 const TIMES = 8_000
@@ -49,7 +49,7 @@ describe.each(media)('three resources with a sample at each time, over several p
   it('are refused above the bound, exactly', async () => {
     const readAll = async (most: number): Promise<number> => {
       let count = 0
-      for await (const samples of new SampleReader(store.series, most).slices(SPAN)) count += samples.length
+      for await (const samples of new SampleReader(store.series, { most }).slices(SPAN)) count += samples.length
       return count
     }
     expect(await readAll(24_000)).toBe(24_000)

@@ -1,5 +1,4 @@
 /** Which rule fired at which message, as a number: a sum over all firings that no other set of them gives by chance. */
-import type { Clock } from '../events.ts'
 
 /** What a rule adds to the sum, times the stamp of the message. Positive, and small for V8. */
 export function weightOf(rule: number): number {
@@ -17,9 +16,10 @@ export class Firings {
   count = 0
   /** 32 bits */
   sum = 0
-  readonly #at: Pick<Clock, 'stamp'>
+  readonly #at: { readonly stamp: number }
 
-  constructor(at: Pick<Clock, 'stamp'>) {
+  /** `at`: the message at hand, for whoever fires */
+  constructor(at: { readonly stamp: number }) {
     this.#at = at
   }
 

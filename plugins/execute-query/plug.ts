@@ -1,0 +1,124 @@
+/** A sensor that carries out a time series query, and tells where its value lies between thresholds. */
+import {
+  AppError,
+  definePlug,
+  type Plug,
+  problemsOfIssues,
+  type QueryPort,
+  requireService,
+  resourceOf,
+} from '../../src/plug.ts'
+
+type Answer = Awaited<ReturnType<QueryPort['execute']>>
+
+/** A sensor that reads a cell or a column of a time series query. */
+export function executeQueryPlug(queries?: QueryPort): Plug {
+  return definePlug({
+    name: 'executeQuery',
+    version: '1.0.0',
+    kind: 'sensor',
+    description:
+      'A cell or a column of a time series query, as of the time of the task. With thresholds: Below, In Range or Above; without: Collected. Not Collected when there is no value. It fails when the query is refused.',
+    category: 'Data',
+    parameters: [],
+    states: ['Collected', 'Not Collected', 'Below', 'In Range', 'Above'],
+    input: {
+      name: { type: 'string', description: 'name of a stored query', example: 'boiler-means' },
+      query: {
+        type: 'object',
+        description: 'the query itself, in the place of a stored one',
+        example: { resource: 'boiler-1', metric: 'temperature', aggregation: 'mean', freq: 'PT1H', periods: 24 },
+      },
+      resource: {
+        type: 'string',
+        format: { type: 'resource' },
+        description:
+          'whose series, in the place of the resource of the query; that of the node or task when neither names one',
+        example: 'boiler-1',
+      },
+      column: {
+        type: 'string',
+        description: 'a number from 0, a metric, or resource/metric/aggregation; the first column when left out',
+        example: 'temperature',
+      },
+      cell: {
+        type: 'string',
+        defaultValue: 'last',
+        format: { type: 'enum', values: ['last', 'first'] },
+        description: 'which value of the column counts: the last one that is there, or the first',
+        example: 'last',
+      },
+      output: {
+        type: 'string',
+        defaultValue: 'cell',
+        format: { type: 'enum', values: ['cell', 'column'] },
+        description: 'column: the raw data has all values of the column too',
+        example: 'column',
+      },
+      low: { type: 'double', description: 'a number below it is Below', example: 20 },
+      high: { type: 'double', description: 'a number above it is Above', example: 90 },
+    },
+    output: {
+      value: { type: 'any', description: 'the value that counts; absent when there is none' },
+      timestamp: { type: 'double', description: 'its time, in epoch milliseconds' },
+      column: { type: 'object', description: 'resource, metric and aggregation of the column' },
+      values: { type: 'array', description: 'rows of time and value; with output column' },
+      messages: { type: 'array', description: 'what the query service had to say' },
+    },
+    check({ query, low, high }) {
+      if (low !== undefined && high !== undefined && low > high) {
+        return [{ property: 'low', message: `low is ${low}, and high is ${high}`, suggestion: 'exchange them' }]
+      }
+      return query !== undefined && queries?.check ? problemsOfIssues(queries.check(query), 'query') : []
+    },
+    async execute(context) {
+      const { properties, now, node, task } = context
+      const { name, query, resource, column, cell, output, low, high } = properties
+      const taskResource = node.RESOURCE ?? task.RESOURCE ?? ''
+      const port = requireService(queries, 'queries')
+      const source = query === undefined ? { stored: name ?? '' } : { query }
+      if (query === undefined && name === undefined) {
+        throw new AppError('PLUG_FAILED', 'give the name of a stored query, or a query')
+      }
+      const answer = await port.execute(source, {
+        now,
+        ...(resource !== undefined && { resource: resourceOf(context) }),
+        ...(taskResource !== '' && { taskResource }),
+      })
+      const place = placeOf(answer, column)
+      const values = answer.rows.map((row): readonly [number, unknown] => [row[0], row[place + 1]])
+      const known = values.filter(([, value]) => value !== null && value !== undefined)
+      const [timestamp, value] = (cell === 'first' ? known[0] : known.at(-1)) ?? []
+      const rawData = {
+        ...(value !== undefined && { value, timestamp }),
+        ...(answer.columns[place] && { column: answer.columns[place] }),
+        ...(output === 'column' && { values }),
+        ...(answer.messages.length > 0 && { messages: answer.messages }),
+      }
+      return { state: stateOf(value, low, high), rawData }
+    },
+  })
+}
+
+function stateOf(
+  value: unknown,
+  low: number | undefined,
+  high: number | undefined,
+): 'Collected' | 'Not Collected' | 'Below' | 'In Range' | 'Above' {
+  if (value === undefined) return 'Not Collected'
+  if (typeof value !== 'number' || (low === undefined && high === undefined)) return 'Collected'
+  if (low !== undefined && value < low) return 'Below'
+  return high !== undefined && value > high ? 'Above' : 'In Range'
+}
+
+/** Throws `PLUG_FAILED` for a column that is not there. */
+function placeOf({ columns }: Answer, wanted: string | undefined): number {
+  if (wanted === undefined) return 0
+  const text = wanted.trim()
+  const place = /^\d{1,6}$/.test(text)
+    ? Number(text)
+    : columns.findIndex((head) => head['metric'] === text || Object.values(head).join('/') === text)
+  if (place >= 0 && place < columns.length) return place
+  const known = columns.map((head) => Object.values(head).join('/')).slice(0, 10)
+  throw new AppError('PLUG_FAILED', `the query has no column "${text}"; it has ${known.join(', ')}`)
+}

@@ -1,0 +1,88 @@
+/** Conditions that only compare and calculate, as source text: what a programmer would write for them. */
+import { parseExpressionAt, type Expression } from 'acorn'
+
+export interface ConditionSource {
+  /** with `$<i>` where the i-th parameter stands */
+  readonly source: string
+  readonly parameters: readonly string[]
+}
+
+/** Undefined for what calls functions, reads anything but the message, or is no JSON Logic or expression of that kind. */
+export function conditionSource(condition: unknown): ConditionSource | undefined {
+  const parameters: string[] = []
+  const place = (name: string): string => {
+    const known = parameters.indexOf(name)
+    return `$${known === -1 ? parameters.push(name) - 1 : known}`
+  }
+  const source = typeof condition === 'string' ? ofText(condition, place) : ofLogic(condition, place)
+  return source === undefined ? undefined : { source, parameters }
+}
+
+type Place = (name: string) => string
+type Written = string | undefined
+
+const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', '+', '-', '*', '/', '%'])
+const LOGICAL: ReadonlyMap<string, string> = new Map([
+  ['and', '&&'],
+  ['or', '||'],
+])
+
+function ofLogic(logic: unknown, place: Place): Written {
+  if (typeof logic !== 'object' || logic === null) return constant(logic)
+  const [entry, ...more] = Object.entries(logic as Readonly<Record<string, unknown>>)
+  if (Array.isArray(logic) || entry === undefined || more.length > 0) return undefined
+  const [name, given] = entry
+  const operands: readonly unknown[] = Array.isArray(given) ? given : [given]
+  if (name === 'var') return typeof given === 'string' && /^\w+$/.test(given) ? place(given) : undefined
+  const written = operands.map((operand) => ofLogic(operand, place))
+  if (written.includes(undefined)) return undefined
+  if (name === '!' && written.length === 1) return `!(${written[0]})`
+  const logical = LOGICAL.get(name)
+  if (logical !== undefined) return `(${written.join(` ${logical} `)})`
+  if ((name === '<' || name === '<=') && written.length === 3) {
+    const [low, middle, high] = written
+    return `(${low} ${name} ${middle} && ${middle} ${name} ${high})`
+  }
+  return INFIX.has(name) && written.length === 2 ? `(${written.join(` ${name} `)})` : undefined
+}
+
+function ofText(text: string, place: Place): Written {
+  try {
+    const tree = parseExpressionAt(text, 0, { ecmaVersion: 2022 })
+    return text.slice(tree.end).trim() === '' ? ofTree(tree, place) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function ofTree(tree: Expression, place: Place): Written {
+  switch (tree.type) {
+    case 'Literal':
+      return constant(tree.value)
+    case 'Identifier':
+      return /^\w+$/.test(tree.name) && tree.name !== 'now' && tree.name !== 'undefined' ? place(tree.name) : undefined
+    case 'ParenthesizedExpression':
+      return ofTree(tree.expression, place)
+    case 'UnaryExpression': {
+      const operand = ofTree(tree.argument, place)
+      return operand !== undefined && (tree.operator === '!' || tree.operator === '-')
+        ? `${tree.operator}(${operand})`
+        : undefined
+    }
+    case 'BinaryExpression':
+    case 'LogicalExpression': {
+      if (tree.left.type === 'PrivateIdentifier') return undefined
+      const isKnown = INFIX.has(tree.operator) || tree.operator === '&&' || tree.operator === '||'
+      const left = ofTree(tree.left, place)
+      const right = ofTree(tree.right, place)
+      return isKnown && left !== undefined && right !== undefined ? `(${left} ${tree.operator} ${right})` : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function constant(value: unknown): Written {
+  const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+  return isPlain ? JSON.stringify(value) : undefined
+}

@@ -1,0 +1,7 @@
+/** The entry `reflexarc/bench`: measures a rule over messages, and holds it against an earlier run. Node alone. */
+export { benchRule, type Against, type BenchRuleOptions } from './bench-rule.ts'
+export type { Baseline } from './compare-lines.ts'
+export { benchReport, latencyPlot, type Layout } from './report.ts'
+export type { LatencySample, Listen, RateSample } from './request.ts'
+export type { BenchComparison, BenchLine, BenchResult, LineName } from './result.ts'
+export type { Comparison, Estimate, Verdict } from './statistics.ts'

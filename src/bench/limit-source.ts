@@ -1,0 +1,362 @@
+/**
+ * The loop that a programmer would write for one rule and just these messages, as source text: comparisons, a boolean
+ * expression for each gate, an `if` for each trigger, and memory for edges and cool-downs alone. It is made from the rule,
+ * so that nobody tunes what the engine is measured against. What it cannot say is a reason in words.
+ *
+ * LIMIT-1 where values of messages may be missing it keeps the last one of the task, as sensors keep their states; where
+ *   they are always there it has no code for that
+ * LIMIT-2 a trigger by states of a gate is written only when the gate is in them no sooner than its last sensor has
+ *   answered: otherwise the rule fires again with each further sensor
+ */
+import {
+  ANY,
+  FALSE,
+  TRUE,
+  UNKNOWN,
+  type GateNode,
+  type Graph,
+  type ObservableNode,
+  type SensorNode,
+  type TriggerEdge,
+} from '../core/graph/graph.ts'
+import { decide } from '../core/graph/relations.ts'
+import type { RuleProperties } from '../core/graph/rule-properties.ts'
+import type { SharedSettings } from '../core/rule/settings.ts'
+import { conditionSource } from './condition-source.ts'
+import type { MessageFacts } from './message-facts.ts'
+
+/** One rule as code. `own` is its record, `act(slot)` its actuators, `now()` the time. */
+export interface LimitSource {
+  /** reads the values of `message`; `at` keeps those that later messages may miss */
+  readonly read: string
+  /** what follows, with numbers of the rule as `own.c0`, `own.c1` ... */
+  readonly follow: string
+  /** those numbers */
+  readonly constants: readonly number[]
+  /** fields of `own` beside them, with their first values */
+  readonly memory: readonly (readonly [name: string, first: number])[]
+  /** fields of `at` */
+  readonly kept: readonly string[]
+  /** a rule without memory that fires when all of these hold; the first compares upwards with a number of the rule */
+  readonly conjunction: readonly string[] | undefined
+}
+
+export interface NoLimit {
+  readonly reason: string
+}
+
+/** Settings that decide what a message does. */
+export type LimitSettings = Pick<SharedSettings, 'type' | 'resetObservations' | 'gatesNeedFullObservation'>
+
+export function limitSource(rule: LimitRule, facts: MessageFacts): LimitSource | NoLimit {
+  try {
+    return new LimitWriter(rule, facts).write()
+  } catch (error) {
+    if (error instanceof Refused) return { reason: error.message }
+    throw error
+  }
+}
+
+/** A rule that is ready to start, as far as its limit needs it. */
+export interface LimitRule {
+  readonly graph: Graph
+  readonly properties: RuleProperties
+  readonly settings: LimitSettings
+}
+
+class Refused extends Error {}
+
+const MAX_COMBINATIONS = 4096
+
+/** What is known of a node's state: conditions for being in some of its states, and for being known not to be. */
+interface Written {
+  isIn(states: readonly number[]): string
+  isNotIn(states: readonly number[]): string
+  /** whether it is known at every message */
+  readonly isKnown: boolean
+}
+
+class LimitWriter {
+  readonly #graph: Graph
+  readonly #properties: RuleProperties
+  readonly #settings: LimitSettings
+  readonly #facts: MessageFacts
+  readonly #parameters: string[] = []
+  readonly #constants: number[] = []
+  readonly #memory: (readonly [string, number])[] = []
+  readonly #written = new Map<ObservableNode, Written>()
+  /** by sensor: the parameters that make it run */
+  readonly #reads = new Map<SensorNode, readonly string[]>()
+
+  constructor({ graph, properties, settings }: LimitRule, facts: MessageFacts) {
+    this.#graph = graph
+    this.#properties = properties
+    this.#settings = settings
+    this.#facts = facts
+  }
+
+  write(): LimitSource {
+    const { sensors, gates, triggers, actuators, resources } = this.#graph
+    this.#check(resources.length)
+    for (const sensor of sensors) this.#written.set(sensor, this.#sensor(sensor))
+    const lines: string[] = []
+    for (const gate of gates) this.#written.set(gate, this.#gate(gate, lines))
+    const coolDowns = new Set(triggers.filter(({ policyMs }) => policyMs > 0).map(({ destination }) => destination))
+    for (const { slot } of actuators.filter((one) => coolDowns.has(one))) this.#memory.push([`f${slot}`, -Infinity])
+    const firing = triggers.map((trigger) => this.#trigger(trigger, coolDowns.has(trigger.destination)))
+    const isStateless = this.#memory.length === 0 && triggers.length === 1
+    return {
+      read: this.#parameters.map((name, i) => this.#read(name, i)).join('\n'),
+      follow: [...lines, ...firing].join('\n'),
+      constants: this.#constants,
+      memory: this.#memory,
+      kept: this.#parameters.flatMap((name, i) => (this.#facts.of(name).always ? [] : [`v${i}`])),
+      conjunction: isStateless ? this.#conjunction(triggers[0] as TriggerEdge) : undefined,
+    }
+  }
+
+  #check(resources: number): void {
+    const { type, resetObservations } = this.#settings
+    if (type !== 'reactive') throw new Refused(`a task of type ${type} has a clock of its own`)
+    if (!resetObservations) throw new Refused('observations are not reset by messages')
+    if (resources > 1) throw new Refused('its nodes are about several resources')
+    for (const { label, destination } of this.#graph.triggers.map((one) => ({
+      label: one.source.label,
+      destination: one.destination,
+    }))) {
+      if (destination.kind === 'sensor') throw new Refused(`${label} runs the sensor ${destination.label}`)
+    }
+  }
+
+  #read(name: string, i: number): string {
+    const { always, kind } = this.#facts.of(name)
+    const value = `message[${JSON.stringify(name)}]`
+    const lines = [`let v${i} = ${value}`]
+    if (kind === 'holes') lines.push(`if (v${i} === null) v${i} = NaN`)
+    if (!always) lines.push(`if (v${i} === undefined) v${i} = at.v${i}`, `else at.v${i} = v${i}`)
+    return lines.join('\n')
+  }
+
+  #place(name: string): string {
+    const known = this.#parameters.indexOf(name)
+    return `v${known === -1 ? this.#parameters.push(name) - 1 : known}`
+  }
+
+  #sensor(sensor: SensorNode): Written {
+    const { label, call, evictionTime, pollingPeriod, schedule, channel, onData } = sensor
+    const isPlain = call.needs === undefined && call.loop === undefined && call.pauseMs === undefined
+    if (
+      !onData ||
+      channel !== undefined ||
+      !isPlain ||
+      (pollingPeriod ?? schedule) !== undefined ||
+      Number.isFinite(evictionTime)
+    ) {
+      throw new Refused(`the sensor ${label} does more than to look at each message`)
+    }
+    const { constant } = this.#properties.peek(call)
+    const steps = constant && call.plug.steps?.(constant)
+    if (steps !== undefined) return this.#steps(sensor, steps)
+    const { plug } = call
+    const condition = plug.name === 'condition' ? conditionSource(constant?.['condition']) : undefined
+    if (condition === undefined)
+      throw new Refused(`the sensor ${label} is a ${plug.name}, which is more than a comparison`)
+    return this.#condition(sensor, condition.source, condition.parameters)
+  }
+
+  #steps(
+    sensor: SensorNode,
+    { parameter, cuts, states }: { parameter: string; cuts: readonly number[]; states: readonly string[] },
+  ): Written {
+    const { always, kind } = this.#facts.of(parameter)
+    if (kind === 'other') throw new Refused(`${parameter}, which ${sensor.label} compares, is not always a number`)
+    this.#reads.set(sensor, [parameter])
+    const value = this.#place(parameter)
+    const first = this.#constants.length
+    this.#constants.push(...cuts)
+    const place = (cut: number) => `own.c${first + cut}`
+    const ranges = (isWanted: (state: number) => boolean) =>
+      rangesSource(
+        value,
+        states.map((state) => isWanted(sensor.states.indexOf(state))),
+        place,
+      )
+    return {
+      isKnown: always && kind !== 'holes',
+      isIn: (wanted) => ranges((state) => wanted.includes(state)),
+      isNotIn: (wanted) => ranges((state) => !wanted.includes(state)),
+    }
+  }
+
+  #condition(sensor: SensorNode, source: string, parameters: readonly string[]): Written {
+    if (parameters.length === 0) throw new Refused(`the condition of ${sensor.label} reads nothing of the message`)
+    const facts = parameters.map((name) => this.#facts.of(name))
+    if (facts.some(({ kind }) => kind === 'holes')) throw new Refused(`${sensor.label} reads values that may be null`)
+    this.#reads.set(sensor, parameters)
+    const isKnown = facts.every(({ always }) => always)
+    const code = source.replaceAll(/\$(\d+)/g, (_, i: string) => this.#place(parameters[Number(i)] ?? ''))
+    const known = parameters
+      .filter((_, i) => facts[i]?.always === false)
+      .map((name) => `${this.#place(name)} !== undefined`)
+    const holds = (states: readonly number[]) => {
+      const [yes, no] = ['True', 'False'].map((state) => states.includes(sensor.states.indexOf(state)))
+      if (yes === no) return yes === true ? known.join(' && ') || 'true' : 'false'
+      return [...known, yes === true ? code : `!${code}`].join(' && ')
+    }
+    const others = (states: readonly number[]) => sensor.states.map((_, i) => i).filter((i) => !states.includes(i))
+    return { isKnown, isIn: holds, isNotIn: (states) => holds(others(states)) }
+  }
+
+  #gate(gate: GateNode, lines: string[]): Written {
+    const { type, parents, slot } = gate
+    const inputs = gate.inputs.map((input, i) => ({
+      node: this.#of(parents[i] as ObservableNode),
+      wanted: [input.wanted],
+    }))
+    const isKnown = parents.every((parent) => this.#of(parent).isKnown)
+    if (!isKnown && this.#settings.gatesNeedFullObservation)
+      throw new Refused(`${gate.label} waits for all its parents`)
+    if (!isKnown && type === 'GENERAL') throw new Refused(`${gate.label} is a table over values that may be missing`)
+    const all = inputs.map(({ node, wanted }) => brackets(node.isIn(wanted))).join(' && ')
+    const any = inputs.map(({ node, wanted }) => brackets(node.isIn(wanted))).join(' || ')
+    const notAll = () => inputs.map(({ node, wanted }) => brackets(node.isNotIn(wanted))).join(' || ')
+    const none = () => inputs.map(({ node, wanted }) => brackets(node.isNotIn(wanted))).join(' && ')
+    const name = `g${slot}`
+    const table: Readonly<Record<GateNode['type'], readonly [yes: string, no: () => string]>> = {
+      AND: [all, notAll],
+      OR: [any, none],
+      NAND: [notAll(), () => all],
+      GENERAL: [this.#rows(gate), () => `!${name}`],
+    }
+    const [yes, no] = table[type]
+    lines.push(`const ${name} = ${yes}`)
+    const unholds = isKnown ? `!${name}` : no()
+    const holds = (states: readonly number[]) => {
+      const parts = [...(states.includes(TRUE) ? [name] : []), ...(states.includes(FALSE) ? [unholds] : [])]
+      return parts.length === 0 ? 'false' : parts.map(brackets).join(' || ')
+    }
+    return {
+      isKnown,
+      isIn: holds,
+      isNotIn: (states) => holds([TRUE, FALSE].filter((state) => !states.includes(state))),
+    }
+  }
+
+  #rows({ rows, parents }: GateNode): string {
+    const row = (wanted: readonly number[]) =>
+      parents.map((parent, i) => brackets(this.#of(parent).isIn([wanted[i] ?? UNKNOWN]))).join(' && ')
+    return rows.length === 0 ? 'false' : rows.map((one) => brackets(row(one))).join(' || ')
+  }
+
+  #of(node: ObservableNode): Written {
+    return this.#written.get(node) as Written // parents stand before children
+  }
+
+  #trigger(trigger: TriggerEdge, cools: boolean): string {
+    const { source, states, change, destination, policyMs } = trigger
+    const node = this.#of(source)
+    const fire = cools
+      ? `if (now() >= own.f${destination.slot} + ${policyMs}) { own.f${destination.slot} = now(); act(own, ${destination.slot}) }`
+      : `act(own, ${destination.slot})`
+    if (states === undefined && change === undefined) {
+      if (source.kind === 'gate') throw new Refused(`${source.label} fires whenever it is decided`)
+      return this.#when(this.#ran([source]), node.isKnown ? undefined : node.isIn(source.states.map((_, i) => i)), fire)
+    }
+    const lines: string[] = []
+    if (states !== undefined) lines.push(this.#byState(trigger, states, fire))
+    if (change !== undefined) {
+      if (states !== undefined) throw new Refused(`a trigger of ${source.label} has both states and a change`)
+      lines.push(this.#byChange(source, change, fire))
+    }
+    return lines.join('\n')
+  }
+
+  #byState({ source, behind }: TriggerEdge, states: readonly boolean[], fire: string): string {
+    const wanted = states.flatMap((isWanted, i) => (isWanted ? [i] : []))
+    if (source.kind === 'gate' && isEarly(source, wanted, this.#graph, this.#settings.gatesNeedFullObservation)) {
+      throw new Refused(`${source.label} fires again with each sensor that answers after it is decided`)
+    }
+    const ran = this.#ran(behind.filter((node) => node.kind === 'sensor'))
+    return this.#when(ran, this.#of(source).isIn(wanted), fire)
+  }
+
+  #byChange(source: ObservableNode, { from, to }: { from: number; to: number }, fire: string): string {
+    if (from === ANY) throw new Refused(`a trigger of ${source.label} waits for a change from any state`)
+    const name = `own.m${this.#memory.length}`
+    this.#memory.push([`m${this.#memory.length}`, 0])
+    const node = this.#of(source)
+    const target = to === ANY ? source.states.map((_, i) => i).filter((i) => i !== from) : [to]
+    const others = source.states.map((_, i) => i).filter((i) => i !== from && !target.includes(i))
+    return [
+      `if (${node.isIn([from])}) ${name} = 1`,
+      `else if (${name} === 1 && (${node.isIn(target)})) { ${name} = 0; ${fire} }`,
+      ...(others.length === 0 ? [] : [`else if (${node.isIn(others)}) ${name} = 0`]),
+    ].join('\n')
+  }
+
+  /** A condition for that one of the sensors runs; undefined when each message runs one. */
+  #ran(sensors: readonly SensorNode[]): string | undefined {
+    const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
+    if (this.#facts.hasOneOf(names)) return undefined
+    return names.map((name) => `message[${JSON.stringify(name)}] !== undefined`).join(' || ')
+  }
+
+  #when(ran: string | undefined, holds: string | undefined, fire: string): string {
+    const conditions = [ran, holds].filter((one) => one !== undefined).map(brackets)
+    return conditions.length === 0 ? fire : `if (${conditions.join(' && ')}) { ${fire} }`
+  }
+
+  /** Of a trigger that waits for an AND of comparisons: they by themselves, the one to sort by first. */
+  #conjunction({ source, states, behind }: TriggerEdge): readonly string[] | undefined {
+    const isPlain = source.kind === 'gate' && source.type === 'AND' && states?.[TRUE] === true && states[FALSE] !== true
+    if (!isPlain || this.#ran(behind.filter((node) => node.kind === 'sensor')) !== undefined) return undefined
+    if (source.parents.some(({ kind }) => kind === 'gate')) return undefined
+    const parts = source.inputs.map(({ wanted }, i) => this.#of(source.parents[i] as ObservableNode).isIn([wanted]))
+    const first = parts.findIndex((part) => /^v\d+ > own\.c\d+$/.test(part))
+    return first === -1 ? undefined : [parts[first] as string, ...parts.filter((_, i) => i !== first)]
+  }
+}
+
+/** Whether a gate can be in one of the states while one of the sensors behind it is not known. */
+function isEarly(gate: GateNode, wanted: readonly number[], graph: Graph, needsAll: boolean): boolean {
+  const sensors = graph.sensors.filter((sensor) => sensor.gates.includes(gate))
+  const combinations = sensors.reduce((product, { states }) => product * (states.length + 1), 1)
+  if (combinations > MAX_COMBINATIONS) return true
+  const states = [...graph.sensors, ...graph.gates].map(() => ({ state: UNKNOWN }))
+  for (let i = 0; i < combinations; i++) {
+    let rest = i
+    let unknown = 0
+    for (const sensor of sensors) {
+      const state = (rest % (sensor.states.length + 1)) - 1
+      rest = Math.floor(rest / (sensor.states.length + 1))
+      states[sensor.index] = { state }
+      if (state === UNKNOWN) unknown++
+    }
+    if (unknown === 0) continue
+    for (const one of graph.gates) states[one.index] = { state: decide(one, states, needsAll) }
+    if (wanted.includes(states[gate.index]?.state ?? UNKNOWN)) return true
+  }
+  return false
+}
+
+/** `isWanted` by range, as `Steps.states`: below the first cut, at it, between it and the next, and so on. Never true of NaN. */
+function rangesSource(value: string, isWanted: readonly boolean[], cut: (place: number) => string): string {
+  const last = isWanted.length - 1
+  const parts: string[] = []
+  for (let from = 0; from <= last; from++) {
+    if (isWanted[from] !== true) continue
+    let to = from
+    while (isWanted[to + 1] === true) to++
+    const isPoint = from === to && from % 2 === 1
+    const low = from === 0 ? [] : [`${value} ${from % 2 === 1 ? '>=' : '>'} ${cut((from - 1) >> 1)}`]
+    const high = to === last ? [] : [`${value} ${to % 2 === 1 ? '<=' : '<'} ${cut(to >> 1)}`]
+    const bounds = isPoint ? [`${value} === ${cut((from - 1) >> 1)}`] : [...low, ...high]
+    parts.push(bounds.length === 0 ? `${value} === ${value}` : bounds.join(' && '))
+    from = to
+  }
+  return parts.length === 0 ? 'false' : parts.length === 1 ? (parts[0] as string) : parts.map(brackets).join(' || ')
+}
+
+function brackets(source: string): string {
+  return /^[\w.!]+$/.test(source) || (/^[^&|()]+$/.test(source) && !source.includes('?')) ? source : `(${source})`
+}

@@ -1,0 +1,206 @@
+/** Measures of one process: messages a second of CPU time, what the collector has to do, and how late messages are at a rate. */
+import { createHistogram, PerformanceObserver } from 'node:perf_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Cursor, Feed } from './feed.ts'
+import type { LatencySample, RateSample } from './request.ts'
+import type { Driven } from './subject.ts'
+
+/** ms of CPU time before anything counts */
+const WARM_UP_MS = 300
+/** calls of plugs that may be open before the next message waits for them, well below what a task lets wait */
+const MAX_OPEN = 256
+/** ms after which the loop gets a turn while messages are waited for */
+const TURN_MS = 5
+
+/** Takes messages one after the other from where it stands. */
+export class Driver {
+  taken = 0
+  // Stretches grow until one takes 10 ms, so that reading the CPU time costs nothing beside it.
+  #stretch = 1
+  readonly #driven: Driven
+  readonly #cursor: Cursor
+
+  constructor(driven: Driven, feed: Feed) {
+    this.#driven = driven
+    this.#cursor = feed.cursor()
+  }
+
+  /** The next message. */
+  take(): void {
+    const cursor = this.#cursor
+    this.#driven.take(cursor.message, cursor.time)
+    cursor.next()
+    this.taken++
+  }
+
+  async run(count: number): Promise<void> {
+    const driven = this.#driven
+    const until = this.taken + count
+    while (this.taken < until) {
+      while (this.taken < until && driven.open < MAX_OPEN) this.take()
+      if (driven.open > 0) await driven.settled()
+    }
+  }
+
+  /** Until so many ms of CPU time, or twice as many by the clock, are over. */
+  async spend(budgetMs: number): Promise<Pick<RateSample, 'messages' | 'cpuMs' | 'otherCpuMs' | 'wallMs'>> {
+    const first = this.taken
+    const begun = performance.now()
+    const cpu = threadMs()
+    const all = processMs()
+    let cpuMs = 0
+    let wallMs = 0
+    while (cpuMs < budgetMs && wallMs < 2 * budgetMs) {
+      const before = wallMs
+      await this.run(this.#stretch)
+      cpuMs = threadMs() - cpu
+      wallMs = performance.now() - begun
+      if (wallMs - before < 10) this.#stretch *= 2
+    }
+    return { messages: this.taken - first, cpuMs, otherCpuMs: Math.max(0, processMs() - all - cpuMs), wallMs }
+  }
+
+  warmUp(measureMs: number): Promise<unknown> {
+    return this.spend(Math.min(WARM_UP_MS, measureMs))
+  }
+}
+
+export async function measureRate(driven: Driven, feed: Feed, measureMs: number): Promise<RateSample> {
+  const driver = new Driver(driven, feed)
+  await driver.warmUp(measureMs)
+  const before = driven.ways()
+  const heardBefore = driven.heard
+  const collector = new CollectorWatch()
+  const spent = await driver.spend(measureMs)
+  const collected = await collector.end()
+  const after = driven.ways()
+  return {
+    ...spent,
+    ...collected,
+    bytes: await bytesPerMessage(driver),
+    heard: driven.heard - heardBefore,
+    ...(before !== undefined && after !== undefined && { ways: waysBetween(before, after) }),
+  }
+}
+
+type Ways = NonNullable<RateSample['ways']>
+
+function waysBetween(before: Ways, after: Ways): Ways {
+  const reasons = Object.keys(after.why) as (keyof Ways['why'])[]
+  return {
+    vectorized: after.vectorized - before.vectorized,
+    rows: after.rows - before.rows,
+    plain: after.plain - before.plain,
+    why: Object.fromEntries(reasons.map((reason) => [reason, after.why[reason] - before.why[reason]])) as Ways['why'],
+  }
+}
+
+/** What the collector did from here on. */
+class CollectorWatch {
+  #collections = 0
+  #ms = 0
+  readonly #from = performance.now()
+  #until = Number.POSITIVE_INFINITY
+  readonly #observer = new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries()) {
+      if (startTime < this.#from || startTime > this.#until) continue
+      this.#collections++
+      this.#ms += duration
+    }
+  })
+
+  constructor() {
+    this.#observer.observe({ entryTypes: ['gc'] })
+  }
+
+  /** Entries come a turn later. */
+  async end(): Promise<{ collections: number; collectionMs: number }> {
+    this.#until = performance.now()
+    await nextTurn()
+    await nextTurn()
+    this.#observer.disconnect()
+    return { collections: this.#collections, collectionMs: this.#ms }
+  }
+}
+
+const STRETCHES = 9
+const MAX_MESSAGES = 65_536
+/** bytes of a stretch that are well above what reading the heap takes, and well below what starts a collection */
+const ENOUGH_BYTES = 200_000
+
+/** Heap that messages take, in stretches so short that hardly any has a collection in it. NaN without `--expose-gc`. */
+async function bytesPerMessage(driver: Driver): Promise<number> {
+  const collect = globalThis.gc
+  if (collect === undefined) return Number.NaN
+  const grown = async (count: number): Promise<number> => {
+    const before = process.memoryUsage().heapUsed
+    await driver.run(count)
+    return process.memoryUsage().heapUsed - before
+  }
+  collect()
+  let count = 64
+  while (count < MAX_MESSAGES && (await grown(count)) < ENOUGH_BYTES) count *= 2
+  const stretches: number[] = []
+  for (let i = 0; i < STRETCHES; i++) {
+    collect()
+    stretches.push((await grown(count)) / count)
+  }
+  stretches.sort((a, b) => a - b)
+  return Math.max(0, stretches[(STRETCHES - 1) / 2] ?? 0)
+}
+
+/**
+ * Messages at a fixed rate, due whether or not the one before is done: who is late makes those behind it late, and that
+ * counts. It waits without sleeping, since a timer would be late by more than most rules take.
+ */
+export async function measureLatency(
+  driven: Driven,
+  feed: Feed,
+  rate: number,
+  measureMs: number,
+): Promise<LatencySample> {
+  const driver = new Driver(driven, feed)
+  await driver.warmUp(measureMs)
+  const histogram = createHistogram({ figures: 3 })
+  const total = Math.max(1, Math.round((rate * measureMs) / 1000))
+  const apart = 1000 / rate
+  let taken = 0
+  let turn = performance.now()
+  const begun = turn
+  while (taken < total) {
+    const now = performance.now()
+    const due = Math.min(total, Math.floor((now - begun) / apart) + 1)
+    while (taken < due) {
+      driver.take()
+      if (driven.open >= MAX_OPEN) await driven.settled()
+      const late = performance.now() - begun - taken * apart
+      histogram.record(Math.max(1, Math.round(late * 1e6)))
+      taken++
+    }
+    if (now - turn < TURN_MS) continue
+    await nextTurn()
+    turn = performance.now()
+  }
+  await driven.settled()
+  const micros = (percentile: number) => histogram.percentile(percentile) / 1000
+  return {
+    rate,
+    messages: total,
+    p50: micros(50),
+    p90: micros(90),
+    p99: micros(99),
+    p999: micros(99.9),
+    max: histogram.max / 1000,
+  }
+}
+
+/** CPU time of this thread, ms; before Node 23.9, which does not know it, that of the process. */
+function threadMs(): number {
+  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)()
+  return (user + system) / 1000
+}
+
+function processMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}

@@ -1,0 +1,185 @@
+/** The result of a bench for people: a table and some lines, as text or as Markdown. */
+import { digits, rate } from './figures.ts'
+import type { RateSample } from './request.ts'
+import type { BenchComparison, BenchLine, BenchResult, LineName } from './result.ts'
+import { FEWEST_ROUNDS, type Comparison, type Estimate } from './statistics.ts'
+import { plotSvg } from './svg-plot.ts'
+
+const TITLES: Readonly<Record<LineName, string>> = {
+  limit: 'a loop made of the rule, the limit',
+  none: 'nobody listens',
+  fired: 'a subscriber counts what fires',
+  all: 'a subscriber counts all events',
+  why: 'a subscriber reads the why of what fires',
+}
+
+const HEAD = ['', 'messages/s', '95 %', 'of the limit', '95 %', 'bytes', 'collections', 'other threads']
+
+export type Layout = 'text' | 'markdown'
+
+export function benchReport(result: BenchResult, layout: Layout): string {
+  const { lines, comparison } = result
+  const table = layout === 'text' ? textTable : markdownTable
+  return [
+    ...headOf(result),
+    '',
+    ...table([HEAD, ...lines.map(rowOf)]),
+    '',
+    ...notesOf(result).map((note) => (layout === 'markdown' ? `- ${note}` : note)),
+    ...(comparison === undefined ? [] : ['', ...comparisonOf(comparison, table)]),
+    '',
+  ].join('\n')
+}
+
+/** Lateness as a curve: one message in so many is later than that. */
+export function latencyPlot({ rule, latency }: BenchResult): string {
+  const points = [
+    { x: 2, y: latency.p50 },
+    { x: 10, y: latency.p90 },
+    { x: 100, y: latency.p99 },
+    { x: 1000, y: latency.p999 },
+  ].map(({ x, y }) => ({ x, y: Math.max(y, 0.001) }))
+  return plotSvg({
+    title: `${rule}: from when a message was due until it was done`,
+    x: 'one message in so many is later',
+    y: 'microseconds',
+    series: [{ title: `${rate(latency.rate)} messages/s`, points, dashed: false }],
+  })
+}
+
+function headOf({
+  rule,
+  messages,
+  lookedAt,
+  copies,
+  rounds,
+  firings,
+  unheard,
+  origin,
+}: BenchResult): readonly string[] {
+  const { node, machine, date } = origin
+  const tasks = copies === 1 ? 'one task' : `${copies.toLocaleString('en')} tasks`
+  const lost = unheard === 0 ? '' : `, ${unheard.toLocaleString('en')} of them about nothing of the rule`
+  const fired = `${firings.toLocaleString('en')} ${firings === 1 ? 'firing' : 'firings'} in the first ${lookedAt.toLocaleString('en')}`
+  return [
+    `${rule}, ${messages.toLocaleString('en')} messages${lost}, ${tasks}; ${fired}`,
+    `Node ${node}, ${machine.cores} cores of ${machine.cpu}, ${date}; ${rounds} rounds of fresh processes, CPU time of the main thread`,
+  ]
+}
+
+function rowOf({ name, samples, rate: perSecond, ofLimit }: BenchLine): readonly string[] {
+  const total = (of: (sample: RateSample) => number) => samples.reduce((sum, sample) => sum + of(sample), 0)
+  const messages = total((sample) => sample.messages)
+  const bytes = total((sample) => sample.bytes) / samples.length
+  const collections = (total((sample) => sample.collections) / messages) * 1e6
+  const others = total((sample) => sample.otherCpuMs) / total((sample) => sample.cpuMs)
+  return [
+    TITLES[name],
+    rate(perSecond.value),
+    interval(perSecond, rate),
+    ofLimit === undefined ? '' : percent(ofLimit.value),
+    ofLimit === undefined ? '' : interval(ofLimit, percent),
+    digits(Math.round(bytes)),
+    `${digits(collections)} per M`,
+    `+ ${percent(others)}`,
+  ]
+}
+
+function notesOf({ lines, latency, limits, limit }: BenchResult): readonly string[] {
+  const { p50, p90, p99, p999, max } = latency
+  const micros = (value: number) => (value >= 1000 ? `${digits(value / 1000)} ms` : `${digits(value)} µs`)
+  const late = [
+    `p50 ${micros(p50)}`,
+    `p90 ${micros(p90)}`,
+    `p99 ${micros(p99)}`,
+    `p99.9 ${micros(p999)}`,
+    `longest ${micros(max)}`,
+  ]
+  const backlog = p50 > 10_000 ? '; more come than one core takes, so that they wait' : ''
+  return [
+    `Late at ${rate(latency.rate)} messages/s, from when each was due until the engine was done with it: ${late.join(', ')}${backlog}`,
+    ...lines.flatMap((line) => waysOf(line) ?? []),
+    'reason' in limits
+      ? `No limit can be made of this rule: ${limits.reason}`
+      : `The limit is the ${limit ?? 'loop'} that --json shows; it fires the same actuators at the same messages`,
+  ]
+}
+
+/** Which way messages took, and why not the short one. */
+function waysOf({ name, samples }: BenchLine): string | undefined {
+  const all = samples.flatMap(({ ways }) => ways ?? [])
+  if (all.length === 0) return undefined
+  const sum = (of: (ways: (typeof all)[number]) => number) => all.reduce((total, ways) => total + of(ways), 0)
+  const [vectorized, rows, plain] = [
+    sum((ways) => ways.vectorized),
+    sum((ways) => ways.rows),
+    sum((ways) => ways.plain),
+  ]
+  const total = vectorized + rows + plain
+  if (total === 0) return `Ways, ${TITLES[name]}: no task took a message`
+  const reasons = Object.keys(all[0]?.why ?? {}) as (keyof (typeof all)[number]['why'])[]
+  const why = reasons
+    .map((reason) => ({ reason, count: sum((ways) => ways.why[reason]) }))
+    .filter(({ count }) => count / total >= 0.0005)
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ reason, count }) => `${percent(count / total)} ${reason}`)
+  const parts = [
+    ...(vectorized > 0 ? [`${percent(vectorized / total)} many rows at a time`] : []),
+    ...(rows > 0 ? [`${percent(rows / total)} rows`] : []),
+    ...(plain > 0 ? [`${percent(plain / total)} plain${why.length > 0 ? ` (${why.join(', ')})` : ''}`] : []),
+  ]
+  return `Ways, ${TITLES[name]}: ${parts.join(', ')}`
+}
+
+function comparisonOf(comparison: BenchComparison, table: typeof textTable): readonly string[] {
+  const { equalCode, lines, isTooNoisy, gate } = comparison
+  const row = (title: string, one: Comparison) => [
+    title,
+    `x ${one.ratio.value.toFixed(3)}`,
+    interval(one.ratio, (value) => value.toFixed(3)),
+    one.p.toFixed(3),
+    one.verdict === 'too few rounds' ? `too few rounds (${FEWEST_ROUNDS} at least)` : one.verdict,
+  ]
+  const rows = lines.map((one) => row(TITLES[one.name], isTooNoisy ? { ...one, verdict: 'no difference' } : one))
+  const equal = equalCode === undefined ? [] : [row('equal code, for comparison', equalCode)]
+  return [
+    `Beside ${comparison.with}; above 1 this state is better; p for all lines together (Holm)`,
+    '',
+    ...table([['', 'ratio', '95 %', 'p', ''], ...rows, ...equal]),
+    ...(isTooNoisy
+      ? [
+          'Equal code differed in these rounds: the machine is too noisy for a verdict. Run again, or with more --rounds',
+        ]
+      : []),
+    ...(gate === undefined ? [] : [gateOf(gate)]),
+  ]
+}
+
+function gateOf({ share, failed }: NonNullable<BenchComparison['gate']>): string {
+  if (failed.length === 0) return `Gate: no line is surely slower by more than ${percent(share)}`
+  return `Gate FAILED: surely slower by more than ${percent(share)}: ${failed.map((name) => TITLES[name]).join('; ')}`
+}
+
+function interval({ low, high }: Estimate, write: (value: number) => string): string {
+  return low === high ? 'one round' : `${write(low)} .. ${write(high)}`
+}
+
+function percent(share: number): string {
+  return `${digits(share * 100)} %`
+}
+
+function textTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = []
+  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function markdownTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const [head = [], ...body] = rows.map((row) => `| ${row.join(' | ')} |`)
+  return [String(head), `|${'---|'.repeat(rows[0]?.length ?? 0)}`, ...body]
+}

@@ -1,0 +1,191 @@
+/** What a process of a bench drives: the engine with the rule's tasks, or the generated limit of them. */
+import { filter } from 'rxjs'
+import { CoreEngine } from '../core/engine/engine.ts'
+import type { EngineEvent, Why } from '../core/engine/events.ts'
+import { resolveResources } from '../core/engine/model.ts'
+import { Preparer } from '../core/engine/prepare.ts'
+import type { EngineStats } from '../core/engine/stats.ts'
+import { actsWith } from '../core/plug/acts-with.ts'
+import type { Plug } from '../core/plug/plug.ts'
+import { createRegistry } from '../core/plug/registry.ts'
+import { VirtualClock } from '../core/simulate/virtual-clock.ts'
+import { generatorHere } from '../generate.ts'
+import { AppError } from '../kernel/errors.ts'
+import { copyName, type Feed } from './feed.ts'
+import { limitsOf, type Limit, type LimitTask } from './limit.ts'
+import type { NoLimit } from './limit-source.ts'
+import type { BenchWork, Listen } from './request.ts'
+import type { Message } from '../core/task/origin.ts'
+
+/** Takes the messages of a feed, each at its time (epoch ms). */
+export interface Driven {
+  take(this: void, message: Message, time: number): void
+  /** calls of plugs that have not answered */
+  readonly open: number
+  settled(): Promise<void>
+  /** events that were heard */
+  readonly heard: number
+  ways(): EngineStats | undefined
+}
+
+export interface EngineDriven extends Driven {
+  /** As `take`; false when no task has the resource. */
+  isHeard(this: void, message: Message, time: number): boolean
+  readonly engine: CoreEngine
+}
+
+/** The engine on the recording's time. Calls that would change something outside are only counted. */
+export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed: Feed): Promise<EngineDriven> {
+  const clock = new VirtualClock(feed.begin)
+  const generate = generatorHere()
+  let ids = 0
+  const engine = new CoreEngine({
+    plugs: dryPlugs(plugs),
+    scheduler: clock,
+    ids: () => `bench-${ids++}`,
+    seed: 1,
+    ports: {},
+    ...(generate && { generate }),
+  })
+  for (let copy = 0; copy < work.copies; copy++) {
+    await engine.start(work.rule, {
+      id: `task-${copy}`,
+      start: true,
+      variables: { ...work.variables },
+      ...(work.resource !== undefined && { resource: copyName(work.resource, copy) }),
+    })
+  }
+  return {
+    engine,
+    isHeard(message, time) {
+      clock.advanceTo(time)
+      return engine.receive(message)
+    },
+    take(message, time) {
+      clock.advanceTo(time)
+      engine.receive(message)
+    },
+    get open() {
+      return engine.openCalls
+    },
+    settled: () => engine.settled(),
+    heard: 0,
+    ways: () => engine.stats(),
+  }
+}
+
+/** The same with somebody who listens to it. */
+export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
+  let heard = 0
+  const { engine } = driven
+  const fired$ = engine.events$.pipe(filter((event) => event.type === 'fired'))
+  if (listen === 'all') engine.events$.subscribe(() => heard++)
+  if (listen === 'fired') fired$.subscribe(() => heard++)
+  if (listen === 'why') {
+    fired$.subscribe(({ why }) => {
+      if (why !== undefined && partsOf(why) > 0) heard++
+    })
+  }
+  return {
+    take: driven.take,
+    get open() {
+      return driven.open
+    },
+    settled: driven.settled,
+    get heard() {
+      return heard
+    },
+    ways: driven.ways,
+  }
+}
+
+/** Looks at what a why consists of, as somebody does who shows it. */
+function partsOf({ input, trigger, sensors, gates }: Why): number {
+  let parts = trigger.to === null ? 0 : 1
+  for (const { state } of sensors) if (state !== null) parts++
+  for (const { row } of gates) for (const parent in row) if (row[parent] !== null) parts++
+  return parts + (input.values === undefined ? 0 : 1)
+}
+
+/** What fires an actuator, by the place of its task. */
+export interface ActuatorFiring {
+  readonly task: number
+  readonly slot: number
+}
+
+/** Undefined for events of another kind. */
+export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFiring | undefined {
+  if (event.type !== 'fired') return undefined
+  const slot = limits.actuators.get(event.node)
+  return slot === undefined ? undefined : { task: Number(event.task.slice('task-'.length)), slot }
+}
+
+/** The tasks as their limit knows them. */
+export interface Tasks {
+  readonly limits: readonly Limit[] | NoLimit
+  /** slots by label */
+  readonly actuators: ReadonlyMap<string, number>
+}
+
+export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Feed): Promise<Tasks> {
+  const preparer = new Preparer(createRegistry(plugs))
+  const tasks: LimitTask[] = []
+  let actuators: ReadonlyMap<string, number> = new Map()
+  for (let copy = 0; copy < work.copies; copy++) {
+    const resource = work.resource === undefined ? undefined : copyName(work.resource, copy)
+    const prepared = preparer.prepare(work.rule, {
+      variables: { ...work.variables },
+      ...(resource !== undefined && { resource }),
+    })
+    const { graph } = prepared
+    actuators = new Map(graph.actuators.map(({ label, slot }) => [label, slot]))
+    const [first, ...more] = await resolveResources(`task-${copy}`, prepared, {})
+    if (first === undefined || more.length > 0)
+      return { limits: { reason: 'its nodes are about several resources' }, actuators }
+    tasks.push({ resource: first, rule: prepared })
+  }
+  const generate = generatorHere()
+  if (generate === undefined) return { limits: { reason: 'this process may not make code of text' }, actuators }
+  const heard = new Set(tasks.map(({ resource }) => resource))
+  return {
+    limits: limitsOf(
+      tasks,
+      feed.messages.filter(({ resource }) => heard.has(resource)),
+      generate,
+    ),
+    actuators,
+  }
+}
+
+/** A limit, as something to drive. Time is read where a cool-down may end. */
+export function limitDriven(limit: Limit, act: (task: number, slot: number) => void): Driven {
+  let now = 0
+  const takeOne = limit.open({ act, now: () => now })
+  return {
+    take(message, time) {
+      now = time
+      takeOne(message)
+    },
+    open: 0,
+    settled: () => Promise.resolve(),
+    heard: 0,
+    ways: () => undefined,
+  }
+}
+
+/** Throws `USAGE` when there is none at that place. */
+export function limitAt({ limits }: Tasks, place: number): Limit {
+  const limit = 'reason' in limits ? undefined : limits[place]
+  if (limit === undefined) throw new AppError('USAGE', `there is no limit ${place} of this rule`)
+  return limit
+}
+
+/** Calls that would act are left out: they answer nothing, or `Success` where a sensor has that state. */
+function dryPlugs(plugs: readonly Plug[]): readonly Plug[] {
+  return plugs.map((plug) => {
+    if (plug.acts === false) return plug
+    const spared = plug.kind === 'sensor' && plug.states.includes('Success') ? 'Success' : undefined
+    const execute: Plug['execute'] = (context) => (actsWith(plug, context.properties) ? spared : plug.execute(context))
+    return { ...plug, steps: undefined, execute }
+  })
+}

@@ -1,0 +1,30 @@
+/** What the broker's groups and the query service's buckets reckon alike. Numeric aggregates pass over texts and truth values. */
+import type { Aggregate } from './group-values.ts'
+import type { SortedRuns } from './sorted-runs.ts'
+
+export type AggregateDefinition = Omit<Aggregate, 'name'>
+
+export const COMMON_AGGREGATES: readonly (readonly [name: string, definition: AggregateDefinition])[] = [
+  ['mean', { needs: 'sums', of: ({ sum, numeric }) => (sum === null ? null : finite(sum / numeric)) }],
+  ['median', { needs: 'ranks', of: ({ ranks }) => finite(medianOf(ranks)) }],
+  ['min', { needs: 'sums', of: ({ min }) => min }],
+  ['max', { needs: 'sums', of: ({ max }) => max }],
+  ['sum', { needs: 'sums', of: ({ sum }) => finite(sum) }],
+  ['count', { needs: 'sums', of: ({ count }) => count }],
+  ['count-numeric', { needs: 'sums', of: ({ numeric }) => numeric }],
+  ['count-non-numeric', { needs: 'sums', of: ({ count, numeric }) => count - numeric }],
+  ['first', { needs: 'sums', of: ({ first }) => first }],
+  ['last', { needs: 'sums', of: ({ last }) => last }],
+]
+
+/** What JSON can say of a number: one that grew beyond all bounds is none. */
+export function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null
+}
+
+function medianOf(ranks: SortedRuns): number | null {
+  const { size } = ranks
+  if (size === 0) return null
+  const middle = ranks.at(size >> 1)
+  return size % 2 === 1 ? middle : ranks.at((size >> 1) - 1) / 2 + middle / 2
+}

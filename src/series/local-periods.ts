@@ -1,0 +1,90 @@
+/**
+ * Days, weeks and months of a zone's calendar, by number from 1970 on. A day has 23 or 25 hours where clocks change; weeks
+ * begin on Mondays.
+ */
+import { FixedOffsetZone, IANAZone, type Zone } from 'luxon'
+
+/** `count` units together, counted from the first one of 1970: two months are January and February, March and April ... */
+export interface PeriodUnit {
+  readonly unit: 'day' | 'week' | 'month'
+  /** 1 or more */
+  readonly count: number
+}
+
+const DAY = 86_400_000
+const WEEK_DAYS = 7
+const YEAR_MONTHS = 12
+const EPOCH_YEAR = 1970
+/** 1970 began on a Thursday. */
+const DAYS_TO_MONDAY = 3
+
+/** The number of the period of an instant, as a calendar in the zone has it. */
+export function periodOf(time: number, zone: string, { unit, count }: PeriodUnit): number {
+  const day = Math.floor((time + offsetMs(time, zone)) / DAY)
+  return Math.floor(unitOf(day, unit) / count)
+}
+
+/** The first instant of that period. */
+export function beginOfPeriod(period: number, zone: string, { unit, count }: PeriodUnit): number {
+  const midnight = firstDayOf(period * count, unit) * DAY
+  // offsets on both sides of it: where clocks skip midnight, the day begins with the change
+  const [before, after] = [offsetMs(midnight - DAY, zone), offsetMs(midnight + DAY, zone)]
+  const [early, late] = [midnight - Math.max(before, after), midnight - Math.min(before, after)]
+  if (isIn(early, midnight, zone)) return early
+  return isIn(late, midnight, zone) ? late : changeIn(early, late, zone)
+}
+
+function isIn(time: number, reading: number, zone: string): boolean {
+  return time + offsetMs(time, zone) === reading
+}
+
+/** The number of the day, week or month that a day is in. */
+function unitOf(day: number, unit: PeriodUnit['unit']): number {
+  if (unit === 'day') return day
+  if (unit === 'week') return Math.floor((day + DAYS_TO_MONDAY) / WEEK_DAYS)
+  const date = new Date(day * DAY)
+  return (date.getUTCFullYear() - EPOCH_YEAR) * YEAR_MONTHS + date.getUTCMonth()
+}
+
+function firstDayOf(number: number, unit: PeriodUnit['unit']): number {
+  if (unit === 'day') return number
+  if (unit === 'week') return number * WEEK_DAYS - DAYS_TO_MONDAY
+  const first = new Date(0)
+  first.setUTCFullYear(EPOCH_YEAR, number, 1)
+  return first.getTime() / DAY
+}
+
+/** The instant of the change of clocks after `early`, at the latest `late`. */
+function changeIn(early: number, late: number, zone: string): number {
+  let [low, high] = [early - 1, late]
+  const old = offsetMs(low, zone)
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (offsetMs(middle, zone) === old) low = middle
+    else high = middle
+  }
+  return high
+}
+
+/** ms east of UTC. */
+export function offsetMs(time: number, zone: string): number {
+  const minutes = zoneOf(zone).offset(time)
+  // beyond what dates can hold there are no zones
+  return Number.isFinite(minutes) ? Math.round(minutes * 60_000) : 0
+}
+
+/** `zone`: an IANA name, or an offset such as `UTC+05:30`. */
+function zoneOf(zone: string): Zone {
+  return /^UTC[+-]/.test(zone) ? FixedOffsetZone.parseSpecifier(zone) : IANAZone.create(zone)
+}
+
+/** Of instants in order. */
+export function lastAtOrBefore(labels: ArrayLike<number>, time: number): number | undefined {
+  let [low, high] = [0, labels.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((labels[middle] ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1
+    else high = middle
+  }
+  return labels[low - 1]
+}

@@ -1,0 +1,78 @@
+/** The query service over fetch: the same contract, for tests and for other processes. */
+import { AppError } from '../../kernel/errors.ts'
+import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
+import type {
+  ExecuteOptions,
+  OpenOptions,
+  QueriesApi,
+  QuerySource,
+  StoredQueryApi,
+  StoredQueryPage,
+  StoredWriteOptions,
+  VersionedQuery,
+} from './contract.ts'
+
+const ACCEPT = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  arrow: 'application/vnd.apache.arrow.stream',
+} as const
+
+/**
+ * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
+ * Types of answers are those of the contract; the client does not check them again.
+ */
+export function queriesClient(http: Http): QueriesApi {
+  return {
+    execute: (source, options = {}) => typed(http.json(...requestOf(source, options))),
+    open: async (source, { format, ...options }: OpenOptions = {}) => {
+      const [method, path, ask] = requestOf(source, options)
+      const headers = format === undefined ? {} : { accept: ACCEPT[format] }
+      const answer = await http.open(method, path, { ...ask, headers })
+      return { type: answer.headers.get('content-type') ?? '', parts: partsOf(answer) }
+    },
+    stored: storedClient(http),
+  }
+}
+
+function requestOf(source: QuerySource, options: ExecuteOptions): [Method, string, Ask] {
+  const { overrides, signal, explain, now, resource } = options
+  if (now !== undefined || resource !== undefined) {
+    throw new AppError('VALIDATION', 'now and resource are for rules alone; leave them out, or override the query')
+  }
+  const ask: Ask = { query: { ...overrides, ...(explain === true && { explain }) }, ...(signal && { signal }) }
+  if ('stored' in source) return ['GET', pathOf`/data/query/${source.stored}`, ask]
+  return ['POST', '/data/query', { ...ask, body: source.query }]
+}
+
+async function* partsOf(answer: Response): AsyncGenerator<Uint8Array> {
+  const reader = answer.body?.getReader()
+  if (reader === undefined) return
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    await reader.cancel()
+  }
+}
+
+function storedClient(http: Http): StoredQueryApi {
+  const one = async (method: Method, path: string, ask: Ask = {}): Promise<VersionedQuery> => {
+    const answer = await http.open(method, path, ask)
+    const value = await typed<VersionedQuery['value']>(answer.json())
+    return { value, version: Number(answer.headers.get('etag')?.replaceAll('"', '')) }
+  }
+  const headersOf = ({ ifVersion }: StoredWriteOptions) =>
+    ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
+  return {
+    create: (body, name) => one('POST', name === undefined ? '/config/query' : pathOf`/config/query/${name}`, { body }),
+    replace: (name, body, options = {}) =>
+      one('PUT', pathOf`/config/query/${name}`, { body, headers: headersOf(options) }),
+    get: (name) => one('GET', pathOf`/config/query/${name}`),
+    remove: async (name, options = {}) => {
+      await http.json('DELETE', pathOf`/config/query/${name}`, { headers: headersOf(options) })
+    },
+    search: ({ q, limit, offset }) =>
+      typed<StoredQueryPage>(http.json('GET', '/config/query', { query: { q, limit, offset } })),
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Time series queries as others see them: a time line, series with their aggregation and interpolation, and a layout, ad
+ * hoc or stored by name. The same over HTTP and over fetch (`client.ts`). Whatever comes from outside is read by the
+ * service itself: a body may be any JSON.
+ *
+ * QUERY-1 of one request all times are relative to one `now`, and the time line that was used is told
+ * QUERY-2 a sample labelled t aggregates [t, t + freq) of what is stored, also where that lies outside of what was asked
+ * QUERY-3 the answer of a large result is made in parts: memory does not grow with it, and no part holds the loop
+ * QUERY-4 no method reaches samples or queries of another tenant
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken), `PRECONDITION`,
+ * `TOO_LARGE`, `STORE` (data cannot be read: 502 over HTTP), `CLOSED`.
+ */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
+import type { Json, JsonObject } from '../../kernel/json.ts'
+
+/** The service of one host. */
+export interface QueriesService {
+  as(caller: Caller): QueriesApi
+  /** What an execution of this query would refuse, from the query alone. At once. */
+  check(query: unknown): readonly Issue[]
+  gauges(): QueriesGauges
+}
+
+/** Figures for /metrics; totals count since the start. */
+export interface QueriesGauges {
+  /** queries that are carried out at the moment */
+  readonly running: number
+  readonly executed: number
+}
+
+export interface QueriesApi {
+  /** The whole result; that of a large one is better opened. */
+  execute(source: QuerySource, options?: ExecuteOptions): Promise<QueryResult>
+  /** The result as text or bytes in parts, which are made as they are taken. Rejects with what the query is refused for. */
+  open(source: QuerySource, options?: OpenOptions): Promise<OpenedResult>
+  readonly stored: StoredQueryApi
+}
+
+/** A query as in the body of `POST /data/query`, or the name of a stored one. */
+export type QuerySource = { readonly query: unknown } | { readonly stored: string }
+
+export type ResultFormat = 'json' | 'csv' | 'ndjson' | 'arrow'
+
+export interface OpenOptions extends ExecuteOptions {
+  /** default: CSV where the query's render mode says so, else JSON. All others pass over the render options */
+  readonly format?: ResultFormat
+}
+
+export interface OpenedResult {
+  /** content type */
+  readonly type: string
+  readonly parts: AsyncIterable<string | Uint8Array>
+}
+
+/** Parameters of a URL by name, such as `interpolation.method`; one that repeats is a list. */
+export type Overrides = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+export interface ExecuteOptions {
+  /** they take the place of members of the query; those that name none are passed over */
+  readonly overrides?: Overrides
+  /** whose series a query is about, where it names no resource at its top */
+  readonly resource?: string
+  /** stops what is under way when it aborts */
+  readonly signal?: AbortSignal
+  /** with `explain` in the result */
+  readonly explain?: boolean
+  /** epoch ms that durations are relative to, and after which no sample is seen; default: now, and no such bound */
+  readonly now?: number
+  /** what messages name as their action, such as `GET /data/query/name` */
+  readonly action?: string
+}
+
+/** The result in the layout that was asked for, as plain JSON. */
+export interface QueryResult {
+  readonly messages: readonly QueryMessage[]
+  /** as it was executed: after overrides */
+  readonly query: JsonObject
+  readonly data: readonly DataSet[]
+  readonly explain?: Explanation
+}
+
+/** One set of columns or rows, or an array of objects, by the render mode. */
+export type DataSet = RowSet | readonly JsonObject[]
+
+export interface RowSet {
+  /** with `header_array=row`: the index columns, then one entry for each series */
+  readonly columns?: readonly ColumnHead[]
+  /** with `header_array=column`: the names of what stands before the values of each row, then the times */
+  readonly rows?: readonly Json[]
+  readonly data: readonly (readonly Json[])[]
+  readonly data_axis: 'column' | 'row'
+  readonly attributes: JsonObject
+  readonly window_spec?: WindowSpec
+}
+
+export type ColumnHead = string | JsonObject
+
+/** The time line that was used. */
+export interface WindowSpec {
+  /** epoch ms, included */
+  readonly from: number
+  /** epoch ms, excluded */
+  readonly until: number
+  /** ISO 8601, one unit */
+  readonly window: string
+  /** ISO 8601; absent when samples are not grouped */
+  readonly freq?: string
+}
+
+export interface QueryMessage {
+  readonly message: string
+  readonly level: 'debug' | 'info' | 'warning' | 'error'
+  /** ISO 8601 */
+  readonly timestamp: string
+  readonly action: string
+  /** `data` of series, `query` of the query */
+  readonly category: string
+  readonly properties?: JsonObject
+}
+
+/** Where the time went, and what was read. */
+export interface Explanation {
+  readonly window_spec: WindowSpec
+  /** samples that the result is made of */
+  readonly pointsRead: number
+  /** buckets of all series together; 0 without `freq` */
+  readonly buckets: number
+  readonly emptyBuckets: number
+  /** ms */
+  readonly time: { readonly plan: number; readonly read: number; readonly interpolate: number; readonly render: number }
+  readonly series: readonly JsonObject[]
+}
+
+/** A write that counts only on the version that the writer saw; the ETag over HTTP. */
+export interface StoredWriteOptions {
+  readonly ifVersion?: number
+}
+
+export interface StoredQueryApi {
+  /** The body is `{ name, query, meta? }`; the name may come with the path. `CONFLICT` when it is taken. */
+  create(body: unknown, name?: string): Promise<VersionedQuery>
+  /** Also makes it when it is not there. A name in the body must be that one. */
+  replace(name: string, body: unknown, options?: StoredWriteOptions): Promise<VersionedQuery>
+  get(name: string): Promise<VersionedQuery>
+  remove(name: string, options?: StoredWriteOptions): Promise<void>
+  /** One page of those that the filter `q` finds, by name. */
+  search(query: SearchParameters): Promise<StoredQueryPage>
+}
+
+export interface SearchParameters {
+  /** terms with spaces between them, such as `tag:stable -name:old*` */
+  readonly q?: string
+  /** 0 to 100; default 10 */
+  readonly limit?: number
+  readonly offset?: number
+}
+
+export interface StoredQuery {
+  readonly name: string
+  readonly query: JsonObject
+  readonly meta: JsonObject
+  readonly attrs: StoredQueryAttributes
+}
+
+export interface StoredQueryAttributes {
+  /** ISO 8601 */
+  readonly created: string
+  /** `users/<id>` */
+  readonly created_by: string
+  readonly modified: string
+  readonly modified_by: string
+}
+
+export interface VersionedQuery {
+  readonly value: StoredQuery
+  /** counts the writes of this name */
+  readonly version: number
+}
+
+export interface StoredQueryPage {
+  readonly queries: readonly Omit<StoredQuery, 'query'>[]
+  readonly offset: number
+  readonly limit: number
+  /** how many the filter finds in all */
+  readonly total: number
+}
+
+/** Which resources a query is about, when it does not name them. */
+export interface ResourceSelection {
+  readonly type?: string
+  readonly tag?: string
+  /** in the query language of the listing of resources */
+  readonly query?: string
+}
+
+/** What the queries ask of the resources. */
+export interface ResourceSelector {
+  /** By id, at most `limit`; with inherited values. */
+  select(tenant: string, selection: ResourceSelection, limit: number): Promise<readonly SelectedResource[]>
+}
+
+export type SelectedResource = JsonObject & { readonly id: string }
+
+/** What the queries ask of the broker: samples that were acknowledged before can be read once it resolves. */
+export interface Readiness {
+  readable(tenant: string): Promise<void>
+}

@@ -1,0 +1,139 @@
+/** The buckets of all columns. Columns of one series are read together, a few series at a time. */
+import { valuesOfGroups, type Aggregate, type GroupRun } from '../../../series/group-values.ts'
+import { SampleReader } from '../../../series/sample-reader.ts'
+import type { Cell } from '../interpolation/fill.ts'
+import type { ColumnPlan } from '../query/plan.ts'
+import type { GridRange, TimeLine } from '../time-line/time-line.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import type { Pauses } from './pauses.ts'
+import type { RowBatch } from './row-batch.ts'
+
+/** series that are read at once */
+const AT_ONCE = 4
+/** cells between two looks at the clock */
+const STRIDE = 4_096
+
+const POINTS: Aggregate = { name: 'points', needs: 'sums', of: ({ count }) => count }
+
+/** Adds the samples of each column to `points`. */
+export async function readBuckets(
+  options: ExecutionOptions & { readonly line: TimeLine },
+  pauses: Pauses,
+  points: number[],
+): Promise<RowBatch> {
+  const { columns, line, signal } = options
+  const { grid } = line
+  if (grid === undefined) return { times: new Float64Array(), cells: [] }
+  const buckets = await bucketsOf(grid, pauses)
+  const cells: Cell[][] = columns.map(() => [])
+  const waiting = readsOf(columns)
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      signal?.throwIfAborted()
+      await readOne(options, next, { ...buckets, grid }, cells, points, pauses)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, work))
+  return { times: buckets.times, cells }
+}
+
+/** Columns of one series, by their places. */
+interface Read {
+  readonly column: ColumnPlan
+  readonly places: readonly number[]
+  readonly aggregates: readonly Aggregate[]
+}
+
+function readsOf(columns: readonly ColumnPlan[]): Read[] {
+  const reads = new Map<string, { column: ColumnPlan; places: number[]; aggregates: Aggregate[] }>()
+  for (const [place, column] of columns.entries()) {
+    if (column.aggregation === undefined) continue
+    const key = JSON.stringify([column.resources, column.metric])
+    const read = reads.get(key) ?? { column, places: [], aggregates: [] }
+    read.places.push(place)
+    read.aggregates.push(column.aggregation)
+    reads.set(key, read)
+  }
+  return [...reads.values()]
+}
+
+interface Buckets {
+  readonly times: Float64Array
+  readonly runs: readonly GroupRun[]
+}
+
+async function readOne(
+  { series, line, seenUntil, signal }: ExecutionOptions,
+  { column, places, aggregates }: Read,
+  { grid, times, runs }: Buckets & { readonly grid: GridRange },
+  cells: Cell[][],
+  points: number[],
+  pauses: Pauses,
+): Promise<void> {
+  const { resources, metric } = column
+  const { width } = grid.grid
+  const until = Math.min(line.until - 1, seenUntil ?? Number.POSITIVE_INFINITY)
+  const numberOf = (time: number): number =>
+    width === undefined ? placeOf(times, time) : Math.floor((time - line.from) / width)
+  for (const place of places) cells[place] = await nulls(times.length, pauses)
+  if (until < line.from) return
+  const found = await valuesOfGroups(new SampleReader(series, { ahead: true, ...(signal && { signal }) }), {
+    aggregates: [...aggregates, POINTS],
+    groups: { runs: seenRuns(runs, until), startOf: (time) => times[numberOf(time)] ?? Number.NEGATIVE_INFINITY },
+    span: { resources, metric, from: line.from, until },
+  })
+  let done = 0
+  for (const [start, values] of found) {
+    const row = numberOf(start)
+    for (const [i, place] of places.entries()) {
+      const column = cells[place]
+      if (column !== undefined) column[row] = values[i] ?? null
+      points[place] = (points[place] ?? 0) + Number(values.at(-1) ?? 0)
+    }
+    done += 1
+    if (done % STRIDE === 0) await pauses.due()
+  }
+}
+
+/** Runs that begin at `until` or before it. */
+function seenRuns(runs: readonly GroupRun[], until: number): readonly GroupRun[] {
+  return runs.filter(({ from }) => from <= until)
+}
+
+async function nulls(count: number, pauses: Pauses): Promise<Cell[]> {
+  const list: Cell[] = []
+  for (let i = 0; i < count; i += 1) {
+    list.push(null)
+    if (i % STRIDE === STRIDE - 1) await pauses.due()
+  }
+  return list
+}
+
+/** The bucket that an instant lies in; -1 for one before them. */
+function placeOf(times: Float64Array, time: number): number {
+  let [low, high] = [0, times.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((times[middle] ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+async function bucketsOf({ grid, first, count }: GridRange, pauses: Pauses): Promise<Buckets> {
+  const times = new Float64Array(count)
+  for (let i = 0; i < count; i += 1) {
+    times[i] = grid.beginOf(first + i)
+    if (i % STRIDE === STRIDE - 1) await pauses.due()
+  }
+  const [from = 0] = times
+  if (grid.width !== undefined) return { times, runs: [{ from, width: grid.width, count }] }
+  const runs: GroupRun[] = []
+  for (const [i, start] of times.entries()) {
+    const width = (times[i + 1] ?? grid.beginOf(first + count)) - start
+    const last = runs.at(-1)
+    if (last?.width === width) runs[runs.length - 1] = { ...last, count: last.count + 1 }
+    else runs.push({ from: start, width, count: 1 })
+  }
+  return { times, runs }
+}

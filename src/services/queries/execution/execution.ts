@@ -1,0 +1,152 @@
+/**
+ * Carries a plan out: reads samples or buckets, fills in what is missing, and gives rows some at a time.
+ *
+ * EXECUTE-1 rows come in the order of time; one row has the cells of all columns that have a sample then
+ * EXECUTE-2 without frequency and interpolation no more than some pages are in memory; else at most so many cells, and
+ *   beyond them the query is refused
+ * EXECUTE-3 when the signal aborts, nothing more is read
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import type { JsonObject } from '../../../kernel/json.ts'
+import { isNumeric } from '../query/aggregations.ts'
+import { ownerOf, type ColumnPlan } from '../query/plan.ts'
+import { fill, type Cell } from '../interpolation/fill.ts'
+import { readBuckets } from './bucket-table.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import { Pauses } from './pauses.ts'
+import { rawRows } from './raw-rows.ts'
+import type { RowBatch } from './row-batch.ts'
+
+export interface Note {
+  readonly text: string
+  readonly level: 'info' | 'warning' | 'error'
+  readonly properties?: JsonObject
+}
+
+/** cells of a result that has to be in memory as a whole */
+export const MAX_CELLS = 2_000_000
+
+export class Execution {
+  readonly #options: ExecutionOptions
+  readonly #pauses = new Pauses()
+  /** what the caller should know, as far as rows were read */
+  readonly notes: Note[] = []
+  /** samples that were read, by column */
+  readonly points: number[]
+  readonly empty: number[]
+  /** ms */
+  readonly took = { read: 0, interpolate: 0 }
+
+  constructor(options: ExecutionOptions) {
+    this.#options = options
+    this.points = options.columns.map(() => 0)
+    this.empty = options.columns.map(() => 0)
+  }
+
+  /** To be called once. */
+  async *batches(): AsyncGenerator<RowBatch> {
+    const { columns, line } = this.#options
+    if (columns.length === 0) return
+    if (line.grid !== undefined) {
+      yield await this.#buckets()
+    } else if (columns.some(({ interpolation }) => interpolation !== undefined)) {
+      const whole = await collect(this.#raw(), columns.length)
+      await this.#fill(whole)
+      yield whole
+    } else {
+      yield* this.#raw()
+    }
+  }
+
+  async *#raw(): AsyncGenerator<RowBatch> {
+    const { signal } = this.#options
+    let since = performance.now()
+    for await (const batch of rawRows(this.#options, this.points)) {
+      this.took.read += performance.now() - since
+      signal?.throwIfAborted()
+      yield batch
+      since = performance.now()
+    }
+  }
+
+  async #buckets(): Promise<RowBatch> {
+    const { columns, line } = this.#options
+    const count = line.grid?.count ?? 0
+    if (count * columns.length > MAX_CELLS) {
+      throw new AppError('TOO_LARGE', `${count} buckets of ${columns.length} series are more than ${MAX_CELLS} values`)
+    }
+    const since = performance.now()
+    const table = await readBuckets(this.#options, this.#pauses, this.points)
+    this.took.read += performance.now() - since
+    this.#describe(table)
+    await this.#fill(table)
+    return table
+  }
+
+  /** Notes what is missing in buckets. */
+  #describe({ cells }: RowBatch): void {
+    const { columns, line } = this.#options
+    for (const [i, column] of columns.entries()) {
+      const missing = (cells[i] ?? []).reduce<number>((sum, cell) => sum + (cell === null ? 1 : 0), 0)
+      this.empty[i] = missing
+      const { aggregation, metric, interpolation } = column
+      if (missing === 0 || aggregation === undefined) continue
+      const properties = { resource: ownerOf(column), metric }
+      const series = `Series ${seriesText(column)}`
+      if (missing === cells[i]?.length && (this.points[i] ?? 0) > 0 && isNumeric(aggregation.name)) {
+        const text = `${series} has no numbers: ${aggregation.name} passes over texts and truth values`
+        this.notes.push({ level: 'warning', text, properties })
+      } else if (interpolation === undefined) {
+        const freq = line.grid?.grid.text ?? ''
+        const text = `${series}, aggregated on freq ${freq} contains ${missing} null values. These will NOT be interpolated`
+        this.notes.push({ level: 'warning', text, properties })
+      }
+    }
+  }
+
+  async #fill({ times, cells }: RowBatch): Promise<void> {
+    const { columns, signal } = this.#options
+    const since = performance.now()
+    for (const [i, column] of columns.entries()) {
+      if (column.interpolation === undefined) continue
+      await this.#pauses.due()
+      signal?.throwIfAborted()
+      const done = fill(times, (cells[i] ?? []) as Cell[], column.interpolation)
+      if (!('lacking' in done)) continue
+      const text = `Series ${seriesText(column)} cannot be interpolated: ${done.lacking}. It is left as it is`
+      this.notes.push({ level: 'error', text, properties: { resource: ownerOf(column), metric: column.metric } })
+    }
+    this.took.interpolate += performance.now() - since
+  }
+}
+
+/** As Python writes a tuple, which clients of the platform look for. */
+function seriesText(column: ColumnPlan): string {
+  const parts = [ownerOf(column), column.metric, ...(column.aggregation === undefined ? [] : [column.aggregation.name])]
+  return `(${parts.map((part) => `'${part}'`).join(', ')})`
+}
+
+/** All rows at once. Throws `TOO_LARGE`. */
+export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowBatch> {
+  const all: RowBatch[] = []
+  let rows = 0
+  for await (const batch of batches) {
+    all.push(batch)
+    rows += batch.times.length
+    if (rows * columns > MAX_CELLS) {
+      const text = `the result has more than ${MAX_CELLS} values`
+      throw new AppError('TOO_LARGE', `${text}; ask for a shorter range, for a freq, or for CSV, NDJSON or Arrow`)
+    }
+  }
+  const [only] = all
+  if (all.length === 1 && only !== undefined) return only
+  const times = new Float64Array(rows)
+  const cells = Array.from({ length: columns }, (): Cell[] => [])
+  let at = 0
+  for (const batch of all) {
+    times.set(batch.times, at)
+    at += batch.times.length
+    for (const [i, column] of batch.cells.entries()) for (const cell of column) cells[i]?.push(cell)
+  }
+  return { times, cells }
+}

@@ -1,0 +1,119 @@
+/** Samples as they are: the series of all columns, joined by time. */
+import { SampleReader } from '../../../series/sample-reader.ts'
+import type { Sample } from '../../../storage/contract.ts'
+import type { Cell } from '../interpolation/fill.ts'
+import type { ExecutionOptions } from './execution-options.ts'
+import type { RowBatch } from './row-batch.ts'
+
+/** samples of all columns that are in memory at once, about */
+const IN_MEMORY = 50_000
+const LARGEST_PAGE = 10_000
+const SMALLEST_PAGE = 200
+/** series whose next pages are asked for at once */
+const AT_ONCE = 4
+
+/** Adds the samples of each column to `points`. */
+export async function* rawRows(
+  { series, line, columns, seenUntil, signal }: ExecutionOptions,
+  points: number[],
+): AsyncGenerator<RowBatch> {
+  const until = Math.min(line.until - 1, seenUntil ?? Number.POSITIVE_INFINITY)
+  const page = Math.min(Math.max(Math.floor(IN_MEMORY / columns.length), SMALLEST_PAGE), LARGEST_PAGE)
+  const options = { most: Number.POSITIVE_INFINITY, page, ahead: columns.length <= AT_ONCE, ...(signal && { signal }) }
+  const cursors = columns.map(({ resources, metric }) => {
+    const reader = new SampleReader(series, options)
+    return new Cursor(reader.slices({ resources, metric, from: line.from, until }))
+  })
+  try {
+    for (;;) {
+      await nextPages(cursors, points)
+      const open = cursors.filter((cursor) => !cursor.isDone)
+      if (open.length === 0) return
+      const [only] = open
+      yield cursors.length === 1 && only !== undefined ? only.takeAll() : join(cursors)
+    }
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()))
+  }
+}
+
+async function nextPages(cursors: readonly Cursor[], points: number[]): Promise<void> {
+  const lacking = [...cursors.entries()].filter(([, cursor]) => cursor.isDrained)
+  const work = async (): Promise<void> => {
+    for (let next = lacking.pop(); next !== undefined; next = lacking.pop()) {
+      const [i, cursor] = next
+      points[i] = (points[i] ?? 0) + (await cursor.load())
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
+
+/** Where one series is read. */
+class Cursor {
+  readonly #slices: AsyncGenerator<readonly Sample[]>
+  #page: readonly Sample[] = []
+  #at = 0
+  isDone = false
+
+  constructor(slices: AsyncGenerator<readonly Sample[]>) {
+    this.#slices = slices
+  }
+
+  get isDrained(): boolean {
+    return !this.isDone && this.#at >= this.#page.length
+  }
+
+  /** of the next sample in memory */
+  get time(): number {
+    return this.#page[this.#at]?.time ?? Number.POSITIVE_INFINITY
+  }
+
+  /** of the last sample in memory: what follows is later */
+  get horizon(): number {
+    return this.isDone ? Number.POSITIVE_INFINITY : (this.#page.at(-1)?.time ?? Number.NEGATIVE_INFINITY)
+  }
+
+  /** Gives how many samples came. */
+  async load(): Promise<number> {
+    do {
+      const next = await this.#slices.next()
+      this.isDone = next.done === true
+      this.#page = next.done === true ? [] : next.value
+      this.#at = 0
+    } while (!this.isDone && this.#page.length === 0)
+    return this.#page.length
+  }
+
+  /** The next sample's value, when it is of that time. */
+  take(time: number): Cell {
+    const sample = this.#page[this.#at]
+    if (sample?.time !== time) return null
+    this.#at += 1
+    return sample.value
+  }
+
+  takeAll(): RowBatch {
+    const page = this.#page
+    this.#page = []
+    return { times: Float64Array.from(page, ({ time }) => time), cells: [page.map(({ value }) => value)] }
+  }
+
+  async close(): Promise<void> {
+    await this.#slices.return(undefined)
+  }
+}
+
+/** Rows up to where each series is in memory. */
+function join(cursors: readonly Cursor[]): RowBatch {
+  const horizon = Math.min(...cursors.map((cursor) => cursor.horizon))
+  const times: number[] = []
+  const cells: Cell[][] = cursors.map(() => [])
+  for (;;) {
+    let time = Number.POSITIVE_INFINITY
+    for (const cursor of cursors) time = Math.min(time, cursor.time)
+    if (!(time <= horizon) || time === Number.POSITIVE_INFINITY) break
+    times.push(time)
+    for (const [i, cursor] of cursors.entries()) cells[i]?.push(cursor.take(time))
+  }
+  return { times: Float64Array.from(times), cells }
+}

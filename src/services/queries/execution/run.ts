@@ -1,0 +1,192 @@
+/** One execution of a query, from what was asked to its result. */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject, ownValue, type Json, type JsonObject } from '../../../kernel/json.ts'
+import { refuse, makeIssue } from '../../../kernel/issues.ts'
+import type { Store } from '../../../storage/contract.ts'
+import type {
+  ExecuteOptions,
+  Explanation,
+  OpenedResult,
+  QueryMessage,
+  QueryResult,
+  Readiness,
+  ResourceSelector,
+  ResultFormat,
+} from '../contract.ts'
+import { expand } from '../query/expand.ts'
+import { ownerOf, type ColumnPlan, type QueryPlan } from '../query/plan.ts'
+import { ONE_RESOURCE, readQuery } from '../query/read-query.ts'
+import { arrowParts } from '../render/arrow.ts'
+import { headersOf } from '../render/headers.ts'
+import { jsonParts } from '../render/json-parts.ts'
+import { layOut } from '../render/layout.ts'
+import { csvParts, lineParts } from '../render/row-texts.ts'
+import { windowSpecOf } from '../time-line/time-line.ts'
+import { collect, Execution, type Note } from './execution.ts'
+import { Pauses } from './pauses.ts'
+import type { RowBatch } from './row-batch.ts'
+
+export interface RunDependencies {
+  readonly tenant: string
+  readonly store: Store
+  /** epoch ms */
+  readonly now: () => number
+  readonly resources: () => ResourceSelector | undefined
+  readonly broker: () => Readiness | undefined
+}
+
+export interface Run {
+  readonly plan: QueryPlan
+  readonly columns: readonly ColumnPlan[]
+  readonly execution: Execution
+  readonly batches: AsyncIterable<RowBatch>
+  readonly messages: () => readonly QueryMessage[]
+  /** ms until reading began */
+  readonly planTook: number
+}
+
+/** Reads and plans; nothing of the series is read before its batches are asked for. */
+export async function begin(
+  { tenant, store, now, resources, broker }: RunDependencies,
+  query: unknown,
+  options: ExecuteOptions,
+): Promise<Run> {
+  const began = performance.now()
+  const { overrides, signal, now: asked, resource } = options
+  const at = asked ?? now()
+  const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
+  const { columns, notes } = await expand(plan.series, tenant, resources())
+  if (plan.render.upload && new Set(columns.map(ownerOf)).size > 1) {
+    throw refuse('the query', [
+      makeIssue('QUERY', '/render', ONE_RESOURCE, 'ask for one resource, or for another mode'),
+    ])
+  }
+  await readable(broker(), tenant)
+  signal?.throwIfAborted()
+  const seenUntil = asked === undefined ? undefined : asked - 1
+  const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal })
+  const told: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
+  const messages = (): readonly QueryMessage[] =>
+    [...told, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
+  return { plan, columns, execution, batches: reading(execution), messages, planTook: performance.now() - began }
+}
+
+function aboutResource(query: unknown, resource: string | undefined): unknown {
+  if (resource === undefined || !isPlainObject(query)) return query
+  const isAbout = ['resource', 'resources'].some((name) => ownValue(query, name) !== undefined)
+  return isAbout ? query : { ...query, resource }
+}
+
+export async function resultOf(run: Run, isExplained: boolean): Promise<QueryResult> {
+  const { plan, columns, execution, batches, messages, planTook } = run
+  const pauses = new Pauses()
+  const table = await collect(batches, columns.length)
+  const since = performance.now()
+  const windowSpec = windowSpecOf(plan.line)
+  const { zone } = plan.line
+  const set = await layOut(
+    { columns, table: paddedTo(table, columns.length), options: plan.render, windowSpec, zone },
+    pauses,
+  )
+  const render = performance.now() - since
+  return {
+    messages: messages(),
+    query: plan.query,
+    data: [set],
+    ...(isExplained && { explain: explanationOf(run, { plan: planTook, ...execution.took, render }) }),
+  }
+}
+
+/** A result without any row has its columns all the same. */
+function paddedTo(table: RowBatch, columns: number): RowBatch {
+  return table.cells.length === columns ? table : { ...table, cells: Array.from({ length: columns }, () => []) }
+}
+
+export async function openRun(run: Run, format: ResultFormat | undefined, isExplained: boolean): Promise<OpenedResult> {
+  const { plan, columns, batches } = run
+  const pauses = new Pauses()
+  const headers = headersOf(columns)
+  switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
+    case 'csv':
+      return { type: 'text/csv; charset=utf-8', parts: await primed(csvParts(headers, batches, pauses)) }
+    case 'ndjson':
+      return { type: 'application/x-ndjson', parts: await primed(lineParts(headers, batches, pauses)) }
+    case 'arrow':
+      return { type: ARROW_MEDIA_TYPE, parts: await primed(arrowParts(headers, batches)) }
+    case 'json':
+      return { type: 'application/json; charset=utf-8', parts: jsonParts(await resultOf(run, isExplained), pauses) }
+  }
+}
+
+export const ARROW_MEDIA_TYPE = 'application/vnd.apache.arrow.stream'
+
+/** The first parts are made at once, so that a refusal comes before the answer begins. */
+async function primed<T>(parts: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
+  const first = [await parts.next(), await parts.next()]
+  return (async function* () {
+    try {
+      for (const part of first) {
+        if (part.done === true) return
+        yield part.value
+      }
+      yield* parts
+    } finally {
+      await parts.return(undefined)
+    }
+  })()
+}
+
+/** What fails in the store is not what the query is refused for. */
+async function* reading(execution: Execution): AsyncGenerator<RowBatch> {
+  try {
+    yield* execution.batches()
+  } catch (error) {
+    throw asDataError(error)
+  }
+}
+
+async function readable(broker: Readiness | undefined, tenant: string): Promise<void> {
+  try {
+    await broker?.readable(tenant)
+  } catch (error) {
+    throw asDataError(error)
+  }
+}
+
+function asDataError(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'STORE') return error
+  return new AppError('DATA', 'the data of the query cannot be read at the moment', { cause: error })
+}
+
+function messageOf({ text, level, properties }: Note, at: number, action: string): QueryMessage {
+  const timestamp = new Date(at).toISOString()
+  return { message: text, level, timestamp, action, category: 'data', ...(properties && { properties }) }
+}
+
+function explanationOf({ plan, columns, execution }: Run, time: Explanation['time']): Explanation {
+  const count = plan.line.grid?.count ?? 0
+  const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0)
+  return {
+    window_spec: windowSpecOf(plan.line),
+    pointsRead: sum(execution.points),
+    buckets: count * columns.length,
+    emptyBuckets: sum(execution.empty),
+    time,
+    series: columns.map((column, i): JsonObject => {
+      const { label, metric, aggregation, interpolation, resources, name } = column
+      const parts: Readonly<Record<string, Json | undefined>> = {
+        name,
+        ...label,
+        metric,
+        aggregation: aggregation?.name,
+        interpolation: interpolation?.method,
+        ...('group' in label && { resources: resources.length }),
+        points: execution.points[i] ?? 0,
+        ...(count > 0 && { emptyBuckets: execution.empty[i] ?? 0 }),
+      }
+      return Object.fromEntries(
+        Object.entries(parts).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+      )
+    }),
+  }
+}

@@ -1,0 +1,42 @@
+/** What the samples of a bucket come to, as pandas reckons it: numeric aggregations pass over texts and truth values. */
+import { COMMON_AGGREGATES, finite, type AggregateDefinition } from '../../../series/common-aggregates.ts'
+import type { Aggregate } from '../../../series/group-values.ts'
+import type { SortedRuns } from '../../../series/sorted-runs.ts'
+
+const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
+  ...COMMON_AGGREGATES,
+  // of the sample, over n - 1: nothing can be said of one number
+  ['std', { needs: 'deviation', of: ({ deviation, numeric }) => (numeric < 2 ? null : finite(deviation ?? null)) }],
+])
+
+export const PLAIN_AGGREGATIONS: readonly string[] = [...DEFINITIONS.keys()]
+
+const FRACTION = String.raw`percentile\((?:0?\.\d{1,20}|0|1|[01]\.0{1,20}|0\.\d{1,20})\)`
+
+/** JSON Schema's pattern of all names. */
+export const AGGREGATION_PATTERN = `^(?:${PLAIN_AGGREGATIONS.join('|')}|${FRACTION})$`
+
+/** What an aggregation says of texts alone is nothing. */
+const OF_ANY: ReadonlySet<string> = new Set(['first', 'last', 'count', 'count-numeric', 'count-non-numeric'])
+
+export function isNumeric(name: string): boolean {
+  return !OF_ANY.has(name)
+}
+
+/** `name` fits the pattern. */
+export function aggregationOf(name: string): Aggregate {
+  const definition = DEFINITIONS.get(name)
+  if (definition !== undefined) return { name, ...definition }
+  const fraction = Number(name.slice(name.indexOf('(') + 1, -1))
+  return { name, needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, fraction)) }
+}
+
+/** At place f (n - 1), between neighbours by the line through both: what statistics call type 7. */
+function percentileOf(ranks: SortedRuns, fraction: number): number | null {
+  const { size } = ranks
+  if (size === 0) return null
+  const place = fraction * (size - 1)
+  const below = Math.floor(place)
+  const low = ranks.at(below)
+  return below + 1 < size ? low + (place - below) * (ranks.at(below + 1) - low) : low
+}

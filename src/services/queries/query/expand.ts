@@ -1,0 +1,87 @@
+/** The columns of a plan: each resource that a selection finds is one, or each group of them. */
+import { AppError } from '../../../kernel/errors.ts'
+import type { Json } from '../../../kernel/json.ts'
+import { ownValue } from '../../../kernel/json.ts'
+import type { ResourceSelector, SelectedResource } from '../contract.ts'
+import { ownerOf, type ColumnPlan, type SeriesPlan, type SeriesSource } from './plan.ts'
+import { MAX_SERIES } from './query-schema.ts'
+
+export interface Expansion {
+  readonly columns: readonly ColumnPlan[]
+  readonly notes: readonly string[]
+}
+
+type Selected = Extract<SeriesSource, { readonly kind: 'selected' }>
+
+/** Throws `TOO_LARGE` above 1,000 columns, and what the resources say of a selection that they cannot read. */
+export async function expand(
+  series: readonly SeriesPlan[],
+  tenant: string,
+  selector: ResourceSelector | undefined,
+): Promise<Expansion> {
+  const notes: string[] = []
+  const columns: ColumnPlan[] = []
+  for (const { source, ...one } of series) {
+    const owners = source.kind === 'listed' ? listed(source.resources) : await selected(source, tenant, selector, notes)
+    for (const owner of owners) columns.push({ ...one, ...owner })
+    if (columns.length > MAX_SERIES) {
+      throw new AppError('TOO_LARGE', `the query has more than ${MAX_SERIES} series; select fewer resources`)
+    }
+  }
+  return { columns: distinctColumns(columns), notes }
+}
+
+type Owner = Pick<ColumnPlan, 'label' | 'resources'>
+
+function listed(resources: readonly string[]): readonly Owner[] {
+  return resources.map((resource) => ({ label: { resource }, resources: [resource] }))
+}
+
+async function selected(
+  { selection, groupBy }: Selected,
+  tenant: string,
+  selector: ResourceSelector | undefined,
+  notes: string[],
+): Promise<readonly Owner[]> {
+  if (selector === undefined) throw new AppError('CLOSED', 'this host serves no resources to select from')
+  const found = await selector.select(tenant, selection, MAX_SERIES + 1)
+  if (found.length > MAX_SERIES) {
+    throw new AppError('TOO_LARGE', `the selection finds more than ${MAX_SERIES} resources; select fewer`)
+  }
+  if (groupBy.length === 0) return listed(found.map(({ id }) => id))
+  const groups = new Map<string, string[]>()
+  let without = 0
+  for (const resource of found) {
+    const key = groupOf(resource, groupBy)
+    if (key === undefined) without += 1
+    else groups.set(key, [...(groups.get(key) ?? []), resource.id])
+  }
+  if (without > 0) notes.push(`${without} resources are in no group: they lack ${groupBy.join(' or ')}`)
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([group, resources]) => ({ label: { group }, resources }))
+}
+
+/** Undefined for one that lacks an attribute. */
+function groupOf(resource: SelectedResource, groupBy: readonly string[]): string | undefined {
+  const values = groupBy.map((key) => textOf(ownValue(resource, key) as Json | undefined))
+  return values.every((value) => value !== undefined) ? values.join('/') : undefined
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What a list of resources and a selection have both is there once. */
+function distinctColumns(columns: readonly ColumnPlan[]): readonly ColumnPlan[] {
+  const keyOf = (column: ColumnPlan): string =>
+    JSON.stringify([
+      'group' in column.label,
+      ownerOf(column),
+      column.metric,
+      column.aggregation?.name ?? null,
+      column.interpolation === undefined ? null : (column.name ?? null),
+    ])
+  return [...new Map(columns.toReversed().map((column) => [keyOf(column), column])).values()].toReversed()
+}

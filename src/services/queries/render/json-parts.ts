@@ -1,0 +1,66 @@
+/** JSON in parts, so that a large result is never one text, and none of its parts holds the loop. */
+import type { Pauses } from '../execution/pauses.ts'
+
+/** Lists above so many items are written in parts. */
+const ITEMS = 500
+
+export async function* jsonParts(value: unknown, pauses: Pauses): AsyncGenerator<string> {
+  let text = ''
+  for (const piece of pieces(value)) {
+    text += piece
+    if (text.length < PART) continue
+    yield text
+    text = ''
+    await pauses.due()
+  }
+  if (text !== '') yield text
+}
+
+/** characters of a part, about */
+const PART = 32_768
+
+function* pieces(value: unknown): Generator<string> {
+  if (Array.isArray(value) && isLong(value)) {
+    yield '['
+    for (let i = 0; i < value.length; i += ITEMS) {
+      const items: readonly unknown[] = value.slice(i, i + ITEMS)
+      if (i > 0) yield ','
+      yield* items.some(isLarge) ? joined(items) : [JSON.stringify(items).slice(1, -1)]
+    }
+    yield ']'
+  } else if (isDeep(value)) {
+    yield '{'
+    let separator = ''
+    for (const [key, inner] of Object.entries(value as object)) {
+      if (inner === undefined) continue
+      yield `${separator}${JSON.stringify(key)}:`
+      yield* pieces(inner)
+      separator = ','
+    }
+    yield '}'
+  } else {
+    yield JSON.stringify(value) ?? 'null'
+  }
+}
+
+function* joined(items: readonly unknown[]): Generator<string> {
+  for (const [i, item] of items.entries()) {
+    if (i > 0) yield ','
+    yield* pieces(item)
+  }
+}
+
+function isLarge(value: unknown): boolean {
+  return Array.isArray(value) ? isLong(value) : isDeep(value)
+}
+
+/** A list that is long, or has one in it. */
+function isLong(list: readonly unknown[]): boolean {
+  return list.length > ITEMS || list.some(isLarge)
+}
+
+/** An object with a long list somewhere in it. */
+function isDeep(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).some(isLarge)
+}

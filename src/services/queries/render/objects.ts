@@ -1,0 +1,78 @@
+/** Results as one object a time, with keys made of what tells the series apart. Missing values are left out. */
+import type { Json, JsonObject } from '../../../kernel/json.ts'
+import type { Pauses } from '../execution/pauses.ts'
+import { isoTexts } from './iso-text.ts'
+import type { Layout } from './layout-request.ts'
+import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
+
+/** rows between two looks at the clock */
+const STRIDE = 256
+
+export async function objectsOf(
+  { columns, table, options, zone }: Layout,
+  pauses: Pauses,
+): Promise<readonly JsonObject[]> {
+  const all = levelsOf(columns)
+  const { levels, common } = options.rollUp ? rollUp(all) : { levels: all, common: {} }
+  const nested = nestedLevels(options.hierarchical, levels)
+  const paths = levels.map((one) => pathOf(one, nested, options.keySeparator))
+  const textOf = isoTexts(zone)
+  const shape = options.showLevels ? { levels: levelTexts(levels, nested, options.keySeparator) } : {}
+  const objects: JsonObject[] = []
+  for (const [i, time] of table.times.entries()) {
+    const object: Tree = new Map<string, Json | Tree>(
+      Object.entries(options.upload ? common : { role: 'input', ...common }),
+    )
+    object.set('timestamp', time)
+    if (options.isoTimestamp) object.set('timestamp_iso', textOf(time))
+    for (const [name, value] of Object.entries(shape)) object.set(name, value)
+    for (const [k, path] of paths.entries()) {
+      const cell = table.cells[k]?.[i] ?? null
+      const isKept = !options.keySkipEmpty || cell !== null
+      if (isKept)
+        put(object, path, cell === null || options.valueKey === undefined ? cell : { [options.valueKey]: cell })
+    }
+    objects.push(plain(object))
+    if (i % STRIDE === 0) await pauses.due()
+  }
+  return objects
+}
+
+type Tree = Map<string, Json | Tree>
+
+function nestedLevels(hierarchical: boolean | readonly string[], levels: readonly Levels[]): readonly string[] {
+  if (hierarchical === false) return []
+  const names = levelNames(levels)
+  return hierarchical === true ? names : names.filter((name) => hierarchical.includes(name))
+}
+
+/** Keys of the objects inside one another: those of nested levels, then all others joined. */
+function pathOf(levels: Levels, nested: readonly string[], separator: string): readonly string[] {
+  const outer = nested.flatMap((name) => levels.get(name) ?? [])
+  const rest = [...levels].filter(([name]) => !nested.includes(name)).map(([, value]) => value)
+  return rest.length === 0 ? outer : [...outer, rest.join(separator)]
+}
+
+/** What the keys mean. */
+function levelTexts(levels: readonly Levels[], nested: readonly string[], separator: string): readonly string[] {
+  const rest = levelNames(levels).filter((name) => !nested.includes(name))
+  return rest.length === 0 ? nested : [...nested, rest.join(separator)]
+}
+
+/** A value that is missing leaves the objects around it. */
+function put(tree: Tree, path: readonly string[], value: Json): void {
+  let at = tree
+  for (const key of path.slice(0, -1)) {
+    const known = at.get(key)
+    const next: Tree = known instanceof Map ? known : new Map()
+    if (next !== known) at.set(key, next)
+    at = next
+  }
+  const last = path.at(-1)
+  if (value !== null && last !== undefined) at.set(last, value)
+}
+
+/** A resource may be called as a member of all objects is: what has its own keys only is made at the end. */
+function plain(tree: Tree): JsonObject {
+  return Object.fromEntries([...tree].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]))
+}

@@ -1,0 +1,96 @@
+/** The query service put together: series and documents over storage, everything else injected. */
+import { perTenant } from '../../kernel/by-tenant.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { Issue } from '../../kernel/errors.ts'
+import { Issues } from '../../kernel/issues.ts'
+import type { Collection, Storage } from '../../storage/contract.ts'
+import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
+import { begin, openRun, resultOf, type Run } from './execution/run.ts'
+import { tryQuery } from './query/read-query.ts'
+import { QUERIES, type QueryRecord } from './stored/query-record.ts'
+import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
+
+export interface QueriesOptions {
+  readonly storage: Storage
+  /** epoch ms */
+  readonly now: () => number
+  /** Neighbours are asked for when they are needed: they may be made later, or not at all. */
+  readonly resources?: () => ResourceSelector | undefined
+  readonly broker?: () => Readiness | undefined
+}
+
+export function createQueriesService(options: QueriesOptions): QueriesService {
+  return new Service(options)
+}
+
+class Service implements QueriesService {
+  readonly #options: QueriesOptions
+  readonly #collection: (tenant: string) => Collection<QueryRecord>
+  #running = 0
+  #executed = 0
+
+  constructor(options: QueriesOptions) {
+    this.#options = options
+    this.#collection = perTenant((tenant) => options.storage.tenant(tenant).collection(QUERIES))
+  }
+
+  as(caller: Caller): QueriesApi {
+    const { tenant } = caller
+    const { storage, now, resources = none, broker = none } = this.#options
+    const collection = this.#collection(tenant)
+    const run = async (source: QuerySource, options: Parameters<QueriesApi['open']>[1] = {}): Promise<Run> => {
+      const query = 'query' in source ? source.query : await storedQuery(collection, source.stored)
+      return begin({ tenant, store: storage.tenant(tenant), now, resources, broker }, query, options)
+    }
+    return {
+      execute: (source, options) =>
+        this.#counted(async () => resultOf(await run(source, options), options?.explain === true)),
+      open: async (source, options) => {
+        const { type, parts } = await this.#counted(async () =>
+          openRun(await run(source, options), options?.format, options?.explain === true),
+        )
+        return { type, parts: this.#whileOpen(parts) }
+      },
+      stored: storedQueryApi(collection, caller, now),
+    }
+  }
+
+  check(query: unknown): readonly Issue[] {
+    const issues = new Issues('QUERY')
+    tryQuery({ query, now: this.#options.now() }, issues)
+    return issues.list
+  }
+
+  gauges(): ReturnType<QueriesService['gauges']> {
+    return { running: this.#running, executed: this.#executed }
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#running += 1
+    this.#executed += 1
+    try {
+      return await work()
+    } finally {
+      this.#running -= 1
+    }
+  }
+
+  async *#whileOpen(parts: OpenedResult['parts']): AsyncGenerator<string | Uint8Array> {
+    this.#running += 1
+    try {
+      yield* parts
+    } finally {
+      this.#running -= 1
+    }
+  }
+}
+
+async function storedQuery(collection: Collection<QueryRecord>, name: string): Promise<unknown> {
+  const found = await collection.get(name)
+  if (found === undefined) throw queryNotFound(name)
+  return found.value.query
+}
+
+function none(): undefined {
+  return undefined
+}

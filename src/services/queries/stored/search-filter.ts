@@ -1,0 +1,208 @@
+/**
+ * The filter of stored queries, `q`: terms with spaces between them, all of which must hold; a `-` before one turns it
+ * round. Of several `tag:` terms one is enough, and tags with commas between them are asked for together.
+ */
+import { durationMs } from '../../../kernel/duration.ts'
+import { isoInstant } from '../../../kernel/instant.ts'
+import { shown, type Issues } from '../../../kernel/issues.ts'
+import { ownValue, type JsonObject } from '../../../kernel/json.ts'
+import type { Condition } from '../../../storage/contract.ts'
+import { named, tagsOf, type QueryRecord } from './query-record.ts'
+
+export interface SearchFilter {
+  /** what storage can decide; the test holds the rest */
+  readonly where: readonly Condition[]
+  /** undefined when storage decides all */
+  readonly test: ((record: QueryRecord) => boolean) | undefined
+}
+
+interface Term {
+  readonly key: string
+  readonly value: string
+  readonly isNegated: boolean
+}
+
+type Test = (record: QueryRecord) => boolean
+
+const KEYS = 'name, tag, resource, metric, user, created, modified or meta.<key>'
+const MAX_TERMS = 50
+
+export interface SearchContext {
+  /** of the caller, for `user:@me` */
+  readonly user: string
+  /** epoch ms */
+  readonly now: number
+}
+
+/** Problems have the place `/q`. */
+export function readFilter(q: string, context: SearchContext, issues: Issues): SearchFilter {
+  const terms = termsOf(q)
+  if (terms.length > MAX_TERMS) issues.wrong('/q', `${terms.length} terms are too many`, `write at most ${MAX_TERMS}`)
+  const where: Condition[] = []
+  const tests: Test[] = []
+  const tagged = terms.filter(({ key, isNegated }) => key === 'tag' && !isNegated)
+  if (tagged.length > 0) {
+    const sets = tagged.map(({ value }) => value.split(',').filter((tag) => tag !== ''))
+    if (sets.length === 1) where.push(...(sets[0] ?? []).map((value) => equal('tags', value)))
+    else tests.push(({ meta }) => sets.some((set) => hasAll(tagsOf(meta), set)))
+  }
+  for (const term of terms.filter((one) => !tagged.includes(one)).slice(0, MAX_TERMS)) {
+    const condition = term.isNegated ? undefined : conditionOf(term, context)
+    if (condition !== undefined) {
+      where.push(condition)
+      continue
+    }
+    const test = testOf(term, context, issues)
+    tests.push(term.isNegated ? (record) => !test(record) : test)
+  }
+  return { where, test: tests.length === 0 ? undefined : (record) => tests.every((test) => test(record)) }
+}
+
+/** Spaces inside quotes and parentheses belong to a term. */
+function termsOf(q: string): readonly Term[] {
+  const words = q.match(/(?:\([^()]{0,2000}\)|'[^']{0,2000}'|[^\s('])+/g) ?? []
+  return words.map((word) => {
+    const isNegated = word.startsWith('-') && word.length > 1
+    const text = isNegated ? word.slice(1) : word
+    const colon = text.indexOf(':')
+    return colon < 0
+      ? { key: 'name', value: text, isNegated }
+      : { key: text.slice(0, colon), value: text.slice(colon + 1), isNegated }
+  })
+}
+
+function equal(field: string, value: string): Condition {
+  return { field, op: 'eq', value }
+}
+
+function conditionOf({ key, value }: Term, { user }: SearchContext): Condition | undefined {
+  if (value === '') return undefined
+  if (key === 'resource') return equal('resources', value)
+  if (key === 'metric') return equal('metrics', value)
+  return key === 'user' ? equal('users', userOf(value, user)) : undefined
+}
+
+function userOf(value: string, user: string): string {
+  return value === '@me' ? user : value.replace(/^users\//, '')
+}
+
+function testOf({ key, value }: Term, context: SearchContext, issues: Issues): Test {
+  switch (key) {
+    case 'name': {
+      const fits = textTest(value)
+      return ({ name }) => fits(name)
+    }
+    case 'tag':
+      return ({ meta }) => hasAll(tagsOf(meta), value.split(','))
+    case 'resource':
+      return ({ query }) => named(query, 'resource').includes(value)
+    case 'metric':
+      return ({ query }) => named(query, 'metric').includes(value)
+    case 'user': {
+      const user = userOf(value, context.user)
+      return ({ createdBy, modifiedBy }) => createdBy === user || modifiedBy === user
+    }
+    case 'created':
+    case 'modified': {
+      const within = readInterval(value, context.now, issues)
+      return (record) => within(record[key])
+    }
+    default:
+      if (key.startsWith('meta.')) return metaTest(key.slice('meta.'.length), value)
+      issues.wrong('/q', `${shown(key)} is no key of a filter`, `write ${KEYS}`)
+      return () => false
+  }
+}
+
+function hasAll(tags: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.every((tag) => tags.includes(tag))
+}
+
+/** Somewhere inside, in any case of letters; with `*` or `?`, the whole of it. */
+function textTest(pattern: string): (text: string) => boolean {
+  const wanted = pattern.toLowerCase()
+  if (!/[*?]/.test(wanted)) return (text) => text.toLowerCase().includes(wanted)
+  return (text) => isLike(text.toLowerCase(), wanted)
+}
+
+/** `*` is any text and `?` any one character. In at most as many steps as both are long, one by the other. */
+function isLike(text: string, pattern: string): boolean {
+  let [at, star, mark] = [0, -1, 0]
+  for (let i = 0; i < text.length;) {
+    if (at < pattern.length && (pattern[at] === '?' || (pattern[at] === text[i] && pattern[at] !== '*'))) {
+      at += 1
+      i += 1
+    } else if (pattern[at] === '*') {
+      star = at
+      mark = i
+      at += 1
+    } else if (star >= 0) {
+      at = star + 1
+      mark += 1
+      i = mark
+    } else {
+      return false
+    }
+  }
+  return /^\**$/.test(pattern.slice(at))
+}
+
+const CALL = /^(like|contains)\((.*)\)$/s
+
+/** `value`, `like(*x*)` or `contains('x')`. */
+function metaTest(path: string, value: string): Test {
+  const [, call, argument = ''] = CALL.exec(value) ?? []
+  const text = argument.replace(/^(['"])(.*)\1$/s, '$2')
+  const fits =
+    call === 'like'
+      ? (own: string) => isLike(own.toLowerCase(), text.toLowerCase())
+      : call === 'contains'
+        ? (own: string) => own.toLowerCase().includes(text.toLowerCase())
+        : (own: string) => own === value
+  return ({ meta }) => textsAt(meta, path).some(fits)
+}
+
+function textsAt(meta: JsonObject, path: string): readonly string[] {
+  const value = ownValue(meta, path) ?? path.split('.').reduce<unknown>((part, step) => ownValue(part, step), meta)
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return values.flatMap((one) => {
+    if (one === undefined || one === null) return []
+    return [typeof one === 'string' ? one : JSON.stringify(one)]
+  })
+}
+
+const EVER = 8_640_000_000_000_000
+
+/** `start/end` with both ends included, either of which may be left out; each is ISO 8601, `now` or `now-P2D`. */
+function readInterval(value: string, now: number, issues: Issues): (time: number) => boolean {
+  const parts = value.split('/')
+  const [start = '', end = start] = parts
+  const from = start === '' ? -EVER : instantOf(start, now)
+  const until = end === '' ? EVER : instantOf(end, now, parts.length < 2)
+  if (Number.isFinite(from) && Number.isFinite(until) && parts.length <= 2 && value !== '/') {
+    return (time) => time >= from && time <= until
+  }
+  issues.wrong('/q', `${shown(value)} is no interval`, 'write 2024-02-20/, /now-P2D, or both ends')
+  return () => false
+}
+
+const RELATIVE = /^now(?:([+-])(P.+))?$/i
+const DAY = 86_400_000
+
+/** NaN for anything else. `isWhole`: a date stands for all of its day. */
+function instantOf(text: string, now: number, isWhole = false): number {
+  const relative = RELATIVE.exec(text)
+  if (relative !== null) {
+    const [, sign, duration] = relative
+    return now + (duration === undefined ? 0 : (sign === '-' ? -1 : 1) * msOf(duration))
+  }
+  return isoInstant(text) + (isWhole && !text.includes('T') ? DAY - 1 : 0)
+}
+
+function msOf(text: string): number {
+  try {
+    return durationMs(text)
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,0 +1,176 @@
+/** Stored queries of one tenant: made, replaced, removed, shown and searched. */
+import { AppError } from '../../../kernel/errors.ts'
+import { Issues } from '../../../kernel/issues.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import type { Collection, Condition, Stored } from '../../../storage/contract.ts'
+import type {
+  SearchParameters,
+  StoredQuery,
+  StoredQueryApi,
+  StoredQueryPage,
+  StoredWriteOptions,
+  VersionedQuery,
+} from '../contract.ts'
+import type { QueryRecord } from './query-record.ts'
+import { readEntity } from './read-entity.ts'
+import { readFilter, type SearchFilter } from './search-filter.ts'
+
+const DEFAULT_LIMIT = 10
+const MAX_LIMIT = 100
+/** documents that are looked through at once */
+const PORTION = 1_000
+/** Another writer may be faster now and then, not always. */
+const MAX_TRIES = 20
+
+export function storedQueryApi(
+  collection: Collection<QueryRecord>,
+  { user }: Caller,
+  now: () => number,
+): StoredQueryApi {
+  const stored = async (name: string): Promise<Stored<QueryRecord>> => {
+    const found = await collection.get(name)
+    if (found === undefined) throw queryNotFound(name)
+    return found
+  }
+  return {
+    async create(body, ofPath) {
+      const { name, query, meta } = readEntity(body, ofPath)
+      const at = now()
+      const record: QueryRecord = { name, query, meta, created: at, createdBy: user, modified: at, modifiedBy: user }
+      try {
+        return { value: shownQuery(record), version: await collection.put(name, record, 'absent') }
+      } catch (error) {
+        if (isConflict(error)) throw new AppError('CONFLICT', `Query '${name}' already exists`)
+        throw error
+      }
+    },
+    async replace(name, body, options = {}) {
+      const { query, meta } = readEntity(body, name)
+      return untilWritten(async () => {
+        const known = await collection.get(name)
+        checkVersion(name, known?.version, options)
+        const at = now()
+        const { created = at, createdBy = user } = known?.value ?? {}
+        const record: QueryRecord = { name, query, meta, created, createdBy, modified: at, modifiedBy: user }
+        const version = await collection.put(name, record, known?.version ?? 'absent')
+        return { value: shownQuery(record), version }
+      })
+    },
+    async get(name) {
+      return versioned(await stored(name))
+    },
+    async remove(name, options = {}) {
+      await untilWritten(async () => {
+        const { version } = await stored(name)
+        checkVersion(name, version, options)
+        await collection.delete(name, version)
+      })
+    },
+    search: (parameters) => search(collection, parameters, { user, now: now() }),
+  }
+}
+
+export function queryNotFound(name: string): AppError {
+  return new AppError('NOT_FOUND', `Query '${name}' not found`)
+}
+
+function checkVersion(name: string, version: number | undefined, { ifVersion }: StoredWriteOptions): void {
+  if (ifVersion === undefined || version === ifVersion) return
+  throw new AppError('PRECONDITION', `Query '${name}' is not at version ${ifVersion} any more; read it again`)
+}
+
+/** Anew when somebody else wrote meanwhile; a version that was asked for is then not there any more. */
+async function untilWritten<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isConflict(error)) throw error
+    }
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'CONFLICT'
+}
+
+function versioned({ value, version }: Stored<QueryRecord>): VersionedQuery {
+  return { value: shownQuery(value), version }
+}
+
+function shownQuery({ name, query, meta, created, createdBy, modified, modifiedBy }: QueryRecord): StoredQuery {
+  return {
+    name,
+    query,
+    meta,
+    attrs: {
+      created: new Date(created).toISOString(),
+      created_by: `users/${createdBy}`,
+      modified: new Date(modified).toISOString(),
+      modified_by: `users/${modifiedBy}`,
+    },
+  }
+}
+
+async function search(
+  collection: Collection<QueryRecord>,
+  { q = '', limit = DEFAULT_LIMIT, offset = 0 }: SearchParameters,
+  context: { readonly user: string; readonly now: number },
+): Promise<StoredQueryPage> {
+  const issues = new Issues('QUERY')
+  checkWhole(limit, '/limit', MAX_LIMIT, issues)
+  checkWhole(offset, '/offset', Number.MAX_SAFE_INTEGER, issues)
+  const filter = readFilter(q, context, issues)
+  issues.throwIfAny('the search')
+  const { records, total } = await found(collection, filter, offset, limit)
+  const queries = records.map((record) => {
+    const { query: _query, ...shown } = shownQuery(record)
+    return shown
+  })
+  return { queries, offset, limit, total }
+}
+
+function checkWhole(value: number, path: string, most: number, issues: Issues): void {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= most) return
+  const range = most === MAX_LIMIT ? `from 0 to ${most}` : 'of at least 0'
+  issues.wrong(path, `${String(value)} is no whole number ${range}`)
+}
+
+interface Found {
+  readonly records: readonly QueryRecord[]
+  readonly total: number
+}
+
+async function found(
+  collection: Collection<QueryRecord>,
+  { where, test }: SearchFilter,
+  offset: number,
+  limit: number,
+): Promise<Found> {
+  if (test === undefined) {
+    const [total, some] = await Promise.all([
+      collection.count(where),
+      limit === 0 ? [] : collection.find({ where, offset, limit }),
+    ])
+    return { records: some.map(({ value }) => value), total }
+  }
+  const records: QueryRecord[] = []
+  let total = 0
+  for await (const record of walked(collection, where)) {
+    if (!test(record)) continue
+    if (total >= offset && records.length < limit) records.push(record)
+    total += 1
+  }
+  return { records, total }
+}
+
+/** By name. */
+async function* walked(collection: Collection<QueryRecord>, where: readonly Condition[]): AsyncGenerator<QueryRecord> {
+  let afterId: string | undefined
+  for (;;) {
+    const some = await collection.find({ where, limit: PORTION, ...(afterId !== undefined && { afterId }) })
+    for (const { value } of some) yield value
+    if (some.length < PORTION) return
+    afterId = some.at(-1)?.id
+  }
+}

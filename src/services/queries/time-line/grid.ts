@@ -1,0 +1,49 @@
+/**
+ * The grids that the buckets of a query lie on: multiples of a length, or periods of a zone's calendar. A bucket has a
+ * number, so that many of them are counted and not walked.
+ */
+import { beginOfPeriod, periodOf, type PeriodUnit } from '../../../series/local-periods.ts'
+
+export interface Grid {
+  /** `freq` as results write it */
+  readonly text: string
+  /** ms; undefined where buckets differ in length */
+  readonly width: number | undefined
+  /** ms, about: for choosing a range */
+  readonly usualWidth: number
+  /** the number of the bucket that an instant lies in */
+  numberOf(time: number): number
+  /** epoch ms at which a bucket begins */
+  beginOf(number: number): number
+}
+
+/** Buckets of `width` ms that one begins at `origin`. */
+export function evenGrid(width: number, origin: number, text: string): Grid {
+  return {
+    text,
+    width,
+    usualWidth: width,
+    numberOf: (time) => Math.floor((time - origin) / width),
+    beginOf: (number) => origin + number * width,
+  }
+}
+
+const DAY = 86_400_000
+const DAYS: Readonly<Record<PeriodUnit['unit'], number>> = { day: 1, week: 7, month: 30 }
+
+/** Periods of the calendar of an IANA zone. */
+export function calendarGrid(unit: PeriodUnit, zone: string, text: string): Grid {
+  return {
+    text,
+    width: undefined,
+    usualWidth: DAYS[unit.unit] * unit.count * DAY,
+    numberOf: (time) => periodOf(time, zone, unit),
+    beginOf: (number) => beginOfPeriod(number, zone, unit),
+  }
+}
+
+/** The first bucket that begins at a time or after it. */
+export function firstFrom(grid: Grid, time: number): number {
+  const number = grid.numberOf(time)
+  return grid.beginOf(number) === time ? number : number + 1
+}

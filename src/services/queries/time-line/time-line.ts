@@ -1,0 +1,159 @@
+/**
+ * Which time a query is about: `from`, `until`, `window`, `periods` and `freq`, in any combination that says one thing.
+ *
+ * TIMELINE-1 with a frequency, both ends lie on its grid, and the range is a whole number of buckets, at least one
+ * TIMELINE-2 what was resolved, asked again with its ends as `from` and `until`, resolves to itself
+ */
+import type { Issues } from '../../../kernel/issues.ts'
+import { MAX_TIME } from '../../../series/times.ts'
+import type { WindowSpec } from '../contract.ts'
+import { durationText } from './duration-text.ts'
+import { calendarGrid, evenGrid, firstFrom, type Grid } from './grid.ts'
+import { readFreq, type Freq } from './read-freq.ts'
+import { readAlign, type Align } from './read-align.ts'
+import { readDuration, readTime } from './read-time.ts'
+
+export interface TimeLine {
+  /** epoch ms, included */
+  readonly from: number
+  /** epoch ms, excluded */
+  readonly until: number
+  /** undefined: samples as they are */
+  readonly grid: GridRange | undefined
+  /** the zone of `align`, for texts of times; undefined: UTC */
+  readonly zone: string | undefined
+}
+
+/** Buckets of a grid, one behind the other. */
+export interface GridRange {
+  readonly grid: Grid
+  /** number of the first */
+  readonly first: number
+  readonly count: number
+}
+
+/** ms that a range is long when nothing says so */
+const DEFAULT_WINDOW = 7 * 86_400_000
+/** buckets of one series */
+export const MAX_BUCKETS = 1_000_000
+
+/**
+ * Undefined when something is wrong; then the issues know what. The schema has seen to types: `periods` is a whole number
+ * above 0.
+ */
+export function resolveTimeLine(
+  query: Readonly<Record<string, unknown>>,
+  now: number,
+  issues: Issues,
+): TimeLine | undefined {
+  const before = issues.count
+  const align = readAlign(query['align'], issues)
+  const given: Given = {
+    align,
+    from: readTime(query['from'], '/from', now, issues),
+    until: readTime(query['until'], '/until', now, issues),
+    window: readDuration(query['window'], '/window', issues),
+    periods: typeof query['periods'] === 'number' ? query['periods'] : undefined,
+    freq: readFreq(query['freq'], align, issues),
+  }
+  if (issues.count > before) return undefined
+  const sized = withSizes(given, now, issues)
+  const line = sized && resolve(sized, now, issues)
+  return line && { ...line, zone: align.zone }
+}
+
+export function windowSpecOf({ from, until, grid }: TimeLine): WindowSpec {
+  return { from, until, window: durationText(until - from), ...(grid && { freq: grid.grid.text }) }
+}
+
+interface Given {
+  readonly from: number | undefined
+  readonly until: number | undefined
+  readonly window: number | undefined
+  readonly periods: number | undefined
+  readonly freq: Freq | undefined
+  readonly align: Align
+}
+
+/** With `window` and `freq` as `periods` says them; periods of a calendar are left to the grid. */
+function withSizes(given: Given, now: number, issues: Issues): Given | undefined {
+  const { from, until, window, periods, freq } = given
+  const isSized = window !== undefined || (periods !== undefined && freq !== undefined)
+  if (from !== undefined && until !== undefined && isSized) {
+    const name = window === undefined ? 'periods' : 'window'
+    return issues.wrong(`/${name}`, `from, until and ${name} cannot be combined`, 'leave out one of the three')
+  }
+  if (periods === undefined) return given
+  if (freq === undefined) {
+    const range = window ?? (from === undefined ? DEFAULT_WINDOW : (until ?? now) - from)
+    const width = Math.max(Math.round(range / periods), 1)
+    return { ...given, freq: { kind: 'even', width, text: durationText(width) } }
+  }
+  const size = freq.kind === 'even' ? periods * freq.width : undefined
+  if (window === undefined) return size === undefined ? given : { ...given, window: size }
+  if (window === size) return given
+  const text = 'window is not periods times freq'
+  return issues.wrong('/window', text, 'leave out one of window, periods and freq')
+}
+
+interface Ends {
+  readonly from: number
+  readonly until: number
+}
+
+function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
+  const { from, until, freq, periods, align } = given
+  const grid = freq?.kind === 'calendar' ? calendarGrid(freq.unit, freq.zone, freq.text) : undefined
+  const ends = grid && periods !== undefined ? endsOfPeriods(grid, periods, given, now) : endsOf(given, now)
+  if (!(ends.until > ends.from)) {
+    const text = `${ends.from} is not before ${until === undefined ? 'now' : 'until'}, which is ${ends.until}`
+    return issues.wrong(from === undefined ? '/until' : '/from', text, 'from must be before until')
+  }
+  if (!(Math.abs(ends.from) <= MAX_TIME && ends.until <= MAX_TIME)) {
+    return issues.wrong('/window', 'the range leaves what a calendar can hold', 'ask for a shorter one')
+  }
+  if (freq === undefined) return { ...ends, grid: undefined }
+  if (freq.kind === 'calendar')
+    return onGrid(grid ?? calendarGrid(freq.unit, freq.zone, freq.text), ends, given, issues)
+  return onGrid(evenGrid(freq.width, originOf(align.at, given, ends), freq.text), ends, given, issues)
+}
+
+function endsOf({ from, until, window }: Given, now: number): Ends {
+  if (from !== undefined) return { from, until: until ?? (window === undefined ? now : from + window) }
+  const end = until ?? now
+  return { from: end - (window ?? DEFAULT_WINDOW), until: end }
+}
+
+function endsOfPeriods(grid: Grid, periods: number, { from, until }: Given, now: number): Ends {
+  const anchor = from ?? until ?? now
+  const number = grid.numberOf(anchor)
+  return from === undefined
+    ? { from: grid.beginOf(number - periods), until: grid.beginOf(number) }
+    : { from: grid.beginOf(number), until: grid.beginOf(number + periods) }
+}
+
+/** An instant that the grid goes through. */
+function originOf(at: Align['at'], { from }: Given, ends: Ends): number {
+  if (at === 'grid') return 0
+  if (at === 'boundary') return from ?? ends.until
+  return ends[at]
+}
+
+function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
+  const shift = given.align.shift ?? usualShift(given)
+  const first = shift === 'forward' ? firstFrom(grid, ends.from) : grid.numberOf(ends.from)
+  const behind = shift === 'backward' ? grid.numberOf(ends.until) : firstFrom(grid, ends.until)
+  const count = Math.max(behind - first, 1)
+  if (count > MAX_BUCKETS) {
+    const text = `${grid.text} makes ${count} buckets of the range, and ${MAX_BUCKETS} is the most`
+    return issues.wrong('/freq', text, 'ask for a shorter range, or for longer buckets')
+  }
+  const [from, until] = [grid.beginOf(first), grid.beginOf(first + count)]
+  return { from, until, grid: { grid, first, count } }
+}
+
+/** A range without size or with two ends keeps all of what was asked; others end with a whole bucket. */
+function usualShift({ from, until, window, periods }: Given): NonNullable<Align['shift']> {
+  if (from === undefined) return 'backward'
+  return until === undefined && (window !== undefined || periods !== undefined) ? 'backward' : 'wrap'
+}

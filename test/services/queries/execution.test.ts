@@ -1,0 +1,365 @@
+// Holds QUERY-1, QUERY-2, QUERY-4, EXECUTE-1, EXECUTE-2, EXECUTE-3
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { Series, Storage } from '../../../src/storage/contract.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { bench, NOW, type Bench } from './support/bench-of-queries.ts'
+
+const HOUR = 3_600_000
+/** 2024-06-10T00:00:00Z */
+const JUNE = 1717977600000
+
+/** Eight hours of two metrics, of which the last two are missing. */
+async function filled(): Promise<Bench> {
+  const queries = await bench()
+  await queries.put('A', 't', { [JUNE]: 12.67, [JUNE + 1]: 3, [JUNE + HOUR]: 5, [JUNE + 3 * HOUR]: 9 })
+  await queries.put('A', 'h', { [JUNE + 5]: 80, [JUNE + 2 * HOUR]: 60 })
+  return queries
+}
+
+const RANGE = { from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
+const SERIES = [
+  { metric: 't', aggregation: 'max' },
+  { metric: 'h', aggregation: 'mean' },
+]
+
+describe('a query', () => {
+  it('is answered by rows with a column for each series, and by the time line that was used', async () => {
+    await using queries = await filled()
+    const answer = await queries.ask('POST', '/data/query', { ...RANGE, resource: 'A', data: SERIES, seriesId: 'kept' })
+    expect(answer.status).toBe(200)
+    expect(answer.at('query.seriesId')).toBe('kept')
+    expect(answer.at('data')).toEqual([
+      {
+        columns: [
+          'timestamp',
+          { resource: 'A', metric: 't', aggregation: 'max' },
+          { resource: 'A', metric: 'h', aggregation: 'mean' },
+        ],
+        data: [
+          [JUNE, 12.67, 80],
+          [JUNE + HOUR, 5, null],
+          [JUNE + 2 * HOUR, null, 60],
+          [JUNE + 3 * HOUR, 9, null],
+        ],
+        data_axis: 'column',
+        attributes: { role: 'input' },
+        window_spec: { from: JUNE, until: JUNE + 4 * HOUR, window: 'PT4H', freq: 'PT1H' },
+      },
+    ])
+    expect(answer.at('messages')).toEqual([
+      {
+        message:
+          "Series ('A', 't', 'max'), aggregated on freq PT1H contains 1 null values. These will NOT be interpolated",
+        level: 'warning',
+        timestamp: '2021-05-06T12:34:56.000Z',
+        action: 'POST /data/query',
+        category: 'data',
+        properties: { resource: 'A', metric: 't' },
+      },
+      expect.objectContaining({ message: expect.stringContaining("('A', 'h', 'mean')") as unknown }),
+    ])
+  })
+
+  it.each([
+    ['first', [12.67, 5, null, 9]],
+    ['last', [3, 5, null, 9]],
+    ['mean', [7.835, 5, null, 9]],
+    ['median', [7.835, 5, null, 9]],
+    ['sum', [15.67, 5, null, 9]],
+    ['count', [2, 1, null, 1]],
+    ['count-numeric', [2, 1, null, 1]],
+    ['count-non-numeric', [0, 0, null, 0]],
+    ['std', [9.67 / Math.SQRT2, null, null, null]],
+    ['min', [3, 5, null, 9]],
+    ['percentile(0.25)', [3 + 9.67 / 4, 5, null, 9]],
+    ['percentile(1)', [12.67, 5, null, 9]],
+    ['percentile(0)', [3, 5, null, 9]],
+  ])('has the %s of each bucket', async (aggregation, expected) => {
+    await using queries = await filled()
+    const { data } = await queries.api.execute({ query: { ...RANGE, resource: 'A', metric: 't', aggregation } })
+    const [set] = data
+    const cells = set !== undefined && 'data' in set ? set.data.map((row) => row[1]) : []
+    for (const [i, cell] of cells.entries()) {
+      if (typeof expected[i] === 'number') expect(cell).toBeCloseTo(expected[i], 9)
+      else expect(cell).toBe(expected[i])
+    }
+    expect(cells).toHaveLength(4)
+  })
+
+  it('joins samples as they are by their times, and knows its columns without any', async () => {
+    await using queries = await filled()
+    const raw = {
+      resource: 'A',
+      from: JUNE,
+      until: JUNE + 2 * HOUR,
+      data: [{ metric: 't', aggregation: 'mean' }, { metric: 'h' }],
+    }
+    expect((await queries.api.execute({ query: raw })).data).toMatchObject([
+      {
+        columns: ['timestamp', { resource: 'A', metric: 't' }, { resource: 'A', metric: 'h' }],
+        data: [
+          [JUNE, 12.67, null],
+          [JUNE + 1, 3, null],
+          [JUNE + 5, null, 80],
+          [JUNE + HOUR, 5, null],
+        ],
+        window_spec: { from: JUNE, until: JUNE + 2 * HOUR, window: 'PT2H' },
+      },
+    ])
+    expect((await queries.api.execute({ query: { resource: 'nobody', metric: 'm' } })).data).toMatchObject([
+      { columns: ['timestamp', { resource: 'nobody', metric: 'm' }], data: [] },
+    ])
+  })
+
+  it('gives all samples in order, however many pages they are', async () => {
+    await using queries = await bench()
+    const of = (step: number) => Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [JUNE + i * step, i]))
+    await queries.put('A', 'a', of(1))
+    await queries.put('A', 'b', of(3))
+    const query = {
+      resource: 'A',
+      from: JUNE,
+      until: JUNE + 40_000,
+      data: [{ metric: 'a' }, { metric: 'b' }],
+      render: 'SERIES',
+    }
+    const [set] = (await queries.api.execute({ query })).data
+    const [times = [], a = [], b = []] = set !== undefined && 'data' in set ? set.data : []
+    expect(times).toEqual(
+      [...new Set([...Object.keys(of(1)), ...Object.keys(of(3))].map(Number))].toSorted((x, y) => x - y),
+    )
+    expect(a.filter((cell) => cell !== null)).toEqual(Object.values(of(1)))
+    expect(b.filter((cell) => cell !== null)).toEqual(Object.values(of(3)))
+  })
+
+  it('fills in what is missing, after aggregating', async () => {
+    await using queries = await filled()
+    const query = { ...RANGE, resource: 'A', metric: 't', aggregation: 'max', interpolation: 'linear' }
+    const { data, messages } = await queries.api.execute({ query })
+    expect(data).toMatchObject([
+      {
+        data: [
+          [JUNE, 12.67],
+          [JUNE + HOUR, 5],
+          [JUNE + 2 * HOUR, 7],
+          [JUNE + 3 * HOUR, 9],
+        ],
+      },
+    ])
+    expect(messages).toEqual([])
+    const cubic = await queries.api.execute({ query: { ...query, interpolation: { method: 'polynomial', order: 5 } } })
+    expect(cubic.messages).toMatchObject([
+      { level: 'error', message: expect.stringContaining('takes 6 values at least') as unknown },
+    ])
+    expect(cubic.data).toMatchObject([
+      {
+        data: [
+          [JUNE, 12.67],
+          [JUNE + HOUR, 5],
+          [JUNE + 2 * HOUR, null],
+          [JUNE + 3 * HOUR, 9],
+        ],
+      },
+    ])
+  })
+
+  it('uses the mean where a frequency comes alone, and says so', async () => {
+    await using queries = await filled()
+    const { data, messages } = await queries.api.execute({ query: { ...RANGE, resource: 'A', metric: 'h' } })
+    expect(messages[0]).toMatchObject({ level: 'info', message: 'freq is given and aggregation is not: mean is used' })
+    expect(data).toMatchObject([{ columns: ['timestamp', { aggregation: 'mean' }] }])
+  })
+
+  it('says of texts that a number is asked of them', async () => {
+    await using queries = await bench()
+    await queries.put('A', 'state', { [JUNE]: 'on', [JUNE + HOUR]: true })
+    const query = { ...RANGE, resource: 'A', metric: 'state', aggregation: ['mean', 'last'] }
+    const { data, messages } = await queries.api.execute({ query })
+    expect(data).toMatchObject([
+      {
+        data: [
+          [JUNE, null, 'on'],
+          [JUNE + HOUR, null, true],
+          [JUNE + 2 * HOUR, null, null],
+          [JUNE + 3 * HOUR, null, null],
+        ],
+      },
+    ])
+    expect(messages[0]?.message).toBe(
+      "Series ('A', 'state', 'mean') has no numbers: mean passes over texts and truth values",
+    )
+  })
+
+  it('drops series that come again, and keeps those that a name tells apart', async () => {
+    await using queries = await filled()
+    const same = { metric: 't', aggregation: 'max' }
+    const twice = await queries.api.execute({
+      query: { ...RANGE, resource: 'A', data: [same, same, { ...same, aggregation: 'min' }] },
+    })
+    expect(twice.data).toMatchObject([{ columns: ['timestamp', { aggregation: 'max' }, { aggregation: 'min' }] }])
+    const named = [
+      { ...same, name: 'held', interpolation: 'pad' },
+      { ...same, name: 'drawn', interpolation: 'linear' },
+    ]
+    const both = await queries.api.execute({ query: { ...RANGE, resource: 'A', data: named } })
+    expect(both.data).toMatchObject([
+      {
+        columns: ['timestamp', { metric: 't', name: 'held' }, { metric: 't', name: 'drawn' }],
+        data: [expect.anything(), expect.anything(), [JUNE + 2 * HOUR, 5, 7], expect.anything()] as unknown,
+      },
+    ])
+  })
+
+  it('has days of a zone as buckets', async () => {
+    await using queries = await bench()
+    const spring = Date.UTC(2024, 2, 30, 23)
+    await queries.put('A', 't', { [spring]: 1, [spring + 22 * HOUR]: 2, [spring + 23 * HOUR]: 4 })
+    const query = {
+      resource: 'A',
+      metric: 't',
+      aggregation: 'sum',
+      freq: 'P1D',
+      from: spring,
+      periods: 2,
+      align: { timezone: 'Europe/Brussels' },
+      render: 'HEADER_ROW',
+    }
+    expect((await queries.api.execute({ query })).data).toMatchObject([
+      {
+        data: [
+          [spring, '2024-03-31T00:00:00+01:00', 3],
+          [spring + 23 * HOUR, '2024-04-01T00:00:00+02:00', 4],
+        ],
+      },
+    ])
+  })
+
+  it('sees nothing later than the time it is asked for', async () => {
+    await using queries = await filled()
+    const query = { resource: 'A', metric: 't', aggregation: 'last', freq: 'PT1H', from: JUNE }
+    const { data } = await queries.api.execute({ query }, { now: JUNE + 1 })
+    expect(data).toMatchObject([{ data: [[JUNE, 12.67]], window_spec: { until: JUNE + HOUR } }])
+    const raw = await queries.api.execute(
+      { query: { resource: 'A', metric: 't', from: JUNE, until: JUNE + HOUR } },
+      { now: JUNE + 1 },
+    )
+    expect(raw.data).toMatchObject([{ data: [[JUNE, 12.67]] }])
+  })
+
+  it('explains what it read', async () => {
+    await using queries = await filled()
+    const answer = await queries.ask('POST', '/data/query?explain=true', { ...RANGE, resource: 'A', data: SERIES })
+    expect(answer.at('explain')).toMatchObject({
+      pointsRead: 6,
+      buckets: 8,
+      emptyBuckets: 3,
+      window_spec: { freq: 'PT1H' },
+      series: [
+        { resource: 'A', metric: 't', aggregation: 'max', points: 4, emptyBuckets: 1 },
+        { resource: 'A', metric: 'h', aggregation: 'mean', points: 2, emptyBuckets: 2 },
+      ],
+    })
+    expect(Object.keys(answer.at('explain.time') as object)).toEqual(['plan', 'read', 'interpolate', 'render'])
+  })
+
+  it('never reaches samples of another tenant', async () => {
+    await using queries = await filled()
+    const query = { resource: 'A', metric: 't', from: JUNE, until: JUNE + HOUR }
+    const others = await queries.ask('POST', '/data/query', query, { 'x-tenant': 'other' })
+    expect(others.at('data.0.data')).toEqual([])
+  })
+
+  it('waits for what the broker has acknowledged, and tells when data cannot be read', async () => {
+    const order: string[] = []
+    await using queries = await bench({ broker: { readable: async () => void order.push('readable') } })
+    await queries.api.execute({ query: { resource: 'A', metric: 't' } })
+    expect(order).toEqual(['readable'])
+    const broker = { readable: () => Promise.reject(new AppError('STORE', 'the disk is gone')) }
+    await using broken = await bench({ broker })
+    const answer = await broken.ask('POST', '/data/query', { resource: 'A', metric: 't' })
+    expect([answer.status, answer.body]).toEqual([
+      502,
+      { error: 'the data of the query cannot be read at the moment', code: 'DATA', messages: [] },
+    ])
+  })
+
+  it('reads nothing more when its caller is gone', async () => {
+    const storage = openMemory()
+    let reads = 0
+    const store = storage.tenant('acme')
+    const range: Series['range'] = async (query) => {
+      reads += 1
+      return Array.from({ length: query.limit ?? 0 }, (_, i) => ({
+        resource: 'A',
+        metric: 't',
+        time: (query.from ?? 0) + i,
+        value: i,
+      }))
+    }
+    const { blobs } = store
+    const series: Series = Object.assign(Object.create(store.series) as Series, { range })
+    const counting: Storage = {
+      tenant: () => ({
+        collection: (spec) => store.collection(spec),
+        log: (name) => store.log(name),
+        commit: (writes) => store.commit(writes),
+        now: () => store.now(),
+        series,
+        blobs,
+      }),
+      tenants: () => storage.tenants(),
+      close: () => storage.close(),
+      stats: () => storage.stats(),
+    }
+    await using queries = await bench({ storage: counting })
+    const gone = new AbortController()
+    const { parts } = await queries.api.open(
+      { query: { resource: 'A', metric: 't', from: 0, until: 1e12 } },
+      { format: 'csv', signal: gone.signal },
+    )
+    let taken = 0
+    const take = async (): Promise<void> => {
+      for await (const part of parts) {
+        taken += part.length
+        if (taken > 1_000_000) gone.abort()
+      }
+    }
+    await expect(take()).rejects.toThrow('aborted')
+    expect(reads).toBeLessThan(20)
+    expect(queries.service.gauges().running).toBe(0)
+  })
+
+  it('keeps resources of a selection together, or each by itself', async () => {
+    const found = [{ id: 'A', room: 'K1' }, { id: 'B', room: 'K1' }, { id: 'C', room: 'K2' }, { id: 'D' }]
+    const asked: unknown[] = []
+    const resources = { select: async (...given: readonly unknown[]) => (asked.push(given), found) }
+    await using queries = await bench({ resources })
+    for (const [i, id] of ['A', 'B', 'C', 'D'].entries()) await queries.put(id, 't', { [JUNE + i]: i })
+    const query = { ...RANGE, until: JUNE + HOUR, metric: 't', aggregation: 'sum', resources: { type: 'boiler' } }
+    expect((await queries.api.execute({ query })).data).toMatchObject([
+      { columns: ['timestamp', ...['A', 'B', 'C', 'D'].map((resource) => ({ resource }))], data: [[JUNE, 0, 1, 2, 3]] },
+    ])
+    expect(asked).toEqual([['acme', { type: 'boiler' }, 1_001]])
+    const grouped = await queries.api.execute({ query: { ...query, resources: { tag: 'x', groupBy: 'room' } } })
+    expect(grouped.data).toMatchObject([
+      { columns: ['timestamp', { group: 'K1', metric: 't' }, { group: 'K2' }], data: [[JUNE, 1, 2]] },
+    ])
+    expect(grouped.messages).toMatchObject([{ message: '1 resources are in no group: they lack room' }])
+    const listed = await queries.api.execute({ query: { ...query, resources: ['C', 'A', 'C'] } })
+    expect(listed.data).toMatchObject([{ columns: ['timestamp', { resource: 'C' }, { resource: 'A' }] }])
+  })
+
+  it('refuses a result that would not fit into memory, and names what would', async () => {
+    await using queries = await bench()
+    const query = {
+      resources: Array.from({ length: 10 }, (_, i) => `r${i}`),
+      metric: 't',
+      from: 0,
+      until: 3e8,
+      freq: 'PT1S',
+    }
+    await expect(queries.api.execute({ query })).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    expect(queries.clock.now).toBe(NOW)
+  })
+})

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import { Ajv } from 'ajv'
+import { bench } from './support/bench-of-queries.ts'
+
+const OK = { resource: 'A', metric: 't' }
+
+describe('a query that is wrong', () => {
+  it.each<[string, unknown, readonly string[]]>([
+    ['no object', [], ['/ <- [] is no query (send an object such as {"resource": .., "metric": ..})']],
+    ['nobody’s', {}, ['/resource <- is missing (name a resource)', '/metric <- is missing (name a metric)']],
+    [
+      'of a series without its parts',
+      { resource: 'A', data: [{ metric: 'm' }, {}] },
+      ['/data/1/metric <- is missing (name a metric)'],
+    ],
+    [
+      'with unknown methods',
+      {
+        ...OK,
+        aggregation: 'avg',
+        interpolation: 'smooth',
+        data: [{ aggregation: 'percentile(1.5)' }, { interpolation: { method: 'x', limit: 0 } }],
+      },
+      [
+        '/aggregation <- "avg" is no aggregation (give one of mean',
+        '/interpolation <- "smooth" is no interpolation (give the name of a method',
+        '/data/0/aggregation <- "percentile(1.5)" is no aggregation',
+        '/data/1/interpolation/method <- "x" is no interpolation method (give one of pad',
+        '/data/1/interpolation/limit <- 0 is no limit (give a whole number of at least 1',
+      ].toSorted(),
+    ],
+    [
+      'without an order',
+      { ...OK, interpolation: 'spline', data: [{}, { metric: 'n', interpolation: { method: 'polynomial' } }] },
+      [
+        '/interpolation/order <- is missing, and spline needs it (give a whole number from 1 to 5)',
+        '/data/1/interpolation/order <- is missing, and polynomial needs it (give a whole number from 1 to 5)',
+      ],
+    ],
+    [
+      'of too high an order',
+      { ...OK, interpolation: { method: 'spline', order: 9 } },
+      ['/interpolation/order <- 9 is no order (give a whole number from 1 to 5, for polynomial and spline)'],
+    ],
+    [
+      'fixed at nothing',
+      { ...OK, interpolation: 'fixed' },
+      ['/interpolation/value <- is missing, and fixed needs it (give a number)'],
+    ],
+    [
+      'of duplicates that differ',
+      { ...OK, data: [{ interpolation: 'pad' }, { interpolation: 'linear' }, { name: 'x' }] },
+      [
+        '/data/1 <- has the resource, metric and aggregation of another series, and another interpolation (give each of them a name)',
+        '/data/2 <- has the resource, metric and aggregation of another series, and another interpolation (give each of them a name)',
+      ],
+    ],
+    [
+      'with types that are wrong',
+      { resource: 5, metric: '', periods: 1.5, data: 'x', align: { at: 'noon' } },
+      [
+        '/align/at <- "noon" is no at (give one of grid, boundary, from, until)',
+        '/data <- "x" is no list of series (give 1 to 1000 objects)',
+        '/metric <- "" is no name of a metric (give a text of 1 to 512 characters)',
+        '/periods <- 1.5 is no number of periods (give a whole number of at least 1)',
+        '/resource <- 5 is no name of a resource (give a text of 1 to 512 characters)',
+      ],
+    ],
+    [
+      'over-specified, and more',
+      { ...OK, from: 0, until: 1, window: 'PT1H', interpolation: 'spline' },
+      [
+        '/window <- from, until and window cannot be combined (leave out one of the three)',
+        '/interpolation/order <- is missing, and spline needs it (give a whole number from 1 to 5)',
+      ],
+    ],
+    [
+      'with both resource and resources',
+      { ...OK, resources: ['B'] },
+      ['/resources <- stands beside resource (leave out one of the two)'],
+    ],
+    [
+      'with a selection of nothing',
+      { metric: 't', resources: {} },
+      ['/resources <- selects nothing (give type, tag or query)'],
+    ],
+    ['with a selection of something else', { metric: 't', resources: { colour: 'red' } }, ['/resources']],
+    [
+      'with groups of samples as they are',
+      { metric: 't', resources: { tag: 'x', groupBy: 'room' } },
+      ['/resources/groupBy <- stands without freq (give freq and an aggregation)'],
+    ],
+  ])('is refused with every problem: %s', async (_name, query, problems) => {
+    await using queries = await bench()
+    const answer = await queries.ask('POST', '/data/query', query)
+    expect(answer.status).toBe(400)
+    const details = answer.at('details') as readonly string[]
+    expect(details.toSorted()).toEqual(
+      problems.toSorted().map((problem) => expect.stringContaining(problem) as unknown),
+    )
+    expect(answer.at('messages')).toMatchObject(details.map((message) => ({ message, level: 'error' })))
+    expect(queries.service.check(query)).toHaveLength(details.length)
+  })
+
+  it('may not name what reaches a prototype, nor be nested without end', async () => {
+    await using queries = await bench()
+    const odd: unknown = JSON.parse('{"resource":"A","metric":"t","render":{"__proto__":1}}')
+    expect(queries.service.check(odd)).toMatchObject([
+      { path: '/render', message: 'the name __proto__ is not allowed' },
+    ])
+    const deep: unknown = JSON.parse(`{"x":${'['.repeat(30)}${']'.repeat(30)}}`)
+    expect(queries.service.check(deep)).toMatchObject([{ message: 'is deeper than 20 levels' }])
+  })
+
+  it('says that a selection needs resources, and a name a stored query', async () => {
+    await using queries = await bench()
+    const selection = await queries.ask('POST', '/data/query', { metric: 't', resources: { tag: 'x' } })
+    expect([selection.status, selection.at('error')]).toEqual([503, 'this host serves no resources to select from'])
+    const unknown = await queries.ask('GET', '/data/query/nothing')
+    expect([unknown.status, unknown.body]).toEqual([
+      404,
+      { error: "Query 'nothing' not found", code: 'NOT_FOUND', messages: [] },
+    ])
+  })
+})
+
+describe('overrides', () => {
+  it('take the place of defaults, and leave alone what a series says itself', async () => {
+    await using queries = await bench()
+    await queries.put('A', 't', { 0: 1, 1: 5 })
+    await queries.put('B', 't', { 0: 7 })
+    const query = {
+      resource: 'A',
+      metric: 't',
+      aggregation: 'min',
+      from: 0,
+      until: 10,
+      freq: 'PT1S',
+      data: [{}, { aggregation: 'mean' }],
+    }
+    await queries.ask('POST', '/config/query', { name: 'q', query })
+    const columns = (answer: { at(path: string): unknown }) => answer.at('data.0.columns')
+    const max = await queries.ask('GET', '/data/query/q?aggregation=max&api_version=0.19')
+    expect([columns(max), max.at('data.0.data'), max.at('query.aggregation')]).toEqual([
+      [
+        'timestamp',
+        { resource: 'A', metric: 't', aggregation: 'max' },
+        { resource: 'A', metric: 't', aggregation: 'mean' },
+      ],
+      [[0, 5, 3]],
+      'max',
+    ])
+    const other = await queries.ask(
+      'POST',
+      '/data/query?resource=B&until=2000&render.iso_timestamp=true&interpolation.method=fixed&interpolation.value=3',
+      query,
+    )
+    expect(other.at('data.0.data')).toEqual([
+      [0, '1970-01-01T00:00:00+00:00', 7, 7],
+      [1_000, '1970-01-01T00:00:01+00:00', 3, 3],
+    ])
+    expect(other.at('query')).toMatchObject({
+      interpolation: { method: 'fixed', value: 3 },
+      render: { iso_timestamp: true },
+      until: 2_000,
+    })
+    const bare = await queries.ask('GET', '/data/query/q?interpolation=pad&render=SERIES&aggregation=max,min')
+    expect([bare.status, bare.at('query.interpolation'), bare.at('data.0.data_axis')]).toEqual([200, 'pad', 'row'])
+    expect(columns(bare)).toHaveLength(4)
+  })
+
+  it('are refused where they fit nothing', async () => {
+    await using queries = await bench()
+    await queries.ask('POST', '/config/query', { name: 'q', query: OK })
+    const wrong = await queries.ask('GET', '/data/query/q?periods=many&data=x&render.mode=NICE&align.timezone=Mars')
+    expect([wrong.status, wrong.at('details')]).toEqual([
+      400,
+      expect.arrayContaining([
+        expect.stringContaining('/data <- the series of a query cannot be overridden') as unknown,
+        expect.stringContaining('/periods <- "many" is no number of periods') as unknown,
+        expect.stringContaining('/render/mode <- "NICE" is no render mode') as unknown,
+      ]) as unknown,
+    ])
+    expect((await queries.ask('GET', '/data/query/q?explain=perhaps')).status).toBe(400)
+  })
+})
+
+describe('the schema of queries', () => {
+  it('is a JSON Schema that says of queries what the service says', async () => {
+    await using queries = await bench()
+    const schema = (await queries.ask('GET', '/schema/query.json')).body as { $schema: string; definitions: object }
+    expect(schema.$schema).toBe('http://json-schema.org/draft-07/schema#')
+    const validate = new Ajv({ strict: false }).compile(schema)
+    const samples: readonly unknown[] = [
+      OK,
+      {},
+      [],
+      5,
+      { periods: 0 },
+      { interpolation: 'pad' },
+      { interpolation: { method: 'pads' } },
+      { aggregation: 'percentile(0.02)' },
+      { aggregation: 'percentile(2)' },
+      { render: 'CSV' },
+      { data: [{ seriesId: 1 }] },
+    ]
+    for (const sample of samples) {
+      const problems = queries.service.check(sample)
+      // what the schema cannot say is said as well
+      const ofSchema = problems.filter(({ message }) => !/is missing|cannot be/.test(message))
+      expect([sample, validate(sample)]).toEqual([sample, ofSchema.length === 0])
+    }
+  })
+})

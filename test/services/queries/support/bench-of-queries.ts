@@ -1,0 +1,67 @@
+/** The query service on memory, with an HTTP app in front of it and a clock that the test moves. */
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import type {
+  QueriesApi,
+  QueriesService,
+  Readiness,
+  ResourceSelector,
+} from '../../../../src/services/queries/contract.ts'
+import { queriesErrorBody } from '../../../../src/services/queries/error-body.ts'
+import { queriesRoutes } from '../../../../src/services/queries/routes.ts'
+import { createQueriesService } from '../../../../src/services/queries/service.ts'
+import type { SampleValue, Storage } from '../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import type { Answer } from '../../support/answer.ts'
+import { ask, trustingApp } from '../../support/trusting-app.ts'
+
+/** 2021-05-06T12:34:56Z */
+export const NOW = Date.UTC(2021, 4, 6, 12, 34, 56)
+
+export interface Bench extends AsyncDisposable {
+  readonly service: QueriesService
+  readonly storage: Storage
+  readonly clock: { now: number }
+  /** as the tester of tenant `acme` */
+  readonly api: QueriesApi
+  readonly app: FastifyInstance
+  /** a request as that tester; a body is JSON */
+  ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** stores samples: for each time its value */
+  put(resource: string, metric: string, samples: Readonly<Record<number, SampleValue>>, tenant?: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface BenchOptions {
+  readonly storage?: Storage
+  readonly resources?: ResourceSelector
+  readonly broker?: Readiness
+}
+
+export async function bench({ storage = openMemory(), resources, broker }: BenchOptions = {}): Promise<Bench> {
+  const clock = { now: NOW }
+  const service = createQueriesService({
+    storage,
+    now: () => clock.now,
+    ...(resources && { resources: () => resources }),
+    ...(broker && { broker: () => broker }),
+  })
+  const app = await trustingApp(queriesErrorBody, (scope) => queriesRoutes(scope, { service }))
+  const close = async (): Promise<void> => {
+    await app.close()
+    await storage.close()
+  }
+  return {
+    service,
+    storage,
+    clock,
+    api: service.as({ tenant: 'acme', user: 'tester' }),
+    app,
+    ask: (method, url, body, headers) => ask(app, method, url, body, headers),
+    put: (resource, metric, samples, tenant = 'acme') =>
+      storage.tenant(tenant).series.append({
+        samples: Object.entries(samples).map(([time, value]) => ({ resource, metric, time: Number(time), value })),
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,323 @@
+// Holds TIMELINE-1, TIMELINE-2
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Issues } from '../../../../src/kernel/issues.ts'
+import { resolveTimeLine, windowSpecOf } from '../../../../src/services/queries/time-line/time-line.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
+
+const NOW = Date.UTC(2021, 4, 6, 12, 34, 56)
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const iso = (text: string): number => Date.parse(text)
+
+type Query = Readonly<Record<string, unknown>>
+
+function resolved(query: Query, now = NOW) {
+  const issues = new Issues('QUERY')
+  const line = resolveTimeLine(query, now, issues)
+  return { line, problems: issues.list.map(({ path, message }) => `${path} ${message}`) }
+}
+
+function specOf(query: Query, now = NOW) {
+  const { line, problems } = resolved(query, now)
+  expect(problems).toEqual([])
+  if (line === undefined) throw new Error('no time line')
+  return { ...windowSpecOf(line), rows: line.grid?.count }
+}
+
+/** From, until, window, frequency and rows of what is asked. */
+const EXAMPLES: readonly (readonly [
+  string,
+  Query,
+  number,
+  number,
+  string,
+  string | undefined,
+  number | undefined,
+  number?,
+])[] = [
+  [
+    'three hours',
+    { freq: 'PT1H', window: 'PT3H', until: '2020-09-08T12:10:00' },
+    1599555600000,
+    1599566400000,
+    'PT3H',
+    'PT1H',
+    3,
+  ],
+  [
+    'two hours',
+    { freq: 'PT1H', until: 1641621060000, window: 'PT2H' },
+    1641610800000,
+    1641618000000,
+    'PT2H',
+    'PT1H',
+    2,
+  ],
+  [
+    'a week by default',
+    { freq: 'PT1H', until: 1641621060000 },
+    iso('2022-01-01T05:00Z'),
+    iso('2022-01-08T05:00Z'),
+    'P7D',
+    'PT1H',
+    168,
+  ],
+  [
+    'five days',
+    { freq: 'PT1H', until: 1641621060000, window: 'P5D' },
+    iso('2022-01-03T05:00Z'),
+    iso('2022-01-08T05:00Z'),
+    'P5D',
+    'PT1H',
+    120,
+  ],
+  [
+    'weeks, which begin as 1970 did',
+    { from: '-P30D', freq: 'P7D' },
+    1694649600000,
+    1697673600000,
+    'P35D',
+    'P7D',
+    5,
+    iso('2023-10-16T10:00Z'),
+  ],
+  [
+    'periods from a begin',
+    { from: '2021-02-22T14:00:00Z', freq: 'PT1H', periods: 2 },
+    iso('2021-02-22T14:00Z'),
+    iso('2021-02-22T16:00Z'),
+    'PT2H',
+    'PT1H',
+    2,
+  ],
+  ['eight hours', { until: '2024-06-17', freq: 'PT8H' }, 1717977600000, 1718582400000, 'P7D', 'PT8H', 21],
+  ['nothing', {}, 1619699696000, 1620304496000, 'P7D', undefined, undefined],
+  ['a frequency alone', { freq: 'PT1H' }, 1619697600000, 1620302400000, 'P7D', 'PT1H', 168],
+  [
+    'both ends',
+    { from: '2020-09-08T09:20:00', until: '2020-09-08T12:10:00', freq: 'PT1H' },
+    1599555600000,
+    1599570000000,
+    'PT4H',
+    'PT1H',
+    4,
+  ],
+  [
+    'periods of a window',
+    { window: 'P1D', periods: 4, until: '2020-09-08T12:10:00' },
+    1599480000000,
+    1599566400000,
+    'P1D',
+    'PT6H',
+    4,
+  ],
+  [
+    'a window alone',
+    { window: 'PT1H', until: '2020-09-08T12:10:00' },
+    1599563400000,
+    1599567000000,
+    'PT1H',
+    undefined,
+    undefined,
+  ],
+  ['a begin alone', { from: '2021-05-06T12:00:00Z' }, iso('2021-05-06T12:00Z'), NOW, 'PT2096S', undefined, undefined],
+  [
+    'a begin and a window',
+    { from: '2021-05-06T09:30:00Z', window: 'PT2H', freq: 'PT1H' },
+    iso('2021-05-06T09:00Z'),
+    iso('2021-05-06T11:00Z'),
+    'PT2H',
+    'PT1H',
+    2,
+  ],
+  ['ends as durations', { from: '-PT2H', until: 'PT1H' }, NOW - 2 * HOUR, NOW - HOUR, 'PT1H', undefined, undefined],
+  [
+    'a window below the frequency',
+    { window: 'PT10M', freq: 'PT1H', until: '2020-09-08T12:10:00' },
+    iso('2020-09-08T12:00Z'),
+    iso('2020-09-08T13:00Z'),
+    'PT1H',
+    'PT1H',
+    1,
+  ],
+  [
+    'a window that says what periods do',
+    { window: 'PT2H', freq: 'PT1H', periods: 2, until: 1641618000000 },
+    1641610800000,
+    1641618000000,
+    'PT2H',
+    'PT1H',
+    2,
+  ],
+  [
+    'times as digits',
+    { from: '1641610800000', until: '1641618000000' },
+    1641610800000,
+    1641618000000,
+    'PT2H',
+    undefined,
+    undefined,
+  ],
+]
+
+describe('the time line', () => {
+  it.each(EXAMPLES.map((example) => ({ name: example[0], example })))('of $name', ({ example }) => {
+    const [, query, from, until, window, freq, rows, now] = example
+    expect(specOf(query, now)).toEqual({ from, until, window, ...(freq !== undefined && { freq }), rows })
+  })
+
+  it('is a fixed point: its own ends give it again, on the grid of its frequency', () => {
+    const length = fc.constantFrom('PT1M', 'PT7M', 'PT1H', 'PT8H', 'P1D', 'P7D', 'PT0.5S')
+    const time = fc.oneof(fc.integer({ min: 0, max: 4e12 }), fc.constantFrom('-P30D', 'PT3H', '2020-02-29'))
+    const queries = fc.record(
+      {
+        from: time,
+        until: time,
+        window: fc.constantFrom('PT90S', 'PT3H', 'P5D'),
+        periods: fc.integer({ min: 1, max: 50 }),
+        freq: length,
+        align: fc.record({
+          at: fc.constantFrom('grid', 'boundary', 'from', 'until'),
+          shift: fc.constantFrom('backward', 'forward', 'wrap'),
+        }),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(queries, (query) => {
+        const { line, problems } = resolved(query)
+        // either something is wrong and said, or there is a time line
+        expect(line === undefined).toBe(problems.length > 0)
+        if (line === undefined) return
+        const { from, until, freq } = windowSpecOf(line)
+        expect(until).toBeGreaterThan(from)
+        const at = query.align?.at ?? 'grid'
+        const again = {
+          from,
+          until,
+          ...(freq !== undefined && { freq }),
+          ...(at !== 'grid' && { align: { at: 'from' } }),
+        }
+        expect(windowSpecOf(resolved(again).line ?? expect.fail('no line'))).toEqual(windowSpecOf(line))
+        const { grid } = line
+        if (grid === undefined) return
+        expect(until - from).toBe(grid.count * (grid.grid.width ?? 0))
+        if (at === 'grid') expect([from % (grid.grid.width ?? 1), until % (grid.grid.width ?? 1)]).toEqual([0, 0])
+      }),
+      runs(300),
+    )
+  })
+})
+
+describe('a time line in a zone', () => {
+  const in2024 = (query: Query) => specOf({ align: { timezone: 'Europe/Brussels' }, ...query })
+
+  it('has days of 23 and 25 hours', () => {
+    const spring = in2024({ from: '2024-03-30T12:00:00Z', until: '2024-04-01T12:00:00Z', freq: 'P1D' })
+    expect(spring).toEqual({
+      from: iso('2024-03-29T23:00Z'),
+      until: iso('2024-04-01T22:00Z'),
+      window: 'PT71H',
+      freq: 'P1D',
+      rows: 3,
+    })
+    const autumn = in2024({ from: '2024-10-27T10:00:00Z', periods: 1, freq: 'P1D' })
+    expect(autumn).toMatchObject({ from: iso('2024-10-26T22:00Z'), window: 'PT25H', rows: 1 })
+  })
+
+  it('has weeks from Monday, and months', () => {
+    const weeks = in2024({ until: '2024-04-03T12:00:00Z', periods: 2, freq: 'P1W' })
+    expect(weeks).toMatchObject({
+      from: iso('2024-03-17T23:00Z'),
+      until: iso('2024-03-31T22:00Z'),
+      freq: 'P1W',
+      rows: 2,
+    })
+    const months = in2024({ from: '2024-01-15', periods: 3, freq: 'P1M' })
+    expect(months).toMatchObject({
+      from: iso('2023-12-31T23:00Z'),
+      until: iso('2024-03-31T22:00Z'),
+      freq: 'P1M',
+      rows: 3,
+    })
+    const quarters = specOf({ from: '2023-02-01', until: '2023-12-31', freq: 'P3M' })
+    expect(quarters).toMatchObject({ from: iso('2023-01-01Z'), until: iso('2024-01-01Z'), freq: 'P3M', rows: 4 })
+    expect(specOf({ from: '2023-02-01', until: '2024-02-01', freq: 'P1Y' })).toMatchObject({ rows: 2, window: 'P731D' })
+  })
+
+  it('takes an offset, whose days are all of one length', () => {
+    const spec = specOf({ align: { timezone: '+05:30' }, from: '2024-03-30T12:00:00Z', periods: 2, freq: 'P1D' })
+    expect(spec).toMatchObject({ from: iso('2024-03-29T18:30Z'), window: 'P2D' })
+  })
+
+  it('is a fixed point there too', () => {
+    const zones = fc.constantFrom(
+      'Europe/Brussels',
+      'America/New_York',
+      'Australia/Lord_Howe',
+      'Asia/Kolkata',
+      'America/Sao_Paulo',
+    )
+    const freqs = fc.constantFrom('P1D', 'P2D', 'P1W', 'P1M', 'P3M', 'P1Y')
+    const from = fc.integer({ min: 1.2e12, max: 1.8e12 })
+    fc.assert(
+      fc.property(zones, freqs, from, fc.integer({ min: 1, max: 400 }), (timezone, freq, start, days) => {
+        const query = { align: { timezone }, freq, from: start, until: start + days * DAY }
+        const spec = specOf(query)
+        expect(specOf({ ...query, from: spec.from, until: spec.until })).toEqual(spec)
+        expect(spec.from <= start && spec.until >= start + days * DAY).toBe(true)
+      }),
+      runs(200),
+    )
+  })
+})
+
+describe('a time line that cannot be', () => {
+  it.each<[string, Query, readonly string[]]>([
+    [
+      'over-specified by window',
+      { from: 0, until: HOUR, window: 'PT1H' },
+      ['/window from, until and window cannot be combined'],
+    ],
+    [
+      'over-specified by periods',
+      { from: 0, until: HOUR, periods: 2, freq: 'PT1M' },
+      ['/periods from, until and periods cannot be combined'],
+    ],
+    [
+      'a window that is not the periods',
+      { window: 'PT3H', freq: 'PT1H', periods: 2 },
+      ['/window window is not periods times freq'],
+    ],
+    ['reversed', { from: HOUR, until: 0 }, ['/from 3600000 is not before until, which is 0']],
+    ['empty', { from: 0, until: 0 }, ['/from 0 is not before until, which is 0']],
+    ['after now', { from: '2099-01-01' }, [`/from ${iso('2099-01-01Z')} is not before now, which is ${NOW}`]],
+    [
+      'without an end of buckets',
+      { from: 0, freq: 'PT0.001S' },
+      [`/freq PT0.001S makes ${NOW} buckets of the range, and 1000000 is the most`],
+    ],
+    [
+      'all at once',
+      { from: 'x', until: '2020-02-30', window: 'P', freq: 'PT0S', align: { timezone: 'Nowhere' } },
+      [
+        '/align/timezone "Nowhere" is no time zone',
+        '/from "x" is no time',
+        '/until "2020-02-30" is no time: there is no day 2020-02-30, that month has 29',
+        '/window "P" is no duration above 0',
+        '/freq "PT0S" is no duration above 0',
+      ],
+    ],
+    ['of a frequency to be guessed', { freq: 'inferred' }, ['/freq a frequency that is inferred is not supported']],
+    [
+      'of months that begin anywhere',
+      { freq: 'P1M', align: { at: 'from' } },
+      ['/align/at buckets of a calendar lie on its own grid'],
+    ],
+    ['of a month as a window', { window: 'P1M' }, ['/window "P1M" is no duration above 0']],
+    ['beyond the calendar', { until: -8.64e15, window: 'P1D' }, ['/window the range leaves what a calendar can hold']],
+  ])('says so: %s', (_name, query, problems) => {
+    expect(resolved(query)).toEqual({ line: undefined, problems })
+  })
+})
