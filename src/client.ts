@@ -7,6 +7,8 @@ import { alarmsClient } from './services/alarms/client.ts'
 import type { AlarmsApi } from './services/alarms/contract.ts'
 import { brokerClient } from './services/broker/client.ts'
 import type { BrokerApi } from './services/broker/contract.ts'
+import { converterClient } from './services/converter/client.ts'
+import type { ConverterApi } from './services/converter/contract.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -33,6 +35,7 @@ export interface Client {
   readonly resources: ResourcesApi
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi
+  readonly converter: ConverterApi
   readonly queries: QueriesApi
 }
 
@@ -52,6 +55,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     resources: resourcesClient(http),
     alarms: alarmsClient(http),
     broker: brokerClient(http),
+    converter: converterClient(http),
     queries: queriesClient(http),
   }
 }
@@ -80,4 +84,4 @@ function authorization(credentials: ClientCredentials): string {
 }
 
 export { AppError, type ErrorCode, type Issue } from './kernel/errors.ts'
-export type { AlarmsApi, BrokerApi, QueriesApi, ResourcesApi, RulesApi }
+export type { AlarmsApi, BrokerApi, ConverterApi, QueriesApi, ResourcesApi, RulesApi }

@@ -15,19 +15,21 @@ const TITLES: Readonly<Record<Subject, string>> = {
   broker: 'the broker, nobody listens',
   task: 'the broker, a task listens to each resource',
   append: 'series alone, without HTTP',
+  converter: 'the broker behind a converter, as a gateway sends them',
 }
 
 export const brokerPosts = posts('broker-posts', 'Broker: a message of five metrics, 64 connections', 1, [
   'bare',
   'broker',
   'task',
+  'converter',
 ])
 
 export const brokerArrays = posts(
   'broker-arrays',
   `Broker: an array of ${digits(POINTS)} points, 64 connections`,
   POINTS,
-  ['bare', 'append', 'broker'],
+  ['bare', 'append', 'broker', 'converter'],
 )
 
 export const brokerFanOut = measurement<'brokerFanOut'>({

@@ -5,7 +5,7 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
-import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
+import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { queries } from './queries.ts'
@@ -18,6 +18,7 @@ import { storage } from './storage.ts'
 import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
+import { velocity } from './velocity.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -35,6 +36,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     timers,
     schedules,
     expressions,
+    velocity,
     http,
     storage,
     series,
@@ -44,6 +46,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     hostCreate,
     hostList,
     hostStart,
+    hostRestart,
     hostBatch,
     brokerPosts,
     brokerArrays,

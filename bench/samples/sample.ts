@@ -16,6 +16,7 @@ import type { Feed, ThroughputSample } from './throughput.ts'
 import type { HostBatchSample } from './host/batch-stop.ts'
 import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
+import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
@@ -25,6 +26,7 @@ import type { SlowSensorRequest, SlowSensorSample } from './slow-sensor/subject.
 import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
+import type { VelocityRequest, VelocitySample } from './velocity.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
@@ -47,6 +49,7 @@ export type SampleRequest =
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
+  | { kind: 'hostRestart'; tasks: number; heard: boolean }
   | { kind: 'hostBatch'; tasks: number }
   | ({ kind: 'brokerPosts' } & BrokerPostsRequest)
   | { kind: 'brokerFanOut'; subscribers: number }
@@ -54,6 +57,7 @@ export type SampleRequest =
   | ({ kind: 'brokerMemory' } & BrokerMemoryRequest)
   | ({ kind: 'brokerDisk' } & BrokerDiskRequest)
   | ({ kind: 'slowSensor' } & SlowSensorRequest)
+  | ({ kind: 'velocity' } & VelocityRequest)
   | { kind: 'wide'; subject: WideSubject; measureMs: number }
 
 export type SampleKind = SampleRequest['kind']
@@ -79,6 +83,7 @@ export interface Samples {
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
+  hostRestart: HostRestartSample
   hostBatch: HostBatchSample
   brokerPosts: BrokerPostsSample
   brokerFanOut: FanOutSample
@@ -86,6 +91,7 @@ export interface Samples {
   brokerMemory: BrokerMemorySample
   brokerDisk: BrokerDiskSample
   slowSensor: SlowSensorSample
+  velocity: VelocitySample
   wide: WideSample
 }
 
@@ -128,6 +134,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':
       return (await import('./host/list.ts')).hostListSample(request.tasks)
+    case 'hostRestart':
+      return (await import('./host/restart.ts')).hostRestartSample(request.tasks, request.heard)
     case 'hostStart':
       return (await import('./host/start.ts')).hostStartSample(request.tasks)
     case 'hostBatch':
@@ -144,6 +152,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./broker/disk.ts')).brokerDiskSample(request)
     case 'slowSensor':
       return (await import('./slow-sensor/slow-sensor.ts')).slowSensorSample(request)
+    case 'velocity':
+      return (await import('./velocity.ts')).velocitySample(request)
     case 'wide':
       return (await import('./wide.ts')).wideSample(request.subject, request.measureMs)
   }

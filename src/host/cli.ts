@@ -6,6 +6,7 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineBench } from './cli/bench.ts'
 import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
+import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
@@ -26,6 +27,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineBench,
   defineNext,
   definePlugs,
+  defineConvert,
   defineToken,
   defineKeys,
 ]

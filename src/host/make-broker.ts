@@ -41,5 +41,5 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, serviceR
     start: (closing) => service.start(closing),
     stop: () => service.stop(),
   }
-  return withMqtt(hosted, service, { config, checkPair, gauges, logger })
+  return withMqtt(hosted, service, { config, checkPair, gauges, logger }, () => serviceRegistry.converter)
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BrokerService } from '../services/broker/contract.ts'
 import type { MqttListener } from '../services/broker/mqtt/listener.ts'
+import type { ConverterService } from '../services/converter/contract.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
@@ -10,6 +11,7 @@ export function withMqtt(
   hosted: HostedService,
   broker: BrokerService,
   { config, checkPair, gauges, logger }: Pick<ServiceDependencies, 'config' | 'checkPair' | 'gauges' | 'logger'>,
+  converter: () => ConverterService | undefined,
 ): HostedService {
   const { mqtt, host, limits } = config
   if (mqtt === undefined) return hosted
@@ -27,6 +29,7 @@ export function withMqtt(
       listener = await openMqtt({
         api: (caller) => broker.as(caller),
         authenticate: checkPair,
+        convert: async (caller, topic, payload) => (await converter()?.take(caller, topic, payload)) ?? false,
         host,
         port: mqtt,
         newId: () => `reflexarc-${randomUUID()}`,

@@ -16,6 +16,12 @@ const CONSTRAINT = {
   name: 'Boilers have a place',
   attributes: [{ name: 'room', required: false, type: { type: 'string', minLength: 1 } }],
 }
+const CONVERTER = {
+  type: 'velocity',
+  template: '{"metrics": [{"resource": "boiler-1", "temperature": $payload.temp}]}',
+  mqtt: { topic: 'gw/+/up' },
+}
+const PAYLOAD = { temp: 93 }
 
 const QUERY = {
   resource: 'boiler-1',
@@ -94,4 +100,9 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     query: { type: 'OVERHEATED' },
     actionParameters: { severity: 'MINOR' },
   },
+  putConverterByName: CONVERTER,
+  postConverterTest: { config: CONVERTER, payload: PAYLOAD },
+  postConverterConvert: PAYLOAD,
+  postConverterIngest: PAYLOAD,
+  postConverterRejected: {},
 }

@@ -1,6 +1,7 @@
 /** What parameters of the API mean, by name; a route says it itself where it means something else by one. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'path of an asset',
+  after: 'those after the one with this id',
   aggregate: 'one operation on the samples of each group, such as mean',
   aggregates: 'several of them, with commas between them',
   assignee: 'who has to see to it; empty: nobody has',

@@ -2,6 +2,7 @@
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
+import { makeConverter } from './make-converter.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
@@ -17,5 +18,6 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],
+  ['converter', makeConverter],
   ['queries', makeQueries],
 ])

@@ -53,6 +53,15 @@ export const ERRORS = {
   TIMED_OUT: { status: 503, meaning: 'a request took longer than the host allows' },
   LISTEN: { status: 500, meaning: 'the host cannot listen on its address: the port is in use, or not for this user' },
   INTERNAL: { status: 500, meaning: 'an internal error; the answer has an id that the log has too' },
+  TEMPLATE: {
+    status: 400,
+    meaning: 'a Velocity template cannot be read; the issue has line, column and the lines around',
+  },
+  CONVERSION: {
+    status: 422,
+    meaning: 'a converter cannot make messages of the payload: the template fails, or gives no JSON with `metrics`',
+  },
+  FORWARDING: { status: 502, meaning: 'what a converter made was not taken; nothing is known to be stored' },
   PROPERTY: {
     status: 400,
     meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',

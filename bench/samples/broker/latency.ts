@@ -113,7 +113,7 @@ async function mostPerSecond({ server }: FastifyInstance, port: number): Promise
   let posts = 0
   const count = (): void => void posts++
   server.on('request', count)
-  const given: PostClientArguments = [port, CONNECTIONS, 1]
+  const given: PostClientArguments = [port, CONNECTIONS, 1, 0]
   const client = startClient('post-client.ts', given)
   try {
     await client.until(() => posts >= FIRST_POSTS)

@@ -8,16 +8,16 @@ import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from '../host/folder.ts'
 import { cpuMs } from '../spent.ts'
-import { pointsOf } from './bodies.ts'
+import { GATEWAY_TEMPLATE, pointsOf } from './bodies.ts'
 import { startClient } from './client-process.ts'
-import { openHost } from './open-host.ts'
+import { openHost, PAIR } from './open-host.ts'
 import type { PostClientArguments } from './post-client.ts'
 import { listen, LOG } from './tasks.ts'
 import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
-  /** `task`: one task listens to each resource */
-  readonly subject: 'bare' | 'broker' | 'task' | 'append'
+  /** `task`: one task listens to each resource. `converter`: the points come as a gateway sends them */
+  readonly subject: 'bare' | 'broker' | 'task' | 'append' | 'converter'
   /** of one post */
   readonly points: number
 }
@@ -40,17 +40,17 @@ export function brokerPostsSample(request: BrokerPostsRequest): Promise<BrokerPo
   const { subject, points } = request
   return withFolder(async (folder) => {
     if (subject === 'append') return appends(folder, points)
-    const app = subject === 'bare' ? bare() : await host(folder, subject === 'task')
+    const app = subject === 'bare' ? bare() : await host(folder, subject)
     await app.listen({ port: 0, host: '127.0.0.1' })
-    return driven(app, points)
+    return driven(app, points, subject === 'converter')
   })
 }
 
-async function driven(app: FastifyInstance, points: number): Promise<BrokerPostsSample> {
+async function driven(app: FastifyInstance, points: number, throughConverter: boolean): Promise<BrokerPostsSample> {
   const { port } = app.server.address() as AddressInfo
   let posts = 0
   app.server.on('request', () => posts++)
-  const given: PostClientArguments = [port, CONNECTIONS, points]
+  const given: PostClientArguments = [port, CONNECTIONS, points, Number(throughConverter)]
   const client = startClient('post-client.ts', given)
   try {
     await client.until(() => posts >= (points === 1 ? 20_000 : 300))
@@ -83,11 +83,22 @@ function bare(): FastifyInstance {
   return app
 }
 
-async function host(folder: string, withTasks: boolean): Promise<FastifyInstance> {
+async function host(folder: string, subject: string): Promise<FastifyInstance> {
   const app = await openHost(folder)
-  if (!withTasks) return app
+  if (subject === 'converter') await addConverter(app)
+  if (subject !== 'task') return app
   await listen(app, { resources: CONNECTIONS, threshold: 90, actuator: LOG })
   return app
+}
+
+async function addConverter(app: FastifyInstance): Promise<void> {
+  const { statusCode, body } = await app.inject({
+    method: 'PUT',
+    url: '/converter/gateway',
+    headers: { authorization: PAIR },
+    payload: { type: 'velocity', template: GATEWAY_TEMPLATE },
+  })
+  if (statusCode !== 201) throw new Error(`the converter is refused: ${body}`)
 }
 
 /** The same points of the same devices into series, as they are after reading. */

@@ -9,6 +9,11 @@ export interface MqttOptions {
   readonly api: (caller: Caller) => BrokerApi
   /** Undefined when they are wrong. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
+  /**
+   * Takes a message on a topic that is none of the broker's: true when it is durable, false when nobody has that topic.
+   * Default: nobody.
+   */
+  readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   readonly host: string
   /** 0: the system picks one */
   readonly port: number

@@ -232,14 +232,14 @@ export class Connection {
     const place = publishTopic(topic)
     const posted =
       place === undefined
-        ? Promise.reject(new AppError('VALIDATION', `nothing is published on "${topic.slice(0, 200)}"`))
+        ? this.#convert(known.caller, topic, Buffer.from(payload))
         : post(known.api, place, Buffer.from(payload))
     // It is looked at in its turn.
     posted.catch(() => undefined)
     this.#waitFor(1)
     if (qos === 2) this.#taken.add(messageId)
     this.#inOrder(async () => {
-      const reason = await this.#outcome(posted, topic, place === undefined)
+      const reason = await this.#outcome(posted, topic)
       this.#waitFor(-1)
       if (reason === undefined || qos === 0) return
       if (qos === 2 && reason >= 0x80 && this.#writer.version === 5) this.#taken.delete(messageId)
@@ -247,8 +247,14 @@ export class Connection {
     })
   }
 
+  /** Topics that are not the broker's own may be those of converters. */
+  async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
+    const isTaken = (await this.#listener.options.convert?.(caller, topic, payload)) ?? false
+    if (!isTaken) throw new UnknownTopic(topic)
+  }
+
   /** Undefined when nothing may be acknowledged. */
-  async #outcome(posted: Promise<unknown>, topic: string, isTopic: boolean): Promise<Reason | undefined> {
+  async #outcome(posted: Promise<unknown>, topic: string): Promise<Reason | undefined> {
     try {
       await posted
       return REASONS.success
@@ -261,7 +267,7 @@ export class Connection {
       this.#known?.subscriptions.tellError(topic, error as AppError)
       this.#listener.counts.refused++
       this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
-      return isTopic ? REASONS.badTopic : reason
+      return error instanceof UnknownTopic ? REASONS.badTopic : reason
     }
   }
 
@@ -316,6 +322,12 @@ export class Connection {
         await post(api, will.topic, will.payload).catch(() => undefined)
       })
     }
+  }
+}
+
+class UnknownTopic extends AppError {
+  constructor(topic: string) {
+    super('VALIDATION', `nothing is published on "${topic.slice(0, 200)}"`)
   }
 }
 

@@ -1,0 +1,29 @@
+/** Makes the converter service of a host. */
+import { randomUUID } from 'node:crypto'
+import { converterErrorBody } from '../services/converter/error-body.ts'
+import { converterRoutes } from '../services/converter/routes.ts'
+import { createConverterService } from '../services/converter/service.ts'
+import type { MakeService } from './service-dependencies.ts'
+
+/** Converters over storage; what they make goes to the broker and the resources as far as they are served too. */
+export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegistry }) => {
+  const service = createConverterService({
+    storage,
+    now,
+    newId: () => randomUUID(),
+    broker: () => serviceRegistry.broker,
+    resources: () => serviceRegistry.resources,
+  })
+  serviceRegistry.converter = service
+  gauges.watchTotal('converter-forwarded', () => service.gauges().converted)
+  gauges.watchTotal('converter-rejected', () => service.gauges().rejected)
+  return {
+    name: 'converter',
+    description: 'Templates that make messages of whatever devices and gateways send',
+    example: '/converter/',
+    errorBody: converterErrorBody,
+    routes: (app) => converterRoutes(app, { service }),
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  }
+}

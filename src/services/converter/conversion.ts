@@ -1,0 +1,96 @@
+/** Renders the template of a converter over a payload, and reads what came out. */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
+import { VelocityTemplate } from '../../velocity/template.ts'
+import type { VelocityLimits } from '../../velocity/budget.ts'
+import { parseBody } from '../../web/parse-body.ts'
+import type { Converted, ConvertedEntry, Converter } from './contract.ts'
+import { UTIL } from './template-functions.ts'
+
+/** templates of one host that are kept ready */
+const MAX_READY = 1_000
+/** characters of them */
+const MAX_READY_CHARACTERS = 16 * 1024 * 1024
+/** characters of rendered text in an error */
+const MAX_RAW = 4_000
+
+/** One rendering holds up everybody: it has to be short. */
+const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
+
+export interface Input {
+  readonly payload: unknown
+  /** what the wildcards of the topic stood for */
+  readonly topic?: readonly string[]
+}
+
+/** Makes templates ready, and keeps those that were used last. */
+export class Conversions {
+  readonly #ready = new LruCache<string, VelocityTemplate>(MAX_READY)
+  readonly #now: () => number
+  #characters = 0
+
+  /** `now`: ms */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Throws `TEMPLATE` with the place when it cannot be read. */
+  prepare({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): VelocityTemplate {
+    const key = `${compat} ${template}`
+    const known = this.#ready.get(key)
+    if (known !== undefined) return known
+    const made = new VelocityTemplate(template, { compat, now: this.#now, limits: RENDER_LIMITS })
+    this.#characters += key.length
+    // long templates push out all others at once: they are made ready again when they are used
+    if (this.#characters > MAX_READY_CHARACTERS) {
+      this.#ready.clear()
+      this.#characters = key.length
+    }
+    this.#ready.set(key, made)
+    return made
+  }
+
+  /** The rendered text. Throws `TEMPLATE`, or `CONVERSION` with the place. */
+  render(converter: Pick<Converter, 'template' | 'compat'>, { payload, topic }: Input): string {
+    return this.prepare(converter).render({ payload, util: UTIL, ...(topic && { topic }) })
+  }
+
+  convert(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted {
+    return readConverted(this.render(converter, input))
+  }
+}
+
+/** Throws `CONVERSION` for text that is no JSON or has no metrics; its issues have the text. */
+export function readConverted(text: string): Converted {
+  let value: unknown
+  try {
+    value = parseBody(text)
+  } catch (error) {
+    throw unusable(text, `the template gives no JSON: ${messageOf(error).replace('The body is not JSON: ', '')}`)
+  }
+  if (!isPlainObject(value)) throw unusable(text, 'the template gives JSON that is no object')
+  const { metrics, metadata } = value
+  if (!Array.isArray(metrics)) throw unusable(text, 'the template gives no array "metrics"')
+  if (metadata !== undefined && !Array.isArray(metadata)) throw unusable(text, '"metadata" is no array')
+  const wrong = [...wrongEntries('metrics', metrics), ...wrongEntries('metadata', metadata ?? [])]
+  if (wrong.length > 0) throw unusable(text, wrong.slice(0, 5).join('; '))
+  return {
+    metrics: metrics as ConvertedEntry[],
+    ...(metadata !== undefined && { metadata: metadata as ConvertedEntry[] }),
+  }
+}
+
+function wrongEntries(name: string, entries: readonly unknown[]): readonly string[] {
+  return entries.flatMap((entry, i) => {
+    if (!isPlainObject(entry)) return [`/${name}/${i} is no object`]
+    const { resource } = entry
+    return typeof resource === 'string' && resource !== '' ? [] : [`/${name}/${i}/resource is no id of a resource`]
+  })
+}
+
+function unusable(text: string, message: string): AppError {
+  const issue = { ...makeIssue('CONVERSION', '', message), details: { rendered: text.slice(0, MAX_RAW) } }
+  return new AppError('CONVERSION', message, { issues: [issue] })
+}

@@ -1,0 +1,118 @@
+/** Payloads that could not be converted: kept until somebody tries them again or gives them up. */
+import { createHash } from 'node:crypto'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { Collection, CollectionSpec, Condition, Store } from '../../storage/contract.ts'
+import type { RejectedList, RejectedPayload, RejectedQuery } from './contract.ts'
+
+/** payloads of one converter; beyond it nothing is taken that cannot be converted */
+export const MAX_REJECTED = 1_000
+const MAX_PAGE = 1_000
+
+export interface RejectedRecord extends Omit<RejectedPayload, 'id' | 'time'> {
+  readonly converter: string
+  /** epoch ms when it came */
+  readonly at: number
+  /** what the wildcards of the topic stood for */
+  readonly wildcards?: readonly string[]
+  /** the key under which it is forwarded */
+  readonly key: string
+}
+
+const REJECTED: CollectionSpec<RejectedRecord> = {
+  name: 'converter_rejected',
+  version: 1,
+  fields: { converter: { type: 'text', of: ({ converter }) => converter } },
+}
+
+export type Rejection = Omit<RejectedRecord, 'at' | 'tries' | 'error' | 'code' | 'line' | 'column'>
+
+export class RejectedPayloads {
+  readonly #records: Collection<RejectedRecord>
+
+  constructor(store: Store) {
+    this.#records = store.collection(REJECTED)
+  }
+
+  /** Gives the id. The same key again is the same record. `RATE_LIMITED` when there are too many. */
+  async add(rejection: Rejection, error: unknown, now: number): Promise<string> {
+    const id = idOf(rejection.converter, rejection.key)
+    const found = await this.#records.get(id)
+    if (found !== undefined) {
+      if (found.value.payload === rejection.payload) return id
+      throw new AppError('CONFLICT', 'Idempotency-Key: it was used for another payload; choose a new one')
+    }
+    if ((await this.#records.count(ofConverter(rejection.converter))) >= MAX_REJECTED) {
+      const text = `${MAX_REJECTED} payloads of the converter are rejected already; try them again, or delete them`
+      throw new AppError('RATE_LIMITED', `${text}: ${messageOf(error)}`)
+    }
+    await this.#records.put(id, { ...rejection, at: now, tries: 1, ...faultOf(error) })
+    return id
+  }
+
+  async list(converter: string, { limit = 100, after }: RejectedQuery): Promise<RejectedList> {
+    const where = ofConverter(converter)
+    const found = await this.#records.find({
+      where,
+      limit: Math.min(limit, MAX_PAGE),
+      ...(after !== undefined && { afterId: after }),
+    })
+    return { total: await this.#records.count(where), rejected: found.map(({ id, value }) => shown(id, value)) }
+  }
+
+  /** Those of the ids that there are, or all; at most 1,000. */
+  async some(converter: string, ids?: readonly string[]): Promise<readonly { id: string; value: RejectedRecord }[]> {
+    if (ids === undefined) return this.#records.find({ where: ofConverter(converter), limit: MAX_PAGE })
+    const found = await this.#records.getMany(ids.slice(0, MAX_PAGE))
+    return found.filter(({ value }) => value.converter === converter)
+  }
+
+  /** True when there was one. */
+  async remove(converter: string, id: string): Promise<boolean> {
+    const found = await this.#records.get(id)
+    return found?.value.converter === converter && (await this.#records.delete(id))
+  }
+
+  async failedAgain(id: string, record: RejectedRecord, error: unknown): Promise<void> {
+    const { line: _line, column: _column, ...rest } = record
+    await this.#records.put(id, { ...rest, tries: record.tries + 1, ...faultOf(error) })
+  }
+}
+
+function ofConverter(converter: string): readonly Condition[] {
+  return [{ field: 'converter', op: 'eq', value: converter }]
+}
+
+function idOf(converter: string, key: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([converter, key]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+const MAX_ERROR = 1_000
+
+function faultOf(error: unknown): Pick<RejectedRecord, 'error' | 'code' | 'line' | 'column'> {
+  const { line, column } = error instanceof AppError ? (error.issues[0]?.details ?? {}) : {}
+  return {
+    error: messageOf(error).slice(0, MAX_ERROR),
+    code: error instanceof AppError ? error.code : 'INTERNAL',
+    ...(typeof line === 'number' && { line }),
+    ...(typeof column === 'number' && { column }),
+  }
+}
+
+function shown(id: string, record: RejectedRecord): RejectedPayload {
+  const { at, topic, error, code, line, column, payload, encoding, tries } = record
+  return {
+    id,
+    time: new Date(at).toISOString(),
+    ...(topic !== undefined && { topic }),
+    error,
+    code,
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+    payload,
+    encoding,
+    tries,
+  }
+}

@@ -1,0 +1,198 @@
+/** The converter service of one host, over storage, the broker and the resources. */
+import { isUtf8 } from 'node:buffer'
+import { perTenant } from '../../kernel/by-tenant.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { Storage } from '../../storage/contract.ts'
+import { parseBody } from '../../web/parse-body.ts'
+import { issueLine } from '../../web/refusal.ts'
+import { Conversions } from './conversion.ts'
+import { Converters } from './converters.ts'
+import type {
+  Converted,
+  Converter,
+  ConverterApi,
+  ConverterGauges,
+  ConverterService,
+  Ingested,
+  Retried,
+} from './contract.ts'
+import { forward, type Neighbours } from './forwarding.ts'
+import { checkName, readConverter } from './read-converter.ts'
+import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
+import { previewOf } from './stored.ts'
+import { wildcardsOf } from './topics.ts'
+
+export interface ConverterDependencies extends Neighbours {
+  readonly storage: Storage
+  /** epoch ms */
+  readonly now: () => number
+  /** never the same twice */
+  readonly newId: () => string
+}
+
+/** What is for the payload alone: it comes again as it is, and is refused again. */
+const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
+
+export function createConverterService(dependencies: ConverterDependencies): ConverterService {
+  return new Service(dependencies)
+}
+
+interface Tenant {
+  readonly converters: Converters
+  readonly rejected: RejectedPayloads
+}
+
+class Service implements ConverterService {
+  readonly #dependencies: ConverterDependencies
+  readonly #conversions: Conversions
+  readonly #tenant: (tenant: string) => Tenant
+  readonly #turns = new KeyedMutex()
+  #converted = 0
+  #rejected = 0
+
+  constructor(dependencies: ConverterDependencies) {
+    const { storage, now } = dependencies
+    this.#dependencies = dependencies
+    this.#conversions = new Conversions(now)
+    this.#tenant = perTenant((tenant) => {
+      const store = storage.tenant(tenant)
+      return { converters: new Converters(store, now), rejected: new RejectedPayloads(store) }
+    })
+  }
+
+  as(caller: Caller): ConverterApi {
+    const { converters, rejected } = this.#tenant(caller.tenant)
+    return {
+      put: async (name, body) => {
+        const converter = readConverter(name, body)
+        this.#conversions.prepare(converter)
+        const created = await this.#turns.run(`${caller.tenant}\n${name}`, () => converters.put(converter))
+        return { converter, created }
+      },
+      get: (name) => converters.get(name),
+      list: async () => {
+        return Object.fromEntries((await converters.all()).map(({ name, ...rest }) => [name, rest]))
+      },
+      remove: (name) => this.#turns.run(`${caller.tenant}\n${name}`, () => converters.remove(name)),
+      convert: async (name, payload, { forward: forwards = false } = {}) => {
+        const converted = this.#conversions.convert(await converters.get(name), { payload })
+        if (forwards) await this.#forward(caller, converted, undefined)
+        return converted
+      },
+      test: async (config, payload, topic) => this.#test(config, payload, topic),
+      ingest: async (name, payload, { idempotencyKey = this.#dependencies.newId() } = {}) => {
+        if (idempotencyKey === '' || idempotencyKey.length > 500) {
+          throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
+        }
+        const converter = await converters.get(name)
+        const text = JSON.stringify(payload) ?? 'null'
+        const key = `converter ${name} ${idempotencyKey}`
+        return this.#ingest(caller, converter, payload, { converter: name, payload: text, encoding: 'utf8', key })
+      },
+      rejected: {
+        list: async (name, query = {}) => {
+          checkName(name)
+          const found = await rejected.list(name, query)
+          // those of a converter that is gone are still there
+          if (found.total === 0) await converters.get(name)
+          return found
+        },
+        retry: (name, ids) => this.#retry(caller, name, ids),
+        remove: async (name, id) => {
+          if (!(await rejected.remove(name, id)))
+            throw new AppError('NOT_FOUND', `No rejected payload '${id.slice(0, 200)}'`)
+        },
+      },
+    }
+  }
+
+  async take(caller: Caller, topic: string, payload: Uint8Array): Promise<boolean> {
+    const fitting = await this.#tenant(caller.tenant).converters.fitting(topic)
+    const bytes = Buffer.from(payload)
+    const encoding = isUtf8(bytes) ? 'utf8' : 'base64'
+    for (const { converter, wildcards } of fitting) {
+      const key = `converter ${converter.name} ${this.#dependencies.newId()}`
+      const text = bytes.toString(encoding)
+      const rejection = { converter: converter.name, payload: text, encoding, topic, wildcards, key } as const
+      await this.#ingest(caller, converter, undefined, rejection)
+    }
+    return fitting.length > 0
+  }
+
+  gauges(): ConverterGauges {
+    return { converted: this.#converted, rejected: this.#rejected }
+  }
+
+  /** `payload`: when it is parsed already. Resolves when it is forwarded or rejected, either durable. */
+  async #ingest(caller: Caller, converter: Converter, payload: unknown, rejection: Rejection): Promise<Ingested> {
+    const { rejected } = this.#tenant(caller.tenant)
+    try {
+      const { metrics } = await this.#pass(caller, converter, payload, rejection)
+      return { messages: metrics.length }
+    } catch (error) {
+      if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
+      const { now } = this.#dependencies
+      const id = await this.#turns.run(`${caller.tenant}\n${converter.name}`, () =>
+        rejected.add(rejection, error, now()),
+      )
+      this.#rejected++
+      return { messages: 0, rejected: id }
+    }
+  }
+
+  async #pass(caller: Caller, converter: Converter, payload: unknown, rejection: Rejection): Promise<Converted> {
+    const { wildcards, key } = rejection
+    const input = { payload: payload ?? parsed(rejection), ...(wildcards && { topic: wildcards }) }
+    const converted = this.#conversions.convert(converter, input)
+    await this.#forward(caller, converted, key)
+    return converted
+  }
+
+  async #forward(caller: Caller, converted: Converted, key: string | undefined): Promise<void> {
+    await forward(this.#dependencies, caller, converted, key)
+    this.#converted++
+  }
+
+  #test(config: unknown, payload: unknown, topic: string | undefined): ReturnType<ConverterApi['test']> {
+    const converter = readConverter('test', config)
+    const wildcards = topic === undefined ? undefined : wildcardsOf(converter.mqtt?.topic ?? '', topic)
+    if (topic !== undefined && wildcards === undefined) {
+      throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
+    }
+    const converted = this.#conversions.convert(converter, { payload, ...(wildcards && { topic: wildcards }) })
+    const issues =
+      converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
+    const refusals = issues
+      .filter(({ severity }) => severity === 'ERROR')
+      .map((issue) => `would be refused: ${issueLine(issue)}`)
+    return Promise.resolve(previewOf(converted, refusals))
+  }
+
+  /** One after the other: what waits for a converter that was mended comes in its own time. */
+  async #retry(caller: Caller, name: string, ids: readonly string[] | undefined): Promise<Retried> {
+    const { converters, rejected } = this.#tenant(caller.tenant)
+    const converter = await converters.get(name)
+    const forwarded: string[] = []
+    const failed: Retried['failed'][number][] = []
+    for (const { id, value } of await rejected.some(name, ids)) {
+      try {
+        await this.#pass(caller, converter, undefined, value)
+        await rejected.remove(name, id)
+        forwarded.push(id)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        if (REFUSALS.has(error.code)) await rejected.failedAgain(id, value, error)
+        failed.push({ id, error: messageOf(error).slice(0, 1_000) })
+      }
+    }
+    return { forwarded, failed }
+  }
+}
+
+/** Throws `NOT_JSON` for what is none. */
+function parsed({ payload, encoding }: Pick<RejectedRecord, 'payload' | 'encoding'>): unknown {
+  if (encoding === 'base64') throw new AppError('NOT_JSON', 'the payload is not JSON: it is not UTF-8')
+  return parseBody(payload)
+}

@@ -1,0 +1,70 @@
+/** What would be stored of a conversion, and what of it is hardly meant so. */
+import { isPlainObject, type Json, type JsonObject } from '../../kernel/json.ts'
+import type { Converted, ConvertedEntry, Tested } from './contract.ts'
+
+const NUMBER = /^\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*$/
+const REFERENCE = /\$!?\{?[A-Za-z_]/
+const MAX_WARNINGS = 50
+
+/** `refusals`: what the broker would refuse of the metrics, a line each. */
+export function previewOf(converted: Converted, refusals: readonly string[]): Tested {
+  const { metrics } = converted
+  const samples = metrics.flatMap(samplesOf)
+  return {
+    ...converted,
+    stored: { samples, metadata: Object.fromEntries(attributesByResource(converted)) },
+    warnings: [...refusals, ...repeated(metrics), ...metrics.flatMap(oddValues)].slice(0, MAX_WARNINGS),
+  }
+}
+
+/** One change of each resource, whatever stands in several entries. */
+export function attributesByResource({ metadata = [] }: Converted): ReadonlyMap<string, JsonObject> {
+  const byResource = new Map<string, JsonObject>()
+  for (const { resource, ...attributes } of metadata) {
+    byResource.set(resource, { ...byResource.get(resource), ...attributes })
+  }
+  return byResource
+}
+
+function samplesOf({ resource, timestamp: _timestamp, ...metrics }: ConvertedEntry): Tested['stored']['samples'] {
+  return Object.entries(metrics)
+    .filter(([, value]) => isSample(value))
+    .map(([metric, value]) => ({ resource, metric, value }))
+}
+
+/** Objects, lists and null are kept with the message alone. */
+function isSample(value: Json): boolean {
+  return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
+}
+
+function oddValues({ resource, timestamp, ...metrics }: ConvertedEntry, i: number): readonly string[] {
+  const warnings: string[] = []
+  if (typeof timestamp === 'string' && NUMBER.test(timestamp)) {
+    warnings.push(`/metrics/${i}/timestamp is a text; leave out its quotes`)
+  }
+  if (REFERENCE.test(resource)) {
+    warnings.push(`/metrics/${i}/resource is "${resource}": nothing was found for the reference`)
+  }
+  for (const [metric, value] of Object.entries(metrics)) {
+    const place = `/metrics/${i}/${metric}`
+    if (typeof value === 'string' && NUMBER.test(value)) {
+      warnings.push(`${place} is the text "${value}" and no number; leave out its quotes`)
+    } else if (typeof value === 'string' && REFERENCE.test(value)) {
+      warnings.push(`${place} is "${value}": nothing was found for the reference`)
+    } else if (value === null || isPlainObject(value) || Array.isArray(value)) {
+      warnings.push(`${place} is no number, text or boolean: series do not get it`)
+    }
+  }
+  return warnings
+}
+
+function repeated(metrics: Converted['metrics']): readonly string[] {
+  const seen = new Set<string>()
+  for (const { resource } of metrics) {
+    if (seen.has(resource)) {
+      return [`several entries are of "${resource}": they are stored, and rules do not get them; make them one`]
+    }
+    seen.add(resource)
+  }
+  return []
+}

@@ -1,0 +1,33 @@
+/** Filters of topics as MQTT has them, and what their wildcards stand for. */
+
+const MAX_LEVELS = 64
+/** what the broker's own topics begin with */
+const OWN = new Set(['resources', 'messages', 'errors'])
+
+/** Why it is no filter that a converter can have; undefined when it is one. */
+export function topicFault(filter: string): string | undefined {
+  const levels = filter.split('/')
+  if (filter === '' || filter.includes('\0') || levels.length > MAX_LEVELS) return 'is no topic'
+  const isWell = levels.every((level, i) => {
+    return level === '+' || (level === '#' && i === levels.length - 1) || !/[+#]/.test(level)
+  })
+  if (!isWell) return 'has a wildcard that is not a level of its own, or "#" before its end'
+  const [first = ''] = levels
+  if (OWN.has(first) || first.startsWith('$')) return 'is a topic of the broker'
+  return first === '#' || first === '+' ? 'begins with a wildcard; name the first level' : undefined
+}
+
+/** What the wildcards stand for, in their order, `#` for all that is left; undefined when the topic does not fit. */
+export function wildcardsOf(filter: string, topic: string): readonly string[] | undefined {
+  const wanted = filter.split('/')
+  const levels = topic.split('/')
+  const wildcards: string[] = []
+  for (const [i, level] of wanted.entries()) {
+    if (level === '#') return [...wildcards, levels.slice(i).join('/')]
+    const found = levels[i]
+    if (found === undefined) return undefined
+    if (level === '+') wildcards.push(found)
+    else if (level !== found) return undefined
+  }
+  return levels.length === wanted.length ? wildcards : undefined
+}

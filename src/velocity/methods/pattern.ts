@@ -1,0 +1,116 @@
+/**
+ * Regular expressions of templates, in the syntax of java.util.regex and in time that is linear in the text: all ways
+ * through the pattern are followed at once (Pike), the first that Java would take wins. What cannot be done so, looking
+ * around and going back to groups, is refused.
+ */
+import type { Budget } from '../budget.ts'
+import { failed } from '../fault.ts'
+import { parsePattern, type Instruction } from './pattern-syntax.ts'
+
+/** Begin and end of the match and of its groups, in turn; -1 where a group took no part. */
+export type Match = readonly number[]
+
+interface Thread {
+  readonly at: number
+  readonly saved: readonly number[]
+}
+
+export class Pattern {
+  readonly #program: readonly Instruction[]
+  readonly groups: number
+
+  /** Throws a fault for what is no pattern. */
+  constructor(source: string) {
+    const { program, groups } = parsePattern(source)
+    this.#program = program
+    this.groups = groups
+  }
+
+  /** The first match from there on; `whole`: only one that takes all of the text. */
+  find(text: string, from: number, budget: Budget, whole = false): Match | undefined {
+    let current: Thread[] = []
+    let best: Match | undefined
+    for (let i = from; i <= text.length; i++) {
+      const seen = new Set(current.map(({ at }) => at))
+      if (best === undefined && (!whole || i === from)) this.#follow(0, [i], i, text, current, seen)
+      // nothing begins here; it may further on
+      if (current.length === 0 && best === undefined && !whole) continue
+      if (current.length === 0) break
+      budget.spend(1 + (current.length >> 2))
+      const next: Thread[] = []
+      const reached = new Set<number>()
+      for (const { at, saved } of current) {
+        const step = this.#program[at]
+        if (step?.kind === 'match') {
+          if (whole && i !== text.length) continue
+          best = [saved[0] ?? 0, i, ...saved.slice(2)]
+          break
+        }
+        if (step?.kind === 'char' && i < text.length && step.fits(text.charCodeAt(i))) {
+          this.#follow(at + 1, saved, i + 1, text, next, reached)
+        }
+      }
+      current = next
+    }
+    return best && Array.from({ length: 2 * (this.groups + 1) }, (_, i) => best?.[i] ?? -1)
+  }
+
+  /** Adds what can be reached without a character, in the order of preference. */
+  #follow(at: number, saved: readonly number[], i: number, text: string, threads: Thread[], seen: Set<number>): void {
+    const open: Thread[] = [{ at, saved }]
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+      const step = this.#program[one.at]
+      if (step === undefined || seen.has(one.at)) continue
+      seen.add(one.at)
+      if (step.kind === 'char' || step.kind === 'match') threads.push(one)
+      else if (step.kind === 'split') {
+        for (const to of step.to.toReversed()) open.push({ at: to, saved: one.saved })
+      } else if (step.kind === 'jump') open.push({ at: step.to, saved: one.saved })
+      else if (step.kind === 'save') {
+        const saving = [...one.saved]
+        while (saving.length <= step.slot) saving.push(-1)
+        saving[step.slot] = i
+        open.push({ at: one.at + 1, saved: saving })
+      } else if (step.holds(text, i)) open.push({ at: one.at + 1, saved: one.saved })
+    }
+  }
+}
+
+/** Every match, one after the other. */
+export function* matchesOf(pattern: Pattern, text: string, budget: Budget): Generator<Match> {
+  for (let from = 0; from <= text.length;) {
+    const match = pattern.find(text, from, budget)
+    if (match === undefined) return
+    yield match
+    const [begin = 0, end = 0] = match
+    from = end === begin ? end + 1 : end
+  }
+}
+
+/** What `$1` and `\x` in a replacement stand for. */
+export function replacementOf(replacement: string, match: Match, text: string): string {
+  let made = ''
+  for (let i = 0; i < replacement.length; i++) {
+    const char = replacement.charAt(i)
+    if (char === '\\') {
+      if (++i >= replacement.length) throw failed('character to be escaped is missing')
+      made += replacement.charAt(i)
+    } else if (char === '$') {
+      let group = digitAt(replacement, ++i)
+      if (group === undefined || 2 * group >= match.length) throw failed('Illegal group reference')
+      for (let next = digitAt(replacement, i + 1); next !== undefined; next = digitAt(replacement, i + 1)) {
+        if (2 * (group * 10 + next) >= match.length) break
+        group = group * 10 + next
+        i++
+      }
+      const [begin = -1, end = -1] = match.slice(2 * group)
+      made += begin < 0 ? '' : text.slice(begin, end)
+    } else made += char
+  }
+  return made
+}
+
+function digitAt(text: string, i: number): number | undefined {
+  const char = text.charAt(i)
+  return char >= '0' && char <= '9' ? Number(char) : undefined
+}

@@ -1,0 +1,105 @@
+/** Calls macros: in 1.7 arguments are worked out where they are used, in 2.4 once, before the call. */
+import { Fault } from '../fault.ts'
+import type { Expression } from '../syntax/nodes.ts'
+import type { Value } from '../values/value.ts'
+import { MacroContext } from './context.ts'
+import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
+
+/** macros within each other, as Apache's engine has it */
+const MAX_CALLS = 20
+const BODY = 'bodyContent'
+
+export interface Given {
+  readonly expression: Expression
+  readonly value: Eval
+}
+
+/** What 1.7 works out anew each time that it is asked for. */
+const LAZY = new Set<Expression['kind']>(['reference', 'template', 'list', 'map', 'range'])
+
+export function callMacro(
+  run: Run,
+  macro: ReadyMacro,
+  args: readonly Given[],
+  body: Exec | undefined,
+  at: number,
+): void {
+  if (run.calls.length >= MAX_CALLS) {
+    throw new Fault(
+      'limit',
+      `macros call each other more than ${MAX_CALLS} deep: ${[...run.calls, macro.name].join(' > ')}`,
+    )
+  }
+  const block = body && new DefinedBlock(body, run, MAX_CALLS)
+  run.budget.enter()
+  run.budget.spend(1)
+  run.calls.push(macro.name)
+  try {
+    if (run.compat === '1.7') callOld(run, macro, args, block)
+    else callNew(run, macro, args, block)
+  } catch (error) {
+    if (!(error instanceof Leaving) || !error.isFor(macro)) throw error
+  } finally {
+    run.calls.pop()
+    run.budget.leave()
+    run.at = at
+  }
+}
+
+function callOld(run: Run, macro: ReadyMacro, args: readonly Given[], body: DefinedBlock | undefined): void {
+  const outer = run.context
+  const context = new MacroContext(outer)
+  for (const [i, { name }] of macro.parameters.entries()) {
+    const arg = args[i]
+    if (arg === undefined) break
+    const { expression, value } = arg
+    if (!isLazy(expression)) context.setLocal(name, value(run))
+    else {
+      context.setArgument(name, {
+        source: expression.source,
+        value: () => {
+          let found: Value = null
+          run.within(outer, (inside) => {
+            run.budget.spend(1)
+            found = value(inside)
+          })
+          return found
+        },
+      })
+    }
+  }
+  if (body !== undefined) context.setLocal(BODY, body)
+  run.within(context, macro.exec)
+}
+
+function isLazy(expression: Expression): boolean {
+  return LAZY.has(expression.kind) || (expression.kind === 'literal' && typeof expression.value === 'string')
+}
+
+function callNew(run: Run, macro: ReadyMacro, args: readonly Given[], body: DefinedBlock | undefined): void {
+  const { context } = run
+  const bodyBefore = context.get(BODY)
+  context.remove(BODY)
+  if (body !== undefined) context.set(BODY, body)
+  const frame = macro.parameters.map(({ name, initial }, i) => ({
+    name,
+    had: context.has(name),
+    before: context.get(name),
+    given: (args[i]?.value ?? initial)?.(run) ?? null,
+  }))
+  for (const { name, given } of frame) context.set(name, given)
+  try {
+    macro.exec(run)
+  } finally {
+    if (context.get(BODY) === (body ?? null)) {
+      if (bodyBefore === null) context.remove(BODY)
+      else context.set(BODY, bodyBefore)
+    }
+    // what the macro has set itself stays
+    for (const { name, had, before, given } of frame) {
+      if (context.get(name) !== given) continue
+      if (had) context.set(name, before)
+      else context.remove(name)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/** One rendering while it goes on. */
+import { Fault } from '../fault.ts'
+import type { Budget } from '../budget.ts'
+import { JavaObject, type Compat, type Environment, type Value } from '../values/value.ts'
+import type { Context } from './context.ts'
+
+export type Exec = (run: Run) => void
+export type Eval = (run: Run) => Value
+export type Test = (run: Run) => boolean
+
+/** A macro made ready to run. */
+export interface ReadyMacro {
+  readonly name: string
+  readonly parameters: readonly { readonly name: string; readonly initial: Eval | undefined }[]
+  readonly exec: Exec
+}
+
+export class Run implements Environment {
+  readonly compat: Compat
+  readonly budget: Budget
+  readonly macros: Map<string, ReadyMacro>
+  context: Context
+  out = ''
+  /** where an error happened, should there be one */
+  at = 0
+  /** macros that are under way, the outermost first */
+  readonly calls: string[] = []
+
+  constructor(compat: Compat, budget: Budget, context: Context, macros: Map<string, ReadyMacro>) {
+    this.compat = compat
+    this.budget = budget
+    this.context = context
+    this.macros = macros
+  }
+
+  write(text: string): void {
+    this.budget.write(text.length)
+    this.out += text
+  }
+
+  /** What it writes, as a text. */
+  captured(exec: Exec): string {
+    const before = this.out
+    this.out = ''
+    try {
+      exec(this)
+      return this.out
+    } finally {
+      this.out = before
+    }
+  }
+
+  /** Within another context. */
+  within(context: Context, exec: Exec): void {
+    const before = this.context
+    this.context = context
+    try {
+      exec(this)
+    } finally {
+      this.context = before
+    }
+  }
+}
+
+/** `#break` and `#stop` on their way out. */
+export class Leaving extends Fault {
+  /** what it ends: whatever is nearest, a directive, or all */
+  readonly target: 'nearest' | 'all' | object
+
+  constructor(target: Leaving['target']) {
+    super('failed', 'there is nothing that #break could end')
+    this.target = target
+  }
+
+  isFor(owner: object): boolean {
+    return this.target === 'nearest' || this.target === owner
+  }
+}
+
+/** What `#define` and the body of a macro put into a variable. */
+export class DefinedBlock extends JavaObject {
+  readonly kind = 'block'
+  readonly #exec: Exec
+  readonly #run: Run
+  readonly #context: Context
+  readonly #most: number
+  #depth = 0
+
+  constructor(exec: Exec, run: Run, most: number) {
+    super()
+    this.#exec = exec
+    this.#run = run
+    this.#context = run.context
+    this.#most = most
+  }
+
+  /** False when it contains itself too often. */
+  render(run: Run): boolean {
+    if (this.#depth >= this.#most) return false
+    this.#depth++
+    try {
+      this.#exec(run)
+    } catch (error) {
+      if (!(error instanceof Leaving) || !error.isFor(this)) throw error
+    } finally {
+      this.#depth--
+    }
+    return true
+  }
+
+  textIn(): string | null {
+    let isDone = false
+    const text = this.#run.captured((run) => run.within(this.#context, (inner) => (isDone = this.render(inner))))
+    return isDone ? text : null
+  }
+}

@@ -1,0 +1,300 @@
+/** Makes statements ready to run. */
+import { failed, Fault } from '../fault.ts'
+import type { Block, Macro, Reference, Statement, Template } from '../syntax/nodes.ts'
+import { parseTemplate } from '../syntax/statements.ts'
+import { Collection, JavaIterator, JavaRange } from '../values/collections.ts'
+import { JavaMap, MapView } from '../values/map.ts'
+import { Scope } from '../values/scope.ts'
+import { shownText, textOf } from '../values/text.ts'
+import type { Compat, Value } from '../values/value.ts'
+import { callMacro } from './calls.ts'
+import { ExpressionCompiler, fromEnd, writePart } from './expressions.ts'
+import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
+
+/** renderings of a block within itself */
+const MAX_DEFINED = 2
+
+export interface Ready {
+  readonly exec: Exec
+  readonly macros: ReadonlyMap<string, ReadyMacro>
+}
+
+export function makeReady(template: Template, compat: Compat): Ready {
+  const compiler = new StatementCompiler(compat)
+  const macros = new Map<string, ReadyMacro>()
+  for (const [name, macro] of template.macros) macros.set(name, compiler.macro(macro))
+  return { exec: compiler.block(template.block), macros }
+}
+
+class StatementCompiler {
+  readonly #compat: Compat
+  readonly #expressions: ExpressionCompiler
+
+  constructor(compat: Compat) {
+    this.#compat = compat
+    this.#expressions = new ExpressionCompiler(compat, (block) => this.block(block))
+  }
+
+  macro({ name, parameters, block }: Macro): ReadyMacro {
+    return {
+      name,
+      parameters: parameters.map((one) => ({
+        name: one.name,
+        initial: one.initial && this.#expressions.value(one.initial),
+      })),
+      exec: this.block(block),
+    }
+  }
+
+  block(block: Block): Exec {
+    const all = block.map((statement) => this.#statement(statement))
+    const [only] = all
+    if (all.length === 1 && only !== undefined) return only
+    return (run) => {
+      run.budget.spend(all.length)
+      for (const exec of all) exec(run)
+    }
+  }
+
+  #statement(statement: Statement): Exec {
+    switch (statement.kind) {
+      case 'text': {
+        const { text } = statement
+        return (run) => run.write(text)
+      }
+      case 'output':
+        return this.#output(statement.reference, statement.slashes)
+      case 'set':
+        return this.#set(statement)
+      case 'if':
+        return this.#if(statement)
+      case 'foreach':
+        return this.#foreach(statement)
+      case 'define': {
+        const exec = this.block(statement.block)
+        const { name } = statement
+        return (run) => run.context.set(name, new DefinedBlock(exec, run, MAX_DEFINED))
+      }
+      case 'call':
+        return this.#call(statement)
+      case 'evaluate':
+        return this.#evaluate(statement)
+      case 'stop':
+        return () => {
+          throw new Leaving('all')
+        }
+      case 'break':
+        return this.#break(statement)
+      case 'refused': {
+        const { message, at } = statement
+        return (run) => {
+          run.at = at
+          throw failed(message)
+        }
+      }
+    }
+  }
+
+  #output(reference: Reference, slashes: number): Exec {
+    const get = this.#expressions.reference(reference)
+    const { source, isQuiet } = reference
+    if (slashes % 2 === 1) {
+      const half = '\\'.repeat((slashes - 1) / 2)
+      return (run) => run.write(get(run) === null ? `${half}\\${source}` : half + source)
+    }
+    const before = '\\'.repeat(slashes / 2)
+    const missing = isQuiet ? '' : source
+    return (run) => {
+      const value = get(run)
+      if (value instanceof DefinedBlock && value.render(run)) return
+      const text = textOf(value, run)
+      if (text === null) run.write(before + before + (run.context.written(missing) ?? missing))
+      else run.write(before === '' ? text : before + text)
+    }
+  }
+
+  #set({ target, value, at }: Extract<Statement, { kind: 'set' }>): Exec {
+    const get = this.#expressions.value(value)
+    const { name, parts } = target
+    const last = parts.at(-1)
+    const isOld = this.#compat === '1.7'
+    if (last === undefined) {
+      return (run) => {
+        const given = get(run)
+        // 1.7 leaves everything as it was
+        if (given !== null || !isOld) run.context.set(name, given)
+      }
+    }
+    const owner = this.#expressions.reference({ ...target, parts: parts.slice(0, -1) })
+    const key: Eval | undefined =
+      last.kind === 'index'
+        ? this.#expressions.value(last.index)
+        : last.kind === 'property'
+          ? () => last.name
+          : undefined
+    return (run) => {
+      run.at = at
+      const given = get(run)
+      const of = owner(run)
+      if (key === undefined || of === null || (given === null && isOld)) return
+      run.at = at
+      if (of instanceof Scope) of.storage.put(key(run), given)
+      else if (last.kind === 'index' || of instanceof JavaMap) writePart(of, fromEnd(of, key(run)), given, run)
+    }
+  }
+
+  #if({ branches, otherwise }: Extract<Statement, { kind: 'if' }>): Exec {
+    const ready = branches.map(({ test, block }) => ({ test: this.#expressions.test(test), exec: this.block(block) }))
+    const last = otherwise === undefined ? undefined : this.block(otherwise)
+    return (run) => {
+      run.budget.enter()
+      const found = ready.find(({ test }) => test(run))?.exec ?? last
+      found?.(run)
+      run.budget.leave()
+    }
+  }
+
+  #foreach(statement: Extract<Statement, { kind: 'foreach' }>): Exec {
+    const { variable, at } = statement
+    const items = this.#expressions.value(statement.items)
+    const exec = this.block(statement.block)
+    const otherwise = statement.otherwise && this.block(statement.otherwise)
+    const isOld = this.#compat === '1.7'
+    return (run) => {
+      run.at = at
+      const list = itemsOf(items(run), run)
+      if (list === undefined || (list.length === 0 && !isOld)) return otherwise?.(run)
+      const { context } = run
+      const before = COUNTERS.map((name) => context.get(name))
+      const element = context.get(variable)
+      const scope = new Scope(statement, context.get(FOREACH))
+      context.set(FOREACH, scope)
+      run.budget.enter()
+      try {
+        loop(run, list, scope, (item, i) => {
+          if (isOld) {
+            context.set('velocityCount', i + 1)
+            context.set('velocityHasNext', i + 1 < list.length)
+          }
+          context.set(variable, item)
+          exec(run)
+        })
+      } finally {
+        run.budget.leave()
+        restore(run, variable, element)
+        if (isOld) for (const [i, name] of COUNTERS.entries()) restore(run, name, before[i] ?? null)
+        restore(run, FOREACH, scope.parent ?? scope.replaced)
+      }
+    }
+  }
+
+  #call({ name, args, body, source, at }: Extract<Statement, { kind: 'call' }>): Exec {
+    const given = args.map((arg) => ({ expression: arg, value: this.#expressions.value(arg) }))
+    const block = body && this.block(body)
+    const hasWords = args.some(({ kind }) => kind === 'word')
+    return (run) => {
+      const macro = run.macros.get(name)
+      if (macro === undefined) return run.write(source)
+      run.at = at
+      if (hasWords) throw new Fault('syntax', `the macro #${name} takes no words`)
+      callMacro(run, macro, given, block, at)
+    }
+  }
+
+  #evaluate({ text, at }: Extract<Statement, { kind: 'evaluate' }>): Exec {
+    const get = this.#expressions.value(text)
+    const compat = this.#compat
+    return (run) => {
+      const source = shownText(get(run) ?? '', run)
+      run.budget.enter()
+      run.budget.spend(source.length >> 2)
+      run.at = at
+      const template = parsed(source, compat, at)
+      const { exec, macros } = makeReady(template, compat)
+      for (const [name, macro] of macros) if (!run.macros.has(name)) run.macros.set(name, macro)
+      try {
+        exec(run)
+      } catch (error) {
+        const isEnd =
+          error instanceof Leaving && (error.isFor(template) || (compat === '1.7' && error.target === 'all'))
+        if (!isEnd) throw error
+      }
+      run.budget.leave()
+    }
+  }
+
+  #break({ scope, at }: Extract<Statement, { kind: 'break' }>): Exec {
+    const get = scope && this.#expressions.value(scope)
+    return (run) => {
+      run.at = at
+      const named = get?.(run)
+      if (named === undefined) throw new Leaving('nearest')
+      if (!(named instanceof Scope)) throw failed('#break wants a scope such as $foreach')
+      throw new Leaving(named.owner)
+    }
+  }
+}
+
+const FOREACH = 'foreach'
+const COUNTERS = ['velocityCount', 'velocityHasNext']
+
+interface Items {
+  readonly length: number
+  at(i: number): Value
+}
+
+/** Undefined for what cannot be iterated. */
+function itemsOf(value: Value, run: Run): Items | undefined {
+  if (value instanceof JavaRange) return { length: value.size, at: (i) => value.at(i, run) }
+  const items = listOf(value, run)
+  if (items === undefined) return undefined
+  const { length } = items
+  return {
+    // as Java sees it: a list that has grown goes on, and then fails
+    get length() {
+      return items.length
+    },
+    at: (i) => {
+      if (items.length !== length) throw failed('ConcurrentModificationException')
+      return items[i] ?? null
+    },
+  }
+}
+
+function listOf(value: Value, run: Run): readonly Value[] | undefined {
+  if (value instanceof Collection) return value.items(run)
+  if (value instanceof JavaMap) return new MapView(value, 'value').items(run)
+  if (value instanceof Scope) return new MapView(value.storage, 'value').items(run)
+  return value instanceof JavaIterator ? value.rest() : undefined
+}
+
+function loop(run: Run, list: Items, scope: Scope, round: (item: Value, i: number) => void): void {
+  const at = { index: -1, hasNext: false }
+  scope.loop = at
+  for (let i = 0; i < list.length; i++) {
+    run.budget.spend(1)
+    at.index = i
+    at.hasNext = i + 1 < list.length
+    try {
+      round(list.at(i), i)
+    } catch (error) {
+      if (error instanceof Leaving && error.isFor(scope.owner)) return
+      throw error
+    }
+  }
+}
+
+/** What stood there before, or nothing. */
+export function restore({ context }: Run, name: string, before: Value): void {
+  if (before === null) context.remove(name)
+  else context.set(name, before)
+}
+
+/** All errors of it have the place of the directive. */
+function parsed(source: string, compat: Compat, at: number): Template {
+  try {
+    return parseTemplate(source, compat, { at, place: { line: 1, column: 1 } })
+  } catch (error) {
+    throw error instanceof Fault ? new Fault('syntax', error.message) : error
+  }
+}

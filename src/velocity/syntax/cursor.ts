@@ -1,0 +1,88 @@
+/** A place in a template that moves on. */
+import { Fault, placeOf, type Place } from '../fault.ts'
+import type { Compat } from '../values/value.ts'
+
+/** levels of brackets and blocks within each other */
+const MAX_DEPTH = 100
+
+export class Cursor {
+  readonly text: string
+  readonly compat: Compat
+  at = 0
+  /** of a template within a text of another: the place of that one */
+  readonly #fixed: { readonly at: number; readonly place: Place } | undefined
+  #depth = 0
+
+  constructor(text: string, compat: Compat, fixed?: { readonly at: number; readonly place: Place }) {
+    this.text = text
+    this.compat = compat
+    this.#fixed = fixed
+  }
+
+  get isOld(): boolean {
+    return this.compat === '1.7'
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.text.length
+  }
+
+  /** The offset to note for an error. */
+  offset(at = this.at): number {
+    return this.#fixed?.at ?? at
+  }
+
+  place(at = this.at): Place {
+    return this.#fixed?.place ?? placeOf(this.text, at)
+  }
+
+  peek(ahead = 0): string {
+    return this.text.charAt(this.at + ahead)
+  }
+
+  sees(text: string): boolean {
+    return this.text.startsWith(text, this.at)
+  }
+
+  take(text: string): boolean {
+    if (!this.sees(text)) return false
+    this.at += text.length
+    return true
+  }
+
+  /** What a sticky expression finds here; the cursor stays. */
+  look(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at
+    return pattern.exec(this.text)
+  }
+
+  /** What a sticky expression finds here, taken. */
+  match(pattern: RegExp): RegExpExecArray | null {
+    const found = this.look(pattern)
+    if (found !== null) this.at += found[0].length
+    return found
+  }
+
+  slice(from: number): string {
+    return this.text.slice(from, this.at)
+  }
+
+  nest<T>(read: () => T): T {
+    if (++this.#depth > MAX_DEPTH) throw this.fault(`it nests deeper than ${MAX_DEPTH} levels`)
+    const made = read()
+    this.#depth--
+    return made
+  }
+
+  /** What was found here instead of what would be right. */
+  unexpected(wanted: string): Fault {
+    const found = this.isAtEnd
+      ? 'the end of the template'
+      : `"${this.text.slice(this.at, this.at + 20).split(/[\r\n]/)[0] ?? ''}"`
+    return this.fault(`found ${found} where ${wanted} should be`)
+  }
+
+  fault(message: string, at = this.at): Fault {
+    return new Fault('syntax', message, this.place(at))
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Velocity templates over plain JSON that print what Apache's engine prints. A template is read and made ready once,
+ * and rendered as often as wanted.
+ */
+import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
+import { asAppError, Fault, placeOf } from './fault.ts'
+import { RootContext } from './render/context.ts'
+import { Leaving, Run, type ReadyMacro } from './render/run.ts'
+import { makeReady, type Ready } from './render/statements.ts'
+import { parseTemplate } from './syntax/statements.ts'
+import { fromJson } from './values/from-json.ts'
+import type { Compat, Value } from './values/value.ts'
+
+export interface TemplateOptions {
+  /** whose ways it follows; default `1.7` */
+  readonly compat?: Compat
+  readonly limits?: Partial<VelocityLimits>
+  /** ms, for the limit of time */
+  readonly now: () => number
+}
+
+export class VelocityTemplate {
+  readonly #source: string
+  readonly #ready: Ready
+  readonly #options: TemplateOptions
+  readonly #limits: VelocityLimits
+
+  /** Throws `TEMPLATE` with the place when the text is no template. */
+  constructor(source: string, options: TemplateOptions) {
+    this.#source = source
+    this.#options = options
+    this.#limits = { ...LIMITS, ...options.limits }
+    const { compat = '1.7' } = options
+    this.#ready = this.#guarded(() => makeReady(parseTemplate(source, compat), compat))
+  }
+
+  /**
+   * The text with these variables, which are JSON and are not changed, or objects of the host. Throws `CONVERSION` with
+   * the place when Apache's engine would fail or a limit is passed, `TEMPLATE` when `#evaluate` is given no template.
+   */
+  render(variables: Readonly<Record<string, unknown>>): string {
+    const { compat = '1.7', now } = this.#options
+    const values = new Map<string, Value>()
+    for (const name of Object.keys(variables)) values.set(name, fromJson(variables[name]))
+    const macros = new Map<string, ReadyMacro>(this.#ready.macros)
+    const run = new Run(compat, new Budget(this.#limits, now), new RootContext(values), macros)
+    return this.#guarded(() => {
+      try {
+        this.#ready.exec(run)
+      } catch (error) {
+        if (!(error instanceof Leaving)) throw error
+      }
+      return run.out
+    }, run)
+  }
+
+  #guarded<T>(work: () => T, run?: Run): T {
+    try {
+      return work()
+    } catch (error) {
+      // the machine's own stack is the last of all limits
+      const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
+      if (!(fault instanceof Fault)) throw error
+      fault.place ??= placeOf(this.#source, run?.at ?? 0)
+      throw asAppError(fault, this.#source)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/** Lists, arrays, ranges and what iterates them. */
+import { failed } from '../fault.ts'
+import { areEqual, hashOf } from './identity.ts'
+import { joined } from './joined.ts'
+import { JavaObject, type Environment, type Kind, type Value } from './value.ts'
+
+/** Anything with items in an order. */
+export abstract class Collection extends JavaObject {
+  abstract readonly size: number
+  /** what it may be equal to */
+  readonly equality: 'list' | 'set' | 'identity' = 'list'
+  /** In their order; not to be changed. Paid for. */
+  abstract items(environment: Environment): readonly Value[]
+
+  textIn(environment: Environment): string {
+    return joined('[', this.items(environment), ']', environment)
+  }
+
+  override equalsIn(other: JavaObject, environment: Environment): boolean {
+    if (this === other) return true
+    if (!(other instanceof Collection) || this.equality !== other.equality || this.size !== other.size) return false
+    const [own, others] = [this.items(environment), other.items(environment)]
+    if (this.equality === 'list') return own.every((item, i) => areEqual(item, others[i] ?? null, environment))
+    return this.equality === 'set' && own.every((item) => others.some((one) => areEqual(item, one, environment)))
+  }
+
+  override hashIn(environment: Environment): number {
+    if (this.equality === 'identity') return 1
+    const isList = this.equality === 'list'
+    let hash = isList ? 1 : 0
+    for (const item of this.items(environment))
+      hash = ((isList ? Math.imul(31, hash) : hash) + hashOf(item, environment)) | 0
+    return hash
+  }
+}
+
+type FromJson = (json: unknown) => Value
+
+export class JavaList extends Collection {
+  readonly kind: Kind = 'list'
+  #json: readonly unknown[] | undefined
+  #fromJson: FromJson | undefined
+  #items: Value[]
+
+  constructor(items: readonly unknown[], fromJson?: FromJson) {
+    super()
+    this.#json = fromJson && items
+    this.#fromJson = fromJson
+    this.#items = fromJson === undefined ? (items as Value[]) : []
+  }
+
+  get size(): number {
+    return this.#json?.length ?? this.#items.length
+  }
+
+  items(environment: Environment): readonly Value[] {
+    return this.change(environment)
+  }
+
+  /** The items themselves. */
+  change(environment: Environment): Value[] {
+    environment.budget.spend(1 + (this.size >> 3))
+    if (this.#json !== undefined && this.#fromJson !== undefined) {
+      this.#items = this.#json.map(this.#fromJson)
+      this.#json = undefined
+    }
+    return this.#items
+  }
+
+  /** The index counts from 0 and must be in reach. */
+  at(index: number, environment: Environment): Value {
+    const { size } = this
+    if (index < 0 || index >= size) throw outOfBounds(index, size)
+    return this.items(environment)[index] ?? null
+  }
+}
+
+/** An array of Java: what `split` gives. */
+export class JavaArray extends JavaList {
+  override readonly kind = 'array'
+  override readonly equality = 'identity'
+  /** as `Class.getName` has it */
+  readonly #className: string
+
+  constructor(items: Value[], className: string) {
+    super(items)
+    this.#className = className
+  }
+
+  /** 1.7 prints its class and its address, which is nothing here. */
+  override textIn(environment: Environment): string {
+    return environment.compat === '1.7' ? `${this.#className}@0` : super.textIn(environment)
+  }
+}
+
+/** items of a range that may be looked at all at once */
+const MAX_RANGE = 1_000_000
+
+/** Whole numbers from one to another, either way; none is made before it is looked at. */
+export class JavaRange extends JavaList {
+  readonly #from: number
+  readonly #step: 1 | -1
+  readonly #length: number
+  #isMade = false
+
+  constructor(from: number, to: number) {
+    super([])
+    this.#from = from
+    this.#step = from >= to ? -1 : 1
+    this.#length = Math.abs(to - from) + 1
+  }
+
+  override get size(): number {
+    return this.#isMade ? super.size : this.#length
+  }
+
+  override at(index: number, environment: Environment): Value {
+    if (this.#isMade || index < 0 || index >= this.#length) return super.at(index, environment)
+    return this.#from + index * this.#step
+  }
+
+  override change(environment: Environment): Value[] {
+    const items = super.change(environment)
+    if (this.#isMade) return items
+    if (this.#length > MAX_RANGE) throw failed(`a range of ${this.#length} numbers is too long to be made a list`)
+    for (let i = 0; i < this.#length; i++) items.push(this.#from + i * this.#step)
+    this.#isMade = true
+    return items
+  }
+}
+
+export class JavaIterator extends JavaObject {
+  readonly kind = 'iterator'
+  readonly #items: readonly Value[]
+  #next = 0
+
+  constructor(items: readonly Value[]) {
+    super()
+    this.#items = items
+  }
+
+  get hasNext(): boolean {
+    return this.#next < this.#items.length
+  }
+
+  next(): Value {
+    if (!this.hasNext) throw failed('NoSuchElementException')
+    return this.#items[this.#next++] ?? null
+  }
+
+  /** What is left of it, taken. */
+  rest(): readonly Value[] {
+    const rest = this.#items.slice(this.#next)
+    this.#next = this.#items.length
+    return rest
+  }
+
+  textIn(): string {
+    return 'java.util.Iterator@0'
+  }
+}
+
+export function outOfBounds(index: number, size: number): Error {
+  return failed(`index ${index} is out of bounds for ${size} items`)
+}

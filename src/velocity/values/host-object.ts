@@ -1,0 +1,19 @@
+/** An object that the program gives to templates, with a few methods, such as `$util`. */
+import { JavaObject, type Environment, type Value } from './value.ts'
+
+/** Undefined: there is no such method for these arguments. */
+export type HostMethod = (args: readonly Value[], environment: Environment) => Value | undefined
+
+export class HostObject extends JavaObject {
+  readonly kind = 'host'
+  readonly methods: ReadonlyMap<string, HostMethod>
+
+  constructor(methods: ReadonlyMap<string, HostMethod>) {
+    super()
+    this.methods = methods
+  }
+
+  textIn(): string {
+    return ''
+  }
+}

@@ -1,0 +1,16 @@
+/** The text of a collection or map, paid for while it grows. */
+import { shownText } from './text.ts'
+import type { Environment, Value } from './value.ts'
+
+export function joined(open: string, items: readonly Value[], close: string, environment: Environment): string {
+  const { budget } = environment
+  budget.enter()
+  let text = open
+  for (const [i, item] of items.entries()) {
+    text += `${i === 0 ? '' : ', '}${shownText(item, environment)}`
+    budget.make(text.length > 4_096 ? text.length >> 3 : 0)
+    if (text.length > budget.limits.characters) budget.make(text.length)
+  }
+  budget.leave()
+  return text + close
+}

@@ -1,0 +1,158 @@
+/** Maps of Java, which keep the order of their entries, their entries and views. Keys are any values. */
+import { JavaCharacter } from './character.ts'
+import { Collection } from './collections.ts'
+import { areEqual, hashOf } from './identity.ts'
+import { joined } from './joined.ts'
+import { doubleOf, fromJsonNumber, isNumber } from './numbers.ts'
+import { shownText } from './text.ts'
+import { JavaObject, type Environment, type Value } from './value.ts'
+
+export class JavaEntry extends JavaObject {
+  readonly kind = 'entry'
+  readonly key: Value
+  value: Value
+
+  constructor(key: Value, value: Value) {
+    super()
+    this.key = key
+    this.value = value
+  }
+
+  textIn(environment: Environment): string {
+    return `${shownText(this.key, environment)}=${shownText(this.value, environment)}`
+  }
+
+  override equalsIn(other: JavaObject, environment: Environment): boolean {
+    if (!(other instanceof JavaEntry) || !areEqual(this.key, other.key, environment)) return false
+    return areEqual(this.value, other.value, environment)
+  }
+
+  override hashIn(environment: Environment): number {
+    return hashOf(this.key, environment) ^ hashOf(this.value, environment)
+  }
+}
+
+type Source = Readonly<Record<string, unknown>>
+
+export class JavaMap extends JavaObject {
+  readonly kind = 'map'
+  readonly #fromJson: ((json: unknown) => Value) | undefined
+  #source: Source | undefined
+  #entries: Map<unknown, JavaEntry> | undefined
+
+  /** Of JSON, as far as it is looked into; or empty. */
+  constructor(source?: Source, fromJson?: (json: unknown) => Value) {
+    super()
+    this.#source = source
+    this.#fromJson = fromJson
+  }
+
+  get size(): number {
+    return this.#all().size
+  }
+
+  get(key: Value): Value {
+    if (this.#entries === undefined && this.#source !== undefined && typeof key === 'string') {
+      // what JSON has at once, without anything being made of the rest
+      if (!Object.hasOwn(this.#source, key)) return null
+      const value = this.#source[key]
+      if (typeof value === 'string' || typeof value === 'boolean') return value
+      if (typeof value === 'number') return fromJsonNumber(value)
+    }
+    return this.#all().get(identityOf(key))?.value ?? null
+  }
+
+  has(key: Value): boolean {
+    if (this.#entries === undefined && typeof key === 'string') return Object.hasOwn(this.#source ?? {}, key)
+    return this.#all().has(identityOf(key))
+  }
+
+  /** Gives what was there. */
+  put(key: Value, value: Value): Value {
+    const all = this.#all()
+    const identity = identityOf(key)
+    const entry = all.get(identity)
+    if (entry === undefined) {
+      all.set(identity, new JavaEntry(key, value))
+      return null
+    }
+    const before = entry.value
+    entry.value = value
+    return before
+  }
+
+  remove(key: Value): Value {
+    const identity = identityOf(key)
+    const before = this.#all().get(identity)?.value ?? null
+    this.#all().delete(identity)
+    return before
+  }
+
+  clear(): void {
+    this.#all().clear()
+  }
+
+  entries(environment: Environment): readonly JavaEntry[] {
+    const entries = [...this.#all().values()]
+    environment.budget.spend(1 + (entries.length >> 3))
+    return entries
+  }
+
+  textIn(environment: Environment): string {
+    return joined('{', this.entries(environment), '}', environment)
+  }
+
+  override equalsIn(other: JavaObject, environment: Environment): boolean {
+    if (!(other instanceof JavaMap) || other.size !== this.size) return false
+    return this.entries(environment).every(
+      ({ key, value }) => other.has(key) && areEqual(value, other.get(key), environment),
+    )
+  }
+
+  override hashIn(environment: Environment): number {
+    return this.entries(environment).reduce((sum, entry) => (sum + hashOf(entry, environment)) | 0, 0)
+  }
+
+  #all(): Map<unknown, JavaEntry> {
+    if (this.#entries !== undefined) return this.#entries
+    const entries = new Map<unknown, JavaEntry>()
+    for (const key of Object.keys(this.#source ?? {})) {
+      entries.set(key, new JavaEntry(key, this.#fromJson?.(this.#source?.[key]) ?? null))
+    }
+    this.#source = undefined
+    return (this.#entries = entries)
+  }
+}
+
+/** What `keySet()`, `values()` and `entrySet()` give. */
+export class MapView extends Collection {
+  readonly kind = 'view'
+  readonly map: JavaMap
+  readonly part: 'key' | 'value' | 'entry'
+  override readonly equality: 'set' | 'identity'
+
+  constructor(map: JavaMap, part: MapView['part']) {
+    super()
+    this.map = map
+    this.part = part
+    this.equality = part === 'value' ? 'identity' : 'set'
+  }
+
+  get size(): number {
+    return this.map.size
+  }
+
+  items(environment: Environment): readonly Value[] {
+    const entries = this.map.entries(environment)
+    const { part } = this
+    return part === 'entry' ? entries : entries.map((entry) => entry[part])
+  }
+}
+
+/** Equal for what is equal as a key. */
+function identityOf(key: Value): unknown {
+  if (typeof key === 'string') return key.startsWith('\0') ? `\0text${key}` : key
+  if (key === null || typeof key !== 'object') return key
+  if (key instanceof JavaCharacter) return `\0character${key.text}`
+  return isNumber(key) ? `\0${key.kind}${doubleOf(key)}` : key
+}

@@ -1,0 +1,17 @@
+/** How values print, as in Java. */
+import { numberText } from './numbers.ts'
+import type { Environment, Value } from './value.ts'
+
+/** As `toString()`; null when there is nothing that could be printed. */
+export function textOf(value: Value, environment: Environment): string | null {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return numberText(value)
+  if (value === null) return null
+  if (typeof value === 'boolean') return value ? 'true' : 'false'
+  return typeof value === 'bigint' ? value.toString() : value.textIn(environment)
+}
+
+/** As `String.valueOf`. */
+export function shownText(value: Value, environment: Environment): string {
+  return textOf(value, environment) ?? 'null'
+}

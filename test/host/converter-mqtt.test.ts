@@ -1,0 +1,67 @@
+/** A device that speaks its own JSON over MQTT raises an alarm: through a converter, a template and a rule. */
+import { connectAsync } from 'mqtt'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createClient } from '../../src/client.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+
+let host: RunningHost
+beforeAll(async () => {
+  const given = { store: 'memory:', port: 0, mqtt: 0, key: 'k', secret: 'a-secret', empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+})
+afterAll(() => host.stop())
+
+const TEMPLATE = `#set($celsius = $payload.values.temp_dC / 10.0)
+{"metrics": [{"resource": "$topic[0]", "temperature": $celsius}]}`
+
+it('a device with JSON of its own raises an alarm', async () => {
+  const { converter, rules, alarms, broker } = createClient({
+    url: host.url,
+    credentials: { key: 'k', secret: 'a-secret' },
+  })
+  await converter.put('boilers', { type: 'velocity', template: TEMPLATE, mqtt: { topic: 'gw/+/up' } })
+  await rules.templates.create({
+    name: 'too-hot',
+    sensors: [
+      {
+        label: 'hot',
+        name: 'streamingDataSensor',
+        resource: '$',
+        properties: { parameter: 'temperature', threshold: 90 },
+      },
+    ],
+    actuators: [
+      {
+        label: 'alarm',
+        name: 'createAlarm',
+        properties: { resource: '$', type: 'TOO_HOT', text: 'too hot', severity: 'MAJOR' },
+      },
+    ],
+    triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
+  })
+  await rules.tasks.create({ name: 'watch', template: 'too-hot', resource: 'boiler-1' })
+  const [url = ''] = host.also
+  const device = await connectAsync(url, { username: 'k', password: 'a-secret', protocolVersion: 5 })
+  try {
+    await device.publishAsync('gw/boiler-1/up', '{"id":7,"values":{"temp_dC":935}}', { qos: 1 })
+    expect(await broker.messages.current('boiler-1')).toMatchObject({ temperature: 93.5 })
+    await vi.waitFor(async () => {
+      const { alarms: raised } = await alarms.list({ source: 'boiler-1' })
+      expect(raised).toMatchObject([{ type: 'TOO_HOT', severity: 'MAJOR', status: 'ACTIVE' }])
+    })
+    // what cannot be converted is acknowledged, and kept
+    await device.publishAsync('gw/boiler-1/up', '{"id":7}', { qos: 1 })
+    await device.publishAsync('gw/boiler-1/up', 'hot!', { qos: 2 })
+    const { rejected } = await converter.rejected.list('boilers')
+    expect(rejected.map(({ topic, payload }) => `${topic} ${payload}`).toSorted()).toEqual([
+      'gw/boiler-1/up hot!',
+      'gw/boiler-1/up {"id":7}',
+    ])
+    // a topic of nobody is refused as before
+    await expect(device.publishAsync('other/boiler-1/up', '{}', { qos: 1 })).rejects.toMatchObject({ code: 0x90 })
+  } finally {
+    await device.endAsync()
+  }
+})

@@ -1,0 +1,200 @@
+/** The converter service over HTTP, in a whole host. */
+import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { host } from '../../src/host/index.ts'
+import { createClient } from '../../src/client.ts'
+import { basic } from './sample-host.ts'
+
+let app: FastifyInstance
+beforeAll(async () => {
+  app = fastify()
+  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
+})
+afterAll(() => app.close())
+
+const authorization = basic('k', 's')
+const ask = ({ headers = {}, ...options }: InjectOptions) =>
+  app.inject({ ...options, headers: { authorization, ...headers } })
+
+const TEMPLATE =
+  '{"metrics":[{"resource":"$payload.device","temperature":$payload.t}],"metadata":[{"resource":"$payload.device","room":"K1"}]}'
+const CONFIG = { type: 'velocity', template: TEMPLATE }
+
+function form(parts: Readonly<Record<string, unknown>>): Pick<InjectOptions, 'payload' | 'headers'> {
+  const fields = Object.entries(parts).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return `--xyz\r\ncontent-disposition: form-data; name="${name}"; filename="${name}.json"\r\ncontent-type: application/json\r\n\r\n${text}\r\n`
+  })
+  return { payload: `${fields.join('')}--xyz--\r\n`, headers: { 'content-type': 'multipart/form-data; boundary=xyz' } }
+}
+
+describe('the converter service', () => {
+  it('stores a converter and shows it, by name and with all others', async () => {
+    expect((await ask({ method: 'PUT', url: '/converter/gw', payload: CONFIG })).statusCode).toBe(201)
+    const again = await ask({ method: 'PUT', url: '/converter/gw', payload: CONFIG })
+    expect([again.statusCode, again.json()]).toEqual([200, { name: 'gw', ...CONFIG }])
+    expect((await ask({ url: '/converter/gw' })).json()).toEqual({ name: 'gw', ...CONFIG })
+    expect((await ask({ url: '/converter/' })).json()).toEqual({ gw: CONFIG })
+    expect((await app.inject({ url: '/converter/gw' })).statusCode).toBe(401)
+  })
+
+  it('converts JSON and forms alike', async () => {
+    const payload = { device: 'boiler-1', t: 93 }
+    const url = '/converter/gw/convert'
+    const wanted = {
+      metrics: [{ resource: 'boiler-1', temperature: 93 }],
+      metadata: [{ resource: 'boiler-1', room: 'K1' }],
+    }
+    for (const body of [{ payload }, form({ payload })]) {
+      const answer = await ask({ method: 'POST', url, ...body })
+      expect([answer.statusCode, answer.json()]).toEqual([200, wanted])
+    }
+    expect((await ask({ url: '/resources/boiler-1/current' })).statusCode).toBe(404)
+  })
+
+  it('forwards to the broker and the resources when asked to', async () => {
+    const payload = { device: 'boiler-2', t: 94 }
+    const answer = await ask({ method: 'POST', url: '/converter/gw/convert?forward=true', ...form({ payload }) })
+    expect(answer.statusCode).toBe(200)
+    expect((await ask({ url: '/resources/boiler-2/current' })).json()).toMatchObject({ temperature: 94 })
+    expect((await ask({ url: '/api/resources/boiler-2' })).json()).toMatchObject({ room: 'K1' })
+  })
+
+  it('tests a converter that is not stored, as JSON and as a form', async () => {
+    const parts = { config: CONFIG, payload: { device: 'boiler-1', t: 93 } }
+    for (const body of [{ payload: parts }, form(parts)]) {
+      const answer = await ask({ method: 'POST', url: '/converter/test', ...body })
+      expect(answer.statusCode).toBe(200)
+      expect(answer.json()).toMatchObject({
+        stored: {
+          samples: [{ resource: 'boiler-1', metric: 'temperature', value: 93 }],
+          metadata: { 'boiler-1': { room: 'K1' } },
+        },
+        warnings: [],
+      })
+    }
+  })
+
+  it('answers a syntax error with line, column and the lines around it', async () => {
+    const config = { type: 'velocity', template: 'a\n#set($x = )\nb' }
+    for (const [method, url, payload] of [
+      ['PUT', '/converter/bad', config],
+      ['POST', '/converter/test', { config, payload: {} }],
+    ] as const) {
+      const answer = await ask({ method, url, payload })
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json()).toMatchObject({
+        code: 'TEMPLATE',
+        line: 2,
+        column: 11,
+        around: ['1 | a', '2 | #set($x = )', '  |           ^', '3 | b'],
+      })
+    }
+  })
+
+  it('answers text that cannot be used with the text', async () => {
+    await ask({ method: 'PUT', url: '/converter/text', payload: { type: 'velocity', template: 'hot: $payload.t' } })
+    const answer = await ask({ method: 'POST', url: '/converter/text/convert', payload: { t: 93 } })
+    expect(answer.statusCode).toBe(422)
+    expect(answer.json()).toMatchObject({ code: 'CONVERSION', details: 'hot: 93' })
+  })
+
+  it.each([
+    ['no converter', { method: 'POST', url: '/converter/none/convert', payload: {} }, 404],
+    ['no body', { method: 'POST', url: '/converter/gw/convert' }, 400],
+    ['no part', { method: 'POST', url: '/converter/gw/convert', ...form({ config: {} }) }, 400],
+    [
+      'a part twice',
+      {
+        method: 'POST',
+        url: '/converter/test',
+        payload:
+          '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n2\r\n--x--',
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      },
+      400,
+    ],
+    ['a part that is no JSON', { method: 'POST', url: '/converter/gw/convert', ...form({ payload: '{' }) }, 400],
+    [
+      'a form that is none',
+      {
+        method: 'POST',
+        url: '/converter/gw/convert',
+        payload: 'x',
+        headers: { 'content-type': 'multipart/form-data' },
+      },
+      400,
+    ],
+    [
+      'a body that is no JSON',
+      { method: 'POST', url: '/converter/gw/convert', payload: '{', headers: { 'content-type': 'application/json' } },
+      400,
+    ],
+    [
+      'another type',
+      { method: 'POST', url: '/converter/gw/convert', payload: 'x', headers: { 'content-type': 'text/plain' } },
+      415,
+    ],
+    ['10 MB', { method: 'POST', url: '/converter/gw/convert', payload: { x: 'x'.repeat(10_000_000) } }, 413],
+    ['no config', { method: 'POST', url: '/converter/test', payload: { payload: {} } }, 400],
+    ['forward that is neither', { method: 'POST', url: '/converter/gw/convert?forward=maybe', payload: {} }, 400],
+    ['a parameter that is none', { method: 'POST', url: '/converter/gw/convert?foward=true', payload: {} }, 400],
+    ['ids that are none', { method: 'POST', url: '/converter/gw/rejected', payload: { ids: 'x' } }, 400],
+    ['a rejected payload that is none', { method: 'DELETE', url: '/converter/gw/rejected/x' }, 404],
+    ['another type of converter', { method: 'PUT', url: '/converter/gw', payload: { type: 'x', template: 'x' } }, 400],
+  ] as const)('refuses %s', async (_what, request, status) => {
+    const answer = await ask(request)
+    expect(answer.statusCode).toBe(status)
+    expect(answer.json()).toMatchObject({ error: expect.any(String) as string })
+  })
+
+  it('takes what webhooks send, and keeps what it cannot convert until it is tried again', async () => {
+    const url = '/converter/gw/ingest'
+    const headers = { 'idempotency-key': 'hook-1' }
+    for (let i = 0; i < 2; i++) {
+      const taken = await ask({ method: 'POST', url, payload: { device: 'boiler-3', t: 95 }, headers })
+      expect([taken.statusCode, taken.json()]).toEqual([200, { messages: 1 }])
+    }
+    const samples = (await ask({ url: '/resources/boiler-3/series/temperature/raw' })).json<{ series: unknown[] }>()
+    expect(samples.series).toHaveLength(1)
+    const rejected = await ask({ method: 'POST', url, payload: { device: 'boiler-3' } })
+    expect(rejected.statusCode).toBe(202)
+    const list = await ask({ url: '/converter/gw/rejected' })
+    expect(list.json()).toMatchObject({
+      total: 1,
+      rejected: [{ payload: '{"device":"boiler-3"}', code: 'CONVERSION' }],
+    })
+    await ask({
+      method: 'PUT',
+      url: '/converter/gw',
+      payload: { type: 'velocity', template: '{"metrics":[{"resource":"$payload.device","seen":true}]}' },
+    })
+    const tried = await ask({ method: 'POST', url: '/converter/gw/rejected', payload: {} })
+    expect(tried.json()).toMatchObject({ forwarded: [rejected.json<{ rejected: string }>().rejected], failed: [] })
+    expect((await ask({ url: '/resources/boiler-3/current' })).json()).toMatchObject({ seen: true })
+  })
+
+  it('is the same over the client', async () => {
+    const url = await app.listen({ port: 0 })
+    const { converter } = createClient({ url, credentials: { key: 'k', secret: 's' } })
+    expect(await converter.put('by-client', CONFIG)).toEqual({
+      converter: { name: 'by-client', ...CONFIG },
+      created: true,
+    })
+    expect(await converter.list()).toMatchObject({ 'by-client': CONFIG })
+    const payload = { device: 'boiler-4', t: 96 }
+    const converted = await converter.convert('by-client', payload, { forward: true })
+    expect(converted.metrics).toEqual([{ resource: 'boiler-4', temperature: 96 }])
+    expect((await converter.test(CONFIG, payload)).warnings).toEqual([])
+    expect(await converter.ingest('by-client', payload, { idempotencyKey: 'x' })).toEqual({ messages: 1 })
+    const { rejected = '' } = await converter.ingest('by-client', {})
+    expect((await converter.rejected.list('by-client', { limit: 1 })).total).toBe(1)
+    expect((await converter.rejected.retry('by-client', [rejected])).failed).toHaveLength(1)
+    await converter.rejected.remove('by-client', rejected)
+    expect(await converter.remove('by-client')).toMatchObject({ name: 'by-client' })
+    await expect(converter.get('by-client')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(converter.put('bad', { type: 'velocity', template: '#if(' })).rejects.toMatchObject({
+      code: 'TEMPLATE',
+    })
+  })
+})

@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { MAX_REJECTED } from '../../../src/services/converter/rejected.ts'
+import { CALLER, refusalOf, TEMPLATE, testConverter } from './support.ts'
+
+const VELOCITY = { type: 'velocity', template: TEMPLATE }
+const HOT = { device: 'boiler-1', t: 93 }
+
+describe('converters', () => {
+  it('are stored, shown, replaced and removed by name', async () => {
+    const { api } = testConverter()
+    expect(await api.put('gw', VELOCITY)).toEqual({ converter: { name: 'gw', ...VELOCITY }, created: true })
+    expect((await api.put('gw', { ...VELOCITY, compat: '2.4' })).created).toBe(false)
+    expect(await api.get('gw')).toEqual({ name: 'gw', ...VELOCITY, compat: '2.4' })
+    expect(await api.list()).toEqual({ gw: { ...VELOCITY, compat: '2.4' } })
+    expect(await api.remove('gw')).toMatchObject({ name: 'gw' })
+    expect((await refusalOf(api.get('gw'))).code).toBe('NOT_FOUND')
+    expect((await refusalOf(api.remove('gw'))).code).toBe('NOT_FOUND')
+  })
+
+  // Holds CONVERTER-5
+  it('belong to one tenant', async () => {
+    const { service, api } = testConverter()
+    await api.put('gw', { ...VELOCITY, mqtt: { topic: 'gw/+/up' } })
+    const other = { tenant: 'two', user: 'other' }
+    expect(await service.as(other).list()).toEqual({})
+    expect((await refusalOf(service.as(other).convert('gw', HOT))).code).toBe('NOT_FOUND')
+    expect(await service.take(other, 'gw/1/up', Buffer.from('{}'))).toBe(false)
+  })
+
+  it.each([
+    ['a body that is no object', 'x', 'the converter must be an object'],
+    ['another type', { type: 'handlebars', template: 'x' }, '/type'],
+    ['an empty template', { type: 'velocity', template: ' ' }, '/template'],
+    ['no template', { type: 'velocity' }, '/template'],
+    ['a template that is too long', { type: 'velocity', template: 'x'.repeat(200_001) }, '/template'],
+    ['a version that nobody follows', { ...VELOCITY, compat: '1.6' }, '/compat'],
+    ['a field that is not known', { ...VELOCITY, forward: true }, '/forward'],
+    ['a topic of the broker', { ...VELOCITY, mqtt: { topic: 'resources/+/events' } }, '/mqtt/topic'],
+    ['a topic that is all wildcards', { ...VELOCITY, mqtt: { topic: '#' } }, '/mqtt/topic'],
+    ['a wildcard in a level', { ...VELOCITY, mqtt: { topic: 'gw/a+/up' } }, '/mqtt/topic'],
+    ['no topic', { ...VELOCITY, mqtt: {} }, '/mqtt/topic'],
+  ])('are refused for %s', async (_what, body, place) => {
+    const refusal = await refusalOf(testConverter().api.put('gw', body))
+    expect(refusal.code).toBe('VALIDATION')
+    expect(refusal.message).toContain(place)
+  })
+
+  it.each(['', '.', '..', 'a\nb', 'x'.repeat(600)])('cannot have the name %j', async (name) => {
+    expect((await refusalOf(testConverter().api.put(name, VELOCITY))).code).toBe('VALIDATION')
+  })
+
+  it('with a template that cannot be read are refused with the place', async () => {
+    const refusal = await refusalOf(testConverter().api.put('gw', { type: 'velocity', template: 'a\n#if($x\nb' }))
+    expect(refusal.code).toBe('TEMPLATE')
+    expect(refusal.issues[0]?.details).toMatchObject({ line: 3, column: 1 })
+    expect(refusal.issues[0]?.details?.['around']).toEqual(['1 | a', '2 | #if($x', '3 | b', '  | ^'])
+  })
+})
+
+describe('what a template makes', () => {
+  it('is forwarded in one post, and in one change of each resource', async () => {
+    const { api, posted, patched } = testConverter()
+    const template = `{"metrics":[{"resource":"a","t":1},{"resource":"b","t":2}],
+      "metadata":[{"resource":"a","room":"K1"},{"resource":"b","room":"K2"},{"resource":"a","floor":-1}]}`
+    await api.put('gw', { type: 'velocity', template })
+    const converted = await api.convert('gw', {}, { forward: true })
+    expect(posted).toEqual([{ body: converted.metrics, key: undefined }])
+    expect(patched).toEqual([
+      { id: 'a', body: { room: 'K1', floor: -1 } },
+      { id: 'b', body: { room: 'K2' } },
+    ])
+  })
+
+  it('is only shown unless it is to be forwarded', async () => {
+    const { api, posted } = testConverter()
+    await api.put('gw', VELOCITY)
+    expect(await api.convert('gw', HOT)).toEqual({ metrics: [{ resource: 'boiler-1', temperature: 93 }] })
+    expect(posted).toEqual([])
+  })
+
+  it.each([
+    ['no JSON', 'hello', 'gives no JSON', 'hello'],
+    ['a list', '[]', 'no object', '[]'],
+    ['no metrics', '{}', 'no array "metrics"', '{}'],
+    ['metrics that are none', '{"metrics":{}}', 'no array "metrics"', '{"metrics":{}}'],
+    ['metadata that is none', '{"metrics":[],"metadata":{}}', '"metadata" is no array', '{"metrics":[],"metadata":{}}'],
+    ['a metric of nothing', '{"metrics":[{"t":1}]}', '/metrics/0/resource', '{"metrics":[{"t":1}]}'],
+    ['an entry that is no object', '{"metrics":[1]}', '/metrics/0 is no object', '{"metrics":[1]}'],
+    ['keys that reach a prototype', '{"metrics":[],"__proto__":{}}', 'not allowed', '{"metrics":[],"__proto__":{}}'],
+  ])('is refused with its text when it is %s', async (_what, template, message, rendered) => {
+    const { api } = testConverter()
+    await api.put('gw', { type: 'velocity', template })
+    const refusal = await refusalOf(api.convert('gw', {}))
+    expect(refusal).toMatchObject({ code: 'CONVERSION', status: 422 })
+    expect(refusal.message).toContain(message)
+    expect(refusal.issues[0]?.details).toEqual({ rendered })
+  })
+
+  // Holds CONVERTER-4
+  it.each([
+    ['a range of a billion', '#foreach($i in [1..1000000000])x#end'],
+    ['ranges within ranges', '#foreach($i in [1..100000])#foreach($j in [1..100000])#end#end'],
+    ['macros that call themselves', '#macro(m)#m()#end#m()'],
+    ['templates that evaluate themselves', "#set($t = '#evaluate($t)')#evaluate($t)"],
+    ['a text that doubles', '#set($s = "xx")#foreach($i in [1..60])#set($s = $s + $s)#end'],
+    ['a number that squares', '#set($n = 99999)#foreach($i in [1..60])#set($n = $n * $n)#end'],
+    ['a list that holds itself', '#set($l = [1])#set($ok = $l.add($l))$l'],
+    ['an index out of range', '#set($l = [1])$l.get(5)'],
+    ['a list that changes in its loop', '#set($l = [1])#foreach($i in $l)#set($ok = $l.add($i))#end'],
+    ['a file', '#include("/etc/passwd")'],
+  ])('ends within its limits, or fails with the place: %s', async (_what, template) => {
+    const { api } = testConverter()
+    await api.put('gw', { type: 'velocity', template: `{}\n${template}` })
+    const refusal = await refusalOf(api.convert('gw', {}))
+    expect(refusal.code).toBe('CONVERSION')
+    expect(refusal.issues[0]?.details).toMatchObject({ line: 2 })
+  })
+
+  it('leaves what no method gives as it was written', async () => {
+    const { api } = testConverter()
+    await api.put('gw', { type: 'velocity', template: '{"metrics":[{"resource":"a","t":"$payload.t.nosuch()"}]}' })
+    expect(await api.convert('gw', { t: 1 })).toEqual({ metrics: [{ resource: 'a', t: '$payload.t.nosuch()' }] })
+  })
+})
+
+describe('a test of a converter', () => {
+  it('tells what would be stored', async () => {
+    const { api } = testConverter()
+    const template = `{"metrics":[{"resource":"$topic[0]","t":$payload.t,"on":true,"raw":{"x":1},"timestamp":5}],
+      "metadata":[{"resource":"a","room":"K1"}]}`
+    const config = { type: 'velocity', template, mqtt: { topic: 'gw/+/up' } }
+    expect(await api.test(config, { t: 21.5 }, 'gw/a/up')).toEqual({
+      metrics: [{ resource: 'a', t: 21.5, on: true, raw: { x: 1 }, timestamp: 5 }],
+      metadata: [{ resource: 'a', room: 'K1' }],
+      stored: {
+        samples: [
+          { resource: 'a', metric: 't', value: 21.5 },
+          { resource: 'a', metric: 'on', value: true },
+        ],
+        metadata: { a: { room: 'K1' } },
+      },
+      warnings: ['/metrics/0/raw is no number, text or boolean: series do not get it'],
+    })
+    expect((await refusalOf(api.test(config, {}, 'other/a'))).code).toBe('VALIDATION')
+  })
+
+  it.each([
+    ['{"resource":"a","t":"21.5"}', 'is the text "21.5" and no number'],
+    ['{"resource":"$payload.gone","t":1}', 'nothing was found for the reference'],
+    ['{"resource":"a","t":"$payload.gone"}', 'nothing was found for the reference'],
+    ['{"resource":"a","t":1,"timestamp":"17"}', '/metrics/0/timestamp is a text'],
+    ['{"resource":"a","t":1},{"resource":"a","u":1}', 'several entries are of "a"'],
+  ])('warns of %s', async (entries, warning) => {
+    const { warnings } = await testConverter().api.test({ type: 'velocity', template: `{"metrics":[${entries}]}` }, {})
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain(warning)
+  })
+})
+
+describe('what is taken', () => {
+  // Holds CONVERTER-1
+  it('is forwarded under its key, or rejected with the reason', async () => {
+    const { api, posted } = testConverter()
+    await api.put('gw', VELOCITY)
+    expect(await api.ingest('gw', HOT, { idempotencyKey: 'k1' })).toEqual({ messages: 1 })
+    expect(posted[0]?.key).toBe('converter gw k1')
+    const taken = await api.ingest('gw', { t: 1 })
+    expect(taken).toEqual({ messages: 0, rejected: expect.stringMatching(/^[0-9a-f]{32}$/) as string })
+    expect(await api.rejected.list('gw')).toEqual({
+      total: 1,
+      rejected: [
+        {
+          id: taken.rejected,
+          time: '1970-01-01T00:00:00.000Z',
+          error: expect.stringContaining('nothing was found for the reference') as string,
+          code: 'CONVERSION',
+          payload: '{"t":1}',
+          encoding: 'utf8',
+          tries: 1,
+        },
+      ],
+    })
+  })
+
+  // Holds CONVERTER-2
+  it('is rejected once under one key, and another payload under it is refused', async () => {
+    const { api } = testConverter()
+    await api.put('gw', VELOCITY)
+    const first = await api.ingest('gw', {}, { idempotencyKey: 'k' })
+    expect(await api.ingest('gw', {}, { idempotencyKey: 'k' })).toEqual(first)
+    expect((await refusalOf(api.ingest('gw', { x: 1 }, { idempotencyKey: 'k' }))).code).toBe('CONFLICT')
+    expect((await api.rejected.list('gw')).total).toBe(1)
+  })
+
+  it.each([
+    [new AppError('STORE', 'the disk is full'), 'FORWARDING'],
+    [new Error('gone'), 'FORWARDING'],
+    [new AppError('RATE_LIMITED', 'too much waits'), 'RATE_LIMITED'],
+  ])('is not acknowledged when the broker fails: %s', async (failure, code) => {
+    const made = testConverter()
+    await made.api.put('gw', VELOCITY)
+    made.brokerFails = failure
+    expect((await refusalOf(made.api.ingest('gw', HOT))).code).toBe(code)
+    expect((await refusalOf(made.api.convert('gw', HOT, { forward: true }))).code).toBe(code)
+    expect((await made.api.rejected.list('gw')).total).toBe(0)
+  })
+
+  it('is rejected when the broker refuses it for its own sake', async () => {
+    const made = testConverter()
+    await made.api.put('gw', VELOCITY)
+    made.brokerFails = new AppError('VALIDATION', 'a text is too long')
+    expect((await made.api.ingest('gw', HOT)).rejected).toBeDefined()
+    expect((await refusalOf(made.api.convert('gw', HOT, { forward: true }))).code).toBe('CONVERSION')
+  })
+
+  // Holds CONVERTER-3
+  it('is refused when too much is rejected, and nothing that was acknowledged goes', async () => {
+    const { api } = testConverter()
+    await api.put('gw', VELOCITY)
+    for (let i = 0; i < MAX_REJECTED; i++) await api.ingest('gw', { i })
+    expect((await refusalOf(api.ingest('gw', { i: 'one more' }))).code).toBe('RATE_LIMITED')
+    expect(await api.ingest('gw', HOT)).toEqual({ messages: 1 })
+    expect((await api.rejected.list('gw')).total).toBe(MAX_REJECTED)
+  })
+
+  it('is tried again when the converter is mended, and given up when somebody says so', async () => {
+    const { api, posted } = testConverter()
+    await api.put('gw', VELOCITY)
+    const ids: string[] = []
+    for (const t of [1, 2, 3]) ids.push((await api.ingest('gw', { t })).rejected ?? '')
+    expect((await api.rejected.retry('gw')).failed).toHaveLength(3)
+    expect((await api.rejected.list('gw')).rejected.map(({ tries }) => tries)).toEqual([2, 2, 2])
+    await api.put('gw', { type: 'velocity', template: '{"metrics":[{"resource":"x","t":$payload.t}]}' })
+    const [first = '', second = '', third = ''] = ids
+    expect(await api.rejected.retry('gw', [first, 'nobody'])).toEqual({ forwarded: [first], failed: [] })
+    await api.rejected.remove('gw', second)
+    expect((await refusalOf(api.rejected.remove('gw', second))).code).toBe('NOT_FOUND')
+    expect(await api.rejected.retry('gw')).toEqual({ forwarded: [third], failed: [] })
+    expect(posted.map(({ body }) => body)).toEqual([[{ resource: 'x', t: 1 }], [{ resource: 'x', t: 3 }]])
+    expect(await api.rejected.list('gw')).toEqual({ total: 0, rejected: [] })
+  })
+
+  it('stays when its converter is deleted, for one of the same name', async () => {
+    const { api } = testConverter()
+    await api.put('gw', VELOCITY)
+    await api.ingest('gw', { t: 1 })
+    await api.remove('gw')
+    expect((await api.rejected.list('gw')).total).toBe(1)
+    expect((await refusalOf(api.rejected.retry('gw'))).code).toBe('NOT_FOUND')
+    await api.put('gw', { type: 'velocity', template: '{"metrics":[]}' })
+    expect((await api.rejected.retry('gw')).forwarded).toHaveLength(1)
+  })
+
+  it('over MQTT goes to every converter whose topic it is, with what its wildcards stand for', async () => {
+    const made = testConverter()
+    const { api, service, posted } = made
+    const template = '{"metrics":[{"resource":"$topic[0]","parts":"$topic","t":$payload.t}]}'
+    await api.put('one', { type: 'velocity', template, mqtt: { topic: 'gw/+/up' } })
+    await api.put('all', { type: 'velocity', template, mqtt: { topic: 'gw/+/#' } })
+    expect(await service.take(CALLER, 'gw/7/up', Buffer.from('{"t":1}'))).toBe(true)
+    expect(posted.map(({ body }) => body)).toEqual([
+      [{ resource: '7', parts: '[7, up]', t: 1 }],
+      [{ resource: '7', parts: '[7]', t: 1 }],
+    ])
+    expect(await service.take(CALLER, 'other/7/up', Buffer.from('{}'))).toBe(false)
+    expect(await service.take(CALLER, 'gw/7/up', Buffer.from('no JSON'))).toBe(true)
+    expect(await service.take(CALLER, 'gw/7/up', Buffer.from([0xff, 0xfe]))).toBe(true)
+    const { rejected } = await api.rejected.list('one')
+    expect(
+      rejected.map(({ payload, encoding, code, topic }) => `${payload} ${encoding} ${code} ${topic}`).toSorted(),
+    ).toEqual(['//4= base64 NOT_JSON gw/7/up', 'no JSON utf8 NOT_JSON gw/7/up'])
+    made.brokerFails = new AppError('STORE', 'the disk is full')
+    expect((await refusalOf(service.take(CALLER, 'gw/7/up', Buffer.from('{"t":1}')))).code).toBe('FORWARDING')
+  })
+
+  it('over MQTT follows what another host has written, after a while', async () => {
+    const made = testConverter()
+    await made.service.take(CALLER, 'gw/7/up', Buffer.from('{}'))
+    const records = made.storage
+      .tenant('one')
+      .collection({ name: 'converters', version: 1, fields: { topic: { type: 'text', of: () => 'gw/#' } } })
+    await records.put('gw', { name: 'gw', type: 'velocity', template: '{"metrics":[]}', mqtt: { topic: 'gw/#' } })
+    expect(await made.service.take(CALLER, 'gw/7/up', Buffer.from('{}'))).toBe(false)
+    made.now = 5_000
+    expect(await made.service.take(CALLER, 'gw/7/up', Buffer.from('{}'))).toBe(true)
+  })
+})

@@ -1,0 +1,69 @@
+/** A converter service over a store in memory, with neighbours that remember what they were given. */
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { BrokerService } from '../../../src/services/broker/contract.ts'
+import type { ConverterApi, ConverterService } from '../../../src/services/converter/contract.ts'
+import { createConverterService } from '../../../src/services/converter/service.ts'
+import type { ResourcesService } from '../../../src/services/resources/contract.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+
+export const CALLER = { tenant: 'one', user: 'tester' }
+
+export interface TestConverter {
+  readonly service: ConverterService
+  readonly api: ConverterApi
+  readonly storage: Storage
+  /** bodies that the broker took, with their keys */
+  readonly posted: { readonly body: unknown; readonly key: string | undefined }[]
+  readonly patched: { readonly id: string; readonly body: unknown }[]
+  /** thrown by the broker while it is set */
+  brokerFails: Error | undefined
+  now: number
+}
+
+export function testConverter(): TestConverter {
+  const storage = openMemory()
+  const posted: TestConverter['posted'] = []
+  const patched: TestConverter['patched'] = []
+  const events = (_resource: undefined, body: unknown, options: { idempotencyKey?: string } = {}) => {
+    if (made.brokerFails !== undefined) return Promise.reject(made.brokerFails)
+    posted.push({ body, key: options.idempotencyKey })
+    return Promise.resolve({ message: '', content: {} })
+  }
+  const patch = (id: string, body: unknown) => {
+    patched.push({ id, body })
+    return Promise.resolve({ value: { id }, version: 1 })
+  }
+  const broker = { as: () => ({ posting: { events } }), check: () => [] } as unknown as BrokerService
+  const resources = { as: () => ({ resources: { patch } }) } as unknown as ResourcesService
+  let ids = 0
+  const service = createConverterService({
+    storage,
+    now: () => made.now,
+    newId: () => `id-${++ids}`,
+    broker: () => broker,
+    resources: () => resources,
+  })
+  const made: TestConverter = {
+    service,
+    api: service.as(CALLER),
+    storage,
+    posted,
+    patched,
+    brokerFails: undefined,
+    now: 0,
+  }
+  return made
+}
+
+/** A template that gives one metric of the payload's own device. */
+export const TEMPLATE = '{"metrics":[{"resource":"$payload.device","temperature":$util.renderValue($payload.t)}]}'
+
+export async function refusalOf(work: Promise<unknown>): Promise<AppError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof AppError)) throw new Error('it was not refused')
+  return error
+}

@@ -1,0 +1,62 @@
+/** The corpus: what is printed is what Apache's engines printed, but for the named differences. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CORPUS, DATA } from './apache/corpus.ts'
+import { DIFFERENCES, differenceOf } from './apache/differences.ts'
+import { VERSIONS, type Version } from './apache/judge.ts'
+import { printed } from './printed.ts'
+
+interface Recorded {
+  readonly template: string
+  readonly both?: string
+  readonly '1.7'?: string
+  readonly '2.4'?: string
+}
+
+const RECORDED = readFileSync(join(import.meta.dirname, 'apache/recorded.ndjson'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Recorded)
+const BY_TEMPLATE = new Map(RECORDED.map((one) => [one.template, one]))
+
+function wanted(template: string, version: Version): string | undefined {
+  const recorded = BY_TEMPLATE.get(template)
+  return recorded?.both ?? recorded?.[version]
+}
+
+describe('templates print what Apache prints', () => {
+  it('has recorded every template of the corpus, and no other', () => {
+    expect([...BY_TEMPLATE.keys()].toSorted()).toEqual([...new Set(Object.values(CORPUS).flat())].toSorted())
+    expect(BY_TEMPLATE.size).toBeGreaterThan(2_000)
+  })
+
+  for (const version of VERSIONS) {
+    it.each(Object.keys(CORPUS))(`${version}: %s`, (section) => {
+      const wrong = (CORPUS[section] ?? []).flatMap((template) => {
+        if (differenceOf(template, version) !== undefined) return []
+        const [apache, ours] = [wanted(template, version), printed(template, DATA, version)]
+        return apache === ours ? [] : [{ template, apache, ours }]
+      })
+      expect(wrong).toEqual([])
+    })
+  }
+
+  it('names no difference that is none', () => {
+    const needless = DIFFERENCES.flatMap(({ templates, only }) =>
+      templates.filter((template) =>
+        VERSIONS.every((version) => {
+          if (only !== undefined && only !== version) return true
+          return wanted(template, version) === printed(template, DATA, version)
+        }),
+      ),
+    )
+    expect(needless).toEqual([])
+  })
+
+  it('changes nothing of the data', () => {
+    const data = structuredClone(DATA)
+    printed('$list.add(1)$map.put("z", 1)$deep.a.b.put("c", 2)#set($n = 9)', data, '1.7')
+    expect(data).toEqual(DATA)
+  })
+})
