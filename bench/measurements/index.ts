@@ -10,6 +10,7 @@ import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
+import { queryService } from './query-service.ts'
 import { resources } from './resources.ts'
 import { schedules } from './schedules.ts'
 import { series } from './series.ts'
@@ -41,6 +42,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     storage,
     series,
     queries,
+    queryService,
     alarms,
     resources,
     hostCreate,

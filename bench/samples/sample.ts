@@ -19,6 +19,7 @@ import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
+import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
 import type { ResourcesSample, ResourcesSubject } from './resources/subject.ts'
 import type { SchedulesSample } from './schedules.ts'
@@ -44,6 +45,7 @@ export type SampleRequest =
   | ({ kind: 'storage' } & StorageRequest)
   | ({ kind: 'series' } & SeriesRequest)
   | { kind: 'queries'; subject: QuerySubject }
+  | { kind: 'queryService'; subject: QueryServiceSubject }
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
@@ -78,6 +80,7 @@ export interface Samples {
   storage: StorageSample
   series: SeriesSample
   queries: QueriesSample
+  queryService: QueryServiceSample
   alarms: AlarmsSample
   resources: ResourcesSample
   hostCreate: HostCreateSample
@@ -126,6 +129,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./series.ts')).seriesSample(request)
     case 'queries':
       return (await import('./queries.ts')).queriesSample(request.subject)
+    case 'queryService':
+      return (await import('./query-service.ts')).queryServiceSample(request.subject)
     case 'alarms':
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'resources':
