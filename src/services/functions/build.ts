@@ -200,7 +200,9 @@ function lockProblem(entry: unknown): string | undefined {
   if (link === true) return 'is a link, and only packages of a registry are installed'
   if (inBundle === true) return undefined
   // npm asks the operator's registry in its place, when another one is set
-  if (typeof resolved !== 'string' || !/^https:\/\/registry\.npmjs\.org\/\S+\.tgz$/.test(resolved)) {
+  // npm leaves it out when it is told to; then it is the registry's too
+  const isNamed = resolved !== undefined
+  if (isNamed && (typeof resolved !== 'string' || !/^https:\/\/registry\.npmjs\.org\/\S+\.tgz$/.test(resolved))) {
     return 'does not come from https://registry.npmjs.org'
   }
   return typeof integrity === 'string' ? undefined : 'has no integrity'

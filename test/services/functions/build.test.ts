@@ -96,6 +96,8 @@ describe('a build', () => {
       /does not come/,
     ],
     ['with a package that nothing vouches for', NODE, locked({ resolved }), /has no integrity/],
+    ['with a package of the registry that nothing vouches for', NODE, locked({ version: '1.0.0' }), /has no integrity/],
+    ['with a place that is no text', NODE, locked({ resolved: 7, integrity: 'y' }), /does not come/],
     ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
     ['in Python with a range', PYTHON, { 'main.py': '', 'requirements.txt': 'six>=1' }, /"six>=1" does not lock/],
     [
