@@ -288,17 +288,12 @@ export class CoreEngine implements Engine {
     const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = saved.resources
     task.ranBefore = this.#runs.lastOf(saved.id, of !== undefined)
-    const model = buildModel(
-      saved.id,
-      prepared,
-      saved.resources,
-      saved.state.startTime,
-      this.#limits,
-      this.#clocks,
-      saved.state.clocksBegan,
-    )
+    const { resources, state } = saved
+    const { startTime, clocksBegan } = state
+    const makeModel = () =>
+      buildModel(saved.id, prepared, resources, startTime, this.#limits, this.#clocks, clocksBegan)
     await this.#turn(() => {
-      task.reopen(model, saved.state)
+      task.reopen(makeModel, state)
       this.#tasks.set(task.id, task)
       if (task.status === 'running') this.#router.add(task, task.resources)
     })
