@@ -10,6 +10,7 @@ import type { Sink, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
+import { MessageAndData } from './ordinary-answers.ts'
 import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
@@ -133,8 +134,7 @@ function answerOf({ answers, layout }: RowStore, row: number, actuator: number):
   const kept = answers[row * layout.actuators + actuator]
   if (kept === undefined) return {}
   if (typeof kept === 'string') return { message: kept }
-  const { message, rawData } = kept
-  return message === undefined ? { rawData } : { message, rawData }
+  return kept instanceof MessageAndData ? { message: kept.message, rawData: kept.rawData } : { rawData: kept }
 }
 
 /** Last firings and holds of actuators, as they were before the message `count`. */

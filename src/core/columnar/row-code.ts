@@ -43,6 +43,8 @@ export interface RowEvents {
   endCalls(row: number, bits: number): boolean
   /** whether somebody hears what fires */
   readonly tells: boolean
+  /** and why it did */
+  readonly tellsWhy: boolean
   /** the same of sensors that others fire */
   readonly tellsInner: boolean
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */

@@ -114,13 +114,18 @@ export class RowEventWriter {
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const { row, count, time } = told
     const input = teller.inputs + count * (1 + this.#rows.shape.sensors.length)
-    const fired: number[] = []
+    /** actuators that have fired, as bits, and how many firings there were */
+    let fired = 0
+    let place = 0
     this.#begin(teller, told)
     for (const following of list) {
       const { actuator, policyMs } = following
-      const until = (fired.includes(actuator) ? time : this.#firedAt(row, actuator)) + policyMs
+      const until = ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
       if (time < until) this.#held(teller, told, following, until)
-      else this.#fired(teller, told, following, input, fired.push(actuator) - 1)
+      else {
+        this.#fired(teller, told, following, input, place++)
+        fired |= 1 << actuator
+      }
       if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
     }
     return this.#end(true)

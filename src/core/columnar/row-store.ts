@@ -188,7 +188,6 @@ export class RowStore {
       past[block + AT_COUNT] = -1
       pastInts[2 * (block + AT_BITS) + 1] = 0
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
-      if (this.hasAnswers) this.answers[row * layout.actuators + a] = undefined
     }
   }
 

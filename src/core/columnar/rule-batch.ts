@@ -48,9 +48,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   current: Message | undefined
   currentRow = -1
   tells = false
+  tellsWhy = false
   tellsInner = false
   readonly #events: RowEventWriter
   readonly #heard: HeardEvents
+  readonly #hasWhy: boolean
   /** filled anew for each message that tells something */
   readonly #told: RowMessage
   /** messages that were opened in the state machine, where their firings are counted */
@@ -89,6 +91,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
     this.#heard = host.events
+    this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
     this.#told = new RowMessage(this.#rows.nums)
     this.listenersChanged()
@@ -227,6 +230,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   listenersChanged(): void {
     const { anyTypes } = this.#heard
     this.tells = (anyTypes & (FIRED | HELD)) !== 0
+    this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
     this.#events.forgetAll()
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.

@@ -226,8 +226,10 @@ export class VectorizedBatch {
     told.message = this.#messages[newest] as Message
     told.before = this.#statesAt(i, newest - 1)
     told.after = this.#shown(i, newest)
-    for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
-    this.#setSince(i, newest - 1, told.since, 0)
+    if (this.#batch.tellsWhy) {
+      for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
+      this.#setSince(i, newest - 1, told.since, 0)
+    }
     this.#batch.tellNext(told, this.#parts.trigger)
   }
 
