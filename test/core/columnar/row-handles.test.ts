@@ -4,6 +4,7 @@ import { builtins } from '../../../plugins/index.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
+import { scale } from '../../support/scale-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
 
 const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
@@ -212,6 +213,40 @@ describe('a attached task', () => {
     await engine.remove(task.id)
     expect(engine.tasks.size).toBe(0)
   })
+})
+
+describe('a chain of sensors that calculate', () => {
+  async function played(listens: boolean, generates: boolean): Promise<unknown> {
+    const options = { plugs: [...builtins, scale, act], scheduler: new VirtualClock(0), seed: 1 }
+    const engine = createEngine({ ...options, ...(!generates && { generate: undefined as never }) })
+    if (listens) engine.events$.subscribe(() => undefined)
+    const step = (label: string, value: string) =>
+      sensor(label, { name: 'scale', properties: { value, factor: 1e200, limit: 10 } })
+    const given = rule({
+      sensors: [step('s0', '${streamdata.a}'), step('s1', '${nodes.s0.rawData.value}')],
+      triggers: [
+        { sourceLabel: 's0', destinationLabel: 's1' },
+        { sourceLabel: 's1', destinationLabel: 'a0', statesTrigger: ['High'] },
+      ],
+    })
+    const task = (await engine.start(given, { id: 't', resource: 'r' })) as LiveTask
+    for (const a of [1, 2, 1e-180]) engine.receive({ resource: 'r', a })
+    if (!listens) expect(rowOf(task)).toBeDefined()
+    const before = task.save()
+    for (const a of [1e120, -1e120, 3]) engine.receive({ resource: 'r', a })
+    const saved = [before, task.save(), task.node('s1')]
+    await engine.close()
+    return saved
+  }
+
+  it.each([true, false])(
+    'fails where a number is too large for the next one, with generated code: %s',
+    async (generates) => {
+      const expected = await played(true, generates)
+      expect(await played(false, generates)).toEqual(expected)
+      expect(JSON.stringify(expected)).toContain('"failures":[4,5]')
+    },
+  )
 })
 
 describe('the time of a message', () => {

@@ -119,6 +119,14 @@ describe('a formula', () => {
     expect(conditionFormula(condition)).toBeUndefined()
   })
 
+  it('makes 0 of -0 where JSON Logic does', () => {
+    const given = { '>': [{ '/': [1, { '*': [{ var: 'a' }, 5] }] }, 0] }
+    const formula = conditionFormula(given) as Formula
+    const values = { a: -0, b: 0 }
+    expect(compileCondition(given).holds(lookup(values), 0)).toBe(true)
+    expect(results(formula, values)).toEqual({ generated: true, worked: true })
+  })
+
   it('reads raw data of nodes, and its own', () => {
     expect(formulaOf('nodes.s.rawData.x + 1', 'streamdata')).toEqual({
       op: '+',
