@@ -31,7 +31,8 @@ export class VelocityTemplate {
     this.#options = options
     this.#limits = { ...LIMITS, ...options.limits }
     const { compat = '1.7' } = options
-    this.#ready = this.#guarded(() => makeReady(parseTemplate(source, compat), compat))
+    const counts = /velocity(?:Count|HasNext)|evaluate/.test(source)
+    this.#ready = this.#guarded(() => makeReady(parseTemplate(source, compat), compat, counts))
   }
 
   /**
