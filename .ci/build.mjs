@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -32,12 +32,24 @@ const ENTRIES = {
   'bench-process': 'src/bench/bench-process.ts',
 }
 
+/**
+ * What runs inside the processes of functions: each is one file with all that it needs, since they see little else.
+ * Beside them lie the same in Python.
+ */
+const INSIDE = {
+  'node-bootstrap': 'src/sandbox-process/node-bootstrap.ts',
+  'node-plug': 'src/services/functions/runtimes/node-plug.ts',
+}
+const INSIDE_PYTHON = ['src/sandbox-process/bootstrap.py', 'src/services/functions/runtimes/python_plug.py']
+
 if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {
   process.stderr.write('prepare: dist is not built, because development packages are left out\n')
   process.exit(0)
 }
 rmSync(dist, { recursive: true, force: true })
 const bundled = await bundle()
+for (const [name, source] of Object.entries(INSIDE)) await bundleAlone(name, source)
+for (const source of INSIDE_PYTHON) cpSync(join(root, source), join(dist, basename(source)))
 writeFileSync(join(dist, 'THIRD-PARTY.md'), notices(bundled))
 chmodSync(join(dist, 'cli.js'), 0o755)
 const status = declare()
@@ -85,6 +97,15 @@ async function bundle() {
   await build.close()
   const files = output.flatMap((chunk) => chunk.moduleIds ?? [])
   return new Set(files.flatMap((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))
+}
+
+/** Writes a file that imports nothing but Node's own modules. */
+async function bundleAlone(name, source) {
+  const { rolldown } = await import('rolldown')
+  const build = await rolldown({ cwd: root, input: { [name]: source }, platform: 'node' })
+  const { output } = await build.write({ dir: dist, format: 'esm' })
+  await build.close()
+  if (output.length !== 1) throw new Error(`${source} became ${output.length} files`)
 }
 
 /** The licenses of the packages whose code is in dist. */

@@ -372,6 +372,36 @@ console.log(value.id, code)
   })
 })
 
+describe('reflexarc/bench', () => {
+  const quick = '--rounds 1 --seconds 0.01 --rate 50000 --listen none --json'
+  const measured = `
+import { benchReport, benchRule, type BenchResult } from 'reflexarc/bench'
+import type { Rule } from 'reflexarc'
+
+const rule: Rule = {
+  sensors: [{ label: 'hot', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } }],
+  actuators: [{ label: 'alarm', name: 'log', properties: { message: 'hot' } }],
+  triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
+}
+const messages = [91, 92].map((t, i) => ({ resource: 'r', timestamp: i * 1000, t }))
+const result: BenchResult = await benchRule(rule, { messages, resource: 'r', rounds: 1, seconds: 0.01, rate: 50000 })
+console.log(benchReport(result, 'text'))
+`
+
+  it('measures in a program, by processes that it finds beside itself', () => {
+    expect(compile({ 'measured.ts': measured })).toBe('')
+    const printed = mustRun(process.execPath, [inProject('measured.ts', measured)], library.project)
+    expect(printed).toMatch(/^a loop made of the rule, the limit +[\d.]+ M /m)
+  })
+
+  it('measures by the command line', () => {
+    const files = 'node_modules/reflexarc/fixtures'
+    const command = `bench ${files}/rules/overheating.json --messages ${files}/recordings/boiler.csv ${quick}`
+    const printed = mustRun('bash', ['-c', `node_modules/.bin/reflexarc ${command}`], library.project)
+    expect(JSON.parse(printed)).toMatchObject({ format: 1, messages: 1440, firings: 5 })
+  })
+})
+
 describe('reflexarc/testing', () => {
   const check = `
 import { builtins } from 'reflexarc/plugins'

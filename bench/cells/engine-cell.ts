@@ -125,13 +125,20 @@ function subscriber(engine: Engine, workload: Workload, { firings, clock }: Cell
   let before: { count: number; sum: number } | undefined
   let mine: Firings | undefined
   const at = { stamp: 0 }
-  engine.events$.subscribe((event) => {
-    if (!all && event.type !== 'fired') return
-    heard++
-    if (event.type === 'fired') fired++
-    if (why && event.type === 'fired' && event.why !== undefined) read += readWhy(event.why)
-    if (check !== undefined) check(event)
-  })
+  if (all) {
+    engine.eventBatches().subscribe((batch) => {
+      heard += batch.length
+      fired += batch.count('fired')
+      if (check !== undefined) for (const event of batch) check(event)
+    })
+  } else {
+    engine.fired$.subscribe((event) => {
+      heard++
+      fired++
+      if (why && event.why !== undefined) read += readWhy(event.why)
+      if (check !== undefined) check(event)
+    })
+  }
   return {
     beginCheck() {
       before = { count: firings.count, sum: firings.sum }

@@ -76,6 +76,35 @@ export const hostStart = measurement<'hostStart'>({
   },
 })
 
+export const hostRestart = measurement<'hostRestart'>({
+  name: 'host-restart',
+  title: 'Host: started with running tasks of one template that wait for messages',
+  lines: () =>
+    [
+      { tasks: MANY, heard: false },
+      { tasks: MANY, heard: true },
+      { tasks: 10 * MANY, heard: false },
+    ].map(({ tasks, heard }) => ({
+      name: `restart-${tasks}${heard ? '-heard' : ''}`,
+      title: `${digits(tasks)}, ${heard ? 'each has had a message' : 'none has had a message'}`,
+      request: { kind: 'hostRestart', tasks, heard },
+      maxRounds: 1,
+    })),
+  cost: ({ readyMs }) => readyMs * 1_000,
+  costUnit: 'us',
+  head: ['tasks', 'ready after', 'CPU of all threads', 'loop blocked at most', 'heap each', 'RSS'],
+  cells({ samples }) {
+    const of = (key: keyof (typeof samples)[number]): number => median(samples.map((sample) => sample[key]))
+    return [
+      `${digits(of('readyMs') / 1_000)} s`,
+      `${digits(of('cpu') / 1_000)} s`,
+      `${digits(of('loopMax'))} ms`,
+      `${digits(of('heapEach'))} B`,
+      megabytes(of('rss')),
+    ]
+  },
+})
+
 export const hostBatch = measurement<'hostBatch'>({
   name: 'host-batch',
   title: `Host: a batch operation that stops ${digits(BATCH)} tasks`,

@@ -5,11 +5,12 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { growth } from './growth.ts'
-import { hostBatch, hostCreate, hostList, hostStart } from './host.ts'
+import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
+import { queryService } from './query-service.ts'
 import { resources } from './resources.ts'
 import { schedules } from './schedules.ts'
 import { series } from './series.ts'
@@ -41,11 +42,13 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     storage,
     series,
     queries,
+    queryService,
     alarms,
     resources,
     hostCreate,
     hostList,
     hostStart,
+    hostRestart,
     hostBatch,
     brokerPosts,
     brokerArrays,

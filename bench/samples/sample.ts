@@ -16,8 +16,10 @@ import type { Feed, ThroughputSample } from './throughput.ts'
 import type { HostBatchSample } from './host/batch-stop.ts'
 import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
+import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
+import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
 import type { ResourcesSample, ResourcesSubject } from './resources/subject.ts'
 import type { SchedulesSample } from './schedules.ts'
@@ -43,11 +45,13 @@ export type SampleRequest =
   | ({ kind: 'storage' } & StorageRequest)
   | ({ kind: 'series' } & SeriesRequest)
   | { kind: 'queries'; subject: QuerySubject }
+  | { kind: 'queryService'; subject: QueryServiceSubject }
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
+  | { kind: 'hostRestart'; tasks: number; heard: boolean }
   | { kind: 'hostBatch'; tasks: number }
   | ({ kind: 'brokerPosts' } & BrokerPostsRequest)
   | { kind: 'brokerFanOut'; subscribers: number }
@@ -76,11 +80,13 @@ export interface Samples {
   storage: StorageSample
   series: SeriesSample
   queries: QueriesSample
+  queryService: QueryServiceSample
   alarms: AlarmsSample
   resources: ResourcesSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
+  hostRestart: HostRestartSample
   hostBatch: HostBatchSample
   brokerPosts: BrokerPostsSample
   brokerFanOut: FanOutSample
@@ -123,6 +129,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./series.ts')).seriesSample(request)
     case 'queries':
       return (await import('./queries.ts')).queriesSample(request.subject)
+    case 'queryService':
+      return (await import('./query-service.ts')).queryServiceSample(request.subject)
     case 'alarms':
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'resources':
@@ -131,6 +139,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':
       return (await import('./host/list.ts')).hostListSample(request.tasks)
+    case 'hostRestart':
+      return (await import('./host/restart.ts')).hostRestartSample(request.tasks, request.heard)
     case 'hostStart':
       return (await import('./host/start.ts')).hostStartSample(request.tasks)
     case 'hostBatch':

@@ -2,6 +2,7 @@
 import { AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '../../src/plug.ts'
 import { AllowList } from './allow-list.ts'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
+import { headersOf } from './headers.ts'
 import type { Transport } from './transport.ts'
 
 export interface CallUrlOptions {
@@ -12,8 +13,6 @@ export interface CallUrlOptions {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
-const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
-const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 
 const LIMITS =
   'At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them, those of cloud metadata never. Offline unless the host gives it a transport.'
@@ -142,24 +141,6 @@ function requestOf({ url, method, body, headers = {} }: Properties): Request {
 
 function offline(): AppError {
   return new AppError('PLUG_FAILED', 'callURL is offline; give it a way out with createCallUrl({ transport })')
-}
-
-function headersOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
-  const result: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER.test(name) || DECIDED.has(name.toLowerCase())) {
-      throw new AppError(
-        'PLUG_FAILED',
-        `${JSON.stringify(name.slice(0, 100))} cannot be set as a header; name one such as Authorization`,
-      )
-    }
-    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
-    if (typeof text !== 'string' || /[\r\n\0]/.test(text)) {
-      throw new AppError('PLUG_FAILED', `the header ${name} is not one line of text`)
-    }
-    result[name] = text
-  }
-  return result
 }
 
 function dataOf(body: string): unknown {

@@ -95,7 +95,7 @@ function notesOf({ lines, latency, limits, limit }: BenchResult): readonly strin
     `p99.9 ${micros(p999)}`,
     `longest ${micros(max)}`,
   ]
-  const backlog = p50 > 10_000 ? '; more come than one core takes, so that they wait' : ''
+  const backlog = p50 > 10_000 ? '; they wait, since more come than a core takes or others use the machine' : ''
   return [
     `Late at ${rate(latency.rate)} messages/s, from when each was due until the engine was done with it: ${late.join(', ')}${backlog}`,
     ...lines.flatMap((line) => waysOf(line) ?? []),

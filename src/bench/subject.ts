@@ -1,5 +1,4 @@
 /** What a process of a bench drives: the engine with the rule's tasks, or the generated limit of them. */
-import { filter } from 'rxjs'
 import { CoreEngine } from '../core/engine/engine.ts'
 import type { EngineEvent, Why } from '../core/engine/events.ts'
 import { resolveResources } from '../core/engine/model.ts'
@@ -78,11 +77,10 @@ export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed
 export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
   let heard = 0
   const { engine } = driven
-  const fired$ = engine.events$.pipe(filter((event) => event.type === 'fired'))
-  if (listen === 'all') engine.events$.subscribe(() => heard++)
-  if (listen === 'fired') fired$.subscribe(() => heard++)
+  if (listen === 'all') engine.eventBatches().subscribe(({ length }) => (heard += length))
+  if (listen === 'fired') engine.fired$.subscribe(() => heard++)
   if (listen === 'why') {
-    fired$.subscribe(({ why }) => {
+    engine.fired$.subscribe(({ why }) => {
       if (why !== undefined && partsOf(why) > 0) heard++
     })
   }

@@ -37,7 +37,14 @@ export interface Config {
   /** messages, commands and alarms that rules may make of one arrival */
   readonly maxDescendants: number
   readonly issuer: ForeignIssuer | undefined
+  /** how functions of tenants are run */
+  readonly functions: FunctionsMode
 }
+
+/** `fenced`: kept from the machine, or not run at all; `trusted`: as other programs of the host's user; `off`: not run. */
+export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
+
+const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
@@ -130,6 +137,13 @@ export const OPTIONS = {
     value: 'addresses',
     help: 'proxies that say in X-Forwarded-For whom they ask for, such as loopback or 10.0.0.0/8; none without',
   },
+  functions: {
+    flag: 'functions',
+    env: 'REFLEXARC_FUNCTIONS',
+    value: 'mode',
+    default: 'fenced',
+    help: 'how uploaded functions run: fenced keeps them from the machine, trusted does not, off runs none',
+  },
   maxDescendants: {
     flag: 'max-descendants',
     env: 'REFLEXARC_MAX_DESCENDANTS',
@@ -195,6 +209,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     'write 1 to 64 letters, digits, dots, - or _, and no _ at the start',
   )
   const only = read('only', (list) => servicesOf(list, services), `there are ${services.join(', ') || 'none'}`)
+  const functions = read(
+    'functions',
+    (mode) => FUNCTIONS_MODES.find((one) => one === mode),
+    `there are ${FUNCTIONS_MODES.join(', ')}`,
+  )
   const logLevel = read(
     'logLevel',
     (level) => LOG_LEVELS.find((one) => one === level),
@@ -242,6 +261,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     trustProxy,
     allowUrl,
     plugs: list('plugs'),
+    functions: functions ?? 'fenced',
     maxDescendants: descendants ?? 1,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {

@@ -9,10 +9,12 @@ import { generatorHere } from '../generate.ts'
 import { perTenant } from '../kernel/by-tenant.ts'
 import { machineTimers } from '../machine/timers.ts'
 import type { Plug } from '../plug.ts'
+import type { DeployedPlug } from '../services/functions/contract.ts'
 import { openDurableRunner, type DurableOptions } from '../services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
+import { functionPlug } from './function-plugs.ts'
 import { hostedRules } from './rules.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
@@ -40,12 +42,17 @@ export function makeRulesWith(
     budgets.push(budget)
     return withinBudget(plugServices(tenant, serviceRegistry, machineTimers.later), budget)
   })
+  const deployed = (tenant: string) => () => serviceRegistry.functions?.plugs(tenant) ?? NO_FUNCTIONS
+  const functions = perTenant((tenant) =>
+    derived(deployed(tenant), (list) => list.map((one) => functionPlug(tenant, one, () => serviceRegistry.functions))),
+  )
   // said at once, not when a tenant asks for the first time
   createRegistry([...builtins, ...more, ...parts.plugs()])
   const plugsWith = (options: BuiltinOptions) =>
     perTenant((tenant) => {
       const equipped = createBuiltins({ ...outboundOf(config), services: servicesOf(tenant), ...options })
-      return derived(parts.plugs, (given) => [...equipped, ...more, ...given])
+      const given = derived(parts.plugs, (list) => [...equipped, ...more, ...list])
+      return joined(given, () => functions(tenant)())
     })
   // tasks want their answers at once; who asks for a run can wait for it, and others need not
   const plugs = plugsWith({ clock: () => performance.now() })
@@ -119,10 +126,7 @@ function unchecked(plug: Plug): Plug {
 }
 
 /** What follows from a list, made anew when it is another one: who asks again gets the same. */
-function derived(
-  source: () => readonly Plug[],
-  make: (list: readonly Plug[]) => readonly Plug[],
-): () => readonly Plug[] {
+function derived<T>(source: () => readonly T[], make: (list: readonly T[]) => readonly Plug[]): () => readonly Plug[] {
   let of = source()
   let made = make(of)
   return () => {
@@ -133,6 +137,23 @@ function derived(
     return made
   }
 }
+
+/** Two lists as one: the same as long as both are. */
+function joined(one: () => readonly Plug[], other: () => readonly Plug[]): () => readonly Plug[] {
+  let of = other()
+  let to = one()
+  let made = [...to, ...of]
+  return () => {
+    if (other() !== of || one() !== to) {
+      of = other()
+      to = one()
+      made = [...to, ...of]
+    }
+    return made
+  }
+}
+
+const NO_FUNCTIONS: readonly DeployedPlug[] = []
 
 /** The machine's timers by the host's clock. */
 class HostScheduler implements SchedulerLike {

@@ -1,5 +1,6 @@
 /** What parameters of the API mean, by name; a route says it itself where it means something else by one. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
+  '*': 'path of an asset',
   after: 'those after the one with this id',
   aggregate: 'one operation on the samples of each group, such as mean',
   aggregates: 'several of them, with commas between them',
@@ -48,6 +49,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   plugin: 'name, or name:version',
   provider: 'exact; may repeat',
   query: 'conditions, as the guide has them',
+  range: 'a range of versions, such as ^1',
   resource: 'id of a resource',
   resourceTypeId: 'id of a type; may repeat',
   returnWarnings: 'true: the answer lists warnings and notes',

@@ -1,6 +1,7 @@
 /** How the services of one host find each other. */
 import type { AlarmsService } from '../services/alarms/contract.ts'
 import type { BrokerService } from '../services/broker/contract.ts'
+import type { FunctionsService } from '../services/functions/contract.ts'
 import type { ConverterService } from '../services/converter/contract.ts'
 import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
@@ -18,6 +19,7 @@ export interface ServiceRegistry {
   broker?: BrokerService
   resources?: ResourcesService
   alarms?: AlarmsService
+  functions?: FunctionsService
   converter?: ConverterService
   queries?: QueriesService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */

@@ -1,6 +1,7 @@
 /** The table of the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
+import { makeFunctions } from './make-functions.ts'
 import { makeConverter } from './make-converter.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
@@ -9,10 +10,11 @@ import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
  * Every service of this host, by the name that `--only` takes. The broker starts first: tasks that go on may ask at once
- * for what was acknowledged before.
+ * for what was acknowledged before. So do functions: tasks that go on may use the plugs of their tenant.
  */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],
+  ['functions', makeFunctions],
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],

@@ -3,6 +3,8 @@ export class LruCache<Key, Value extends object | string | number> {
   readonly #most: number
   /** in the order of their last use */
   readonly #entries = new Map<Key, Value>()
+  /** used last: using it again changes nothing */
+  #newest: Key | undefined
 
   constructor(most: number) {
     this.#most = most
@@ -15,7 +17,7 @@ export class LruCache<Key, Value extends object | string | number> {
   /** The value; asking for it is a use. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
-    if (value !== undefined) this.#use(key, value)
+    if (value !== undefined && key !== this.#newest) this.#use(key, value)
     return value
   }
 
@@ -41,15 +43,18 @@ export class LruCache<Key, Value extends object | string | number> {
   }
 
   delete(key: Key): boolean {
+    if (key === this.#newest) this.#newest = undefined
     return this.#entries.delete(key)
   }
 
   clear(): void {
+    this.#newest = undefined
     this.#entries.clear()
   }
 
   #use(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
+    this.#newest = key
   }
 }

@@ -48,7 +48,8 @@ export class SampleReader {
   }
 
   /** What storage reckons by itself. `until` is included here as well. */
-  buckets({ resources, metric, from, until }: Span, width: number): Promise<readonly Bucket[]> {
+  async buckets({ resources, metric, from, until }: Span, width: number): Promise<readonly Bucket[]> {
+    this.#signal?.throwIfAborted()
     return this.#series.buckets({ resources, metric, from, until: Math.min(until + 1, MAX_TIME), width })
   }
 

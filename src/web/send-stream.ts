@@ -47,13 +47,15 @@ export interface TextStreamOptions<T> {
   readonly first?: string
   /** sent when nothing came for a while */
   readonly quiet: string
+  /** ms of that; default 15 s */
+  readonly quietMs?: number
 }
 
 /** Texts for very many readers at once. */
 export function sendTexts<T>(
   reply: FastifyReply,
   values: AsyncIterable<T>,
-  { type, first, ...options }: TextStreamOptions<T>,
+  { type, first, quietMs = SIGN_OF_LIFE_MS, ...options }: TextStreamOptions<T>,
 ): FastifyReply {
   const begun = (): void => {
     if (first === undefined) reply.raw.flushHeaders()
@@ -64,7 +66,7 @@ export function sendTexts<T>(
       .type(type === NDJSON_MEDIA_TYPE ? type : `${type}; charset=utf-8`)
       .header('cache-control', 'no-cache')
       .header('x-accel-buffering', 'no')
-      .send(new TextBody({ ...options, values, first, quietMs: SIGN_OF_LIFE_MS, begun }))
+      .send(new TextBody({ ...options, values, first, quietMs, begun }))
   )
 }
 

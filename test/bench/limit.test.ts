@@ -14,7 +14,7 @@ import { generatorHere } from '../../src/generate.ts'
 
 const generate = generatorHere() ?? (() => () => undefined)
 const registry = createRegistry(builtins)
-const STEP_MS = 700
+const STEP_MS = 500
 
 /** `<index of the message>:<resource>:<actuator>` */
 type Firings = readonly string[]

@@ -30,6 +30,7 @@ describe('the options', () => {
       trustProxy: undefined,
       allowUrl: [],
       plugs: [],
+      functions: 'fenced',
       maxDescendants: 1000,
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,

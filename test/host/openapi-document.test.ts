@@ -94,6 +94,9 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/api/sensors', { name: 'condition', version: '1.2.0' }],
   ['/api/actions', { name: 'log', version: '1.0.0' }],
   ['/api/resourcetypes', { id: 'boiler' }],
+  ['/registry/v2/runtimes', { name: 'plug-node24', range: '^1' }],
+  ['/registry/v2/plugs', { name: 'tooWarm', version: '1.0.0', '*': 'index.js' }],
+  ['/registry/v2/jobs', { type: 'build' }],
 ]
 const QUERIES: Readonly<Record<string, string>> = {
   patchTasks: '?template=demo-overheating',
@@ -118,7 +121,7 @@ function urlOf({ operationId, path }: Operation): string {
   }
   const query =
     operationId === 'getTasklogs' ? `?taskId=${made.get('/api/tasks/') ?? ''}` : (QUERIES[operationId] ?? '')
-  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(values[name] ?? '')) + query
+  return path.replaceAll(/\{(\w+|\*)\}/g, (_all, name: string) => encodeURIComponent(values[name] ?? '')) + query
 }
 
 /** What an answer has against its schema. */
@@ -167,6 +170,15 @@ describe('the examples', () => {
 
   it('make what every reading operation then shows by its schema', async () => {
     const ENDLESS = /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate/
+    const example = await app.inject({ url: '/registry/v2/runtimes/plug-node24/versions/1/example', headers })
+    const uploaded = await app.inject({
+      method: 'POST',
+      url: '/registry/v2/plugs?async=false',
+      headers: { ...headers, 'content-type': 'application/gzip' },
+      payload: example.rawPayload,
+    })
+    const { updates = [] } = uploaded.json<{ entity: { updates?: { jobs: string[] }[] } }>().entity
+    made.set('/registry/v2/jobs/', updates[0]?.jobs.at(-1) ?? '')
     const failed: unknown[] = []
     for (const operation of operations) {
       if (operation.method !== 'get' || ENDLESS.test(operation.operationId)) continue

@@ -19,7 +19,11 @@ export function printedRoutes(app: FastifyInstance): readonly PrintedRoute[] {
       if (match === null) return []
       const [, indent = '', part = '', methods = ''] = match
       levels.splice(indent.length / 4, levels.length, part)
-      const url = levels.join('').replaceAll(/:\w+|\*/g, 'one')
+      // the tree leaves out the slash before a star
+      const url = levels
+        .join('')
+        .replace(/(?<!\/)\*$/, '/*')
+        .replaceAll(/:\w+|\*/g, 'one')
       return METHODS.filter((method) => methods.split(', ').includes(method)).map((method) => ({ method, url }))
     })
 }

@@ -8,6 +8,7 @@ import type { Rule, Trigger } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
+import { leaves, listens, Listening, type Leaves, type Listens } from '../support/listening.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 import { scale } from '../support/scale-plug.ts'
 import { rowOf } from '../support/row-of.ts'
@@ -19,6 +20,8 @@ type Step =
   | { kind: 'batch'; messages: readonly Message[] }
   | { kind: 'stop and start'; task: number }
   | { kind: 'answer'; call: number }
+  | Listens
+  | Leaves
 
 interface Case {
   rules: readonly Rule[]
@@ -86,6 +89,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop and start' as const), task: fc.nat(2) }) },
   { weight: 14, arbitrary: fc.record({ kind: fc.constant('answer' as const), call: fc.nat(2) }) },
+  { weight: 2, arbitrary: listens },
+  { weight: 1, arbitrary: leaves },
 )
 
 const STATES = {
@@ -221,6 +226,35 @@ const cases: fc.Arbitrary<Case> = fc.record({
     .map((all) => all.flat()),
 })
 
+/** Messages that rows take, while listeners come and go. */
+const evenMessage = fc
+  .record({
+    a: level,
+    b: level,
+    say: rare<unknown>(fc.constantFrom('Low', 'High'), 'later', 'log', 'throw', 'later Low'),
+    act: rare<unknown>(fc.constant('quiet'), 'look', 'log', 'answer', 'throw', 'later', 'id'),
+  })
+  .map((values): Message => ({ resource: 'r', ...values }))
+const evenStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 20,
+    arbitrary: fc.record({
+      kind: fc.constant('message' as const),
+      message: evenMessage,
+      wait: fc.constantFrom(0, 1, 5, 5000),
+      hops: fc.constant(0),
+    }),
+  },
+  { weight: 6, arbitrary: listens },
+  { weight: 3, arbitrary: leaves },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(2) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('answer' as const), call: fc.nat(2) }) },
+)
+const evenCases: fc.Arbitrary<Case> = fc.record({
+  rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
+  steps: fc.tuple(fc.constant(CALM), fc.array(evenStep, { minLength: 5, maxLength: 30 })).map((all) => all.flat()),
+})
+
 /** An engine whose plugs do what the message says, and everything that they did and saw. */
 class Run {
   readonly calls: string[] = []
@@ -229,12 +263,15 @@ class Run {
   readonly clock = new VirtualClock(1_000)
   readonly engine: CoreEngine
   readonly #open: (() => void)[] = []
+  readonly listening: Listening
   attached = 0
+  /** events that were told while a task was a row */
+  heard = 0
   /** rows that waited for an answer, after steps */
   waited = 0
 
-  /** `listens`: to all tasks; or one task is watched */
-  constructor(listens: boolean | 'to one', generates: boolean) {
+  /** `more`: somebody listens to all tasks; or to one; or there are no rows */
+  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
@@ -243,10 +280,13 @@ class Run {
       ids: () => 'unused',
       seed: 7,
       ...(generates && { generate }),
+      // an executor that can hold answers back has no rows
+      ...(more === 'no rows' && { latency: () => 0 }),
       onRare: (event) => this.rare.push(JSON.stringify(event)),
     })
-    if (listens === 'to one') this.engine.events({ tasks: ['t0'] }).subscribe(() => undefined)
-    else if (listens) this.engine.events$.subscribe(() => undefined)
+    this.listening = new Listening(this.engine, (text) => this.calls.push(text))
+    if (more === 'to one') this.engine.events({ tasks: ['t0'] }).subscribe(() => undefined)
+    if (more === 'somebody') this.engine.events$.subscribe(() => undefined)
   }
 
   #say(): Plug {
@@ -336,6 +376,8 @@ class Run {
   }
 
   async do(given: Step): Promise<void> {
+    const hadRows = [...this.engine.tasks.values()].some((one) => rowOf(one) !== undefined)
+    const { heard } = this.listening
     const ids = [...this.engine.tasks.keys()]
     const task = 'task' in given ? this.engine.tasks.get(ids[given.task % ids.length] ?? '') : undefined
     if (given.kind === 'message') {
@@ -352,6 +394,10 @@ class Run {
     } else if (given.kind === 'stop and start' && task !== undefined) {
       if (task.status === 'running') await this.engine.stop(task.id)
       await this.engine.start(task.id)
+    }
+    if (given.kind === 'listen' || given.kind === 'leave') this.listening.do(given)
+    if (hadRows && [...this.engine.tasks.values()].some((one) => rowOf(one) !== undefined)) {
+      this.heard += this.listening.heard - heard
     }
     for (const one of this.engine.tasks.values()) {
       if (!(one instanceof LiveTask) || rowOf(one) === undefined) continue
@@ -380,15 +426,17 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
     if (looksAlways) run.look()
   }
   run.look()
+  run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, EXECUTOR-1
+// Holds BATCH-1 to BATCH-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0
+  let heard = 0
 
   it.each([
     ['looking at the end, with generated code', false, true],
@@ -397,19 +445,38 @@ describe('listening changes nothing', () => {
   ])('%s', async (_, looksAlways, generates) => {
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
-        const quiet = new Run(false, generates)
+        const quiet = new Run('nobody', generates)
         const calls = await play(quiet, given, looksAlways)
         attached += quiet.attached
         waited += quiet.waited
-        expect(calls).toEqual(await play(new Run(true, generates), given, looksAlways))
+        heard += quiet.heard
+        expect(calls).toEqual(await play(new Run('no rows', generates), given, looksAlways))
+        expect(calls).toEqual(await play(new Run('somebody', generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
       runs(120),
     )
   })
 
+  it.each([
+    ['with generated code', true],
+    ['without generated code', false],
+  ])('who listens hears what there is to hear without rows, %s', async (_, generates) => {
+    await fc.assert(
+      fc.asyncProperty(evenCases, async (given) => {
+        const rows = new Run('nobody', generates)
+        const calls = await play(rows, given, false)
+        heard += rows.heard
+        waited += rows.waited
+        expect(calls).toEqual(await play(new Run('no rows', generates), given, false))
+      }),
+      runs(300),
+    )
+  })
+
   it('was tried on tasks that ran quietly, and on such that waited', () => {
     expect(attached).toBeGreaterThan(500)
     expect(waited).toBeGreaterThan(5)
+    expect(heard).toBeGreaterThan(400)
   })
 })

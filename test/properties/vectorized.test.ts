@@ -8,6 +8,7 @@ import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
+import { leaves, listens, Listening, type Leaves, type Listens } from '../support/listening.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 import { scale } from '../support/scale-plug.ts'
 
@@ -32,6 +33,8 @@ type Step =
   | { kind: 'listen for one message'; message: Message }
   | { kind: 'stop and start'; task: number }
   | { kind: 'start another'; rule: number }
+  | Listens
+  | Leaves
 
 interface Case {
   rules: readonly Rule[]
@@ -96,6 +99,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('start another' as const), rule: fc.nat(MIN_VECTORIZED - 1) }),
   },
+  { weight: 3, arbitrary: listens },
+  { weight: 1, arbitrary: leaves },
 )
 
 const STATES = {
@@ -202,15 +207,19 @@ class Run {
   readonly calls: string[] = []
   readonly clock = new VirtualClock(1_000)
   readonly engine: CoreEngine
+  readonly listening: Listening
   readonly #open: (() => void)[] = []
 
-  constructor(listens: boolean) {
+  /** `more`: somebody listens to everything; or there are no rows */
+  constructor(more: 'nobody' | 'somebody' | 'no rows') {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     const onRare = (event: unknown) => void this.calls.push(JSON.stringify(event))
-    const common = { scheduler: this.clock, ids: () => 'unused', seed: 7, generate, onRare }
+    const latency = more === 'no rows' && { latency: () => 0 }
+    const common = { scheduler: this.clock, ids: () => 'unused', seed: 7, generate, onRare, ...latency }
     this.engine = new CoreEngine({ plugs: [...builtins, same, scale, this.#act()], ...common })
-    if (listens) this.engine.events$.subscribe(() => undefined)
+    this.listening = new Listening(this.engine, (text) => this.calls.push(text))
+    if (more === 'somebody') this.engine.events$.subscribe(() => undefined)
   }
 
   #act(): Plug {
@@ -264,10 +273,12 @@ class Run {
       this.engine.receive(step.message)
       listening.unsubscribe()
     } else if (step.kind === 'stop and start' && task !== undefined) {
-      await this.engine.stop(task.id)
+      if (task.status === 'running') await this.engine.stop(task.id)
       await this.engine.start(task.id)
     } else if (step.kind === 'start another') {
       await this.engine.start(rules[step.rule] as Rule, { id: `t${ids.length}` })
+    } else if (step.kind === 'listen' || step.kind === 'leave') {
+      this.listening.do(step)
     }
   }
 
@@ -285,12 +296,13 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
     await run.answerAll()
   }
   run.look()
+  run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
   return [...run.calls, counts]
 }
 
-// Holds VECTOR-1, VECTOR-2
+// Holds VECTOR-1, VECTOR-2, ROWEVENT-1, ROWEVENT-2
 describe('many tasks of one form that hear one resource', () => {
   /** how many rows took each message of vectorized */
   const reached: number[] = []
@@ -299,7 +311,9 @@ describe('many tasks of one form that hear one resource', () => {
     const take = vi.spyOn(VectorizedBatch.prototype, 'take')
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
-        expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
+        const quiet = await play(new Run('nobody'), given)
+        expect(quiet).toEqual(await play(new Run('no rows'), given))
+        expect(quiet).toEqual(await play(new Run('somebody'), given))
       }),
       runs(100),
     )
@@ -322,7 +336,7 @@ describe('many tasks of one form that hear one resource', () => {
       calm: [...sent(40, 20), ...sent(0, 20)],
       steps: [{ kind: 'messages', messages: sent(40, 1, 'look at others'), wait: 1 }],
     }
-    expect(await play(new Run(false), given)).toEqual(await play(new Run(true), given))
+    expect(await play(new Run('nobody'), given)).toEqual(await play(new Run('somebody'), given))
   })
 
   it('went in vectorized meanwhile, which were disturbed in the middle of a message', () => {

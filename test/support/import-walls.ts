@@ -100,6 +100,28 @@ export const WALLS: readonly Wall[] = [
     packages: ANYTHING,
     pure: false,
   },
+  // What a function of a tenant is given in its process is the library's own
+  {
+    from: 'src/services/functions/runtimes/**',
+    files: ['src/services/functions/runtimes/**', 'src/core/plug/**', 'src/kernel/**'],
+    packages: ['node:module', 'node:url'],
+    pure: false,
+  },
+  {
+    from: 'src/services/functions/**',
+    files: [
+      'src/services/functions/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/sandbox-process/**',
+      'src/jobs/**',
+      'src/machine/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
   {
     from: 'src/services/converter/**',
     files: [
@@ -152,6 +174,13 @@ export const WALLS: readonly Wall[] = [
   },
   // The machine's time and chance, for those that take them from outside
   { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:timers'], pure: false },
+  // Processes for programs of others: a leaf that knows no service
+  {
+    from: 'src/sandbox-process/**',
+    files: ['src/sandbox-process/**', 'src/kernel/**'],
+    packages: ['node:child_process', 'node:net', 'node:stream', 'node:url', 'node:util'],
+    pure: false,
+  },
   // What routes and clients of all services share
   {
     from: 'src/web/**',

@@ -48,6 +48,8 @@ export interface BatchShape {
   readonly constants: number
   readonly gates: number
   readonly actuators: number
+  /** sensors fire others */
+  readonly inner: boolean
 }
 
 export interface BatchFit {
@@ -132,8 +134,9 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
 }
 
-function sizes(graph: Graph): { gates: number; actuators: number } {
-  return { gates: graph.gates.length, actuators: graph.actuators.length }
+function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' | 'actuators' | 'inner'> {
+  const inner = triggers.some(({ destination }) => destination.kind === 'sensor')
+  return { gates: gates.length, actuators: actuators.length, inner }
 }
 
 /** The sensors whose states decide about something. */

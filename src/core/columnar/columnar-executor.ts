@@ -15,6 +15,7 @@ import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
+import { DETAIL_TYPES } from '../engine/event-filter.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import { ColumnarTask, type Batches } from './columnar-task.ts'
 import { fieldNames, fieldsOf, type Fields } from './message-fields.ts'
@@ -53,7 +54,7 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly #fields = new Map<string, Fields | undefined>()
 
   constructor(host: ExecutorHost) {
-    this.#calls = new RowPlugCalls(host.globalSettings, host.keepsLog)
+    this.#calls = new RowPlugCalls(host)
     this.#host = host
   }
 
@@ -88,7 +89,7 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   isHeard(): boolean {
-    return this.#host.isHeard()
+    return !this.canTell(this.#host.events.types)
   }
 
   source<L extends MessageListener>(resource: string): MessageSource<L> {
@@ -97,6 +98,15 @@ export class ColumnarExecutor implements Executor, Batches {
 
   forTask(task: ExecutedTask): TaskExecutor {
     return new ColumnarTask(task, this)
+  }
+
+  /** What happens at every message is told by the state machine alone. */
+  canTell(types: number): boolean {
+    return (types & DETAIL_TYPES) === 0
+  }
+
+  listenersChanged(): void {
+    for (const batch of this.#batches.values()) batch.listenersChanged()
   }
 
   /** Whether a row's call went on in the state machine since this was asked last. */

@@ -73,7 +73,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       const { batch, row } = this.#indexed
       const handle = this.#onlyHandle()
       const isLast = handle !== undefined && total === handle.offset + handle.batch.countOf(row)
-      return ((isLast ? batch.batch.current : undefined) ??
+      return ((isLast && batch.batch.currentRow === row ? batch.batch.current : undefined) ??
         batch.rows.objects[row * batch.rows.layout.objects + LAST]) as Message
     }
     return (total === this.total ? this.#last : this.#before) as Message

@@ -20,6 +20,8 @@ export interface Batches {
   isHeard(): boolean
   /** How a task can run as a row; undefined when it cannot. */
   fit(model: TaskModel): BatchFit | undefined
+  /** Whether rows can tell events of these types, as bits. */
+  canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
 }
@@ -39,8 +41,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 
   get canAttach(): boolean {
-    const { lane, isWatched } = this.#task
-    if (lane === undefined || isWatched) return false
+    const { lane, types } = this.#task
+    if (lane === undefined || !this.#batches.canTell(types)) return false
     this.#fit ??= this.#batches.fit(lane.model) ?? null
     return this.#fit !== null
   }
@@ -65,7 +67,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   #whyPlain(messages: readonly Message[], sent: Sent | undefined): PlainReason {
     if (messages.length > 1 || sent !== undefined) return 'sent'
-    if (this.#task.isWatched || this.#batches.isHeard()) return 'heard'
+    if (this.#batches.isHeard() || !this.#batches.canTell(this.#task.types)) return 'heard'
     if (!this.canAttach) return 'shape'
     if (this.hasOpenCall) return 'open'
     return this.#batches.reason === 'first' ? (this.#refused ?? 'first') : this.#batches.reason

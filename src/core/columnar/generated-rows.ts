@@ -107,7 +107,7 @@ class SourceWriter {
       ...this.#read(leave),
       'const now = clock[0]',
       ...this.#row(leave, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, end(ACCEPTED_WITH_CALLS)),
-      ...end(this.#layout.earlier === -1 ? ACCEPTED : ACCEPTED_WITH_CALLS),
+      ...end(this.#layout.isCalled ? ACCEPTED_WITH_CALLS : ACCEPTED),
     ].join('\n')
   }
 
@@ -207,10 +207,12 @@ class SourceWriter {
       `const handle = objects[own + ${HANDLE}]`,
       'if (handle === undefined) return',
       'batch.current = message',
+      'batch.currentRow = row',
       'const now = clock[0]',
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
+      'if (batch.tells && !batch.tellFirings(row, list)) return',
       'const { freed } = rows',
       'let firings = 0',
       'let held = 0',
@@ -310,8 +312,8 @@ class SourceWriter {
 
   /** A row whose call is open takes no message. */
   #unlessWaiting(leave: string): readonly string[] {
-    const { earlier, size } = this.#layout
-    return earlier === -1 ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
+    const { isCalled, size } = this.#layout
+    return !isCalled ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
   }
 
   #earlier(): readonly string[] {
@@ -346,13 +348,14 @@ class SourceWriter {
         ? this.#call(sensor, p, leave)
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
-    if (this.#layout.earlier === -1) return lines
+    if (!this.#layout.isCalled)
+      return [...lines, `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`]
     return [
       'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,
       `const base = row * ${sensors.length}`,
       ...lines,
-      'batch.endCalls()',
+      `if (!batch.endCalls(row, bits)) ${leave}`,
     ]
   }
 

@@ -38,7 +38,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   const readers = shape.sensors.map(({ steps }) => (steps ? parameters.indexOf(steps.parameter) : -1))
   const keyMask = 2 ** shape.keyBits - 1
   const values: number[] = parameters.map(() => 0)
-  const isCalled = layout.earlier !== -1
+  const { isCalled } = layout
 
   const read = (message: Values): boolean => {
     for (let i = 0; i < parameters.length; i++) {
@@ -64,10 +64,13 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const handle = objects[own + HANDLE]
     if (handle === undefined) return
     batch.current = message as Message
+    batch.currentRow = row
     const now = rows.clock[0] ?? 0
     let firings = 0
     let held = 0
-    for (const { trigger, actuator, policyMs } of rows.followings[rows.known(row, what)] ?? []) {
+    const list = rows.followings[rows.known(row, what)] ?? []
+    if (batch.tells && !batch.tellFirings(row, list)) return
+    for (const { trigger, actuator, policyMs } of list) {
       const { past, pastInts } = rows
       const count = rows.count(row)
       const b = rows.pastAt(row) + blockAt(layout, actuator)
@@ -118,7 +121,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
       if (state < 0) return true
       bits |= state << at
     }
-    if (isCalled) batch.endCalls()
+    if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return true
     rows.ints[2 * d + AFTER] = bits
     const what = rows.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, what, message)

@@ -6,10 +6,11 @@ import { UNKNOWN } from '../graph/graph.ts'
 import type { Outcome } from '../engine/call-plug.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
-import type { FiringCounts, TaskModel } from '../task/run.ts'
+import type { Sink, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
+import { MessageAndData } from './ordinary-answers.ts'
 import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
@@ -27,7 +28,7 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { ALL, replay, type Progress } from './replay.ts'
+import { ALL, replay, SILENT, type Progress } from './replay.ts'
 import type { RowStore } from './row-store.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
@@ -62,26 +63,34 @@ export function materialize(rows: RowStore, handle: RowHandle): void {
 
 /**
  * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
- * Gives that call, which is open then. Its firings so far go into `counts`.
+ * Gives that call, which is open then. `sink` hears what happens until then.
  */
 export function materializeInto(
   rows: RowStore,
   handle: RowHandle,
   bits: number,
   until: Progress,
-  counts: FiringCounts,
+  sink: Sink,
 ): Execution | undefined {
   const { row } = handle
-  const count = rows.count(row)
-  if (until.sensors !== ALL.sensors && handle.materializedCount < count - 1) {
-    // A sensor that is not done keeps what it had of the message before.
-    const at = rows.at(row) + rows.layout.earlier
-    const before = rows.nums[at] ?? 0
-    materializeTo(rows, handle, { count: count - 1, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
-    rows.forgetFirings(row)
-    handle.materializedCount = count - 1
-  }
-  return materializeTo(rows, handle, { count, time: rows.time(row), before: rows.before(row), bits }, until, counts)
+  if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
+  const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits }
+  return materializeTo(rows, handle, last, until, sink)
+}
+
+/**
+ * Brings the full state of a row with called sensors to the message before the last: a sensor that is not done keeps what
+ * it had of that one.
+ */
+export function materializeBefore(rows: RowStore, handle: RowHandle): void {
+  const { row } = handle
+  const count = rows.count(row) - 1
+  if (handle.materializedCount >= count) return
+  const at = rows.at(row) + rows.layout.earlier
+  const before = rows.nums[at] ?? 0
+  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
+  rows.forgetFirings(row)
+  handle.materializedCount = count
 }
 
 function materializeTo(
@@ -89,7 +98,7 @@ function materializeTo(
   handle: RowHandle,
   { count, time, before, bits }: Taken,
   until: Progress,
-  counts: FiringCounts | null = null,
+  sink: Sink = SILENT,
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows
@@ -106,7 +115,7 @@ function materializeTo(
     if (isCalled(own)) sensor.rawData = rows.rawData[row]?.[p]
   }
   task.state.streams[0] = { values: message, at: time, carried: null }
-  return replay(task, message, time, answers(rows, task, row, bits, true), until, counts)
+  return replay(task, message, time, answers(rows, task, row, bits, true), until, sink)
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
@@ -125,8 +134,7 @@ function answerOf({ answers, layout }: RowStore, row: number, actuator: number):
   const kept = answers[row * layout.actuators + actuator]
   if (kept === undefined) return {}
   if (typeof kept === 'string') return { message: kept }
-  const { message, rawData } = kept
-  return message === undefined ? { rawData } : { message, rawData }
+  return kept instanceof MessageAndData ? { message: kept.message, rawData: kept.rawData } : { rawData: kept }
 }
 
 /** Last firings and holds of actuators, as they were before the message `count`. */

@@ -8,6 +8,7 @@
  *   clock's.
  * ROWCALL-3 an answer is used once: by the row, or by the call that was opened, never by both.
  */
+import { DETAIL_TYPES } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -25,8 +26,13 @@ import type { RowHandle } from './row-handle.ts'
 export interface RowCallLane {
   readonly code: RowCode
   current: Message | undefined
+  currentRow: number
   /** Calls the sensor at that position; -1 when its answer is not there, or the row has gone another way. */
   callNext(row: number, position: number, bits: number, rawData: RawData[], message: Message): number
+  /** The message of a row goes on with the answer of the sensor at that position. */
+  goesOn(row: number, position: number): void
+  /** The sensors have answered. False when the row is gone. */
+  endCalls(row: number, bits: number): boolean
   /** The state of an answer that a row can hold; it keeps the raw data. -1: it cannot. */
   take(sensor: SensorCall, position: number, given: unknown, rawData: RawData[]): number
   /** Brings the full state to the call, which is open in it from then on. */
@@ -178,8 +184,9 @@ export class RowCalls {
     this.#rows.goingOn = call
     this.answers++
     this.#batch.current = call.message
+    this.#batch.currentRow = call.row
     try {
-      const isHere = !hasFailed && !this.host.isHeard()
+      const isHere = !hasFailed && (this.host.events.types & DETAIL_TYPES) === 0
       const state = isHere ? this.#batch.take(sensor as SensorCall, position, value, rawData) : -1
       if (state < 0) this.#goOnOpened(call, value, hasFailed)
       else this.#goOn(call, state)
@@ -196,6 +203,7 @@ export class RowCalls {
     const { sensors } = rows.shape
     this.#close(call)
     rows.clock[0] = rows.time(row)
+    this.#batch.goesOn(row, position)
     let bits = call.bits | (state << (sensors[position]?.shift ?? 0))
     const worked = this.#worked(row, message as Message)
     for (let p = position + 1; p < sensors.length; p++) {
@@ -213,7 +221,7 @@ export class RowCalls {
       if (next < 0) return
       bits |= next << shift
     }
-    this.#calls.end()
+    if (!this.#batch.endCalls(row, bits)) return
     const before = rows.before(row)
     rows.ints[2 * rows.at(row) + AFTER] = bits
     const what = rows.entry(before, bits)

@@ -4,8 +4,18 @@
  */
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a row keeps of an actuator's answer: the message alone, or what there is beside raw data. Undefined: nothing. */
-export type KeptAnswer = string | { readonly message: string | undefined; readonly rawData: Fields } | undefined
+/** What a row keeps of an actuator's answer: its message or its raw data alone, or both. Undefined: nothing. */
+export type KeptAnswer = string | Fields | MessageAndData | undefined
+
+export class MessageAndData {
+  readonly message: string
+  readonly rawData: Fields
+
+  constructor(message: string, rawData: Fields) {
+    this.message = message
+    this.rawData = rawData
+  }
+}
 
 /** What `keptOf` gives of an answer that is not ordinary. */
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
@@ -19,7 +29,9 @@ export function keptOf(given: unknown): KeptAnswer | typeof NOT_ORDINARY {
   const more = given['state'] ?? given['observedState'] ?? given['after'] ?? given['then']
   if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
   if (rawData === undefined) return message
-  return isSafeRecord(rawData) ? { message, rawData } : NOT_ORDINARY
+  if (!isSafeRecord(rawData)) return NOT_ORDINARY
+  // Most have one of them, which needs no object around it.
+  return message === undefined ? rawData : new MessageAndData(message, rawData)
 }
 
 /**

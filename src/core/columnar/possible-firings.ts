@@ -1,9 +1,18 @@
 /** What follows from sensor states: found once per pair of states by the very functions that the state machine uses. */
 import { ANY, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
-import { match } from '../task/fire.ts'
+import { match, type Match } from '../task/fire.ts'
 import { settle } from '../task/observe.ts'
 import type { Observed } from '../task/state.ts'
+
+/** A trigger that holds, and what it saw of its source. */
+export interface PossibleFiring {
+  readonly trigger: TriggerEdge
+  readonly matched: Match
+  /** state of the source before, and now */
+  readonly from: number
+  readonly to: number
+}
 
 /**
  * The triggers into actuators that hold in one message, in order, whether or not their cool-down lets them fire.
@@ -15,15 +24,17 @@ export function firingsOf(
   before: readonly number[],
   now: readonly number[],
   needsAll: boolean,
-): readonly TriggerEdge[] {
+): readonly PossibleFiring[] {
   const observed = afterReset(graph, before, needsAll)
-  const attempts: TriggerEdge[] = []
+  const attempts: PossibleFiring[] = []
   for (const sensor of order) {
     settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
     for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
     for (const trigger of sensor.triggers) {
       if (trigger.destination.kind === 'sensor') continue
-      if (match(trigger, at(observed, trigger.source.index)) !== undefined) attempts.push(trigger)
+      const source = at(observed, trigger.source.index)
+      const matched = match(trigger, source)
+      if (matched !== undefined) attempts.push({ trigger, matched, from: source.before, to: source.state })
     }
   }
   return attempts

@@ -2,11 +2,11 @@
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/execution.ts'
 import type { Message } from '../task/origin.ts'
-import type { FiringCounts, Sink, TaskRun } from '../task/run.ts'
+import type { Sink, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
 
-const SILENT: Sink = {
+export const SILENT: Sink = {
   event: null,
   detail: null,
   rare: null,
@@ -27,7 +27,7 @@ export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Numbe
 
 /**
  * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
- * is open then, undefined when all is done. `counts`: of a message whose firings nobody has counted.
+ * is open then, undefined when all is done. `sink`: who hears of it.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,
@@ -35,9 +35,8 @@ export function replay(
   now: number,
   answer: (execution: Execution, place: number) => Outcome,
   until: Progress,
-  counts: FiringCounts | null = null,
+  sink: Sink = SILENT,
 ): Execution | undefined {
-  const sink = counts === null ? SILENT : { ...SILENT, counts }
   const silent: TaskRun = { model: run.model, state: run.state, sink, now, at: now }
   step(silent, now, { kind: 'data', messages: [message] })
   let sensors = 0

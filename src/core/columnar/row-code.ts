@@ -7,8 +7,9 @@ import type { Accepted } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Fields } from './message-fields.ts'
-import type { RawData, SensorCall } from './row-store.ts'
+import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { BatchShape } from './batch-shape.ts'
+import type { RowMessage } from './row-message.ts'
 import { parametersIn } from './sensor-formula.ts'
 
 /** Where a row's message leads: the batch. */
@@ -17,12 +18,16 @@ export interface RowEvents {
   taken: number
   /** the message at hand, once something follows from it */
   current: Message | undefined
+  /** the row that is taking it, when it does so by itself */
+  currentRow: number
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
   /** Rows of a vectorized batch fire their only actuators, one after the other. */
   beginFirings(trigger: number): void
   /** One of them, whose properties need nothing else. False when the call went on in the state machine: then the vectorized batch is over. */
   fireNext(row: number, plug: Plug, properties: Values): boolean
+  /** Tells that one of them fires, before it does. */
+  tellNext(told: RowMessage, trigger: number): void
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
   /** So many firings and holds are done with. */
@@ -34,7 +39,18 @@ export interface RowEvents {
    * gone another way.
    */
   call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number
-  endCalls(): void
+  /** All sensors have answered; what they show, as bits. False when the row is gone. */
+  endCalls(row: number, bits: number): boolean
+  /** whether somebody hears what fires */
+  readonly tells: boolean
+  /** and why it did */
+  readonly tellsWhy: boolean
+  /** the same of sensors that others fire */
+  readonly tellsInner: boolean
+  /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
+  tellInner(row: number, bits: number, message: Values): boolean
+  /** Tells what follows from a row's message. False when the row is gone. */
+  tellFirings(row: number, list: readonly Following[]): boolean
 }
 
 export type Values = Readonly<Record<string, unknown>>

@@ -60,7 +60,9 @@ export interface Layout {
   readonly actuators: number
   readonly constants: number
   readonly since: number
-  /** with called sensors: state bits before the message before the last, and its time; else -1 */
+  /** its sensors' plugs are called */
+  readonly isCalled: boolean
+  /** state bits before the message before the last, and its time, where somebody may look between two sensors; else -1 */
   readonly earlier: number
   readonly blockSize: number
 }
@@ -69,13 +71,14 @@ export function layoutOf(shape: BatchShape): Layout {
   const { actuators } = shape
   const nodes = shape.sensors.length + shape.gates
   const since = CONSTANTS + shape.constants
-  const called = shape.sensors.some(isCalled)
-  const earlier = called ? since + nodes : -1
-  const size = lines(since + nodes + (called ? 2 : 0))
+  const calls = shape.sensors.some(isCalled)
+  const hasEarlier = calls || shape.inner
+  const earlier = hasEarlier ? since + nodes : -1
+  const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
   const pastSize = lines((blockSize + HOLD_NUMS) * actuators)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
-  return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, earlier, blockSize }
+  return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled: calls, earlier, blockSize }
 }
 
 function lines(doubles: number): number {

@@ -1,6 +1,8 @@
 /** The call of a plug that is under way in the batches of one engine: at most one at a time. */
 import { messageOf } from '../../kernel/errors.ts'
 import { outcomeOf, type Outcome } from '../engine/call-plug.ts'
+import { LOG } from '../engine/event-filter.ts'
+import type { ExecutorHost } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
@@ -11,7 +13,7 @@ const ALL_DONE = Number.POSITIVE_INFINITY
 
 export class RowPlugCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
-  readonly hasLog: boolean
+  readonly #host: ExecutorHost
   #context: RowContext
   /** for actuators, one after the other */
   #spare: RowContext
@@ -19,11 +21,16 @@ export class RowPlugCalls implements ContextOwner {
   hasOpened = false
   #isOn = false
 
-  constructor(globalSettings: Readonly<Record<string, unknown>>, hasLog: boolean) {
-    this.globalSettings = globalSettings
-    this.hasLog = hasLog
+  constructor(host: ExecutorHost) {
+    this.globalSettings = host.globalSettings
+    this.#host = host
     this.#spare = new RowContext(this)
     this.#context = this.#spare
+  }
+
+  /** Whether somebody keeps what plugs log, or hears of it. */
+  get hasLog(): boolean {
+    return this.#host.keepsLog || (this.#host.events.anyTypes & LOG) !== 0
   }
 
   /** Sensors' plugs are called, one after the other: the caller says in the context which, and what those before gave. */

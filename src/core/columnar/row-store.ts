@@ -4,6 +4,7 @@ import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
+import type { Match } from '../task/fire.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { firingsOf, gateStates } from './possible-firings.ts'
@@ -33,6 +34,10 @@ export interface Following {
   readonly trigger: number
   readonly actuator: number
   readonly policyMs: number
+  /** which part of the trigger holds, and what its source showed before and shows now, when that is a gate */
+  readonly matched: Match
+  readonly from: number
+  readonly to: number
 }
 
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
@@ -101,7 +106,8 @@ export class RowStore {
   room = 0
   /** how often a row was given away */
   freed = 0
-  readonly #keyMask: number
+  /** the bits on which gates and triggers depend */
+  readonly keyMask: number
   readonly #free: number[] = []
   #used = 0
 
@@ -112,7 +118,7 @@ export class RowStore {
     this.clock = clock
     this.shape = shape
     this.layout = layoutOf(shape)
-    this.#keyMask = 2 ** shape.keyBits - 1
+    this.keyMask = 2 ** shape.keyBits - 1
     this.table = new Int32Array(2 ** (2 * shape.keyBits))
     this.gateBits = gateBitsOf(shape, model)
   }
@@ -145,7 +151,7 @@ export class RowStore {
     this.rawData[row] = NO_RAW_DATA
     if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
     // Who looks may have it given away in the middle of a message: then that takes the full way.
-    if (this.layout.earlier !== -1) this.setWaiting(row, undefined, true)
+    if (this.layout.isCalled) this.setWaiting(row, undefined, true)
     this.#free.push(row)
     this.freed++
   }
@@ -155,7 +161,7 @@ export class RowStore {
     const { nums, ints, layout } = this
     const d = this.at(row)
     let bits = 0
-    const isCalled = layout.earlier !== -1
+    const { isCalled } = layout
     this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
     for (const { slot, shift } of this.shape.sensors) {
       bits |= (state.sensors[slot]?.state ?? 0) << shift
@@ -182,8 +188,12 @@ export class RowStore {
       past[block + AT_COUNT] = -1
       pastInts[2 * (block + AT_BITS) + 1] = 0
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
-      if (this.hasAnswers) this.answers[row * layout.actuators + a] = undefined
     }
+  }
+
+  /** The handle of the task that has a row; undefined when nobody has it. */
+  handle(row: number): object | undefined {
+    return this.objects[row * this.layout.objects + HANDLE] as object | undefined
   }
 
   /** Firings since the last synchronize. */
@@ -246,7 +256,7 @@ export class RowStore {
 
   /** What follows from state bits before and now, as the table has it. */
   entry(before: number, now: number): number {
-    const keyMask = this.#keyMask
+    const keyMask = this.keyMask
     return this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] ?? 0
   }
 
@@ -254,11 +264,12 @@ export class RowStore {
   #lookUp({ graph, settings }: TaskModel, before: number, now: number): number {
     const order = this.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const needsAll = settings.gatesNeedFullObservation
-    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll).map((trigger): Following => {
+    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll).map((one): Following => {
+      const { trigger, matched, from, to } = one
       const { policyMs, destination } = trigger
-      return { trigger: graph.triggers.indexOf(trigger), actuator: destination.slot, policyMs }
+      return { trigger: graph.triggers.indexOf(trigger), actuator: destination.slot, policyMs, matched, from, to }
     })
-    const keyMask = this.#keyMask
+    const keyMask = this.keyMask
     const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
     this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
     return what

@@ -1,5 +1,5 @@
 /**
- * The tasks of one shape while nobody listens, as rows of numbers. A handle ties a task to its row; the task's full state
+ * The tasks of one shape as rows of numbers. A handle ties a task to its row; the task's full state
  * is as it was when it became a row or was materialized last, and `synchronize` brings it up to date (materialize.ts).
  *
  * BATCH-1 a row and the state machine agree: materializing at any moment gives the state that the machine would have
@@ -10,13 +10,14 @@
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
-import type { ExecutorHost, Generate } from '../engine/executor.ts'
+import { FIRED, HELD } from '../engine/event-filter.ts'
+import type { ExecutorHost, Generate, HeardEvents } from '../engine/executor.ts'
 import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
-import type { FiringCounts, TaskModel } from '../task/run.ts'
+import type { Sink, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { RowCode, RowEvents, Values } from './row-code.ts'
 import { VectorizedBatch } from './vectorized-batch.ts'
@@ -28,10 +29,12 @@ import type { IndexedBatch } from './single-listener-index.ts'
 import { interpretedRows } from './interpreted-rows.ts'
 import { FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
-import type { Progress } from './replay.ts'
+import { SILENT, type Progress } from './replay.ts'
+import { RowEventWriter } from './row-events.ts'
+import { RowMessage } from './row-message.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
-import { RowStore, type RawData, type SensorCall } from './row-store.ts'
+import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { isCalled } from './computed-sensors.ts'
@@ -43,6 +46,15 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   vectorized = 0
   opened = 0
   current: Message | undefined
+  currentRow = -1
+  tells = false
+  tellsWhy = false
+  tellsInner = false
+  readonly #events: RowEventWriter
+  readonly #heard: HeardEvents
+  readonly #hasWhy: boolean
+  /** filled anew for each message that tells something */
+  readonly #told: RowMessage
   /** messages that were opened in the state machine, where their firings are counted */
   #inFold = 0
   /** those of them that a vectorized batch took */
@@ -52,7 +64,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #held = 0
   /** triggers into sensors, which fire with each message */
   readonly #inner: number
-  readonly #counts: FiringCounts
+  /** of messages whose firings nobody has counted */
+  readonly #counting: Sink
   readonly #rows: RowStore
   code: RowCode
   /** undefined: a call that does not answer at once goes on in the state machine */
@@ -74,9 +87,14 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   constructor(shape: BatchShape, model: TaskModel, calls: RowPlugCalls, clock: Float64Array, host: ExecutorHost) {
     const { counts, generate, tellsOfCalls } = host
-    this.#counts = counts
+    this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
+    this.#heard = host.events
+    this.#hasWhy = host.why
+    this.#events = new RowEventWriter(this.#rows, host)
+    this.#told = new RowMessage(this.#rows.nums)
+    this.listenersChanged()
     this.#generate = generate
     this.code = interpretedRows(this.#rows, this)
     this.#calls = calls
@@ -100,6 +118,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
     rows.objects[own + HANDLE] = handle
+    this.#events.forget(row)
     const { graph, properties } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
       const { prepared, constant } = properties.of(call)
@@ -152,6 +171,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const { row } = handle
     this.#apart(row)
     this.#rowCalls?.forget(row)
+    this.#events.forget(row)
     this.#left = handle
     this.#rows.free(row)
   }
@@ -185,11 +205,15 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   receiveAll(list: readonly number[], from: number, message: Message): number {
-    return this.code.takeAll(list, from, message)
+    const done = this.code.takeAll(list, from, message)
+    // A row that is indexed from here on says itself what came last.
+    this.current = undefined
+    return done
   }
 
   vectorize(rows: readonly number[], last: Message): VectorizedBatch | undefined {
     const [first = 0] = rows
+    if (this.tellsInner) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
@@ -201,6 +225,43 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   flush(vectorized: VectorizedBatch): void {
     vectorized.end()
     for (const row of vectorized.rows) this.#vectorized[row] = undefined
+  }
+
+  listenersChanged(): void {
+    const { anyTypes } = this.#heard
+    this.tells = (anyTypes & (FIRED | HELD)) !== 0
+    this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
+    this.tellsInner = this.tells && this.#inner > 0
+    this.#events.forgetAll()
+    // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
+    if (this.tellsInner) for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+  }
+
+  tellInner(row: number, bits: number, message: Values): boolean {
+    this.current = message as Message
+    this.currentRow = row
+    const isThere = this.#tellInnerTo(row, this.#rows.shape.sensors.length, bits)
+    this.current = undefined
+    return isThere
+  }
+
+  /** As far as the sensors before a position have answered. */
+  #tellInnerTo(row: number, position: number, bits: number): boolean {
+    return this.#events.innerFirings(this.#told.ofRow(this.#rows, row, bits, this.current as Message), position)
+  }
+
+  tellFirings(row: number, list: readonly Following[]): boolean {
+    const told = this.#told.ofRow(this.#rows, row, this.#rows.after(row), this.current as Message)
+    return this.#events.firings(told, list)
+  }
+
+  tellNext(told: RowMessage, trigger: number): void {
+    const rows = this.#rows
+    const { row, before, after } = told
+    this.#calls.end()
+    const list = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
+    this.#events.firings(told, list)
+    this.beginFirings(trigger)
   }
 
   /** The row's own numbers are up to date from here on. */
@@ -273,6 +334,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   endFirings(firings: number): void {
     this.#calls.end()
+    this.current = undefined
     this.#firings += firings
   }
 
@@ -295,6 +357,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   beginCalls(row: number, message: Values): RawData[] | null {
     if (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] === undefined) return null
     this.current = message as Message
+    this.currentRow = row
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
     if (!this.#givesRawData) return rawData
@@ -304,6 +367,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   call(sensor: SensorCall, position: number, bits: number, rawData: RawData[], filled: Values | undefined): number {
     const context = this.#context as RowContext
+    if (this.tellsInner && !this.#tellInnerTo(context.row, position, bits)) return -1
     const { plug } = sensor
     const properties = filled ?? sensor.properties
     context.nodeAt = position
@@ -360,13 +424,23 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.call(sensor, position, bits, rawData, undefined)
   }
 
-  endCalls(): void {
+  goesOn(row: number, position: number): void {
+    if (this.tellsInner) this.#events.goesOn(row, position)
+  }
+
+  endCalls(row: number, bits: number): boolean {
     this.#calls.end()
+    return !this.tellsInner || this.#tellInnerTo(row, this.#rows.shape.sensors.length, bits)
   }
 
   /** Brings the full state up to date. Does nothing while a call is open in it: then it is ahead of the row. */
   synchronize(handle: RowHandle): void {
     if (handle.isAway) return
+    if (this.#events.isTelling(handle)) {
+      this.#apart(handle.row)
+      this.#events.look()
+      return
+    }
     if (this.#calls.isAt(handle)) {
       this.#calls.open()
       return
@@ -392,7 +466,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       handle,
       this.#calls.bitsSoFar(this.#rows.after(handle.row)),
       progress,
-      this.#counts,
+      this.#counting,
     )
   }
 
@@ -401,7 +475,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     opened.isAway = true
     this.#inFold++
     const until = { sensors: position, firings: Number.POSITIVE_INFINITY }
-    return materializeInto(this.#rows, opened, bits, until, this.#counts) as Execution
+    return materializeInto(this.#rows, opened, bits, until, this.#counting) as Execution
   }
 
   get lastAnswerAt(): number {
@@ -425,6 +499,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const { row, task, fit } = handle
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
+    this.#events.forget(row)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 

@@ -31,6 +31,7 @@ import {
 import { limitIndex, MIN_INDEXED, wordsFor, type LimitIndex } from './limit-index.ts'
 import { parametersOf, type Limits, type RowEvents, type Values } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
+import { RowMessage } from './row-message.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -79,6 +80,7 @@ export class VectorizedBatch {
   readonly #onlyPlug: Plug | undefined
   /** the rows that fire at the newest message, as bits by place */
   readonly #firing: Int32Array
+  #told: RowMessage | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** rows before this place have got it */
@@ -187,6 +189,7 @@ export class VectorizedBatch {
     const { length } = this.rows
     const words = this.#firing
     batch.current = message
+    batch.currentRow = -1
     batch.beginFirings(this.#parts.trigger)
     let firings = 0
     // None are left when a call ends the batch.
@@ -205,8 +208,29 @@ export class VectorizedBatch {
   #fireAt(i: number): boolean {
     this.#reached = i + 1
     this.#fired[i] = firedAgain(this.#fired[i] ?? 0, this.#newest)
+    if (this.#batch.tells) this.#tell(i)
     const plug = (this.#onlyPlug ?? this.#plugs[i]) as Plug
     return this.#batch.fireNext(this.#rowAt[i] ?? 0, plug, this.#properties[i] as Values)
+  }
+
+  /** That the row at place `i` fires. */
+  #tell(i: number): void {
+    const { nums, layout } = this.#store
+    const row = this.#rowAt[i] ?? 0
+    const d = this.#store.at(row)
+    const newest = this.#newest
+    const told = (this.#told ??= new RowMessage(new Float64Array(layout.nodes)))
+    told.row = row
+    told.count = (nums[d + COUNT] ?? 0) + newest - (FIRST - 1)
+    told.time = this.#times[newest] ?? 0
+    told.message = this.#messages[newest] as Message
+    told.before = this.#statesAt(i, newest - 1)
+    told.after = this.#shown(i, newest)
+    if (this.#batch.tellsWhy) {
+      for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
+      this.#setSince(i, newest - 1, told.since, 0)
+    }
+    this.#batch.tellNext(told, this.#parts.trigger)
   }
 
   /** From rows that are up to date. False when their last message is not one for vectorized batch. */

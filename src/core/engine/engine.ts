@@ -44,10 +44,11 @@ export class CoreEngine implements Engine {
   readonly #ports: Ports
   readonly #preparer: Preparer
   readonly #limits: ModelLimits
-  readonly #events = new EventSubscriptions(
-    (error) => this.#report('a subscriber threw', error),
-    (task) => this.#listenersChanged(task),
-  )
+  readonly #events = new EventSubscriptions({
+    report: (error) => this.#report('a subscriber threw', error),
+    changed: (task) => this.#listenersChanged(task),
+    isBusy: () => this.#busy,
+  })
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
@@ -62,6 +63,8 @@ export class CoreEngine implements Engine {
   readonly #host: TaskHost
   readonly #waiting = new WaitingWork()
   #busy = false
+  /** what is wanted of all tasks needs none of them to take its messages on its full state */
+  #isShort = true
   #order = 0
   readonly #open = new OpenCount()
   /** inputs that wait for earlier ones of their tasks */
@@ -89,7 +92,8 @@ export class CoreEngine implements Engine {
       generate: options.generate,
       open: this.#open,
       enqueue: (work) => this.#enqueue(work),
-      isHeard: () => this.#events.types !== 0,
+      why: options.why ?? true,
+      events: this.#events,
     })
     this.#scheduler = options.scheduler
     this.delays = new Delays(options.scheduler)
@@ -101,7 +105,6 @@ export class CoreEngine implements Engine {
       why: options.why ?? true,
       detail: options.detail ?? true,
       events: this.#events,
-      tell: (event) => this.#events.emit(event),
       onRare: onRare && guarded(onRare, (error) => this.#report('who is told of rare events threw', error)),
       counts: this.#counts,
       timed: options.timed,
@@ -285,17 +288,12 @@ export class CoreEngine implements Engine {
     const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = saved.resources
     task.ranBefore = this.#runs.lastOf(saved.id, of !== undefined)
-    const model = buildModel(
-      saved.id,
-      prepared,
-      saved.resources,
-      saved.state.startTime,
-      this.#limits,
-      this.#clocks,
-      saved.state.clocksBegan,
-    )
+    const { resources, state } = saved
+    const { startTime, clocksBegan } = state
+    const makeModel = () =>
+      buildModel(saved.id, prepared, resources, startTime, this.#limits, this.#clocks, clocksBegan)
     await this.#turn(() => {
-      task.reopen(model, saved.state)
+      task.reopen(makeModel, state)
       this.#tasks.set(task.id, task)
       if (task.status === 'running') this.#router.add(task, task.resources)
     })
@@ -329,6 +327,7 @@ export class CoreEngine implements Engine {
         if (source === undefined) return false
         this.#do(this.#taking(source, message))
       }
+      this.#events.flush()
       if (taken !== ACCEPTED && !this.#waiting.isEmpty) {
         taken = NOT_ACCEPTED
         this.#doWaiting()
@@ -351,17 +350,17 @@ export class CoreEngine implements Engine {
     return (now) => this.#take(source, message, now)
   }
 
-  /** The shortest way: nobody listens, no timer is due, and the executor has one. */
+  /** The shortest way: no timer is due, and the executor has one. */
   #accept(message: Message): Accepted {
-    if (this.#events.types !== 0) return NOT_ACCEPTED
+    if (!this.#isShort) return NOT_ACCEPTED
     const now = this.#now()
     if ((this.#timers.earliest[0] as number) <= now) return NOT_ACCEPTED
     return this.#executor.accept(message, now)
   }
 
-  /** As the executor sees fit while nobody listens. */
+  /** As the executor sees fit, if it can tell what is wanted. */
   #take(source: MessageSource, message: Message, now: number): void {
-    if (this.#events.types !== 0) source.takeFully(message, now)
+    if (!this.#isShort) source.takeFully(message, now)
     else source.take(message, now)
   }
 
@@ -407,6 +406,8 @@ export class CoreEngine implements Engine {
 
   /** Whether a task may be a row has changed with it. */
   #listenersChanged(id: string | undefined): void {
+    this.#isShort = this.#executor.canTell(this.#events.types)
+    this.#executor.listenersChanged()
     const task = id === undefined ? undefined : this.#tasks.get(id)
     if (task === undefined) return
     task.listen(this.#events.typesOf(task.id))

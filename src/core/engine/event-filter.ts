@@ -8,6 +8,8 @@ export interface EventFilter {
   readonly types?: readonly EventType[]
   /** events of the tasks with these ids alone, now and whenever there is one; other tasks pay nothing for it */
   readonly tasks?: readonly string[]
+  /** default as `EngineOptions.why`; false: `fired` events come without their why, for who does not read it: it is made for each */
+  readonly why?: boolean
 }
 
 const TYPES = [
@@ -27,6 +29,9 @@ const TYPES = [
 
 const BITS: ReadonlyMap<string, number> = new Map(TYPES.map((type, i) => [type, 1 << i]))
 
+export const FIRED = typeBits(['fired'])
+export const HELD = typeBits(['held'])
+export const LOG = typeBits(['log'])
 /** Every type. */
 export const ALL_TYPES = typeBits(TYPES)
 /** Types of what happens at every message; `result` only when it has no error. */

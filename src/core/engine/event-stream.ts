@@ -35,7 +35,14 @@ export class GuardedObservable<T> extends Observable<T> {
         ? observerOrNext
         : { next: observerOrNext ?? undefined, error: error ?? undefined, complete: complete ?? undefined }
     return super.subscribe({
-      next: (value) => this.#guard(() => observer.next?.(value)),
+      // As `#guard`, without a function for each event.
+      next: (value) => {
+        try {
+          observer.next?.(value)
+        } catch (problem) {
+          this.#report(problem)
+        }
+      },
       error: (problem: unknown) =>
         this.#guard(() => (observer.error ? observer.error(problem) : this.#report(problem))),
       complete: () => this.#guard(() => observer.complete?.()),

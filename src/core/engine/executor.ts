@@ -13,6 +13,7 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
+import type { EngineEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
 
@@ -23,12 +24,16 @@ export const ACCEPTED = 1
 export const ACCEPTED_WITH_CALLS = 2
 
 export interface Executor {
-  /** Takes a message the shortest way, if there is one: nobody listens, and no timer is due. */
+  /** Takes a message the shortest way, if there is one: the executor can tell what is wanted, and no timer is due. */
   accept(message: Message, now: number): Accepted
   /** The messages of a resource, for those that hear it. */
   source<L extends MessageListener>(resource: string): MessageSource<L>
   /** How a task takes its messages. */
   forTask(task: ExecutedTask): TaskExecutor
+  /** Whether events of these types, as bits, need no task to take its messages on its full state. */
+  canTell(types: number): boolean
+  /** Others listen. */
+  listenersChanged(): void
   /** Whether something was accepted since this was asked last that may have asked for timers. */
   mayHaveTimers(): boolean
   /** What the engine counted, together with what was done here. */
@@ -87,8 +92,8 @@ export interface ExecutedTask {
   /** the full state and who serves it; undefined before the first start */
   readonly lane: ExecutedRun | undefined
   readonly caller: Caller
-  /** somebody is told of everything that happens in it */
-  readonly isWatched: boolean
+  /** types that somebody wants of its very events, as bits */
+  readonly types: number
   /** A call that began here goes on in the full state. `now`: its input's time; `at`: the clock's. */
   goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
@@ -118,6 +123,21 @@ export interface ExecutorHost {
   readonly open: OpenCount
   /** Takes its turn after what is running now. */
   enqueue(work: (now: number) => void): void
-  /** whether somebody hears of everything */
-  isHeard(): boolean
+  /** whether `fired` events carry their why */
+  readonly why: boolean
+  readonly events: HeardEvents
+}
+
+/** Which events somebody wants, and who is told. */
+export interface HeardEvents {
+  /** types that somebody wants of all tasks, as bits */
+  readonly types: number
+  /** the same of any task */
+  readonly anyTypes: number
+  /** whether somebody wants `fired` events with their why */
+  readonly wantsWhy: boolean
+  /** The same of one task alone. */
+  typesOf(task: string): number
+  /** `type`: of the event, as a bit. */
+  emit(event: EngineEvent, type: number): void
 }

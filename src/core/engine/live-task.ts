@@ -83,15 +83,15 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return (this.#hooks ??= new TaskHooks(this, this.#host))
   }
 
-  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. Such a task goes the full way. */
+  /** Somebody wants events of these types of this very task, as bits; 0: nobody does. */
   listen(types: number): void {
-    this.#executor?.detach()
+    if (!this.#host.executor.canTell(types)) this.#executor?.detach()
     this.#wake()
-    this.caller.listen(types)
+    this.caller.types = types
   }
 
   get name(): string {
-    return this.prepared.settings.name
+    return this.prepared.name
   }
 
   /** the last run under its id */
@@ -118,8 +118,11 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#restIfIdle()
   }
 
-  /** Goes on with a saved run. */
-  reopen(model: TaskModel, saved: SavedState): void {
+  /** Goes on with a saved run. `makeModel`: what stays fixed of it. Throws `SAVED_STATE`, `SCHEDULE`. */
+  reopen(makeModel: () => TaskModel, saved: SavedState): void {
+    this.#rest = hasClocks(this.prepared) || this.types !== 0 ? undefined : this.#restOf(saved)
+    if (this.#rest !== undefined) return
+    const model = makeModel()
     const lane = this.#open(model)
     restoreState(lane, saved)
     lane.resume(this.#host.now())
@@ -206,8 +209,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#awake()
   }
 
-  get isWatched(): boolean {
-    return this.#hooks?.isWatched === true
+  get types(): number {
+    return this.#hooks?.types ?? 0
   }
 
   /** A call that its executor began goes on in the full state. */
@@ -321,10 +324,13 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return this.#rest?.full(this.prepared.graph, this.resources.length) ?? this.#state
   }
 
+  #restOf(saved: SavedState): RestingState | undefined {
+    return RestingState.ofSaved(saved, this.prepared.graph, this.#host.now())
+  }
+
   #restIfIdle(): void {
     const lane = this.#lane
-    const hasClock = lane === undefined || lane.model.schedule !== undefined || lane.model.ownSchedules.size > 0
-    if (hasClock || this.firstTimer !== NO_TIMER || this.isWatched) return
+    if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.types !== 0) return
     this.#rest = RestingState.of(lane)
     if (this.#rest !== undefined) this.#forgetLane()
   }
@@ -427,4 +433,11 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
 function distinct(resources: readonly string[]): readonly string[] {
   return resources.length < 2 ? resources : [...new Set(resources)]
+}
+
+/** Whether it has something to do by itself. */
+function hasClocks({ settings, graph }: Prepared): boolean {
+  if (settings.type !== 'reactive') return true
+  for (const { pollingPeriod, schedule } of graph.sensors) if ((pollingPeriod ?? schedule) !== undefined) return true
+  return false
 }

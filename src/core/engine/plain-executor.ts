@@ -37,6 +37,14 @@ export class PlainExecutor implements Executor {
     return this.#executor
   }
 
+  canTell(): boolean {
+    return true
+  }
+
+  listenersChanged(): void {
+    // each step asks who listens
+  }
+
   mayHaveTimers(): boolean {
     return false
   }

@@ -3,7 +3,7 @@
  * whoever hands them in, so that a fleet of tasks of one template shares one graph.
  */
 import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
-import { haveSameText } from '../../kernel/json.ts'
+import { hasKeysOf, haveSameText, ownValue } from '../../kernel/json.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
 import type { Plug, PlugRegistry } from '../plug/plug.ts'
@@ -12,7 +12,7 @@ import { instantiate, type Instance } from '../rule/instantiate.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import { normalizeSettings } from '../rule/settings.ts'
 import { validateRule, validateTemplate } from '../rule/validate.ts'
-import { Prepared, type PreparedTemplate, type VariableOverrides } from './prepared.ts'
+import { Prepared, type Names, type PreparedTemplate, type VariableOverrides } from './prepared.ts'
 import { propertiesOver, RuleStructures, type Likeness } from './rule-structures.ts'
 
 interface SavedRule {
@@ -28,8 +28,8 @@ interface Source {
   readonly overrides: VariableOverrides
   /** by what of the settings can change the graph or its checks */
   readonly graphs: LruCache<string, KnownGraph>
-  /** of tasks that bring nothing but their resource */
-  plain: Plain | undefined
+  /** of the task that was prepared last */
+  recent: Recent | undefined
   /** others may be found to be like it, if they can be */
   isOffered: boolean
 }
@@ -41,9 +41,14 @@ interface KnownGraph {
   last: PreparedTemplate | undefined
 }
 
-interface Plain {
+/** Tasks that bring the same but for their names share all that was made for it. */
+interface Recent {
+  /** what it brought */
+  readonly request: TaskSettings
   readonly known: KnownGraph
   readonly shared: PreparedTemplate
+  /** names of a task that brings none */
+  readonly names: Names
 }
 
 /** What stays known while the plugs do. */
@@ -137,21 +142,20 @@ export class Preparer {
     request: TaskSettings,
     options: CheckOptions,
   ): Prepared | undefined {
-    const { document } = source
-    const isPlain = hasOnlyResource(request) && task.name === undefined
-    if (!isPlain || source.plain === undefined) {
-      const instance = instantiate(hasNames(task) ? withNames(document, task) : document, request)
-      refuse(instance.issues)
-      const known = this.#graph(source, instance, options)
-      const properties = propertiesOver(known.compiled, document, own, options)
-      if (properties === undefined) return undefined
-      const { shared, resource } = sharedBy(source, known, instance)
-      if (isPlain) source.plain = { known, shared }
-      return new Prepared(shared, resource, properties)
+    const { document, recent } = source
+    if (recent !== undefined && isRequestLike(request, recent.request) && areNames(task)) {
+      const properties = propertiesOver(recent.known.compiled, document, own, options)
+      const { name = task.name ?? recent.names.name, resource = task.resource ?? recent.names.resource } = request
+      return properties && new Prepared(recent.shared, { name, resource }, properties)
     }
-    const { known, shared } = source.plain
+    const instance = instantiate(hasNames(task) ? withNames(document, task) : document, request)
+    refuse(instance.issues)
+    const known = this.#graph(source, instance, options)
     const properties = propertiesOver(known.compiled, document, own, options)
-    return properties && new Prepared(shared, request.resource, properties)
+    if (properties === undefined) return undefined
+    const shared = sharedBy(source, known, instance)
+    source.recent = recentOf(document, request, { known, shared })
+    return new Prepared(shared, instance.rule.task ?? {}, properties)
   }
 
   #source(input: Rule | Template, overrides: VariableOverrides, { sources }: Known, options: CheckOptions): Source {
@@ -161,7 +165,7 @@ export class Preparer {
     const checked = isTemplate(input)
       ? templateOf(input, this.#plugs, options)
       : ruleOf(input, overrides, this.#plugs, options)
-    const source: Source = { ...checked, graphs: new LruCache(MAX_GRAPHS), plain: undefined, isOffered: false }
+    const source: Source = { ...checked, graphs: new LruCache(MAX_GRAPHS), recent: undefined, isOffered: false }
     sources.set(key, source)
     return source
   }
@@ -191,29 +195,46 @@ export class Preparer {
 }
 
 /** What an instance has in common with others of its source. */
-function sharedBy(
-  { document, overrides }: Source,
-  known: KnownGraph,
-  instance: Instance,
-): { readonly shared: PreparedTemplate; readonly resource: string | undefined } {
-  const { resource, ...task } = instance.rule.task ?? {}
+function sharedBy({ document, overrides }: Source, known: KnownGraph, instance: Instance): PreparedTemplate {
+  const { resource: _resource, ...task } = instance.rule.task ?? {}
   if (known.last === undefined || !isSameTask(known.last.rule.task ?? {}, task)) {
+    const { name: _name, resource: _none, ...settings } = normalizeSettings(task)
     known.last = {
       ...known.compiled,
-      settings: normalizeSettings(task),
+      settings,
       rule: { ...instance.rule, task },
       template: 'name' in document ? document.name : undefined,
       overrides,
       warnings: known.warnings,
     }
   }
-  return { shared: known.last, resource }
+  return known.last
 }
 
-function hasOnlyResource(request: TaskSettings): boolean {
-  let count = 0
-  for (const _ in request) count++
-  return count === 1 && typeof request.resource === 'string'
+function recentOf(
+  { task, taskDefaults }: Partial<Rule & Template>,
+  request: TaskSettings,
+  made: Pick<Recent, 'known' | 'shared'>,
+): Recent | undefined {
+  const copy = JSON.parse(textOf(request) || '{}') as TaskSettings
+  if (!haveSameText(request, copy) || !areNames(copy)) return undefined
+  const { name, resource }: Names = { ...taskDefaults, ...task }
+  return { request: copy, names: { name, resource }, ...made }
+}
+
+/** The same but for names. */
+function isRequestLike(request: TaskSettings, known: TaskSettings): boolean {
+  if (!hasKeysOf(request, known) || !areNames(request)) return false
+  for (const key in known) {
+    if (key === 'name' || key === 'resource') continue
+    if (!haveSameText(ownValue(request, key), ownValue(known, key))) return false
+  }
+  return true
+}
+
+/** As they mostly are; what else they may be is looked at. */
+function areNames({ name = 'x', resource = 'x' }: Names): boolean {
+  return typeof name === 'string' && typeof resource === 'string' && resource !== ''
 }
 
 function hasNames(task: Likeness<Source>['task']): boolean {
@@ -228,16 +249,9 @@ function isTemplate(input: unknown): input is Template {
   return typeof input === 'object' && input !== null && 'name' in input
 }
 
-/** Whether tasks of one graph are the same but for their resource: then their other settings differ in these at most. */
+/** Whether tasks of one graph are the same but for their names: then their other settings differ in these at most. */
 function isSameTask(a: TaskSettings, b: TaskSettings): boolean {
-  return a.name === b.name && a.tags === b.tags && haveSameValues(a.variables ?? {}, b.variables ?? {})
-}
-
-function haveSameValues(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
-  const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && Object.is(a[key], b[key]))
-  )
+  return hasKeysOf(a, b) && haveSameText(a.tags, b.tags) && haveSameText(a.variables, b.variables)
 }
 
 /** Node overrides make another graph of the same source. */

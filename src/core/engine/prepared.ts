@@ -1,4 +1,4 @@
-/** A rule that is ready to start. What tasks of one template share is held once; each has its resource beside it. */
+/** A rule that is ready to start. What tasks of one template share is held once; each has its names beside it. */
 import type { Issue } from '../../kernel/errors.ts'
 import type { Graph } from '../graph/graph.ts'
 import { withProperties, type RuleProperties } from '../graph/rule-properties.ts'
@@ -16,7 +16,7 @@ export interface PreparedTemplate {
   /** of the rule for which it was prepared */
   readonly properties: RuleProperties
   readonly settings: SharedSettings
-  /** simplified form with overrides applied and settings merged, but without a resource in them */
+  /** simplified form with overrides applied and settings merged, but without a resource in them; the name in them is any */
   readonly rule: Rule
   readonly template: string | undefined
   /** declared variables that live data may replace */
@@ -24,16 +24,27 @@ export interface PreparedTemplate {
   readonly warnings: readonly Issue[]
 }
 
+/** What a task is called, and the resource that it was given, which may be empty. */
+export interface Names {
+  readonly name?: string | undefined
+  readonly resource?: string | undefined
+}
+
 export class Prepared {
   readonly properties: RuleProperties
   readonly #shared: PreparedTemplate
-  /** as it was given, which may be empty */
+  readonly #name: string | undefined
   readonly #resource: string | undefined
 
-  constructor(shared: PreparedTemplate, resource: string | undefined, properties = shared.properties) {
+  constructor(shared: PreparedTemplate, { name, resource }: Names, properties: RuleProperties) {
     this.#shared = shared
     this.properties = properties
+    this.#name = name
     this.#resource = resource
+  }
+
+  get name(): string {
+    return this.#name ?? 'task'
   }
 
   get graph(): Graph {
@@ -53,7 +64,10 @@ export class Prepared {
   get rule(): Rule {
     const { rule: shared, properties } = this.#shared
     const rule = this.properties === properties ? shared : withProperties(shared, this.properties)
-    return this.#resource === undefined ? rule : { ...rule, task: { ...rule.task, resource: this.#resource } }
+    const [name, resource] = [this.#name, this.#resource]
+    if (resource === undefined && name === rule.task?.name) return rule
+    const names = { ...(name !== undefined && { name }), ...(resource !== undefined && { resource }) }
+    return { ...rule, task: { ...rule.task, ...names } }
   }
 
   get template(): string | undefined {
@@ -70,6 +84,7 @@ export class Prepared {
 
   /** The same as a task of that template. */
   of(template: string | undefined, overrides: VariableOverrides): Prepared {
-    return new Prepared({ ...this.#shared, template, overrides }, this.#resource, this.properties)
+    const names = { name: this.#name, resource: this.#resource }
+    return new Prepared({ ...this.#shared, template, overrides }, names, this.properties)
   }
 }

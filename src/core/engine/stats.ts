@@ -9,7 +9,7 @@ export const PLAIN_REASONS = [
   'asked',
   /** the rule has something that no row can do */
   'shape',
-  /** somebody listens to all events, or to those of the task */
+  /** somebody wants what happens at every message, of all tasks or of that one */
   'heard',
   /** it came with others, on a channel, or from a rule */
   'sent',

@@ -9,7 +9,7 @@ import type { Caller } from './call-plug.ts'
 import type { Counting } from './counts.ts'
 import { DETAIL_TYPES, PLAIN_TYPES, RARE_TYPES } from './event-filter.ts'
 import type { EventSubscriptions } from './event-subscriptions.ts'
-import type { EngineEvent, RareEvent } from './events.ts'
+import type { RareEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { Prepared } from './prepared.ts'
 import type { TimerQueue } from './timer-queue.ts'
@@ -27,8 +27,6 @@ export interface SharedHooks {
   readonly why: boolean
   readonly detail: boolean
   readonly events: EventSubscriptions
-  /** tells an event to who wants it */
-  readonly tell: (event: EngineEvent) => void
   /** always there when it is there at all */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
@@ -50,7 +48,7 @@ export class TaskHooks implements Sink, Caller {
   /** what calls that act and go on see of the task */
   #frozen: WeakMap<Execution, TaskRun> | undefined
   /** types that somebody wants of this very task, as bits */
-  #types = 0
+  types = 0
 
   constructor(owner: TaskOwner, host: SharedHooks) {
     this.#owner = owner
@@ -77,16 +75,16 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get event(): Sink['event'] {
-    return this.#wants(PLAIN_TYPES) ? this.#host.tell : null
+    return this.#wants(PLAIN_TYPES) ? this.#host.events.tell : null
   }
 
   get detail(): Sink['detail'] {
-    return this.#host.detail && this.#wants(DETAIL_TYPES) ? this.#host.tell : null
+    return this.#host.detail && this.#wants(DETAIL_TYPES) ? this.#host.events.tell : null
   }
 
   get rare(): Sink['rare'] {
-    const { onRare, tell } = this.#host
-    const event = this.#wants(RARE_TYPES) ? tell : null
+    const { onRare, events } = this.#host
+    const event = this.#wants(RARE_TYPES) ? events.tell : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (told) => {
       onRare(told)
@@ -99,20 +97,11 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get why(): boolean {
-    return this.#host.why
-  }
-
-  get isWatched(): boolean {
-    return this.#types !== 0
-  }
-
-  /** Somebody wants these types of this very task, as bits; 0: nobody does. */
-  listen(types: number): void {
-    this.#types = types
+    return this.#host.why && this.#host.events.wantsWhy
   }
 
   #wants(types: number): boolean {
-    return ((this.#types | this.#host.events.types) & types) !== 0
+    return ((this.types | this.#host.events.types) & types) !== 0
   }
 
   rootOf(origin: Origin, first: string): string {

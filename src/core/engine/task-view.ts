@@ -18,10 +18,10 @@ interface Shown {
 
 /** `state` is undefined for a task that never ran. */
 export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
-  const { settings, template, warnings, resource } = task.prepared
+  const { name, settings, template, warnings, resource } = task.prepared
   return {
     id: task.id,
-    name: settings.name,
+    name,
     status: task.status,
     type: settings.type,
     ...(template !== undefined && { template }),

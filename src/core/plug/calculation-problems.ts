@@ -3,7 +3,7 @@ import type { Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 import { formulaOf } from '../expression/formula.ts'
 import { at } from '../../kernel/pointer.ts'
-import { kindOf, type Formula } from './calculation.ts'
+import { kindOf } from './calculation.ts'
 import { problem, shown } from './problem.ts'
 
 const KEYS: readonly string[] = ['rawData', 'states', 'otherwise']
@@ -48,8 +48,8 @@ function formulaProblems(path: string, formulas: unknown, wanted: 'number' | 'tr
   if (!isPlainObject(formulas)) return [problem(path, `${shown(formulas)} is not an object of formulas`)]
   return Object.entries(formulas).flatMap(([name, written]) => {
     if (FORBIDDEN_KEYS.has(name)) return [problem(at(path, name), `the name "${name}" is not allowed`)]
-    const formula = typeof written === 'string' ? formulaOf(written, 'properties') : (written as Formula)
-    if (formula !== undefined && kindOf(formula) === wanted) return []
+    const formula = typeof written === 'string' ? formulaOf(written, 'properties') : written
+    if (kindOf(formula) === wanted) return []
     const example = wanted === 'number' ? 'value * factor' : 'value > limit'
     return [problem(at(path, name), `${shown(written)} is no formula that gives a ${wanted}`, `such as ${example}`)]
   })

@@ -36,11 +36,13 @@ export interface Calculation<State extends string = string> {
 }
 
 /** Whether a formula gives a number or a truth; undefined for what is none. */
-export function kindOf(formula: Formula): 'number' | 'truth' | undefined {
+export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
-  if (!('op' in formula)) return 'number'
-  const { op, of } = formula
+  if (typeof formula !== 'object' || formula === null) return undefined
+  if ('from' in formula) return 'number'
+  const { op, of } = formula as Partial<FormulaOperation>
+  if (typeof op !== 'string' || !Array.isArray(of)) return undefined
   const kinds = of.map(kindOf)
   const areAll = (kind: 'number' | 'truth', least: number, most: number) => {
     return kinds.length >= least && kinds.length <= most && kinds.every((one) => one === kind)

@@ -46,6 +46,7 @@ export function definePlug(definition: PlugDefinition): Plug {
     calculates: undefined,
     prepare: undefined,
     ...definition,
+    ...(typeof definition.calculates === 'object' && { calculates: frozenCopy(definition.calculates) }),
     acts: definition.acts ?? definition.kind === 'actuator',
     states: Object.freeze([...(definition.states ?? [])]),
     input: frozenCopy({ ...definition.input }),

@@ -36,7 +36,7 @@ export interface NormalSettings {
 }
 
 /** What tasks of one template share, when nothing else of theirs differs. */
-export type SharedSettings = Omit<NormalSettings, 'resource'>
+export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 
 /**
  * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are

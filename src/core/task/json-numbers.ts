@@ -5,6 +5,7 @@
 import { isPlainObject } from '../../kernel/json.ts'
 
 const KEY = '$number'
+const DEFINED = { enumerable: true, configurable: true, writable: true }
 
 /** A deep copy in which every number is one that JSON knows. Absent and `undefined` are the same. */
 export function encodeNumbers(value: unknown): unknown {
@@ -25,10 +26,14 @@ function isMarked(value: unknown): value is Record<typeof KEY, unknown> {
 }
 
 function copyOf(value: unknown, inner: (value: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => inner(item))
   if (typeof value !== 'object' || value === null) return value
-  // fromEntries defines keys; assigning would let a message with the key __proto__ set a prototype.
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, inner(item)]])),
-  )
+  if (Array.isArray(value)) return value.map((item) => inner(item))
+  const copy: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue
+    // Assigning would let a message with the key __proto__ set a prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { ...DEFINED, value: inner(item) })
+    else copy[key] = inner(item)
+  }
+  return copy
 }

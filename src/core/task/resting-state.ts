@@ -5,7 +5,10 @@
  * RESTING-1 the full state that is made of it is the one that it was made of, in every field.
  */
 import type { Graph } from '../graph/graph.ts'
+import type { SavedState } from './saved.ts'
 import { TaskState } from './task-state.ts'
+
+type Begun = Pick<TaskState, 'run' | 'startTime' | 'seed'>
 
 /** A state, and the times of the input at hand: the rule's and the clock's. */
 interface Timed {
@@ -18,6 +21,25 @@ const BLANK = new TaskState({ sensors: [], gates: [], actuators: [] }, 0)
 const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
 /** What may be another than in a task that never ran. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])
+/** All that a saved state has of a task at rest. */
+const KNOWN_FIELDS: ReadonlySet<keyof SavedState> = new Set([
+  'status',
+  'run',
+  'inputs',
+  'effects',
+  'invocations',
+  'executions',
+  'startTime',
+  'lastExecutionTime',
+  'finishedTime',
+  'seed',
+  'origins',
+  'links',
+  'sensors',
+  'gates',
+  'actuators',
+  'streams',
+])
 const EQUAL = FIELDS.filter((field) => !KEPT.has(field))
 
 export class RestingState {
@@ -29,12 +51,12 @@ export class RestingState {
   /** as a signed number, which costs no box */
   readonly #seed: number
 
-  private constructor({ state, now }: Timed) {
-    this.run = state.run
-    this.startTime = state.startTime
+  private constructor({ run, startTime, seed }: Begun, now: number, isRestored: boolean) {
+    this.run = run
+    this.startTime = startTime
     this.now = now
-    this.#isRestored = state.restoredAt === now
-    this.#seed = state.seed | 0
+    this.#isRestored = isRestored
+    this.#seed = seed | 0
   }
 
   /** Undefined for a task that is not at rest. */
@@ -46,9 +68,27 @@ export class RestingState {
       state.time === now &&
       at === now &&
       (state.restoredAt === BLANK.restoredAt || state.restoredAt === now) &&
-      state.seed >>> 0 === state.seed &&
+      isSeed(state.seed) &&
       EQUAL.every((field) => isSame(state[field], BLANK[field]))
-    return isAtRest ? new RestingState(timed) : undefined
+    return isAtRest ? new RestingState(state, now, state.restoredAt === now) : undefined
+  }
+
+  /** Of a task without clocks that was saved at rest and comes back `now`. Undefined: it was not, or it is another rule's. */
+  static ofSaved(saved: SavedState, { byLabel }: Graph, now: number): RestingState | undefined {
+    const keys = Object.keys(saved) as (keyof SavedState)[]
+    if (!keys.every((key) => KNOWN_FIELDS.has(key)) || saved.status !== 'running' || !isSeed(saved.seed))
+      return undefined
+    const hasDone = saved.inputs + saved.effects + saved.invocations + saved.executions !== 0
+    const hasEnded = saved.lastExecutionTime !== -1 || saved.finishedTime !== -1
+    if (hasDone || hasEnded || saved.origins.length + saved.links.length > 0 || !isBlank(saved.streams))
+      return undefined
+    for (const kind of ['sensor', 'gate', 'actuator'] as const) {
+      const nodes = saved[`${kind}s`]
+      for (const label in nodes) {
+        if (byLabel.get(label)?.kind !== kind || !isBlank(nodes[label] ?? {})) return undefined
+      }
+    }
+    return new RestingState(saved, now, true)
   }
 
   full(graph: Graph, resourceCount: number): TaskState {
@@ -61,6 +101,15 @@ export class RestingState {
     if (this.#isRestored) state.restoredAt = this.now
     return state
   }
+}
+
+function isSeed(seed: number): boolean {
+  return seed >>> 0 === seed
+}
+
+function isBlank(saved: object): boolean {
+  for (const _ in saved) return false
+  return true
 }
 
 /** Empty lists are one. */

@@ -9,7 +9,7 @@
  * QUERY-4 no method reaches samples or queries of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken), `PRECONDITION`,
- * `TOO_LARGE`, `STORE` (data cannot be read: 502 over HTTP), `CLOSED`.
+ * `TOO_LARGE`, `RATE_LIMITED` (too many wait), `DATA` (series cannot be read: 502 over HTTP), `CLOSED`.
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'

@@ -5,6 +5,7 @@ import type { Issue } from '../../kernel/errors.ts'
 import { Issues } from '../../kernel/issues.ts'
 import type { Collection, Storage } from '../../storage/contract.ts'
 import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
+import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { tryQuery } from './query/read-query.ts'
 import { QUERIES, type QueryRecord } from './stored/query-record.ts'
@@ -26,6 +27,7 @@ export function createQueriesService(options: QueriesOptions): QueriesService {
 class Service implements QueriesService {
   readonly #options: QueriesOptions
   readonly #collection: (tenant: string) => Collection<QueryRecord>
+  readonly #slots = new QuerySlots()
   #running = 0
   #executed = 0
 
@@ -69,7 +71,7 @@ class Service implements QueriesService {
     this.#running += 1
     this.#executed += 1
     try {
-      return await work()
+      return await this.#slots.run(work)
     } finally {
       this.#running -= 1
     }

@@ -180,12 +180,12 @@ export interface Intake {
 export interface RunReports {
   /**
    * All events of all running tasks. Never errors; completes when the runner is closed. While somebody listens, no task
-   * goes its short way: to be let go when events become many.
+   * is a row of numbers: to be let go when events become many.
    */
   readonly events$: Observable<TenantEvent>
   /** What is rare and worth keeping: starts, ends, failures of plugs, lines of the log. Costs nothing; as `events$` else. */
   readonly rare$: Observable<TenantEvent>
-  /** Everything that happens in one task, now or when it comes; only that one goes the long way meanwhile. As `events$` else. */
+  /** Everything that happens in one task, now or when it comes; only that one is no row meanwhile. As `events$` else. */
   watch(task: TaskRef): Observable<EngineEvent>
   /**
    * Runs that ended by themselves: a onetime task that finished, a task that could not go on. Told at least once;

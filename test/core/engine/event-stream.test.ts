@@ -6,11 +6,12 @@ import type { EngineEvent } from '../../../src/index.ts'
 function stream() {
   const reports: unknown[] = []
   const listening: boolean[] = []
-  const subscriptions: EventSubscriptions = new EventSubscriptions(
-    (error) => reports.push(error),
-    () => listening.push(subscriptions.types !== 0),
-  )
-  const emit = (invocation: number) => subscriptions.emit(eventOf(invocation))
+  const subscriptions: EventSubscriptions = new EventSubscriptions({
+    report: (error) => reports.push(error),
+    changed: () => listening.push(subscriptions.types !== 0),
+    isBusy: () => false,
+  })
+  const emit = (invocation: number) => subscriptions.tell(eventOf(invocation))
   return { events$: subscriptions.events({}), emit, complete: () => subscriptions.complete(), reports, listening }
 }
 

@@ -27,7 +27,6 @@ describe('tasks of one template', () => {
   })
 
   it.each<[string, TaskSettings]>([
-    ['name', { name: 'mine' }],
     ['variables', { variables: { limit: 4 } }],
     ['tags', { tags: { floor: 1 } }],
     ['clock', { type: 'periodic', frequency: 1000 }],
@@ -36,6 +35,13 @@ describe('tasks of one template', () => {
     expect(b.settings).toMatchObject(settings)
     expect(a.settings).not.toMatchObject(settings)
     expect(b.rule.task).toMatchObject(settings)
+  })
+
+  it('share them when only their names differ, and each knows its own', () => {
+    const [a, b] = prepareBoth({ name: 'mine', resource: 'r' }, { name: 'yours', resource: 'r' })
+    expect(b.settings).toBe(a.settings)
+    expect([a.name, b.name]).toEqual(['mine', 'yours'])
+    expect([a.rule.task?.name, b.rule.task?.name]).toEqual(['mine', 'yours'])
   })
 
   it('have no resource when they are given an empty one, which their rule keeps', () => {

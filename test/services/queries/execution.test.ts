@@ -1,4 +1,5 @@
 // Holds QUERY-1, QUERY-2, QUERY-4, EXECUTE-1, EXECUTE-2, EXECUTE-3
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Series, Storage } from '../../../src/storage/contract.ts'
@@ -15,6 +16,38 @@ async function filled(): Promise<Bench> {
   await queries.put('A', 't', { [JUNE]: 12.67, [JUNE + 1]: 3, [JUNE + HOUR]: 5, [JUNE + 3 * HOUR]: 9 })
   await queries.put('A', 'h', { [JUNE + 5]: 80, [JUNE + 2 * HOUR]: 60 })
   return queries
+}
+
+/** A store whose one series never ends. */
+function endless(): { readonly storage: Storage; readonly reads: () => number } {
+  const storage = openMemory()
+  let reads = 0
+  const store = storage.tenant('acme')
+  const range: Series['range'] = async (query) => {
+    reads += 1
+    return Array.from({ length: query.limit ?? 0 }, (_, i) => ({
+      resource: 'A',
+      metric: 't',
+      time: (query.from ?? 0) + i,
+      value: i,
+    }))
+  }
+  const { blobs } = store
+  const series: Series = Object.assign(Object.create(store.series) as Series, { range })
+  const counting: Storage = {
+    tenant: () => ({
+      collection: (spec) => store.collection(spec),
+      log: (name) => store.log(name),
+      commit: (writes) => store.commit(writes),
+      now: () => store.now(),
+      series,
+      blobs,
+    }),
+    tenants: () => storage.tenants(),
+    close: () => storage.close(),
+    stats: () => storage.stats(),
+  }
+  return { storage: counting, reads: () => reads }
 }
 
 const RANGE = { from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
@@ -285,34 +318,8 @@ describe('a query', () => {
   })
 
   it('reads nothing more when its caller is gone', async () => {
-    const storage = openMemory()
-    let reads = 0
-    const store = storage.tenant('acme')
-    const range: Series['range'] = async (query) => {
-      reads += 1
-      return Array.from({ length: query.limit ?? 0 }, (_, i) => ({
-        resource: 'A',
-        metric: 't',
-        time: (query.from ?? 0) + i,
-        value: i,
-      }))
-    }
-    const { blobs } = store
-    const series: Series = Object.assign(Object.create(store.series) as Series, { range })
-    const counting: Storage = {
-      tenant: () => ({
-        collection: (spec) => store.collection(spec),
-        log: (name) => store.log(name),
-        commit: (writes) => store.commit(writes),
-        now: () => store.now(),
-        series,
-        blobs,
-      }),
-      tenants: () => storage.tenants(),
-      close: () => storage.close(),
-      stats: () => storage.stats(),
-    }
-    await using queries = await bench({ storage: counting })
+    const { storage, reads } = endless()
+    await using queries = await bench({ storage })
     const gone = new AbortController()
     const { parts } = await queries.api.open(
       { query: { resource: 'A', metric: 't', from: 0, until: 1e12 } },
@@ -326,8 +333,29 @@ describe('a query', () => {
       }
     }
     await expect(take()).rejects.toThrow('aborted')
-    expect(reads).toBeLessThan(20)
+    expect(reads()).toBeLessThan(20)
     expect(queries.service.gauges().running).toBe(0)
+  })
+
+  it('reads nothing more when the connection of its caller is gone', async () => {
+    const { storage, reads } = endless()
+    await using queries = await bench({ storage })
+    await queries.app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = queries.app.server.address() as AddressInfo
+    const gone = new AbortController()
+    const response = await fetch(`http://127.0.0.1:${port}/data/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/x-ndjson' },
+      body: JSON.stringify({ resource: 'A', metric: 't', from: 0, until: 1e12 }),
+      signal: gone.signal,
+    })
+    await response.body?.getReader().read()
+    expect(queries.service.gauges().running).toBe(1)
+    gone.abort()
+    await expect.poll(() => queries.service.gauges().running).toBe(0)
+    const read = reads()
+    await queries.ask('GET', '/schema/query.json')
+    expect(reads()).toBe(read)
   })
 
   it('keeps resources of a selection together, or each by itself', async () => {

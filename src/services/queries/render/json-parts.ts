@@ -17,7 +17,7 @@ export async function* jsonParts(value: unknown, pauses: Pauses): AsyncGenerator
 }
 
 /** characters of a part, about */
-const PART = 32_768
+const PART = 131_072
 
 function* pieces(value: unknown): Generator<string> {
   if (Array.isArray(value) && isLong(value)) {

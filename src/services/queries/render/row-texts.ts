@@ -16,6 +16,11 @@ export async function* csvParts(
   yield `${['timestamp', ...headers].map(csvText).join(',')}\r\n`
   yield* parts(batches, pauses, ({ times, cells }, from, until) => {
     let text = ''
+    const [only] = cells
+    if (only !== undefined && cells.length === 1) {
+      for (let i = from; i < until; i += 1) text += `${textOf(times[i] ?? 0)},${csvCell(only[i] ?? null)}\r\n`
+      return text
+    }
     for (let i = from; i < until; i += 1) {
       text += textOf(times[i] ?? 0)
       for (const column of cells) text += `,${csvCell(column[i] ?? null)}`
@@ -63,6 +68,7 @@ function jsonCell(cell: Cell): string {
 }
 
 function csvCell(cell: Cell): string {
+  if (typeof cell === 'number') return `${cell}`
   if (cell === null) return ''
   return typeof cell === 'string' ? csvText(cell) : String(cell)
 }

@@ -35,7 +35,9 @@ export interface GridRange {
 /** ms that a range is long when nothing says so */
 const DEFAULT_WINDOW = 7 * 86_400_000
 /** buckets of one series */
-export const MAX_BUCKETS = 1_000_000
+const MAX_BUCKETS = 1_000_000
+/** of a calendar, where each may have to be read by itself */
+const MAX_PERIODS = 10_000
 
 /**
  * Undefined when something is wrong; then the issues know what. The schema has seen to types: `periods` is a whole number
@@ -144,8 +146,9 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
   const first = shift === 'forward' ? firstFrom(grid, ends.from) : grid.numberOf(ends.from)
   const behind = shift === 'backward' ? grid.numberOf(ends.until) : firstFrom(grid, ends.until)
   const count = Math.max(behind - first, 1)
-  if (count > MAX_BUCKETS) {
-    const text = `${grid.text} makes ${count} buckets of the range, and ${MAX_BUCKETS} is the most`
+  const most = grid.width === undefined ? MAX_PERIODS : MAX_BUCKETS
+  if (count > most) {
+    const text = `${grid.text} makes ${count} buckets of the range, and ${most} is the most`
     return issues.wrong('/freq', text, 'ask for a shorter range, or for longer buckets')
   }
   const [from, until] = [grid.beginOf(first), grid.beginOf(first + count)]

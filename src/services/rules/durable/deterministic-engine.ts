@@ -234,7 +234,7 @@ export class DeterministicEngine {
   async #resume({ ts, at }: Extract<Input, { k: 'resume' }>): Promise<void> {
     const slicer = new TimeSlicer()
     for (const id of ts) {
-      await slicer.rest()
+      if (slicer.isLong) await slicer.rest()
       const waiting = this.waiting.get(id)
       if (waiting === undefined) continue
       this.waiting.delete(id)

@@ -60,6 +60,8 @@ export class Recovery {
   /** last position at which something was for a task or a resource */
   readonly #lastOfTask = new Map<string, number>()
   readonly #lastOfResource = new Map<string, number>()
+  /** the same of its last resume, at which what was under way was called again */
+  readonly #lastResumed = new Map<string, number>()
   readonly #begins = new Map<string, { readonly epoch: number; readonly position: number }>()
   /** by task, oldest first */
   readonly #changes = new Map<string, ChangeEntry[]>()
@@ -125,6 +127,7 @@ export class Recovery {
     if (record === undefined) return this.#begins.get(task.id)?.epoch === task.epoch
     const isLater = (position: number | undefined) => position !== undefined && position > record.position
     if (isLater(this.#lastOfTask.get(task.id))) return true
+    if (isAtWork(record) && isLater(this.#lastResumed.get(task.id))) return true
     if (record.resources.some((resource) => isLater(this.#lastOfResource.get(resource)))) return true
     return firstTimer(record) <= (this.until ?? Number.NEGATIVE_INFINITY)
   }
@@ -210,7 +213,7 @@ export class Recovery {
   #note({ position, input }: TailEntry): void {
     if (input.k === 'data') {
       for (const { resource } of messagesOf(input.m)) this.#lastOfResource.set(resource, position)
-    } else if (input.k === 'resume') for (const id of input.ts) this.#lastOfTask.set(id, position)
+    } else if (input.k === 'resume') for (const id of input.ts) this.#lastResumed.set(id, position)
     else if ('t' in input) this.#lastOfTask.set(input.t, position)
     if (input.k === 'later') this.#later.add(input.p)
     if (input.k === 'begin') this.#begins.set(input.t, { epoch: input.e, position })
@@ -242,6 +245,10 @@ function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>):
 
 function callKey(task: string, epoch: number, execution: number, call: number): string {
   return `${execution}/${call}/${epoch}/${task}`
+}
+
+function isAtWork({ state, underWay = [] }: CompleteRecord): boolean {
+  return state.executing !== undefined || state.waiting !== undefined || underWay.length > 0
 }
 
 /** The first moment at which the task does something by itself. */

@@ -112,7 +112,7 @@ export class TaskMaker {
     const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}
     return {
       fields: {
-        name: prepared.settings.name,
+        name: prepared.name,
         form,
         conf,
         ...(template !== undefined && { template }),

@@ -309,6 +309,11 @@ describe('a time line that cannot be', () => {
         '/freq "PT0S" is no duration above 0',
       ],
     ],
+    [
+      'of too many days of a calendar',
+      { from: 0, until: 86_400_000 * 10_001, freq: 'P1D', align: { timezone: 'UTC' } },
+      ['/freq P1D makes 10001 buckets of the range, and 10000 is the most'],
+    ],
     ['of a frequency to be guessed', { freq: 'inferred' }, ['/freq a frequency that is inferred is not supported']],
     [
       'of months that begin anywhere',

@@ -1,0 +1,30 @@
+/** A copy of a task's full state at rest, for when somebody looks at it in the middle of a message. */
+import type { TaskState } from '../task/task-state.ts'
+
+export class KeptState {
+  readonly #state: TaskState
+  readonly #own: Partial<TaskState>
+  readonly #nodes: readonly { readonly node: object; readonly copy: object }[]
+  readonly #streams: readonly TaskState['streams'][number][]
+
+  /** Of a state in which nothing is open. */
+  constructor(state: TaskState) {
+    this.#state = state
+    this.#own = Object.assign({}, state)
+    const { sensors, gates, actuators, streams } = state
+    this.#nodes = [...sensors, ...gates, ...actuators].map((node) => ({ node, copy: { ...node } }))
+    this.#streams = streams.map((stream) => stream && { ...stream })
+  }
+
+  /** Makes the state what it was. */
+  restore(): void {
+    const state = this.#state
+    Object.assign(state, this.#own)
+    for (const { node, copy } of this.#nodes) Object.assign(node, copy)
+    for (const [i, stream] of this.#streams.entries()) state.streams[i] = stream && { ...stream }
+    state.inFlight.clear()
+    state.cascades.clear()
+    state.roots.clear()
+    state.ready.clear()
+  }
+}

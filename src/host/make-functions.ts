@@ -1,0 +1,107 @@
+/** Makes the functions service of a host, and the processes that it runs. */
+import { mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { builtins } from '../../plugins/index.ts'
+import { AllowList } from '../../plugins/call-url/allow-list.ts'
+import { machineTimers } from '../machine/timers.ts'
+import { inspectMachine, type Machine } from '../sandbox-process/inspect-machine.ts'
+import { DEFAULT_LIMITS } from '../sandbox-process/limits.ts'
+import { type PoolOptions, ProcessPool } from '../sandbox-process/process-pool.ts'
+import { functionsErrorBody } from '../services/functions/error-body.ts'
+import { functionsRoutes } from '../services/functions/routes.ts'
+import { createFunctionsService, type OpenedPool } from '../services/functions/service.ts'
+import type { Config } from './config.ts'
+import { answerFunction } from './function-questions.ts'
+import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { nodeTransport } from './transport/node-transport.ts'
+import { ownVersion } from './version.ts'
+
+/** Processes of one host at once: each may have some 200 MB. */
+const PROCESSES = 16
+const PROCESSES_OF_ONE = 2
+const IDLE_MS = 60_000
+
+/** Functions over storage, in processes as `--functions` says. */
+export const makeFunctions: MakeService = (parts) => {
+  const { storage, gauges, logger, now, config, plugs, serviceRegistry } = parts
+  const { folder, drop } = ownFolder(config)
+  const own = new Set(builtins.map(({ name }) => name))
+  const service = createFunctionsService({
+    storage,
+    folder: join(folder, 'builds'),
+    environment: process.env,
+    now,
+    newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
+    openPool: (log) => openPool(config, join(folder, 'empty'), log),
+    isTaken: (name) => own.has(name) || plugs().some((plug) => plug.name === name),
+    usesOf: (tenant, name, version) => usesOf(serviceRegistry, tenant, `${name}:${version}`),
+    logger,
+  })
+  serviceRegistry.functions = service
+  gauges.watchQueue('function-jobs', () => service.gauges().openJobs)
+  gauges.watchQueue('function-processes', () => service.gauges().processes)
+  return {
+    name: 'functions',
+    description: 'Plugs of tenants: versions, builds, and the processes that run them',
+    errorBody: functionsErrorBody,
+    routes: (app) => functionsRoutes(app, { service, now, revision: ownVersion() }),
+    warnings: () => service.warnings(),
+    start: (closing) => service.start(closing),
+    stop: async () => {
+      try {
+        await service.stop()
+      } finally {
+        drop()
+      }
+    },
+  }
+}
+
+/** In the data folder; a store that does not last has one that does not either. Made when it is needed. */
+function ownFolder({ store, data }: Config): { readonly folder: string; readonly drop: () => void } {
+  if (store.medium !== 'memory') return { folder: join(data, 'functions'), drop: () => undefined }
+  const folder = join(tmpdir(), `reflexarc-functions-${randomUUID()}`)
+  return { folder, drop: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Looks what the machine has: hosts without functions never come here. */
+async function openPool(config: Config, emptyFolder: string, log: PoolOptions['log']): Promise<OpenedPool> {
+  if (config.functions === 'off') return { pool: undefined, lacks: [] }
+  mkdirSync(emptyFolder, { recursive: true })
+  const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
+  const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
+  return { pool: new ProcessPool({ ...poolOptions(machine, config, emptyFolder), log }), lacks: machine.lacks }
+}
+
+function poolOptions(machine: Machine, { allowUrl }: Config, emptyFolder: string): Omit<PoolOptions, 'log'> {
+  const transport = nodeTransport({ allow: allowUrl })
+  const allowed = new AllowList(allowUrl)
+  return {
+    machine,
+    emptyFolder,
+    limits: DEFAULT_LIMITS,
+    processes: PROCESSES,
+    perProgram: PROCESSES_OF_ONE,
+    idleMs: IDLE_MS,
+    later: machineTimers.later,
+    clock: () => performance.now(),
+    answer: (_program, method, params, signal) => answerFunction({ transport, allowed }, method, params, signal),
+  }
+}
+
+/** Tasks and templates of a tenant that name a plug. */
+async function usesOf(
+  { rules }: ServiceDependencies['serviceRegistry'],
+  tenant: string,
+  plugin: string,
+): Promise<number> {
+  if (rules === undefined) return 0
+  const api = rules.as({ tenant, user: 'system/functions' })
+  const [tasks, templates] = await Promise.all([
+    api.tasks.count({ plugin }),
+    api.templates.list({ where: { plugin }, hits: 1, startIndex: 0, format: 'simplified', includeGraph: false }),
+  ])
+  return tasks + templates.total
+}

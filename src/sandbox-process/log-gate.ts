@@ -1,0 +1,39 @@
+/** Lines of a program's log on their way to whoever keeps them: so many in a second, the others are counted. */
+import type { ProgramLine } from './program.ts'
+
+export class LogGate {
+  readonly #most: number
+  readonly #clock: () => number
+  readonly #pass: (line: ProgramLine) => void
+  #second = Number.NEGATIVE_INFINITY
+  #passed = 0
+  #dropped = 0
+
+  /** `clock`: ms of a clock that never goes back. */
+  constructor(most: number, clock: () => number, pass: (line: ProgramLine) => void) {
+    this.#most = most
+    this.#clock = clock
+    this.#pass = pass
+  }
+
+  say(line: ProgramLine): void {
+    const second = Math.floor(this.#clock() / 1_000)
+    if (second !== this.#second) {
+      this.end()
+      this.#second = second
+      this.#passed = 0
+    }
+    if (++this.#passed > this.#most) this.#dropped++
+    else this.#pass(line)
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    if (this.#dropped === 0) return
+    this.#pass({
+      level: 'warn',
+      text: `${this.#dropped} more lines were dropped: at most ${this.#most} a second are kept`,
+    })
+    this.#dropped = 0
+  }
+}

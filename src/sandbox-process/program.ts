@@ -1,0 +1,25 @@
+/** A program of somebody else, as it is started: an interpreter, a module, and what it is told once. */
+export type Language = 'node' | 'python'
+
+export interface Program {
+  /** processes of one key are alike: calls go to any of them. Never shared by tenants */
+  readonly key: string
+  /** whose it is: a tenant has a share of the processes of a host */
+  readonly owner: string
+  readonly language: Language
+  /** absolute path of the module whose `start` gives the function that is called */
+  readonly module: string
+  /** absolute paths of what it may read beside its interpreter: files and folders, readable by everybody */
+  readonly readable: readonly string[]
+  /** plain JSON, given to `start` */
+  readonly argument: unknown
+}
+
+/** A line that a program wrote. `stream`: by the protocol, or as output. */
+export interface ProgramLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly text: string
+}
+
+/** What a program may ask of the host while one of its calls is open. Throws AppErrors, whose messages it is told. */
+export type AnswerQuestion = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>

@@ -1,0 +1,290 @@
+/**
+ * One process of a program of somebody else: started, called, and ended when it breaks a bound.
+ *
+ * SANDPROC-1 whatever the process says is only an answer to a call that is open in it, a question, or a line of log; all
+ *   else ends it
+ * SANDPROC-2 every call settles: by its answer, by its time limit, or with the end of the process
+ * SANDPROC-3 a call that is over its time ends the process, since nothing else surely stops it
+ * SANDPROC-4 what a process writes, asks and keeps open is bounded, however fast it does it
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Duplex, Readable } from 'node:stream'
+import { AppError, messageOf } from '../kernel/errors.ts'
+import { isPlainObject } from '../kernel/json.ts'
+import type { StartTimer } from '../kernel/start-timer.ts'
+import { JsonLines } from './json-lines.ts'
+import type { Launch } from './launch.ts'
+import type { ProcessLimits } from './limits.ts'
+import { LogGate } from './log-gate.ts'
+import type { AnswerQuestion, Program, ProgramLine } from './program.ts'
+
+export interface ProcessOptions {
+  readonly launch: Launch
+  readonly program: Pick<Program, 'module' | 'argument'>
+  readonly limits: ProcessLimits
+  readonly answer: AnswerQuestion
+  readonly log: (line: ProgramLine) => void
+  readonly later: StartTimer
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
+}
+
+export interface CallOptions {
+  /** ms; default and most: that of the limits */
+  readonly timeMs?: number | undefined
+  /** tells the program; its answer is still waited for */
+  readonly signal?: AbortSignal | undefined
+}
+
+interface OpenCall {
+  resolve(value: unknown): void
+  reject(error: AppError): void
+  callOff(): void
+}
+
+/** Characters of a message of a program that are told on. */
+const MESSAGE_LENGTH = 2_000
+const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
+
+export class SandboxProcess {
+  /** Resolves when it takes calls; rejects with `PLUG_FAILED`. */
+  readonly ready: Promise<void>
+  /** Resolves with the reason when it is over. */
+  readonly ended: Promise<string>
+  readonly #options: ProcessOptions
+  readonly #child: ChildProcess
+  readonly #channel: Duplex
+  readonly #calls = new Map<number, OpenCall>()
+  readonly #questions = new Set<AbortController>()
+  readonly #log: LogGate
+  #lastCall = 0
+  #unanswered = 0
+  #output = 0
+  #why: string | undefined
+  #settleReady: { resolve(): void; reject(error: AppError): void } | undefined
+  #outgoing = ''
+
+  constructor(options: ProcessOptions) {
+    this.#options = options
+    const { launch, program, limits, later, log, clock } = options
+    this.#log = new LogGate(limits.logLines, clock, log)
+    this.#child = spawn(launch.command, launch.args, {
+      env: {},
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      // its own group: signals of a terminal are the host's
+      detached: true,
+    })
+    // with these four the system gives a socket pair as the fourth
+    this.#channel = this.#child.stdio[3] as Duplex
+    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
+    // whoever does not wait for it hears of it by a call
+    this.ready.catch(() => undefined)
+    this.ended = new Promise((resolve) => this.#watch(resolve))
+    const lines = new JsonLines(limits.lineBytes, (value) => this.#hear(value))
+    this.#channel.setEncoding('utf8')
+    this.#channel.on('data', (piece: string) => this.#read(lines, piece))
+    const callOff = later(limits.startMs, () => this.end(`it was not ready after ${limits.startMs} ms`))
+    void this.ready.then(callOff, callOff)
+    this.#send({ start: { module: program.module, argument: program.argument } })
+  }
+
+  /** calls that are open */
+  get open(): number {
+    return this.#calls.size
+  }
+
+  /** Whether it is over, or about to be. */
+  get isOver(): boolean {
+    return this.#why !== undefined
+  }
+
+  /** What it answers; for a process that is ready. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
+  call(method: string, params: unknown, { timeMs, signal }: CallOptions = {}): Promise<unknown> {
+    const { limits, later } = this.#options
+    if (this.#why !== undefined) return Promise.reject(failed(this.#why))
+    const call = ++this.#lastCall
+    const text = JSON.stringify({ call, method, params })
+    if (text.length > limits.lineBytes) {
+      const sizes = `${text.length} characters, and at most ${limits.lineBytes} go`
+      return Promise.reject(new AppError('TOO_LARGE', `what the call hands over is too much: ${sizes}`))
+    }
+    const ms = Math.min(timeMs ?? limits.callMs, limits.callMs)
+    return new Promise((resolve, reject) => {
+      const stop = later(ms, () => this.#overdue(call, ms))
+      const cancel = (): void => this.#send({ cancel: call })
+      signal?.addEventListener('abort', cancel, { once: true })
+      const callOff = (): void => {
+        stop()
+        signal?.removeEventListener('abort', cancel)
+      }
+      this.#calls.set(call, { resolve, reject, callOff })
+      this.#sendText(text)
+    })
+  }
+
+  /** Kills it; open calls are refused with the reason. */
+  end(why: string): void {
+    if (this.#why !== undefined) return
+    this.#why = why
+    const error = failed(why)
+    this.#settleReady?.reject(error)
+    for (const call of this.#calls.values()) {
+      call.callOff()
+      call.reject(error)
+    }
+    this.#calls.clear()
+    for (const question of this.#questions) question.abort()
+    this.#questions.clear()
+    this.#channel.destroy()
+    this.#child.stdout?.destroy()
+    this.#child.stderr?.destroy()
+    this.#kill()
+  }
+
+  /** With all that it started, as far as it may start anything. */
+  #kill(): void {
+    const { pid } = this.#child
+    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    try {
+      process.kill(-pid, 'SIGKILL')
+    } catch {
+      this.#child.kill('SIGKILL')
+    }
+  }
+
+  #watch(over: (why: string) => void): void {
+    this.#child.on('error', (error) => {
+      this.end(`it could not be started: ${error.message}`)
+      over(this.#why ?? '')
+    })
+    this.#child.on('exit', (code, signal) => {
+      // what it said last is still on its way
+      setImmediate(() => {
+        this.end(code === null ? `it was ended by ${signal}` : `it ended with code ${code}`)
+        this.#log.end()
+        over(this.#why ?? '')
+      })
+    })
+    this.#channel.on('error', () => undefined)
+    this.#listen(this.#child.stdout, 'info')
+    this.#listen(this.#child.stderr, 'error')
+  }
+
+  /** What it prints is its log, a line at a time. */
+  #listen(stream: Readable | null, level: ProgramLine['level']): void {
+    stream?.setEncoding('utf8')
+    stream?.on('error', () => undefined)
+    stream?.on('data', (piece: string) => {
+      this.#output += piece.length
+      for (const text of piece.split('\n')) if (text.trim() !== '') this.#say(level, text)
+      const { outputBytes } = this.#options.limits
+      if (this.#output > outputBytes) this.end(`it printed more than ${outputBytes} bytes`)
+    })
+  }
+
+  #read(lines: JsonLines, piece: string): void {
+    this.#unanswered += piece.length
+    try {
+      lines.push(piece)
+    } catch (error) {
+      return this.end(`it broke the protocol: ${messageOf(error).slice(0, MESSAGE_LENGTH)}`)
+    }
+    const { unansweredBytes } = this.#options.limits
+    if (this.#unanswered > unansweredBytes) this.end(`it said more than ${unansweredBytes} bytes without an answer`)
+  }
+
+  #hear(said: unknown): void {
+    if (this.#why !== undefined) return
+    if (!isPlainObject(said)) return this.end('it broke the protocol: what it said is not an object')
+    const { answer, ask, log, ready, failed: failure } = said
+    if (typeof answer === 'number') this.#answered(answer, said)
+    else if (typeof ask === 'number') this.#asked(ask, said)
+    else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], textOf(said['text']))
+    else if (this.#settleReady !== undefined && ready === true) {
+      this.#settleReady.resolve()
+      this.#settleReady = undefined
+      this.#unanswered = 0
+    } else if (this.#settleReady !== undefined && typeof failure === 'string') {
+      this.end(`it did not start: ${textOf(failure)}`)
+    } else this.end('it broke the protocol: it said what nobody asked for')
+  }
+
+  #answered(number: number, { value, error }: Readonly<Record<string, unknown>>): void {
+    const call = this.#calls.get(number)
+    if (call === undefined) return this.end('it broke the protocol: it answered a call that is not open')
+    this.#calls.delete(number)
+    call.callOff()
+    this.#unanswered = 0
+    this.#output = 0
+    if (error === undefined) call.resolve(value)
+    else call.reject(failed(textOf(error)))
+  }
+
+  #asked(reply: number, { method, params }: Readonly<Record<string, unknown>>): void {
+    const { answer, limits, later } = this.#options
+    if (this.#calls.size === 0) return this.#send({ reply, error: 'no call is open for which it could be asked' })
+    if (this.#questions.size >= limits.questions) {
+      return this.#send({ reply, error: `at most ${limits.questions} questions to the host are open at once` })
+    }
+    const abort = new AbortController()
+    this.#questions.add(abort)
+    const settle = (outcome: object): void => {
+      if (!this.#questions.delete(abort)) return
+      callOff()
+      this.#reply(reply, outcome)
+    }
+    const callOff = later(limits.callMs, () => {
+      settle({ error: `the host did not answer within ${limits.callMs} ms` })
+      abort.abort()
+    })
+    answer(String(method), params, abort.signal).then(
+      (value) => settle({ value }),
+      (error: unknown) => settle({ error: messageOf(error) }),
+    )
+  }
+
+  #reply(reply: number, outcome: object): void {
+    const text = JSON.stringify({ reply, ...outcome })
+    if (text.length > this.#options.limits.lineBytes) this.#send({ reply, error: 'the answer is too long' })
+    else this.#sendText(text)
+  }
+
+  #overdue(number: number, ms: number): void {
+    const call = this.#calls.get(number)
+    if (call === undefined) return
+    this.#calls.delete(number)
+    call.callOff()
+    call.reject(failed(`it did not answer within ${ms} ms`))
+    this.end(`another call of it did not answer within ${ms} ms`)
+  }
+
+  #say(level: ProgramLine['level'], text: string): void {
+    this.#log.say({ level, text: text.slice(0, MESSAGE_LENGTH) })
+  }
+
+  #send(value: object): void {
+    this.#sendText(JSON.stringify(value))
+  }
+
+  /** What is sent in one turn goes out at once. */
+  #sendText(text: string): void {
+    if (this.#why !== undefined) return
+    if (this.#outgoing === '') {
+      setImmediate(() => {
+        const outgoing = this.#outgoing
+        this.#outgoing = ''
+        if (this.#why === undefined) this.#channel.write(outgoing)
+      })
+    }
+    this.#outgoing += `${text}\n`
+  }
+}
+
+function textOf(value: unknown): string {
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MESSAGE_LENGTH)
+}
+
+function failed(why: string): AppError {
+  return new AppError('PLUG_FAILED', why)
+}

@@ -1,0 +1,267 @@
+/**
+ * Builds: assets and the packages that they lock, put together in a folder whose name says what is in it. Equal assets
+ * for an equal runtime give the same folder, which is made once and never changed.
+ *
+ * FUNCBUILD-1 a folder that has its name is whole: it is made beside, and renamed when it is done
+ * FUNCBUILD-2 no script of a package runs, and only locked packages of the registry are installed
+ * FUNCBUILD-3 tenants share no folder
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { Assets } from './registry/archive.ts'
+import type { AssetRecord } from './function-record.ts'
+import type { Runtime } from './runtimes/catalog.ts'
+
+export interface BuildResult {
+  readonly digest: string
+  /** lines of the tools */
+  readonly log: readonly string[]
+}
+
+/** What is wrong with a function, so that another attempt is useless. */
+export class BuildRefusal extends Error {
+  readonly log: readonly string[]
+
+  constructor(message: string, log: readonly string[] = []) {
+    super(message)
+    this.log = log
+  }
+}
+
+export interface BuilderOptions {
+  /** absolute path of a folder of its own */
+  readonly folder: string
+  /** of this process: what its tools need of it is handed on, and nothing else */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** ms for the tools; default 3 minutes */
+  readonly toolMs?: number
+}
+
+const TOOL_MS = 180_000
+const MAX_LOG_LINES = 200
+const MAX_LINE = 500
+/** Where packages come from, who vouches for it, and where tools keep theirs: of the operator of the host. */
+const HANDED_ON = [
+  'PATH',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'HOME',
+]
+
+export class Builder {
+  readonly #options: BuilderOptions
+
+  constructor(options: BuilderOptions) {
+    this.#options = options
+  }
+
+  /** Where the result of a build lies. */
+  folderOf(digest: string): string {
+    return join(this.#options.folder, digest)
+  }
+
+  has(digest: string): boolean {
+    return existsSync(this.folderOf(digest))
+  }
+
+  /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
+  async build(owner: string, runtime: Runtime, runtimeVersion: string, assets: Assets): Promise<BuildResult> {
+    const digest = digestOf(owner, runtime, runtimeVersion, assets)
+    checkAssets(runtime, assets)
+    if (this.has(digest)) return { digest, log: ['nothing has changed: the result of an earlier build is used'] }
+    await mkdir(this.#options.folder, { recursive: true })
+    const draft = await mkdtemp(join(this.#options.folder, '.draft-'))
+    try {
+      const log = await this.#make(runtime, assets, draft)
+      await openToAll(draft)
+      // somebody else may have made the same meanwhile
+      if (!this.has(digest)) await rename(draft, this.folderOf(digest))
+      return { digest, log }
+    } finally {
+      await rm(draft, { recursive: true, force: true })
+    }
+  }
+
+  /** Takes away what an end amid a build left. */
+  async tidy(): Promise<void> {
+    const names = existsSync(this.#options.folder) ? await readdir(this.#options.folder) : []
+    for (const name of names) {
+      if (name.startsWith('.draft-')) await rm(join(this.#options.folder, name), { recursive: true, force: true })
+    }
+  }
+
+  async remove(digest: string): Promise<void> {
+    await rm(this.folderOf(digest), { recursive: true, force: true })
+  }
+
+  async #make(runtime: Runtime, assets: Assets, folder: string): Promise<readonly string[]> {
+    for (const [path, content] of assets) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), content)
+    }
+    const command = runtime.language === 'node' ? npmCommand(assets) : pipCommand(assets)
+    if (command === undefined) return ['it has no dependencies']
+    return this.#run(command, folder)
+  }
+
+  #run([tool, ...args]: readonly [string, ...string[]], cwd: string): Promise<readonly string[]> {
+    const { environment, toolMs = TOOL_MS } = this.#options
+    const env = Object.fromEntries(HANDED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+    return new Promise((resolve, reject) => {
+      const options = { cwd, env, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
+      execFile(tool, args, options, (error, out, err) => {
+        const log = logOf([`${tool} ${args.join(' ')}`, ...out.split('\n'), ...err.split('\n')])
+        if (error === null) return resolve(log)
+        if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not there on this host`, log))
+        const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
+        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}`, log))
+      })
+    })
+  }
+}
+
+/** The names and contents of all that decides what a build gives. */
+function digestOf(owner: string, runtime: Runtime, runtimeVersion: string, assets: Assets): string {
+  const hash = createHash('sha256').update(JSON.stringify([owner, runtime.name, runtimeVersion, process.arch]))
+  for (const path of [...assets.keys()].sort()) {
+    hash.update(
+      JSON.stringify([
+        path,
+        createHash('sha256')
+          .update(assets.get(path) ?? '')
+          .digest('hex'),
+      ]),
+    )
+  }
+  return hash.digest('hex')
+}
+
+/** 64 hex digits of what the assets are. */
+export function revisionOf(assets: readonly AssetRecord[]): string {
+  const hash = createHash('sha256')
+  for (const { path, sha256 } of assets) hash.update(JSON.stringify([path, sha256]))
+  return hash.digest('hex')
+}
+
+/** Throws a BuildRefusal that names every file that is missing or cannot be. */
+export function checkAssets(
+  { main, name, language }: Pick<Runtime, 'main' | 'name' | 'language'>,
+  assets: Assets,
+): void {
+  if (!assets.has(main)) throw new BuildRefusal(`a function for ${name} has a file ${main}`)
+  if (language === 'node') npmCommand(assets)
+  else pipCommand(assets)
+}
+
+const NPM = [
+  'ci',
+  '--ignore-scripts',
+  '--omit=dev',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=warn',
+  '--install-links=false',
+]
+
+/** Undefined when there is nothing to install. */
+function npmCommand(assets: Assets): readonly [string, ...string[]] | undefined {
+  const project = jsonOf(assets, 'package.json')
+  const wanted = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
+    Object.keys(isPlainObject(project?.[kind]) ? project[kind] : {}),
+  )
+  if (project?.['workspaces'] !== undefined) throw new BuildRefusal('package.json may not have workspaces')
+  if (wanted.length === 0) return undefined
+  const lock = jsonOf(assets, 'package-lock.json')
+  if (lock === undefined) {
+    throw new BuildRefusal(
+      `package.json names ${wanted.join(', ')}, and nothing locks it: add the package-lock.json that npm install makes`,
+    )
+  }
+  const packages = isPlainObject(lock['packages']) ? lock['packages'] : {}
+  for (const [place, entry] of Object.entries(packages)) {
+    const problem = place === '' ? undefined : lockProblem(entry)
+    if (problem !== undefined) throw new BuildRefusal(`package-lock.json, ${place}: ${problem}`)
+  }
+  return ['npm', ...NPM]
+}
+
+function lockProblem(entry: unknown): string | undefined {
+  if (!isPlainObject(entry)) return 'is not an object'
+  const { resolved, integrity, link, inBundle } = entry
+  if (link === true) return 'is a link, and only packages of a registry are installed'
+  if (inBundle === true) return undefined
+  // npm asks the operator's registry in its place, when another one is set
+  if (typeof resolved !== 'string' || !/^https:\/\/registry\.npmjs\.org\/\S+\.tgz$/.test(resolved)) {
+    return 'does not come from https://registry.npmjs.org'
+  }
+  return typeof integrity === 'string' ? undefined : 'has no integrity'
+}
+
+const REQUIREMENT =
+  /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.!+_-]+(?:\s*;[^#\\]*)?(?:\s+--hash=sha256:[0-9a-f]{64})*$/
+
+function pipCommand(assets: Assets): readonly [string, ...string[]] | undefined {
+  const text = textOf(assets, 'requirements.txt') ?? ''
+  const lines = text
+    .replaceAll(/\\\r?\n/g, ' ')
+    .split(/\r?\n/)
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '')
+  const wrong = lines.find((line) => !REQUIREMENT.test(line))
+  if (wrong !== undefined) {
+    throw new BuildRefusal(`requirements.txt: "${wrong.slice(0, 100)}" does not lock a version; write name==1.2.3`)
+  }
+  if (lines.length === 0) return undefined
+  const hashed = lines.every((line) => line.includes('--hash=')) ? ['--require-hashes'] : []
+  const how = ['--only-binary=:all:', '--no-compile', '--no-input', '--disable-pip-version-check', '--no-cache-dir']
+  return ['python3', '-m', 'pip', 'install', ...how, ...hashed, '--target', 'python_modules', '-r', 'requirements.txt']
+}
+
+function jsonOf(assets: Assets, path: string): Record<string, unknown> | undefined {
+  const text = textOf(assets, path)
+  if (text === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isPlainObject(value)) return value
+  } catch {
+    // said below
+  }
+  throw new BuildRefusal(`${path} is no JSON object`)
+}
+
+function textOf(assets: Assets, path: string): string | undefined {
+  const bytes = assets.get(path)
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+}
+
+function logOf(lines: readonly string[]): readonly string[] {
+  const said = lines.map((line) => line.trimEnd().slice(0, MAX_LINE)).filter((line) => line !== '')
+  return said.length <= MAX_LOG_LINES
+    ? said
+    : [...said.slice(0, MAX_LOG_LINES), `${said.length - MAX_LOG_LINES} more lines`]
+}
+
+/** Processes run as users of their own. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755)
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await openToAll(path)
+    // links are those that npm makes for commands, which nobody runs
+    else if (entry.isFile()) await chmod(path, 0o644)
+  }
+}
+
+/** A refusal for an answer over HTTP. */
+export function asValidation(error: unknown): unknown {
+  return error instanceof BuildRefusal ? new AppError('VALIDATION', messageOf(error)) : error
+}

@@ -1,0 +1,265 @@
+/**
+ * Functions of tenants: versions by name, their assets, and the jobs that build, deploy and check them.
+ *
+ * FUNCTION-1 a version says `running` only after its own process has answered
+ * FUNCTION-2 what was published is never changed: its assets are those that were built and checked
+ * FUNCTION-3 no method reaches a function of another tenant
+ * FUNCTION-4 a version that a task or template uses is not taken away
+ *
+ * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
+ */
+import type { Job, JobState, Progress } from '../../jobs/contract.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { Json } from '../../kernel/json.ts'
+
+/** The types of functions that this host has. */
+export type FunctionType = 'plugs'
+
+/** A property in the interface of a plug, as its manifest has it. */
+export interface DeclaredProperty {
+  readonly name: string
+  readonly dataType?: 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array'
+  readonly mandatory?: boolean
+  readonly format?: {
+    readonly type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template'
+    readonly values?: readonly string[]
+  }
+  readonly defaultValue?: unknown
+  readonly description?: string
+}
+
+/** A version that rules may use. */
+export interface DeployedPlug {
+  readonly name: string
+  readonly version: string
+  readonly kind: 'sensor' | 'actuator'
+  readonly description?: string
+  readonly category?: string
+  readonly states: readonly string[]
+  readonly input: readonly DeclaredProperty[]
+  readonly output: readonly DeclaredProperty[]
+}
+
+/** The service of one host. */
+export interface FunctionsService {
+  as(caller: Caller): FunctionsApi
+  /** The plugs of a tenant that rules may use: the same list until they are others. */
+  plugs(tenant: string): readonly DeployedPlug[]
+  /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
+  call(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  start(closing?: AbortSignal): Promise<void>
+  stop(): Promise<void>
+  gauges(): { readonly openJobs: number; readonly processes: number }
+  /** what is not kept from functions, or cannot be run: a sentence each */
+  warnings(): readonly string[]
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+/** What one caller can do. */
+export interface FunctionsApi {
+  create(upload: Upload, options?: CreateOptions): Promise<Change>
+  list(query: FunctionQuery): Promise<FunctionPage>
+  /** The latest version of a name. */
+  latest(name: string, inclusion?: InclusionQuery): Promise<FunctionVersion>
+  get(name: string, version: string): Promise<FunctionVersion>
+  /** A gzipped tar of all assets. */
+  content(name: string, version: string): Promise<Uint8Array>
+  assets(name: string, version: string): Promise<readonly AssetInfo[]>
+  asset(name: string, version: string, path: string): Promise<Uint8Array>
+  /** Drafts alone. */
+  putAssets(name: string, version: string, upload: Upload, options?: ChangeOptions): Promise<Change>
+  removeAsset(name: string, version: string, path: string, options?: ChangeOptions): Promise<Change>
+  publish(name: string, version: string, options?: PublishOptions): Promise<Change>
+  rebuild(name: string, version: string, options?: ChangeOptions): Promise<Change>
+  verify(name: string, version: string, options?: ChangeOptions): Promise<Change>
+  /** Of one version, or of all of a name. */
+  remove(name: string, version: string | undefined, options?: RemoveOptions): Promise<Removal>
+  /** Lines of its processes on this host, the newest last. */
+  log(name: string, version: string): Promise<readonly LogLine[]>
+  readonly jobs: JobsApi
+}
+
+export interface JobsApi {
+  list(query: JobQuery): Promise<readonly FunctionJob[]>
+  get(type: string, id: string): Promise<FunctionJob>
+  events(query: JobEventQuery): AsyncIterable<FunctionJobEvent>
+  /** Resolves when it is over, or the host stops. */
+  finished(id: string): Promise<void>
+}
+
+/** Assets by path. */
+export type Upload = ReadonlyMap<string, Uint8Array>
+
+export interface ChangeOptions {
+  /** default true */
+  readonly deploy?: boolean
+  readonly comment?: string
+}
+
+export interface CreateOptions extends ChangeOptions {
+  readonly draft?: boolean
+  readonly dryRun?: boolean
+  readonly name?: string
+  /** a range */
+  readonly version?: string
+  readonly deprecatePrevious?: DeprecatePolicy
+}
+
+export interface PublishOptions {
+  readonly deprecatePrevious?: DeprecatePolicy
+  readonly comment?: string
+}
+
+export type DeprecatePolicy = 'none' | 'patch' | 'minor' | 'all'
+
+export interface RemoveOptions {
+  /** takes the record away too */
+  readonly force?: boolean
+  /** ends its processes and keeps the record */
+  readonly undeploy?: boolean
+  /** ends its processes and makes it a draft that nothing was built of */
+  readonly reset?: boolean
+  readonly comment?: string
+}
+
+/** What became of a request, and the job that goes on with it. */
+export interface Change {
+  readonly message: string
+  readonly entity: FunctionVersion
+  /** the root of a tree of jobs; undefined: it is done */
+  readonly job?: { readonly type: JobType; readonly id: string }
+  readonly isDone: boolean
+}
+
+export interface Removal {
+  readonly message: string
+  readonly versions: readonly string[]
+  readonly job?: { readonly type: JobType; readonly id: string }
+}
+
+/** A version as it is shown. */
+export interface FunctionVersion {
+  readonly name: string
+  readonly version: string
+  readonly status: string
+  readonly draft: boolean
+  readonly deprecated: boolean
+  readonly record: Readonly<Record<string, unknown>>
+}
+
+export interface AssetInfo {
+  readonly path: string
+  readonly size: number
+}
+
+export interface LogLine {
+  /** epoch ms */
+  readonly time: number
+  readonly level: string
+  readonly text: string
+}
+
+export interface InclusionQuery {
+  readonly includeDraft?: boolean | undefined
+  readonly includeDeprecated?: boolean | undefined
+  readonly includeUndeployed?: boolean | undefined
+}
+
+/** Filters; all that are given must hold. Times are epoch ms. */
+export interface FunctionQuery extends InclusionQuery {
+  readonly latest?: boolean | undefined
+  readonly limit?: number | undefined
+  readonly page?: number | undefined
+  /** `*` and `?` stand for any text and any character; case does not count */
+  readonly name?: string | undefined
+  /** an exact name, for the versions of it */
+  readonly exactName?: string | undefined
+  /** as `name`; case counts */
+  readonly version?: string | undefined
+  readonly nameVersion?: readonly string[] | undefined
+  readonly type?: readonly string[] | undefined
+  readonly status?: readonly string[] | undefined
+  readonly draft?: boolean | undefined
+  readonly deprecated?: boolean | undefined
+  readonly runtime?: readonly string[] | undefined
+  readonly runtimeVersion?: string | undefined
+  readonly archiveFormat?: readonly string[] | undefined
+  readonly createdBy?: string | undefined
+  readonly updatedBy?: string | undefined
+  readonly createdBefore?: number | undefined
+  readonly createdAfter?: number | undefined
+  readonly updatedBefore?: number | undefined
+  readonly updatedAfter?: number | undefined
+  /** default `link`, and `none` where single versions are asked for */
+  readonly showRelated?: 'embed' | 'link' | 'none' | undefined
+}
+
+export interface FunctionPage {
+  readonly entities: readonly ListedFunction[]
+  /** all that match */
+  readonly count: number
+  readonly limit: number
+  readonly page?: number
+}
+
+export interface ListedFunction extends FunctionVersion {
+  /** the latest draft and the latest published version of its name, where they are others */
+  readonly related?: { readonly draft?: FunctionVersion; readonly published?: FunctionVersion }
+  readonly showRelated: 'embed' | 'link' | 'none'
+}
+
+export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy'] as const
+export type JobType = (typeof JOB_TYPES)[number]
+
+export interface JobQuery {
+  readonly limit?: number | undefined
+  readonly types?: readonly JobType[] | undefined
+  readonly states?: readonly JobState[] | undefined
+  readonly createdBefore?: number | undefined
+  readonly createdAfter?: number | undefined
+  readonly name?: string | undefined
+  readonly version?: string | undefined
+}
+
+/** A job of the registry. */
+export interface FunctionJob {
+  readonly type: JobType
+  readonly job: Job
+  readonly function: FunctionOfJob
+  readonly operation: string
+}
+
+export interface FunctionOfJob {
+  readonly functionType: FunctionType
+  readonly name: string
+  readonly version: string
+  readonly runtime: string
+  readonly runtimeVersion: string
+}
+
+export interface JobEventQuery {
+  readonly type?: JobType | undefined
+  readonly id?: string | undefined
+  readonly children?: boolean | undefined
+  readonly signal: AbortSignal
+}
+
+/** `ack` first, `close` last when one job was asked for. */
+export type FunctionJobEvent =
+  | { readonly event: 'ack' | 'close'; readonly text: string }
+  | {
+      readonly event: JobState | 'progress'
+      readonly type: JobType
+      readonly id: string
+      readonly function: FunctionOfJob
+      /** epoch ms */
+      readonly time: number
+      readonly prev?: JobState
+      readonly result?: Json
+      readonly failedReason?: string
+      readonly delay?: number
+      readonly progress?: Progress
+    }

@@ -1,0 +1,115 @@
+/** Calls functions in their processes: finds the build, makes it again where it is missing, and keeps their last lines. */
+import { join } from 'node:path'
+import { AppError } from '../../kernel/errors.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
+import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
+import type { Builder } from './build.ts'
+import type { LogLine } from './contract.ts'
+import type { FunctionRecord } from './function-record.ts'
+import type { FunctionStore } from './function-store.ts'
+import { type Runtime, RUNTIMES } from './runtimes/catalog.ts'
+
+const MAX_LINES = 200
+const MAX_LOGS = 1_000
+
+export interface CallerDependencies {
+  /** Undefined: functions are off. */
+  readonly pool: () => Promise<ProcessPool | undefined>
+  readonly builder: Builder
+  readonly storeOf: (tenant: string) => FunctionStore
+  readonly now: () => number
+}
+
+export class FunctionCaller {
+  readonly #dependencies: CallerDependencies
+  readonly #builds = new KeyedMutex()
+  /** by key of the program, in the order of their last line */
+  readonly #logs = new Map<string, LogLine[]>()
+
+  constructor(dependencies: CallerDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /** Why functions of that runtime cannot be run here; undefined: they can. */
+  async problem(runtime: Runtime): Promise<string | undefined> {
+    const pool = await this.#dependencies.pool()
+    if (pool === undefined) return 'functions are off on this host'
+    return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
+  }
+
+  /** Calls a version that was built. `PLUG_FAILED`. */
+  async call(
+    tenant: string,
+    record: FunctionRecord,
+    method: string,
+    params: unknown,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const pool = await this.#dependencies.pool()
+    const runtime = runtimeOf(record)
+    const problem = await this.problem(runtime)
+    if (pool === undefined || problem !== undefined) throw new AppError('PLUG_FAILED', problem ?? 'functions are off')
+    const { digest } = record.build ?? {}
+    if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
+    if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(tenant, record)
+    return pool.call(this.#programOf(tenant, record, runtime, digest), method, params, { signal })
+  }
+
+  /** Another host may have built it, or this one lost its folder. */
+  async ensureBuilt(tenant: string, record: FunctionRecord): Promise<void> {
+    const { builder, storeOf } = this.#dependencies
+    await this.#builds.run(record.revision, async () => {
+      const assets = await storeOf(tenant).assets(record.assets)
+      await builder.build(tenant, runtimeOf(record), record.runtimeVersion, assets)
+    })
+  }
+
+  /** Ends its processes. */
+  async release(tenant: string, record: FunctionRecord): Promise<void> {
+    const { digest } = record.build ?? {}
+    if (digest !== undefined) await (await this.#dependencies.pool())?.release(keyOf(tenant, record, digest))
+  }
+
+  /** A line of a program's log. */
+  said({ key }: Program, { level, text }: ProgramLine): void {
+    const lines = this.#logs.get(key) ?? []
+    lines.push({ time: this.#dependencies.now(), level, text })
+    if (lines.length > MAX_LINES) lines.shift()
+    this.#logs.delete(key)
+    this.#logs.set(key, lines)
+    if (this.#logs.size > MAX_LOGS) {
+      for (const [oldest] of this.#logs) {
+        this.#logs.delete(oldest)
+        break
+      }
+    }
+  }
+
+  lines(tenant: string, record: FunctionRecord): readonly LogLine[] {
+    return this.#logs.get(keyOf(tenant, record, record.build?.digest ?? '')) ?? []
+  }
+
+  #programOf(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Program {
+    const folder = this.#dependencies.builder.folderOf(digest)
+    const { module, readable } = runtime.harness
+    return {
+      key: keyOf(tenant, record, digest),
+      owner: tenant,
+      language: runtime.language,
+      module,
+      readable: [...readable, folder],
+      argument: { module: join(folder, runtime.main) },
+    }
+  }
+}
+
+export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runtime {
+  const runtime = RUNTIMES.get(manifest.runtime)
+  if (runtime === undefined) throw new AppError('PLUG_FAILED', `this host has no runtime ${manifest.runtime}`)
+  return runtime
+}
+
+function keyOf(tenant: string, { name, version }: FunctionRecord, digest: string): string {
+  return `${tenant}/${name}@${version}/${digest}`
+}

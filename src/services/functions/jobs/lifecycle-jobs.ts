@@ -1,0 +1,214 @@
+/**
+ * What is done to a version after the request: build, deploy, verify, undeploy. A handler may run again for what it did
+ * before; each leaves the record as its end says, in one commit under its lease. A job for assets that were replaced
+ * meanwhile ends without a trace.
+ */
+import type { Job, JobContext, JobHandler, JobOutcome } from '../../../jobs/contract.ts'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { isPlainObject, type Json } from '../../../kernel/json.ts'
+import { type Builder, BuildRefusal } from '../build.ts'
+import type { FunctionOfJob, JobType } from '../contract.ts'
+import { type FunctionCaller, runtimeOf } from '../function-caller.ts'
+import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
+import { recordId } from '../function-record.ts'
+import type { FunctionStore } from '../function-store.ts'
+import type { PlugDeclaration } from '../runtimes/plug-call.ts'
+
+/** What a job of a function is given. */
+export interface LifecycleData {
+  readonly function: FunctionOfJob
+  readonly operation: FunctionUpdate['operation']
+  readonly revision: string
+  /** of `undeploy`: what becomes of the record */
+  readonly then?: 'remove' | 'reset' | 'keep'
+}
+
+export interface LifecycleDependencies {
+  readonly builder: Builder
+  readonly caller: FunctionCaller
+  readonly storeOf: (tenant: string) => FunctionStore
+  /** A record of the tenant is another one. */
+  readonly changed: (tenant: string) => Promise<void>
+}
+
+const PREFIX = 'functions.'
+const ATTEMPTS = 3
+const BACKOFF = { delay: 500, most: 10_000 } as const
+const CONCURRENCY = 2
+
+/** The type of a job as the runner knows it. */
+export function storedType(type: JobType): string {
+  return `${PREFIX}${type}`
+}
+
+/** And as it is shown. */
+export function shownType(type: string): JobType | undefined {
+  return type.startsWith(PREFIX) ? (type.slice(PREFIX.length) as JobType) : undefined
+}
+
+export function dataOf({ data }: Pick<Job, 'data'>): LifecycleData {
+  return data as LifecycleData
+}
+
+type Step = (work: Work) => Promise<JobOutcome>
+
+export function lifecycleHandlers(dependencies: LifecycleDependencies): readonly JobHandler[] {
+  const handler = (type: JobType, step: Step): JobHandler => ({
+    type: storedType(type),
+    attempts: ATTEMPTS,
+    backoff: BACKOFF,
+    concurrency: CONCURRENCY,
+    run: (context) => carryOut(step, new Work(dependencies, context)),
+  })
+  return [handler('build', build), handler('deploy', deploy), handler('verify', verify), handler('undeploy', undeploy)]
+}
+
+/** One job with what it is about. */
+class Work {
+  readonly dependencies: LifecycleDependencies
+  readonly context: JobContext
+  readonly data: LifecycleData
+
+  constructor(dependencies: LifecycleDependencies, context: JobContext) {
+    this.dependencies = dependencies
+    this.context = context
+    this.data = dataOf(context.job)
+  }
+
+  get store(): FunctionStore {
+    return this.dependencies.storeOf(this.context.tenant)
+  }
+
+  /** Undefined when it is gone, or is about other assets now. */
+  async record(): Promise<FunctionRecord | undefined> {
+    const { name, version } = this.data.function
+    const found = await this.store.find(name, version)
+    return found?.value.revision === this.data.revision ? found.value : undefined
+  }
+
+  /** The record becomes another one under the lease of the job. */
+  async become(change: Partial<FunctionRecord>): Promise<FunctionRecord | undefined> {
+    const { name, version } = this.data.function
+    const { context, dependencies } = this
+    const commit = (writes: Parameters<JobContext['progress']>[1]) => context.progress({ done: 0, total: 1 }, writes)
+    const become = (record: FunctionRecord): FunctionRecord | undefined => {
+      if (record.revision !== this.data.revision) return undefined
+      const { failure: _former, ...rest } = record
+      return { ...rest, ...change }
+    }
+    const changed = await this.store.change(name, version, become, commit)
+    await dependencies.changed(context.tenant)
+    return changed
+  }
+}
+
+async function carryOut(step: Step, work: Work): Promise<JobOutcome> {
+  try {
+    return await step(work)
+  } catch (error) {
+    const { job, signal } = work.context
+    if (signal.aborted || (error instanceof AppError && error.code === 'CLOSED')) throw error
+    const isRefusal = error instanceof BuildRefusal
+    if (!isRefusal && job.attemptsMade + 1 < ATTEMPTS) throw error
+    const reason = messageOf(error)
+    await work.become({ status: 'failed', failure: { reason, log: isRefusal ? error.log : [] } })
+    return { kind: 'failed', reason }
+  }
+}
+
+const SUPERSEDED: JobOutcome = { kind: 'completed', result: { status: 'superseded' } }
+
+async function build(work: Work): Promise<JobOutcome> {
+  const record = await work.record()
+  if (record === undefined) return SUPERSEDED
+  const assets = await work.store.assets(record.assets)
+  const { digest, log } = await work.dependencies.builder.build(
+    work.context.tenant,
+    runtimeOf(record),
+    record.runtimeVersion,
+    assets,
+  )
+  await work.become({ build: { digest, revision: record.revision } })
+  return completed({ digest, log: [...log], status: 'success' })
+}
+
+async function deploy(work: Work): Promise<JobOutcome> {
+  const record = await work.record()
+  if (record === undefined) return SUPERSEDED
+  const { caller } = work.dependencies
+  const problem = await caller.problem(runtimeOf(record))
+  if (problem !== undefined) throw new BuildRefusal(problem)
+  await caller.ensureBuilt(work.context.tenant, record)
+  await work.become({ status: 'deployed' })
+  const { name, version } = record
+  return completed({ deploySpec: { service: `${name}@${version}`, image: record.build?.digest ?? '' } })
+}
+
+async function verify(work: Work): Promise<JobOutcome> {
+  const record = await work.record()
+  if (record === undefined) return SUPERSEDED
+  const { tenant, signal } = work.context
+  let problem: string | undefined
+  try {
+    const answer = await work.dependencies.caller.call(tenant, record, 'declare', {}, signal)
+    problem = mismatch(record, answer)
+  } catch (error) {
+    if (signal.aborted || (error instanceof AppError && error.code === 'CLOSED')) throw error
+    problem = messageOf(error)
+  }
+  if (problem === undefined) {
+    await work.become({ status: 'running', verified: record.revision })
+    return completed({ healthy: true, replicas: 1 })
+  }
+  const log = work.dependencies.caller.lines(tenant, record).map(({ text }) => text)
+  await work.become({ status: 'unhealthy', failure: { reason: problem, log: log.slice(-20) } })
+  return completed({ healthy: false, reason: problem })
+}
+
+async function undeploy(work: Work): Promise<JobOutcome> {
+  const { name, version } = work.data.function
+  const { then = 'keep' } = work.data
+  const found = await work.store.find(name, version)
+  if (found === undefined) return completed({ deployment: true, assets: true, registration: true })
+  const record = found.value
+  await work.dependencies.caller.release(work.context.tenant, record)
+  const isRemoved = then === 'remove'
+  if (isRemoved) {
+    const { records } = work.store
+    await work.context.progress({ done: 0, total: 1 }, [records.deleting(recordId(name, version), found.version)])
+    await work.store.dropAssets(record.assets)
+  } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
+  else await work.become({ status: 'undeployed' })
+  await dropBuild(work, record)
+  await work.dependencies.changed(work.context.tenant)
+  return completed({ deployment: true, assets: isRemoved, registration: isRemoved })
+}
+
+/** A build that no other version uses. */
+async function dropBuild({ dependencies, store }: Work, { build, name, version }: FunctionRecord): Promise<void> {
+  if (build === undefined) return
+  const others = (await store.all()).filter((one) => one.name !== name || one.version !== version)
+  if (!others.some((one) => one.build?.digest === build.digest)) await dependencies.builder.remove(build.digest)
+}
+
+/** How the code differs from its manifest; undefined: it does not. */
+function mismatch({ name, version, manifest }: FunctionRecord, answer: unknown): string | undefined {
+  // it is material to judge: only equal texts count
+  const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
+  const { states = [], input = [] } = manifest.interface
+  const sides: readonly (readonly [string, unknown, unknown])[] = [
+    ['name', declared.name, name],
+    ['version', declared.version, version],
+    ['type', declared.type, manifest.type],
+    ['states', declared.states && [...declared.states].sort(), [...states].sort()],
+    ['input', declared.input && [...declared.input].sort(), input.map((one) => one.name).sort()],
+  ]
+  const wrong = sides.find(([, own, said]) => own !== undefined && JSON.stringify(own) !== JSON.stringify(said))
+  if (wrong === undefined) return undefined
+  const [what, own, said] = wrong
+  return `its ${what} is ${JSON.stringify(own)} in the code and ${JSON.stringify(said)} in plug.json`
+}
+
+function completed(result: Json): JobOutcome {
+  return { kind: 'completed', result }
+}

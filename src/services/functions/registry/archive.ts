@@ -1,0 +1,118 @@
+/**
+ * Archives of assets as they come and go: tar, gzipped or not. What comes is read against bounds on bytes, files and
+ * paths; anything but plain files and folders is refused.
+ */
+import { createGunzip, gzipSync } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
+
+/** Assets by path, as bytes. */
+export type Assets = ReadonlyMap<string, Uint8Array>
+
+export const MAX_ASSETS = 1_000
+/** bytes of all assets of a version */
+export const MAX_BYTES = 52_428_800
+const MAX_PATH = 200
+const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
+/** What the build makes, and what would tell its tools otherwise. */
+const RESERVED: ReadonlySet<string> = new Set(['node_modules', 'python_modules', '.npmrc', '.yarnrc', 'pip.conf'])
+const GZIP = [0x1f, 0x8b] as const
+
+/** Why a path cannot name an asset; undefined: it can. */
+export function pathProblem(path: string): string | undefined {
+  if (path.length > MAX_PATH) return `a path has at most ${MAX_PATH} characters`
+  const segments = path.split('/')
+  const wrong = segments.find((one) => !SEGMENT.test(one) || one.endsWith(' ') || FORBIDDEN_KEYS.has(one))
+  if (wrong !== undefined)
+    return `"${wrong.slice(0, 40)}" cannot be a part of a path; write letters, digits and . _ - + @`
+  const reserved = segments.find((one) => RESERVED.has(one))
+  return reserved === undefined ? undefined : `"${reserved}" is for the build alone; leave it out`
+}
+
+/** The files of an archive; a later one of the same path counts. `VALIDATION`, `TOO_LARGE`. */
+export async function readArchive(bytes: Uint8Array): Promise<Assets> {
+  const isGzip = GZIP.every((byte, at) => bytes[at] === byte)
+  const source = Readable.from(slices(bytes))
+  const plain = isGzip ? source.pipe(bounded(createGunzip({ maxOutputLength: CHUNK * 64 }))) : source
+  const assets = new Map<string, Uint8Array>()
+  let total = 0
+  let entries = 0
+  try {
+    const tar = (Readable.toWeb(plain) as ReadableStream<Uint8Array>).pipeThrough(createTarDecoder({ strict: true }))
+    for await (const { header, body } of tar as AsyncIterable<ParsedTarEntry> & ReadableStream<ParsedTarEntry>) {
+      if (++entries > MAX_ASSETS * 2) throw tooMany()
+      const path = header.name.replace(/^\.\//, '')
+      if (header.type === 'directory' || path === '' || path === '.') {
+        await body.cancel()
+        continue
+      }
+      if (header.type !== 'file') throw refused(path, `is a ${header.type}, and only files and folders are taken`)
+      const problem = pathProblem(path)
+      if (problem !== undefined) throw refused(path, problem)
+      const content = await contentOf(body, MAX_BYTES - total)
+      total += content.length
+      assets.set(path, content)
+      if (assets.size > MAX_ASSETS) throw tooMany()
+    }
+  } catch (error) {
+    source.destroy()
+    plain.destroy()
+    if (error instanceof AppError) throw error
+    throw new AppError('VALIDATION', `the archive cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+  if (assets.size === 0) throw new AppError('VALIDATION', 'the archive has no files')
+  return assets
+}
+
+/** A gzipped tar of assets, by path; equal assets give equal bytes. */
+export async function writeArchive(assets: Assets): Promise<Uint8Array> {
+  const entries = [...assets].map(([name, data]) => ({
+    header: { name, size: data.length, type: 'file' as const, mtime: new Date(0), mode: 0o644 },
+    body: data,
+  }))
+  return gzipSync(await packTar(entries))
+}
+
+const CHUNK = 65_536
+
+/** In pieces, so that others get the loop between them. */
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK)
+}
+
+/** A gzip bomb is found when it has grown, not when it is whole. */
+function bounded<T extends Readable>(stream: T): T {
+  let size = 0
+  stream.on('data', (piece: Uint8Array) => {
+    size += piece.length
+    if (size > MAX_BYTES * 2) stream.destroy(tooLarge())
+  })
+  // the counting must not make it flow before it is read
+  stream.pause()
+  return stream
+}
+
+async function contentOf(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body as AsyncIterable<Uint8Array> & ReadableStream<Uint8Array>) {
+    size += piece.length
+    if (size > most) throw tooLarge()
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function refused(path: string, problem: string): AppError {
+  return new AppError('VALIDATION', `the archive has "${path.slice(0, 80)}": ${problem}`)
+}
+
+function tooLarge(): AppError {
+  return new AppError('TOO_LARGE', `the assets are larger than ${MAX_BYTES} bytes`)
+}
+
+function tooMany(): AppError {
+  return new AppError('TOO_LARGE', `the archive has more than ${MAX_ASSETS} files`)
+}

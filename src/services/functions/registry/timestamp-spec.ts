@@ -1,0 +1,36 @@
+/** Times in queries: an instant, or an age before now. */
+import { isoInstant } from '../../../kernel/instant.ts'
+
+const SECOND = 1_000
+const DAY = 86_400 * SECOND
+const YEAR = 365.25 * DAY
+/** ms of a unit; a number without one is ms */
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['s', SECOND],
+  ['m', 60 * SECOND],
+  ['h', 3_600 * SECOND],
+  ['d', DAY],
+  ['w', 7 * DAY],
+  ['b', YEAR / 12],
+  ['y', YEAR],
+])
+const AGE = /^(\d{1,15})([ybwdhms]?)$/
+const PERIOD =
+  /^P(?=.)(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?)?$/
+const PERIOD_UNITS = [YEAR, YEAR / 12, DAY, 3_600 * SECOND, 60 * SECOND, SECOND]
+const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/
+
+/** Epoch ms; undefined when it is neither. A time without a zone is UTC. */
+export function timestampOf(text: string, now: number): number | undefined {
+  const [, count, unit] = AGE.exec(text) ?? []
+  if (count !== undefined) return now - Number(count) * (UNITS.get(unit ?? '') ?? 1)
+  const period = PERIOD.exec(text)
+  if (period !== null) {
+    return PERIOD_UNITS.reduce((left, ms, at) => left - Number(period[at + 1] ?? 0) * ms, now)
+  }
+  const [, day, minutes = '00:00', seconds = ':00', zone = 'Z'] = DATE.exec(text) ?? []
+  if (day === undefined) return undefined
+  const instant = isoInstant(`${day}T${minutes}${seconds}${zone}`)
+  return Number.isFinite(instant) ? instant : undefined
+}

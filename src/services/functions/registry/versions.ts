@@ -1,0 +1,62 @@
+/** Versions of functions: their order, ranges of them, and which one comes next. */
+import { compare, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
+import { AppError } from '../../../kernel/errors.ts'
+
+const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
+const MAX_RANGE = 100
+
+/** `major.minor.patch`, without anything behind. */
+export function isVersion(text: string): boolean {
+  return VERSION.test(text)
+}
+
+/** By number, ascending. */
+export function compareVersions(a: string, b: string): number {
+  return compare(a, b)
+}
+
+/** A range as npm writes it, such as `^1.2.0`, `1.x` or `latest` for any. */
+export function isRange(text: string): boolean {
+  return text === 'latest' || (text.length <= MAX_RANGE && validRange(text) !== null)
+}
+
+export function isInRange(version: string, range: string): boolean {
+  return range === 'latest' || satisfies(version, range)
+}
+
+export type BumpLevel = 'major' | 'minor' | 'patch'
+
+/**
+ * The version of a new function. Of a range: its lowest when there is none of it, else the newest of it raised at the
+ * highest level that the range allows. Without: the newest raised by a patch. `CONFLICT` when none is left.
+ */
+export function nextVersion(existing: readonly string[], range: string | undefined): string {
+  const all = range === undefined || range === 'latest' ? '*' : range
+  const newest = maxSatisfying(existing, all)
+  if (newest === null) {
+    const lowest = range === undefined ? '1.0.0' : (minVersion(all)?.version ?? '1.0.0')
+    const first = lowest === '0.0.0' ? '1.0.0' : lowest
+    return isVersion(first) && satisfies(first, all) ? first : lowest
+  }
+  const levels: readonly BumpLevel[] = range === undefined ? ['patch'] : ['major', 'minor', 'patch']
+  for (const level of levels) {
+    const next = raised(newest, level)
+    if (satisfies(next, all) && !existing.includes(next)) return next
+  }
+  throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
+}
+
+/** Whether the second comes before the first and agrees with it as far as the policy says. */
+export function isPrevious(version: string, other: string, policy: 'patch' | 'minor' | 'all'): boolean {
+  if (compare(other, version) >= 0) return false
+  if (policy === 'all') return true
+  const [major, minor] = version.split('.')
+  const [otherMajor, otherMinor] = other.split('.')
+  return major === otherMajor && (policy === 'minor' || minor === otherMinor)
+}
+
+function raised(version: string, level: BumpLevel): string {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (level === 'major') return `${major + 1}.0.0`
+  return level === 'minor' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`
+}

@@ -1,0 +1,86 @@
+/** What all routes of the registry share: how a query is read, what a body is, and when an answer waits. */
+import type { FastifyInstance, FastifyReply, RouteHandlerMethod, RouteShorthandOptions } from 'fastify'
+import { AppError } from '../../../kernel/errors.ts'
+import { asking, describing } from '../../../web/route-parts.ts'
+import { QueryReader } from '../../../web/query-reader.ts'
+import type { Change, FunctionsApi } from '../contract.ts'
+import { timestampOf } from '../registry/timestamp-spec.ts'
+import { changeBody } from './wire.ts'
+import { ErrorSchema } from './schemas.ts'
+
+export const handle = asking<FunctionsApi, QueryReader>((query) => new QueryReader(query))
+export const described = describing('functions', ErrorSchema)
+
+/** Content types of archives, and of single files in an archive's place. */
+export const ARCHIVE_TYPES = [
+  'application/tar',
+  'application/x-tar',
+  'application/tar+gzip',
+  'application/gzip',
+  'application/x-gzip',
+  'application/octet-stream',
+] as const
+
+/** A body of bytes. `VALIDATION` without one. */
+export function bytesOf(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array && body.length > 0) return body
+  throw new AppError('VALIDATION', 'there is no body: send a tar of the assets, gzipped or not')
+}
+
+/** Epoch ms of a parameter that is an instant or an age. */
+export function timeIn(query: QueryReader, name: string, now: number): number | undefined {
+  const text = query.text(name)
+  if (text === undefined) return undefined
+  const time = timestampOf(text, now)
+  if (time === undefined)
+    query.wrong(name, `"${text}" is neither an instant nor an age`, 'write 2026-01-31T12:00:00Z or 30d')
+  return time
+}
+
+/** Values of a parameter that may repeat, or have commas between them. */
+export function listIn(query: QueryReader, name: string): readonly string[] | undefined {
+  const values = query
+    .texts(name)
+    .flatMap((text) => text.split(','))
+    .filter((text) => text !== '')
+  return values.length === 0 ? undefined : values
+}
+
+/** Values that must be among those known. */
+export function namesIn<T extends string>(
+  query: QueryReader,
+  name: string,
+  known: readonly T[],
+): readonly T[] | undefined {
+  const values = listIn(query, name)
+  return values?.flatMap((value) => {
+    const found = known.find((one) => one === value)
+    if (found === undefined) query.wrong(name, `"${value}" is unknown`, `write one of ${known.join(', ')}`)
+    return found ?? []
+  })
+}
+
+/** 202 at once, or 201 when its jobs are over: `async=false` waits for them. */
+export async function sendChange(
+  api: FunctionsApi,
+  reply: FastifyReply,
+  change: Change,
+  { isAsync, done = 201 }: { readonly isAsync: boolean; readonly done?: 200 | 201 },
+): Promise<FastifyReply> {
+  const { job, entity } = change
+  if (job === undefined || isAsync) return reply.code(job === undefined ? done : 202).send(changeBody(change))
+  await api.jobs.finished(job.id)
+  const { entity: _before, job: _job, ...rest } = change
+  return reply.code(done).send(changeBody({ ...rest, entity: await api.get(entity.name, entity.version) }))
+}
+
+/** A list by its path, and the same with a slash behind, which some clients write. */
+export function addList(
+  app: FastifyInstance,
+  path: string,
+  options: RouteShorthandOptions,
+  handler: RouteHandlerMethod,
+): void {
+  app.get(path, options, handler)
+  app.get(`${path}/`, { ...options, schema: { ...options.schema, hide: true } }, handler)
+}

@@ -1,0 +1,137 @@
+/** The runtimes that this host has: what a function for one looks like, how it is built and run. */
+import { fileURLToPath } from 'node:url'
+
+export interface RuntimeVersion {
+  readonly version: string
+  readonly title: string
+  readonly description: string
+}
+
+export interface Runtime {
+  readonly name: string
+  readonly title: string
+  readonly functionType: 'plugs'
+  readonly archiveFormat: 'node' | 'python'
+  readonly language: 'node' | 'python'
+  /** the newest first */
+  readonly versions: readonly [RuntimeVersion, ...RuntimeVersion[]]
+  /** the file that is loaded */
+  readonly main: string
+  /** the file that names dependencies, and the one that locks them */
+  readonly project: string
+  readonly lock: string
+  /** the module that its processes load, and what that reads */
+  readonly harness: { readonly module: string; readonly readable: readonly string[] }
+  /** by path */
+  readonly example: ReadonlyMap<string, string>
+}
+
+const FROM_SOURCES = import.meta.url.endsWith('.ts')
+const NODE_HARNESS = fileURLToPath(
+  FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
+)
+/** Where it runs from sources it reads the library's, and the parser that they use. */
+const SOURCES_OF_NODE_HARNESS = [
+  NODE_HARNESS,
+  here('../../../core'),
+  here('../../../kernel'),
+  here('../../../../node_modules/acorn'),
+]
+const PYTHON_HARNESS = fileURLToPath(new URL('./python_plug.py', import.meta.url))
+
+const NODE_EXAMPLE = {
+  'plug.json': `${JSON.stringify(
+    {
+      name: 'tooWarm',
+      version: '1.0.0',
+      type: 'sensor',
+      runtime: 'plug-node24',
+      interface: {
+        states: ['Warm', 'Cold'],
+        input: [
+          { name: 'value', dataType: 'double', mandatory: true },
+          { name: 'limit', dataType: 'double', defaultValue: 25 },
+        ],
+        output: [{ name: 'above', dataType: 'double' }],
+      },
+      metadata: { description: 'Whether a number is above a limit' },
+    },
+    undefined,
+    2,
+  )}\n`,
+  'package.json': `${JSON.stringify({ name: 'too-warm', version: '1.0.0', private: true, type: 'module' }, undefined, 2)}\n`,
+  'index.js': `import { definePlug } from 'reflexarc'
+
+export default definePlug({
+  name: 'tooWarm',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Warm', 'Cold'],
+  input: {
+    value: { type: 'double', mandatory: true },
+    limit: { type: 'double', defaultValue: 25 },
+  },
+  output: { above: { type: 'double' } },
+  execute({ properties: { value, limit }, log }) {
+    log.debug(\`\${value} against \${limit}\`)
+    return { state: value > limit ? 'Warm' : 'Cold', rawData: { above: value - limit } }
+  },
+})
+`,
+}
+
+const PYTHON_EXAMPLE = {
+  'plug.json': NODE_EXAMPLE['plug.json'].replace('plug-node24', 'plug-python3'),
+  'main.py': `def execute(properties, console, logger, client):
+    value, limit = properties["value"], properties["limit"]
+    console.debug(f"{value} against {limit}")
+    return ("Warm" if value > limit else "Cold", {"above": value - limit})
+`,
+}
+
+/** By name. */
+export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
+  (
+    [
+      {
+        name: 'plug-node24',
+        title: 'Plugs in JavaScript, on Node 24',
+        functionType: 'plugs',
+        archiveFormat: 'node',
+        language: 'node',
+        versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports what definePlug gives' }],
+        main: 'index.js',
+        project: 'package.json',
+        lock: 'package-lock.json',
+        harness: {
+          module: NODE_HARNESS,
+          readable: FROM_SOURCES ? SOURCES_OF_NODE_HARNESS : [NODE_HARNESS],
+        },
+        example: new Map(Object.entries(NODE_EXAMPLE)),
+      },
+      {
+        name: 'plug-python3',
+        title: 'Plugs in Python 3',
+        functionType: 'plugs',
+        archiveFormat: 'python',
+        language: 'python',
+        versions: [
+          {
+            version: '1.0.0',
+            title: 'Python 3',
+            description: 'main.py has execute(properties, console, logger, client), which gives a state and raw data',
+          },
+        ],
+        main: 'main.py',
+        project: 'requirements.txt',
+        lock: 'requirements.txt',
+        harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS] },
+        example: new Map(Object.entries(PYTHON_EXAMPLE)),
+      },
+    ] satisfies readonly Runtime[]
+  ).map((runtime) => [runtime.name, runtime]),
+)
+
+function here(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}

@@ -1,0 +1,119 @@
+/**
+ * A plug in JavaScript inside its process: loads the function's own module, hands it calls as an engine would, and says
+ * what it declares. `import { definePlug } from 'reflexarc'` in it means the definePlug of the library.
+ */
+import { registerHooks } from 'node:module'
+import { definePlug } from '../../../core/plug/define.ts'
+import type { Plug, PlugContext, PlugDefinition } from '../../../core/plug/plug.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { PlugCallParams, PlugDeclaration } from './plug-call.ts'
+
+export { AppError, definePlug }
+
+interface HostSide {
+  ask(method: string, params: unknown): Promise<unknown>
+  log(level: string, text: string): void
+}
+interface CallSide {
+  readonly signal: AbortSignal
+}
+
+const SDK = 'reflexarc'
+
+/** Called once by the process. `module`: absolute path of the function's own. */
+export async function start(
+  { module }: { readonly module: string },
+  host: HostSide,
+): Promise<(method: string, params: unknown, call: CallSide) => unknown> {
+  const own = import.meta.url
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === SDK ? { url: own, shortCircuit: true } : next(specifier, context),
+  })
+  globalThis.fetch = (input, init) => fetchByHost(host, input, init)
+  const loaded = (await import(module)) as Readonly<Record<string, unknown>>
+  const plug = plugOf(loaded)
+  // what the library prepares once per node is prepared once per call here: constant properties are not told apart
+  return (method, params, call) => {
+    if (method === 'declare') return declarationOf(plug)
+    return plug.execute(contextOf(plug, params as PlugCallParams, host, call))
+  }
+}
+
+/** The one that it exports by default, else the only one. */
+function plugOf(loaded: Readonly<Record<string, unknown>>): Plug {
+  const found = [loaded['default'], ...Object.values(loaded)].filter(isPlug)
+  const distinct = [...new Set(found)]
+  const [first] = isPlug(loaded['default']) ? [loaded['default']] : distinct
+  if (first === undefined) throw new Error(`it exports no plug: write export default definePlug({ ... })`)
+  if (first !== loaded['default'] && distinct.length > 1)
+    throw new Error('it exports several plugs, and none by default')
+  return first
+}
+
+function isPlug(value: unknown): value is Plug {
+  const { execute, kind } = (value ?? {}) as Partial<PlugDefinition>
+  return typeof execute === 'function' && (kind === 'sensor' || kind === 'actuator')
+}
+
+function declarationOf({ name, version, kind, states, input }: Plug): PlugDeclaration {
+  return { name, version, type: kind, states: [...states], input: Object.keys(input) }
+}
+
+function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: CallSide): PlugContext {
+  const { properties, streamData, news, times, rawData, actuatorData, task, node, globalSettings, now, id, hops } =
+    params
+  const fresh = new Set(news)
+  let seed = params.random
+  const roots: Readonly<Record<string, unknown>> = {
+    streamdata: streamData,
+    nodes: rawData,
+    task,
+    node,
+    globals: globalSettings,
+  }
+  const log = (level: string) => (message: string) => host.log(level, message)
+  return {
+    properties,
+    prepared: plug.prepare?.(properties),
+    streamData,
+    rawData,
+    actuatorData,
+    internalState: params.internalState,
+    task,
+    node,
+    globalSettings,
+    now,
+    id,
+    hops,
+    streamValue: (key) => own(streamData, key),
+    streamTime: (key) => own(times, key ?? '') as number | undefined,
+    isNew: (key) => fresh.has(key),
+    lookup: (path) => path.reduce<unknown>((at, key) => own(at, key), roots),
+    random: () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647,
+    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    get signal() {
+      return call.signal
+    },
+  }
+}
+
+function own(container: unknown, key: string): unknown {
+  return typeof container === 'object' && container !== null && Object.hasOwn(container, key)
+    ? (container as Readonly<Record<string, unknown>>)[key]
+    : undefined
+}
+
+/** The network is the host's, with its rules about addresses. */
+async function fetchByHost(host: HostSide, input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const request = new Request(input, init)
+  const body = request.method === 'GET' || request.method === 'HEAD' ? undefined : await request.text()
+  const answer = (await host.ask('fetch', {
+    url: request.url,
+    method: request.method,
+    headers: Object.fromEntries(request.headers),
+    ...(body !== undefined && { body }),
+  })) as { readonly status: number; readonly statusText: string; readonly body: string }
+  const empty = [204, 205, 304].includes(answer.status)
+  return new Response(empty ? null : answer.body, { status: answer.status, statusText: answer.statusText })
+}

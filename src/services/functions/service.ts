@@ -1,0 +1,190 @@
+/** The functions service put together: records and assets over storage, jobs that build, and processes that run. */
+import { JobRunner } from '../../jobs/job-runner.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { messageOf } from '../../kernel/errors.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
+import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
+import type { Storage } from '../../storage/contract.ts'
+import { Builder } from './build.ts'
+import type { CallOptions, DeployedPlug, FunctionsApi, FunctionsService } from './contract.ts'
+import { functionApi } from './function-api.ts'
+import { FunctionCaller } from './function-caller.ts'
+import type { FunctionRecord } from './function-record.ts'
+import { FunctionStore, noVersion } from './function-store.ts'
+import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
+
+export interface FunctionsOptions {
+  readonly storage: Storage
+  /** absolute path of a folder for builds, of this host alone */
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** epoch ms */
+  readonly now: () => number
+  /** never the same twice */
+  readonly newId: () => string
+  /** Asked once, when the first function is to be run. */
+  readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
+  readonly isTaken: (name: string) => boolean
+  readonly usesOf: (tenant: string, name: string, version: string) => Promise<number>
+  readonly logger?: Logger
+}
+
+export interface OpenedPool {
+  /** undefined: functions are off */
+  readonly pool: ProcessPool | undefined
+  /** what the machine lacks for functions: a sentence each */
+  readonly lacks: readonly string[]
+}
+
+export function createFunctionsService(options: FunctionsOptions): FunctionsService {
+  return new Functions(options)
+}
+
+const NO_PLUGS: readonly DeployedPlug[] = []
+
+interface Deployed {
+  readonly plugs: readonly DeployedPlug[]
+  /** by `name@version` */
+  readonly records: ReadonlyMap<string, FunctionRecord>
+}
+
+class Functions implements FunctionsService {
+  readonly #options: FunctionsOptions
+  readonly #stores = new Map<string, FunctionStore>()
+  readonly #deployed = new Map<string, Deployed>()
+  readonly #reading = new KeyedMutex()
+  readonly #builder: Builder
+  #opening: Promise<OpenedPool> | undefined
+  #opened: OpenedPool | undefined
+  readonly #caller: FunctionCaller
+  readonly #jobs: JobRunner
+
+  constructor(options: FunctionsOptions) {
+    const { storage, folder, environment, now, newId, logger } = options
+    this.#options = options
+    this.#builder = new Builder({ folder, environment })
+    const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
+    this.#caller = new FunctionCaller({ pool: () => this.#openPool(), builder: this.#builder, storeOf, now })
+    const changed = (tenant: string): Promise<void> => this.#read(tenant)
+    const handlers = lifecycleHandlers({ builder: this.#builder, caller: this.#caller, storeOf, changed })
+    this.#jobs = new JobRunner({ storage, handlers, now, newId, timers: machineTimers, logger })
+  }
+
+  as(caller: Caller): FunctionsApi {
+    const { now, newId, isTaken, usesOf } = this.#options
+    return functionApi(
+      {
+        store: this.#storeOf(caller.tenant),
+        jobs: this.#jobs.queue(caller.tenant),
+        caller: this.#caller,
+        now,
+        newJobId: () => `${caller.tenant}$${newId()}`,
+        isTaken,
+        usesOf,
+        changed: (tenant) => this.#read(tenant),
+      },
+      caller,
+    )
+  }
+
+  plugs(tenant: string): readonly DeployedPlug[] {
+    return this.#deployed.get(tenant)?.plugs ?? NO_PLUGS
+  }
+
+  async call(
+    tenant: string,
+    name: string,
+    version: string,
+    params: unknown,
+    { signal }: CallOptions,
+  ): Promise<unknown> {
+    const record = this.#deployed.get(tenant)?.records.get(`${name}@${version}`)
+    if (record === undefined) throw noVersion(name, version)
+    return this.#caller.call(tenant, record, 'execute', params, signal)
+  }
+
+  async start(): Promise<void> {
+    await this.#builder.tidy()
+    for (const tenant of await this.#options.storage.tenants()) await this.#read(tenant)
+    await this.#jobs.start()
+    // what is not kept from functions is said at the start of a host that has some
+    if ([...this.#deployed.values()].some(({ plugs }) => plugs.length > 0)) await this.#openPool()
+  }
+
+  async stop(): Promise<void> {
+    // a check that is under way ends with its process, and is made again at the next start
+    const jobs = this.#jobs.stop()
+    await (await this.#opening)?.pool?.close()
+    await jobs
+    await this.#reading.idle()
+  }
+
+  gauges(): ReturnType<FunctionsService['gauges']> {
+    return { openJobs: this.#jobs.open, processes: this.#opened?.pool?.running ?? 0 }
+  }
+
+  warnings(): readonly string[] {
+    return this.#opened?.lacks ?? []
+  }
+
+  async #openPool(): Promise<ProcessPool | undefined> {
+    this.#opening ??= this.#options
+      .openPool((program, line) => this.#caller.said(program, line))
+      .then((opened) => {
+        this.#opened = opened
+        for (const lack of opened.lacks) this.#options.logger?.warn(lack)
+        return opened
+      })
+    return (await this.#opening).pool
+  }
+
+  #storeOf(tenant: string): FunctionStore {
+    const known = this.#stores.get(tenant)
+    if (known !== undefined) return known
+    const store = new FunctionStore(this.#options.storage.tenant(tenant))
+    this.#stores.set(tenant, store)
+    return store
+  }
+
+  /** What rules may use follows the records. */
+  #read(tenant: string): Promise<void> {
+    return this.#reading.run(tenant, async () => {
+      try {
+        const all = (await this.#storeOf(tenant).all()).filter(isUsable)
+        const records = new Map(all.map((record) => [`${record.name}@${record.version}`, record]))
+        const former = this.#deployed.get(tenant)
+        const isSame =
+          former?.records.size === records.size &&
+          [...records].every(([id, { revision }]) => former.records.get(id)?.revision === revision)
+        const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).map(plugOf)
+        this.#deployed.set(tenant, { plugs, records })
+      } catch (error) {
+        this.#options.logger?.error(`functions of tenant ${tenant} could not be read: ${messageOf(error)}`)
+      }
+    })
+  }
+}
+
+/** Published and seen to work once; what happens to it later, a new build or a check that fails, ends no rule. */
+function isUsable({ draft, verified, revision, status }: FunctionRecord): boolean {
+  return !draft && verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
+}
+
+function plugOf({ name, version, manifest }: FunctionRecord): DeployedPlug {
+  const { type, metadata = {} } = manifest
+  const { states = [], input = [], output = [] } = manifest.interface
+  const { description, category } = metadata
+  return {
+    name,
+    version,
+    kind: type,
+    ...(description !== undefined && { description }),
+    ...(category !== undefined && { category }),
+    states,
+    input,
+    output,
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * How many queries are carried out at once: as many as keep the readers of storage at work. Others wait for their turn,
+ * so that in one turn of the loop there is the work of a few, and whoever posts meanwhile comes in between.
+ *
+ * SLOTS-1 queries begin in the order in which they came
+ * SLOTS-2 a query above those that may wait is refused (`RATE_LIMITED`), and nothing waits for good
+ */
+import { setImmediate } from 'node:timers/promises'
+import { AppError } from '../../../kernel/errors.ts'
+
+const AT_ONCE = 2
+const MAX_WAITING = 10_000
+
+export class QuerySlots {
+  readonly #waiting: (() => void)[] = []
+  readonly #most: number
+  #taken = 0
+
+  /** `most`: queries that may wait */
+  constructor(most = MAX_WAITING) {
+    this.#most = most
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#taken < AT_ONCE) this.#taken += 1
+    else await this.#turn()
+    try {
+      return await work()
+    } finally {
+      await this.#pass()
+    }
+  }
+
+  #turn(): Promise<void> {
+    if (this.#waiting.length >= this.#most) {
+      throw new AppError('RATE_LIMITED', `${this.#most} queries wait already; ask again in a moment`)
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** The slot goes to the next one, a turn of the loop later. */
+  async #pass(): Promise<void> {
+    if (this.#waiting.length > 0) await setImmediate()
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#taken -= 1
+    else next()
+  }
+}

@@ -1,0 +1,345 @@
+/** Plugs of a tenant through the whole host: uploaded, built, checked, used by rules, updated and taken away. */
+import { packTar } from 'modern-tar'
+import type { InjectOptions } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/host/app.ts'
+import { compose } from '../../src/host/compose.ts'
+import { readConfig, type Given } from '../../src/host/config.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { readArchive } from '../../src/services/functions/registry/archive.ts'
+import { basic } from './sample-host.ts'
+
+type Body = Record<string, unknown>
+
+async function opened(given: Given = {}) {
+  const config = readConfig({ store: 'memory:', ...given }, {}, [...SERVICES.keys()])
+  const composed = await compose(config, { hashCost: 2 })
+  for (const tenant of ['acme', 'umbrella']) await composed.keyPairs.add({ key: tenant, secret: 's', tenant })
+  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+  const send = (method: InjectOptions['method'], url: string, payload?: object | Buffer, tenant = 'acme') => {
+    const type = Buffer.isBuffer(payload) ? { 'content-type': 'application/x-tar' } : {}
+    const headers = { authorization: basic(tenant, 's'), ...type }
+    return app.inject({ method: method ?? 'GET', url, headers, ...(payload && { payload }) })
+  }
+  const ask = async (...request: Parameters<typeof send>) => {
+    const answer = await send(...request)
+    return { status: answer.statusCode, body: answer.json<Body>() }
+  }
+  return { ask, send, [Symbol.asyncDispose]: () => app.close() }
+}
+
+type Files = Readonly<Record<string, string>>
+
+async function tarOf(files: Files): Promise<Buffer> {
+  const entries = Object.entries(files).map(([name, body]) => ({
+    header: { name, size: Buffer.byteLength(body), type: 'file' as const },
+    body,
+  }))
+  return Buffer.from(await packTar(entries))
+}
+
+const PLUGS = '/registry/v2/plugs'
+
+function manifestOf(more: object = {}): string {
+  const input = [{ name: 'value', dataType: 'double', mandatory: true }]
+  const own = { name: 'warmth', version: '1.0.0', type: 'sensor', runtime: 'plug-node24' }
+  return JSON.stringify({ ...own, interface: { states: ['Warm', 'Cold'], input }, ...more })
+}
+
+function nodePlug(version = '1.0.0', execute = `({ state: value > 25 ? 'Warm' : 'Cold', rawData: { value } })`): Files {
+  return {
+    'plug.json': manifestOf({ version }),
+    'package.json': '{ "type": "module" }',
+    'index.js': `import { definePlug } from 'reflexarc'
+export default definePlug({
+  name: 'warmth', version: '${version}', kind: 'sensor', states: ['Warm', 'Cold'],
+  input: { value: { type: 'double', mandatory: true } },
+  execute: async ({ properties: { value }, log, task, streamValue }) => { log.info('asked about ' + value); return ${execute} },
+})`,
+  }
+}
+
+const RULE = {
+  sensors: [
+    { label: 'w', resource: '$', name: 'warmth', version: '1.0.0', properties: { value: '${streamdata.temperature}' } },
+  ],
+  task: { name: 'watch', type: 'reactive', resource: 'r1' },
+}
+
+describe('a plug of a tenant', () => {
+  // Holds FUNCTION-4
+  it('is built, checked, used by a rule, and not taken away while that is there', async () => {
+    await using host = await opened()
+    const created = await host.ask('POST', `${PLUGS}/?async=false`, await tarOf(nodePlug()))
+    expect(created).toMatchObject({
+      status: 201,
+      body: {
+        message: "Building and deploying plug 'warmth@1.0.0'",
+        entity: {
+          status: 'running',
+          draft: false,
+          runtime: { name: 'plug-node24' },
+          updates: [{ operation: 'create' }],
+        },
+      },
+    })
+    const { body: sensor } = await host.ask('GET', '/api/sensors/warmth')
+    expect(sensor).toMatchObject({ name: 'warmth', version: '1.0.0', states: ['Warm', 'Cold'] })
+
+    const { body: task } = await host.ask('POST', '/api/tasks', RULE)
+    await host.ask('POST', '/resources/r1/events', { temperature: 30 })
+    const state = async () => (await host.ask('GET', `/api/tasks/${String(task['ID'])}/nodes/w`)).body
+    await expect
+      .poll(state)
+      .toMatchObject({ mostLikelyState: { state: 'Warm', probability: 1 }, rawData: { value: 30 } })
+
+    const removed = await host.ask('DELETE', `${PLUGS}/warmth/versions/1.0.0?force=true`)
+    expect(removed).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', error: "one task or template uses 'warmth@1.0.0': let them use another version first" },
+    })
+    const log = await host.ask('GET', `${PLUGS}/warmth/versions/1.0.0/log`)
+    expect(log.body['lines']).toMatchObject([{ level: 'info', text: 'asked about 30' }])
+  })
+
+  // Holds FUNCTION-3
+  it('is seen by nobody else, and nobody else can touch it', async () => {
+    await using host = await opened()
+    await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    const requests: [InjectOptions['method'], string][] = [
+      ['GET', `${PLUGS}/warmth`],
+      ['GET', `${PLUGS}/warmth/versions/1.0.0`],
+      ['GET', `${PLUGS}/warmth/versions/1.0.0/content`],
+      ['GET', `${PLUGS}/warmth/versions/1.0.0/log`],
+      ['DELETE', `${PLUGS}/warmth`],
+      ['POST', `${PLUGS}/warmth/versions/1.0.0/rebuild`],
+      ['GET', '/api/sensors/warmth'],
+    ]
+    for (const [method, url] of requests)
+      expect((await host.ask(method, url, undefined, 'umbrella')).status, url).toBe(404)
+    for (const url of [PLUGS, '/registry/v2/jobs']) {
+      const { body } = await host.ask('GET', url, undefined, 'umbrella')
+      expect(body['entities'] ?? body['jobs'], url).toEqual([])
+    }
+  })
+
+  it('in Python is one as well', async () => {
+    await using host = await opened()
+    const main = `async def execute(properties, console, logger, client):
+    console.info("asked about %s", properties["value"])
+    return ("Warm" if properties["value"] > 25 else "Cold", {"value": properties["value"]})
+`
+    const files = { 'plug.json': manifestOf({ runtime: 'plug-python3' }), 'main.py': main }
+    const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(files))
+    expect(created.body).toMatchObject({ entity: { status: 'running' } })
+    const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
+    expect(called.body).toMatchObject({ result: true, state: 'Cold', rawData: { value: 7 } })
+  })
+
+  it('that hangs or crashes costs its own call, and is said', async () => {
+    await using host = await opened()
+    await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', 'process.exit(3)')))
+    const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
+    expect(JSON.stringify(called.body)).toContain('it ended with code 3')
+    const other = await host.ask('POST', '/api/sensors/condition', { properties: { condition: '1 < 2' } })
+    expect(other.body).toMatchObject({ state: 'True' })
+  })
+})
+
+describe('the registry', () => {
+  it('says at once what is wrong with an upload, and keeps nothing of it', async () => {
+    await using host = await opened()
+    const cases: [Files, number, string][] = [
+      [{ 'index.js': '' }, 400, 'there is no plug.json'],
+      [{ ...nodePlug(), 'plug.json': '{' }, 400, 'not JSON'],
+      [{ 'plug.json': manifestOf() }, 400, 'has a file index.js'],
+      [{ ...nodePlug(), 'plug.json': manifestOf({ runtime: 'plug-cobol' }) }, 400, 'there is no runtime plug-cobol'],
+      [{ ...nodePlug(), 'plug.json': manifestOf({ name: 'condition' }) }, 409, 'every tenant has'],
+    ]
+    for (const [files, status, error] of cases) {
+      const answer = await host.ask('POST', PLUGS, await tarOf(files))
+      expect([answer.status, String(answer.body['error'])]).toEqual([status, expect.stringContaining(error)])
+    }
+    const { body } = await host.ask('GET', `${PLUGS}?status=any`)
+    expect(body).toEqual({ entities: [], count: 0, limit: 20 })
+    expect((await host.ask('POST', PLUGS, { name: 'x' })).status).toBe(400)
+  })
+
+  // Holds FUNCTION-1
+  it('says why a version is not running', async () => {
+    await using host = await opened()
+    const mismatched = { ...nodePlug(), 'plug.json': manifestOf({ interface: { states: ['Hot'] } }) }
+    const unhealthy = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(mismatched))
+    expect(unhealthy.body['entity']).toMatchObject({
+      status: 'unhealthy',
+      failureReason: { cause: 'its states is ["Cold","Warm"] in the code and ["Hot"] in plug.json' },
+    })
+    const broken = { ...nodePlug('1.0.1'), 'index.js': 'throw new Error("no luck")' }
+    const second = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(broken))
+    expect(JSON.stringify(second.body['entity'])).toContain('it did not start: no luck')
+    // neither has answered well, so no rule can name them
+    expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(404)
+  })
+
+  // Holds FUNCTION-2
+  it('lets a draft change until it is published, and nothing after that', async () => {
+    await using host = await opened()
+    const draft = await host.ask('POST', `${PLUGS}?draft=true&async=false`, await tarOf({ 'plug.json': manifestOf() }))
+    expect(draft.body).toMatchObject({ entity: { status: 'registered', draft: true, failureReason: {} } })
+    const version = `${PLUGS}/warmth/versions/1.0.0`
+    const changed = await host.ask('PUT', `${version}/content?async=false`, await tarOf(nodePlug()))
+    expect(changed).toMatchObject({ status: 201, body: { entity: { status: 'running', draft: true } } })
+    expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(404)
+
+    expect((await host.ask('GET', `${version}/content?ls=true`)).body).toMatchObject({
+      assets: [{ name: 'index.js' }, { name: 'package.json' }, { name: 'plug.json' }],
+    })
+    const archive = await host.send('GET', `${version}/content`)
+    expect([...(await readArchive(archive.rawPayload)).keys()]).toEqual(['index.js', 'package.json', 'plug.json'])
+    expect((await host.send('GET', `${version}/content/index.js`)).body).toBe(nodePlug()['index.js'])
+
+    const published = await host.ask('POST', `${version}/publish`)
+    expect(published).toMatchObject({
+      status: 201,
+      body: { message: "Published plug 'warmth@1.0.0'", entity: { draft: false } },
+    })
+    expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(200)
+    const late = await host.ask('PUT', `${version}/content`, await tarOf(nodePlug()))
+    expect(late).toMatchObject({ status: 409, body: { code: 'CONFLICT' } })
+    expect((await host.ask('DELETE', `${version}/content/index.js`)).status).toBe(409)
+  })
+
+  it('lists the latest of each name, with the way to its draft', async () => {
+    await using host = await opened()
+    for (const [version, query] of [
+      ['1.0.0', ''],
+      ['1.1.0', ''],
+      ['2.0.0', '&draft=true'],
+    ] as const) {
+      await host.ask('POST', `${PLUGS}?async=false&deploy=false${query}`, await tarOf(nodePlug(version)))
+    }
+    const { body } = await host.ask('GET', PLUGS)
+    expect(body).toMatchObject({
+      count: 1,
+      entities: [
+        {
+          plug: { name: 'warmth', version: '1.1.0' },
+          _links: {
+            draft: { href: `${PLUGS}/warmth/versions/2.0.0`, version: '2.0.0', draft: true, deprecated: false },
+          },
+        },
+      ],
+    })
+    const versionsOf = async (query: string): Promise<unknown> => {
+      const answer = await host.ask('GET', `${PLUGS}?${query}`)
+      return (answer.body['entities'] as { readonly plug: { readonly version: string } }[]).map(
+        ({ plug }) => plug.version,
+      )
+    }
+    expect(await versionsOf('latest=false')).toEqual(['2.0.0', '1.1.0', '1.0.0'])
+    expect(await versionsOf('includeDraft=true')).toEqual(['2.0.0'])
+    expect(await versionsOf('version=1.0.*')).toEqual(['1.0.0'])
+    expect(await versionsOf('name=WARM*&type=sensor')).toEqual(['1.1.0'])
+    expect(await versionsOf('nameVersion=warmth@1.0.0')).toEqual(['1.0.0'])
+    expect(await versionsOf('status=registered-')).toEqual([])
+    expect(await versionsOf('createdAfter=1h&createdBy=@me&runtimeVersion=^1&archiveFormat=node')).toEqual(['1.1.0'])
+    expect(await versionsOf('latest=false&limit=1&page=1')).toEqual(['1.1.0'])
+    expect((await host.ask('GET', `${PLUGS}?limit=101&createdAfter=x`)).status).toBe(400)
+
+    await host.ask('DELETE', `${PLUGS}/warmth/versions/1.1.0`)
+    expect(await versionsOf('')).toEqual(['1.0.0'])
+    expect((await host.ask('GET', `${PLUGS}/warmth`)).body).toMatchObject({ entity: { plug: { version: '1.0.0' } } })
+    expect((await host.ask('GET', `${PLUGS}/warmth/versions`)).body).toMatchObject({ count: 3 })
+  })
+
+  it('takes the next version, and deprecates the ones before when it is asked to', async () => {
+    await using host = await opened()
+    const unversioned = { ...nodePlug(), 'plug.json': manifestOf({ version: undefined }) }
+    const versions: unknown[] = []
+    for (const query of ['', '', '&version=^1', '&version=*&deprecatePrevious=minor']) {
+      const { body } = await host.ask('POST', `${PLUGS}?deploy=false${query}`, await tarOf(unversioned))
+      versions.push((body['entity'] as { readonly plug: { readonly version: string } }).plug.version)
+    }
+    expect(versions).toEqual(['1.0.0', '1.0.1', '1.1.0', '2.0.0'])
+    const again = await host.ask('POST', PLUGS, await tarOf(nodePlug('1.1.0')))
+    expect(again).toMatchObject({ status: 409, body: { error: "'warmth@1.1.0' exists already; raise its version" } })
+    const deprecating = await host.ask(
+      'POST',
+      `${PLUGS}?deploy=false&deprecatePrevious=all`,
+      await tarOf(nodePlug('2.1.0')),
+    )
+    expect(deprecating.status).toBe(201)
+    const { body } = await host.ask('GET', `${PLUGS}?deprecated=true&latest=false`)
+    expect(body['count']).toBe(4)
+  })
+
+  it('takes a version away with its processes and its record', async () => {
+    await using host = await opened()
+    await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    const undeployed = await host.ask('DELETE', `${PLUGS}/warmth/versions/1.0.0?undeploy=true&async=false`)
+    expect(undeployed).toMatchObject({
+      status: 200,
+      body: { message: "Removing plug version 'warmth@1.0.0'", versions: ['1.0.0'] },
+    })
+    expect((await host.ask('GET', `${PLUGS}/warmth/versions/1.0.0`)).body).toMatchObject({
+      entity: { status: 'undeployed' },
+    })
+    expect((await host.ask('GET', PLUGS)).body).toMatchObject({ count: 0 })
+    expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(404)
+
+    const rebuilt = await host.ask('POST', `${PLUGS}/warmth/versions/1.0.0/rebuild?async=false`)
+    expect(rebuilt).toMatchObject({ status: 200, body: { entity: { status: 'running' } } })
+    const gone = await host.ask('DELETE', `${PLUGS}/warmth?force=true&async=false`)
+    expect(gone).toMatchObject({ status: 200, body: { versions: ['1.0.0'] } })
+    const missing = await host.ask('GET', `${PLUGS}/warmth`)
+    expect(missing).toMatchObject({
+      status: 404,
+      body: { error: "No plug 'warmth'", code: 'NOT_FOUND', statusCode: 404 },
+    })
+    for (const query of ['force=true&reset=true', 'force=true&undeploy=true', 'reset=true&undeploy=false']) {
+      expect((await host.ask('DELETE', `${PLUGS}/warmth?${query}`)).status, query).toBe(400)
+    }
+  })
+
+  it('shows its jobs as a tree, and tells their events until they are over', async () => {
+    await using host = await opened()
+    const created = await host.ask('POST', PLUGS, await tarOf(nodePlug()))
+    expect(created.status).toBe(202)
+    const { job, event } = created.body['_links'] as Record<string, { readonly href: string }>
+    const stream = await host.send('GET', event?.href ?? '')
+    const names = [...stream.body.matchAll(/^event: (\S+)$/gm)].map(([, name]) => name)
+    expect([names[0], names.at(-2), names.at(-1)]).toEqual(['ack', 'completed', 'close'])
+    expect(stream.body).toMatch(/data: Job with id acme\$\w{21} has completed\n\n$/)
+
+    const { body } = await host.ask('GET', job?.href ?? '')
+    expect(body).toMatchObject({
+      job: { type: 'verify', state: 'completed', result: { healthy: true }, job: { name: 'verify', attemptsMade: 1 } },
+    })
+    const { body: all } = await host.ask('GET', '/registry/v2/jobs/?type=build&type=verify')
+    expect(all['jobs']).toMatchObject([{ type: 'build' }, { type: 'verify' }])
+    const late = await host.send('GET', event?.href ?? '')
+    expect([...late.body.matchAll(/^event: (\S+)$/gm)].map(([, name]) => name)).toEqual(['ack', 'close'])
+    expect((await host.ask('GET', '/registry/v2/jobs/events?id=acme$nothing')).status).toBe(404)
+    expect((await host.ask('GET', '/registry/v2/jobs/build/acme$nothing')).status).toBe(404)
+  })
+
+  it('runs nothing when functions are off, and says so', async () => {
+    await using host = await opened({ functions: 'off' })
+    const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    expect(created.body).toMatchObject({
+      entity: { status: 'failed', failureReason: { cause: 'functions are off on this host' } },
+    })
+  })
+
+  it('has examples of its runtimes that work as they are', async () => {
+    await using host = await opened()
+    const { body } = await host.ask('GET', '/registry/v2/runtimes')
+    const names = (body['runtimes'] as { readonly name: string }[]).map(({ name }) => name)
+    expect(names).toEqual(['plug-node24', 'plug-python3'])
+    for (const name of names) {
+      const example = await host.send('GET', `/registry/v2/runtimes/${name}/versions/^1/example`)
+      const created = await host.ask('POST', `${PLUGS}?async=false&version=*`, example.rawPayload)
+      expect(created.body, name).toMatchObject({ entity: { status: 'running' } })
+    }
+  })
+})

@@ -1,0 +1,125 @@
+import { createServer, type Server } from 'node:net'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messageOf } from '../../src/kernel/errors.ts'
+import { machineTimers } from '../../src/machine/timers.ts'
+import { inspectMachine } from '../../src/sandbox-process/inspect-machine.ts'
+import { DEFAULT_LIMITS } from '../../src/sandbox-process/limits.ts'
+import { ProcessPool } from '../../src/sandbox-process/process-pool.ts'
+import type { Language, Program } from '../../src/sandbox-process/program.ts'
+import { type Attack, NODE_ATTACKS, PLACES, PYTHON_ATTACKS } from './attacks.ts'
+
+const SECRET = 'the-secret-of-the-host'
+/** ms: of attacks that end by anything but time */
+const PATIENCE = 120_000
+
+const NODE_PROGRAM = `import { createRequire } from 'node:module'
+import fs from 'node:fs'
+import net from 'node:net'
+const require = createRequire(import.meta.url)
+const connect = (host, port) => new Promise((ok, no) => net.connect(port, host).on('error', no).on('connect', () => ok('connected')))
+export const start = (_, host) => (code) => Object.getPrototypeOf(async () => {}).constructor('fs', 'require', 'connect', 'host', code)(fs, require, connect, host)
+`
+const PYTHON_PROGRAM = `import asyncio, os, socket
+def start(_, host):
+  async def handle(code, params):
+    space = {'asyncio': asyncio, 'os': os, 'socket': socket, 'host': host}
+    exec('async def attack():\\n  ' + code, space)
+    return await space['attack']()
+  return handle
+`
+
+const folder = mkdtempSync(join(tmpdir(), 'attacks-'))
+const emptyFolder = join(folder, 'empty')
+const own = join(folder, 'program')
+const secretFile = join(folder, 'secret.txt')
+let reached = 0
+let server: Server
+let pool: ProcessPool
+const lines: string[] = []
+
+beforeAll(async () => {
+  process.env['SECRET_OF_THE_HOST'] = SECRET
+  mkdirSync(emptyFolder)
+  mkdirSync(own)
+  writeFileSync(secretFile, SECRET)
+  writeFileSync(join(own, 'main.mjs'), NODE_PROGRAM)
+  writeFileSync(join(own, 'main.py'), PYTHON_PROGRAM)
+  server = createServer((socket) => {
+    reached++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  const machine = await inspectMachine({ confinement: 'confined', emptyFolder, environment: process.env })
+  if (machine.interpreters.size < 2) throw new Error(machine.lacks.join('\n'))
+  pool = new ProcessPool({
+    machine,
+    emptyFolder,
+    limits: { ...DEFAULT_LIMITS, startMs: PATIENCE, callMs: PATIENCE },
+    processes: 4,
+    perProgram: 1,
+    idleMs: 600_000,
+    later: machineTimers.later,
+    clock: () => performance.now(),
+    answer: (_program, method) =>
+      method === 'slow' ? new Promise(() => undefined) : Promise.reject(new Error('there is no such question')),
+    log: (_program, { text }) => void lines.push(text),
+  })
+}, PATIENCE)
+
+afterAll(async () => {
+  await pool.close()
+  await new Promise((resolve) => server.close(resolve))
+  delete process.env['SECRET_OF_THE_HOST']
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function programOf(language: Language, key: string): Program {
+  const module = join(own, language === 'node' ? 'main.mjs' : 'main.py')
+  return { key: `${language} ${key}`, owner: key, language, module, readable: [own], argument: {} }
+}
+
+async function met(language: Language, { name, code, isFatal, timeMs = PATIENCE }: Attack): Promise<string> {
+  const { port } = server.address() as { port: number }
+  const real = code
+    .replaceAll(PLACES.port, String(port))
+    .replaceAll(PLACES.host, String(process.pid))
+    .replaceAll(PLACES.file, secretFile)
+    .replaceAll(PLACES.folder, own)
+  const program = programOf(language, isFatal ? name : 'shared')
+  try {
+    const value = await pool.call(program, real, {}, { timeMs })
+    return JSON.stringify(value) ?? 'nothing'
+  } catch (error) {
+    return messageOf(error)
+  } finally {
+    if (isFatal) await pool.release(program.key)
+  }
+}
+
+describe.each([
+  ['node', NODE_ATTACKS],
+  ['python', PYTHON_ATTACKS],
+] as const)('a program in %s that', (language, attacks) => {
+  // Holds SANDPROC-1, SANDPROC-4
+  it.each(attacks)('$name meets its bounds', async (attack) => {
+    const outcome = await met(language, attack)
+    expect(outcome).toMatch(attack.meets)
+    expect(outcome).not.toContain(SECRET)
+  })
+
+  it('was attacked by others is alive and well', async () => {
+    expect(await met(language, { name: '', meets: /./, code: 'return 1' })).toBe('1')
+    expect(pool.state(`${language} shared`)).toMatchObject({ processes: 1, crashes: 0 })
+  })
+})
+
+describe('the host', () => {
+  it('was never reached, and its secret never told', () => {
+    expect(NODE_ATTACKS.length + PYTHON_ATTACKS.length).toBeGreaterThanOrEqual(80)
+    expect(reached).toBe(0)
+    expect(lines.join('\n')).not.toContain(SECRET)
+  })
+})

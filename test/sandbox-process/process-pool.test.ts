@@ -1,0 +1,216 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { messageOf } from '../../src/kernel/errors.ts'
+import { inspectMachine, type Machine } from '../../src/sandbox-process/inspect-machine.ts'
+import { DEFAULT_LIMITS } from '../../src/sandbox-process/limits.ts'
+import { type PoolOptions, ProcessPool } from '../../src/sandbox-process/process-pool.ts'
+import type { Program } from '../../src/sandbox-process/program.ts'
+import { until } from '../support/until.ts'
+
+const PROGRAM = `export const start = (argument, host) => {
+  if (argument === 'broken') throw new Error('broken from the start')
+  const held = []
+  return (method, params, call) => {
+    if (method === 'exit') process.exit(7)
+    if (method === 'hold') return new Promise((resolve) => held.push(resolve))
+    if (method === 'let go') return held.map((resolve) => resolve('held')).length
+    if (method === 'wait') return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve('aborted')))
+    if (method === 'ask') return host.ask('double', params)
+    if (method === 'say') return console.warn(params, { a: [1] })
+    if (method === 'fail') throw new TypeError(params)
+    return params
+  }
+}
+`
+
+const folder = mkdtempSync(join(tmpdir(), 'pool-'))
+const emptyFolder = join(folder, 'empty')
+const module = join(folder, 'program', 'main.mjs')
+const pools: ProcessPool[] = []
+let machine: Machine
+
+beforeAll(async () => {
+  mkdirSync(emptyFolder)
+  mkdirSync(join(folder, 'program'))
+  writeFileSync(module, PROGRAM)
+  machine = await inspectMachine({ confinement: 'confined', emptyFolder, environment: process.env })
+})
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A pool whose time goes on by hand. */
+function poolOf(options: Partial<PoolOptions> = {}): {
+  readonly pool: ProcessPool
+  readonly lines: string[]
+  readonly pass: (ms: number) => void
+} {
+  let now = 0
+  const timers = new Map<number, () => void>()
+  const lines: string[] = []
+  let last = 0
+  const due = new Map<number, number>()
+  const pool = new ProcessPool({
+    machine,
+    emptyFolder,
+    limits: DEFAULT_LIMITS,
+    processes: 4,
+    perProgram: 1,
+    idleMs: 1_000,
+    later: (ms, work) => {
+      const id = ++last
+      timers.set(id, work)
+      due.set(id, now + ms)
+      return () => void timers.delete(id)
+    },
+    clock: () => now,
+    answer: (_, method, params) => Promise.resolve(method === 'double' ? Number(params) * 2 : undefined),
+    log: (_, { level, text }) => void lines.push(`${level} ${text}`),
+    ...options,
+  })
+  pools.push(pool)
+  const pass = (ms: number): void => {
+    now += ms
+    for (const [id, work] of timers) {
+      if ((due.get(id) ?? 0) > now) continue
+      timers.delete(id)
+      work()
+    }
+  }
+  return { pool, lines, pass }
+}
+
+function programOf(key: string, owner = 'a', argument = ''): Program {
+  return { key, owner, language: 'node', module, readable: [join(folder, 'program')], argument }
+}
+
+describe('a program', () => {
+  it('answers, asks, fails and logs by itself', async () => {
+    const { pool, lines } = poolOf()
+    const program = programOf('p')
+    expect(await pool.call(program, 'echo', { a: [1, null] })).toEqual({ a: [1, null] })
+    expect(await pool.call(program, 'ask', 21)).toBe(42)
+    await expect(pool.call(program, 'fail', 'no such thing')).rejects.toThrow('no such thing')
+    await pool.call(program, 'say', 'hot')
+    expect(lines).toEqual(['warn hot { a: [ 1 ] }'])
+  })
+
+  it('is told when a call is given up', async () => {
+    const { pool } = poolOf()
+    const abort = new AbortController()
+    const answer = pool.call(programOf('p'), 'wait', {}, { signal: abort.signal })
+    await pool.call(programOf('p'), 'echo', 1)
+    abort.abort()
+    expect(await answer).toBe('aborted')
+  })
+
+  // Holds SANDPROC-2, SANDPROC-3
+  it('that is over its time is ended, and all of its calls with it', async () => {
+    const { pool, pass } = poolOf()
+    const slow = pool.call(programOf('p'), 'hold', {}, { timeMs: 100 })
+    const other = pool.call(programOf('p'), 'hold', {})
+    const outcomes = Promise.allSettled([slow, other])
+    await until(() => pool.state('p').open === 2)
+    pass(100)
+    expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
+      'AppError: it did not answer within 100 ms',
+      'AppError: another call of it did not answer within 100 ms',
+    ])
+  })
+
+  it('that takes too much is refused before it is sent', async () => {
+    const { pool } = poolOf({ limits: { ...DEFAULT_LIMITS, lineBytes: 1_000 } })
+    await expect(pool.call(programOf('p'), 'echo', 'x'.repeat(1_000))).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    expect(await pool.call(programOf('p'), 'echo', 1)).toBe(1)
+  })
+})
+
+describe('the pool', () => {
+  // Holds PROCPOOL-1, PROCPOOL-2
+  it('makes room by ending who is idle, and lets others wait when all are at work', async () => {
+    const { pool, pass } = poolOf({ processes: 2 })
+    await pool.call(programOf('p'), 'echo', 1)
+    pass(1)
+    await pool.call(programOf('q', 'b'), 'echo', 1)
+    pass(1)
+    expect(await pool.call(programOf('r', 'c'), 'echo', 'third')).toBe('third')
+    expect([pool.running, pool.state('p').processes, pool.state('q').processes]).toEqual([2, 0, 1])
+
+    const held = [pool.call(programOf('q', 'b'), 'hold', 0), pool.call(programOf('r', 'c'), 'hold', 0)]
+    await until(() => pool.state('q').open + pool.state('r').open === 2)
+    const waiting = pool.call(programOf('p'), 'echo', 'at last')
+    expect(pool.running).toBe(2)
+    await pool.call(programOf('q', 'b'), 'let go', 0)
+    expect(await waiting).toBe('at last')
+    expect(pool.running).toBe(2)
+    await pool.call(programOf('r', 'c'), 'let go', 0)
+    expect(await Promise.all(held)).toEqual(['held', 'held'])
+  })
+
+  // Holds PROCPOOL-1
+  it('gives an owner half of the processes, as long as they are at work', async () => {
+    const { pool, pass } = poolOf({ processes: 4 })
+    const held = ['p', 'q'].map((key) => pool.call(programOf(key), 'hold', 0))
+    await until(() => pool.state('p').open + pool.state('q').open === 2)
+    // Holds PROCPOOL-5
+    const third = pool.call(programOf('r'), 'echo', 0)
+    const outcome = third.catch(messageOf)
+    expect(await pool.call(programOf('x', 'b'), 'echo', 'other')).toBe('other')
+    pass(5_000)
+    expect(await outcome).toContain('all processes for functions of this host are at work')
+    await pool.call(programOf('p'), 'let go', 0)
+    await pool.call(programOf('q'), 'let go', 0)
+    await Promise.all(held)
+  })
+
+  // Holds PROCPOOL-3
+  it('holds back what crashes, for longer each time, and says why', async () => {
+    const { pool, pass } = poolOf({ idleMs: 1e9 })
+    const program = programOf('p')
+    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
+    await until(() => pool.state('p').processes === 0)
+    expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100, lastEnd: 'it ended with code 7' })
+    await expect(pool.call(program, 'echo', 1)).rejects.toThrow('it ended once, because it ended with code 7; it is')
+    pass(100)
+    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
+    await until(() => pool.state('p').processes === 0)
+    expect(pool.state('p')).toMatchObject({ crashes: 2, startsIn: 200 })
+    pass(200)
+    expect(await pool.call(program, 'echo', 1)).toBe(1)
+    pass(30_001)
+    expect(await pool.call(program, 'echo', 1)).toBe(1)
+    expect(pool.state('p').crashes).toBe(0)
+  })
+
+  it('says why a program did not start', async () => {
+    const { pool } = poolOf()
+    const started = pool.call(programOf('p', 'a', 'broken'), 'echo', 1)
+    await expect(started).rejects.toThrow('it did not start: broken from the start')
+  })
+
+  // Holds PROCPOOL-4
+  it('ends what nobody calls', async () => {
+    const { pool, pass } = poolOf()
+    await pool.call(programOf('p'), 'echo', 1)
+    pass(600)
+    expect(pool.running).toBe(1)
+    pass(1_200)
+    await until(() => pool.running === 0)
+    expect(pool.state('p')).toMatchObject({ processes: 0, crashes: 0 })
+    expect(await pool.call(programOf('p'), 'echo', 2)).toBe(2)
+  })
+
+  it('refuses everything once it is closed', async () => {
+    const { pool } = poolOf()
+    const held = pool.call(programOf('p'), 'hold', 1)
+    const outcome = held.catch(messageOf)
+    await until(() => pool.state('p').open === 1)
+    await pool.close()
+    expect(await outcome).toBe('the host shuts down')
+    await expect(pool.call(programOf('p'), 'echo', 1)).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(pool.running).toBe(0)
+  })
+})

@@ -1,0 +1,97 @@
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { packTar, type TarEntry } from 'modern-tar'
+import { describe, expect, it } from 'vitest'
+import {
+  MAX_ASSETS,
+  MAX_BYTES,
+  pathProblem,
+  readArchive,
+  writeArchive,
+} from '../../../src/services/functions/registry/archive.ts'
+
+function fileOf(name: string, text = 'x'): TarEntry {
+  return { header: { name, size: text.length, type: 'file' }, body: text }
+}
+
+async function textsOf(archive: Uint8Array): Promise<Readonly<Record<string, string>>> {
+  const assets = await readArchive(archive)
+  return Object.fromEntries([...assets].map(([path, content]) => [path, new TextDecoder().decode(content)]))
+}
+
+describe('an archive', () => {
+  it('is read with folders, gzipped or not, and the later of two files counts', async () => {
+    const entries = [
+      { header: { name: './', size: 0, type: 'directory' as const } },
+      fileOf('./plug.json', '{}'),
+      { header: { name: 'lib/', size: 0, type: 'directory' as const } },
+      fileOf('lib/a b.js', 'one'),
+      fileOf('lib/a b.js', 'two'),
+      fileOf('empty', ''),
+    ]
+    const tar = await packTar(entries)
+    const expected = { 'plug.json': '{}', 'lib/a b.js': 'two', empty: '' }
+    expect(await textsOf(tar)).toEqual(expected)
+    expect(await textsOf(gzipSync(tar))).toEqual(expected)
+  })
+
+  it('comes back as it went', async () => {
+    const path = fc.stringMatching(/^[a-z][a-z0-9._-]{0,20}(\/[a-z]{1,10}){0,3}$/)
+    const assets = fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 2_000 })), { minLength: 1, maxLength: 10 })
+    await fc.assert(
+      fc.asyncProperty(assets, async (pairs) => {
+        const map = new Map(pairs)
+        const read = await readArchive(await writeArchive(map))
+        expect([...read].map(([name, bytes]) => [name, [...bytes]])).toEqual(
+          [...map].map(([name, bytes]) => [name, [...bytes]]),
+        )
+      }),
+    )
+  })
+
+  it.each<[string, TarEntry]>([
+    ['a way up', fileOf('../plug.json')],
+    ['a way up inside', fileOf('lib/../../x')],
+    ['an absolute path', fileOf('/etc/passwd')],
+    ['a name of a prototype', fileOf('__proto__/x')],
+    ['a hidden file', fileOf('.npmrc')],
+    ['installed packages', fileOf('node_modules/a/index.js')],
+    ['a backslash', fileOf('lib\\x')],
+    ['a path that is too long', fileOf(`${'a/'.repeat(150)}x`)],
+    ['a link', { header: { name: 'x', size: 0, type: 'symlink', linkname: '/etc/passwd' } }],
+    ['a hard link', { header: { name: 'x', size: 0, type: 'link', linkname: 'plug.json' } }],
+    ['a device', { header: { name: 'x', size: 0, type: 'character-device' } }],
+    ['a pipe', { header: { name: 'x', size: 0, type: 'fifo' } }],
+  ])('with %s is refused', async (_, entry) => {
+    const archive = await packTar([fileOf('plug.json'), entry])
+    await expect(readArchive(archive)).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+
+  it.each<[string, () => Promise<Uint8Array>, string]>([
+    ['without files', () => packTar([]), 'VALIDATION'],
+    ['that is none', async () => new TextEncoder().encode('hello'.repeat(1_000)), 'VALIDATION'],
+    ['that is cut off', async () => (await packTar([fileOf('a', 'x'.repeat(5_000))])).subarray(0, 2_000), 'VALIDATION'],
+    ['whose gzip is broken', async () => gzipSync(await packTar([fileOf('a')])).subarray(0, 40), 'VALIDATION'],
+    [
+      'with too many files',
+      () => packTar(Array.from({ length: MAX_ASSETS + 1 }, (_, i) => fileOf(`f${i}`, ''))),
+      'TOO_LARGE',
+    ],
+    ['that is a bomb', async () => gzipSync(await packTar([fileOf('a', 'x'.repeat(MAX_BYTES + 1))])), 'TOO_LARGE'],
+  ])('%s is refused', async (_, make, code) => {
+    await expect(readArchive(await make())).rejects.toMatchObject({ code })
+  })
+})
+
+it.each([
+  ['index.js', true],
+  ['lib/deep/er/x.py', true],
+  ['a@1+b-c_d.txt', true],
+  ['', false],
+  ['a//b', false],
+  ['a/', false],
+  ['a ', false],
+  ['pip.conf', false],
+])('the path %j can be one: %s', (path, isGood) => {
+  expect(pathProblem(path) === undefined).toBe(isGood)
+})

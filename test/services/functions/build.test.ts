@@ -1,0 +1,113 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { Builder } from '../../../src/services/functions/build.ts'
+import { type Runtime, RUNTIMES } from '../../../src/services/functions/runtimes/catalog.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'build-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function runtimeOf(name: string): Runtime {
+  const found = RUNTIMES.get(name)
+  if (found === undefined) throw new Error(`no runtime ${name}`)
+  return found
+}
+const NODE = runtimeOf('plug-node24')
+const PYTHON = runtimeOf('plug-python3')
+
+function assetsOf(files: Readonly<Record<string, unknown>>): ReadonlyMap<string, Uint8Array> {
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+  return new Map(Object.entries(files).map(([path, value]) => [path, new TextEncoder().encode(text(value))]))
+}
+
+function builderOf(name: string): Builder {
+  return new Builder({ folder: join(folder, name), environment: { PATH: process.env['PATH'] } })
+}
+
+describe('a build', () => {
+  // Holds FUNCBUILD-1
+  it('of equal assets is made once, and open to every user', async () => {
+    const builder = builderOf('once')
+    const assets = assetsOf({ 'index.js': 'export {}', 'lib/a.js': '1' })
+    const first = await builder.build('acme', NODE, '1.0.0', assets)
+    const made = statSync(builder.folderOf(first.digest)).ino
+    const second = await builder.build('acme', NODE, '1.0.0', new Map([...assets].toReversed()))
+    expect(second.digest).toBe(first.digest)
+    expect(statSync(builder.folderOf(first.digest)).ino).toBe(made)
+    expect(readFileSync(join(builder.folderOf(first.digest), 'lib/a.js'), 'utf8')).toBe('1')
+    expect(statSync(join(builder.folderOf(first.digest), 'lib')).mode & 0o777).toBe(0o755)
+    expect(readdirSync(join(folder, 'once'))).toEqual([first.digest])
+  })
+
+  // Holds FUNCBUILD-3
+  it('is another one for other assets, another runtime and another tenant', async () => {
+    const builder = builderOf('other')
+    const assets = assetsOf({ 'index.js': '1', 'main.py': '1' })
+    const digests = [
+      await builder.build('acme', NODE, '1.0.0', assets),
+      await builder.build('acme', PYTHON, '1.0.0', assets),
+      await builder.build('umbrella', NODE, '1.0.0', assets),
+      await builder.build('acme', NODE, '1.0.0', assetsOf({ 'index.js': '2' })),
+    ].map(({ digest }) => digest)
+    expect(new Set(digests).size).toBe(4)
+  })
+
+  // Holds FUNCBUILD-1
+  it('that fails leaves nothing, and drafts of a host that died are taken away', async () => {
+    const builder = builderOf('failed')
+    const lock = {
+      packages: { 'node_modules/x': { resolved: 'https://registry.npmjs.org/x/-/x-1.0.0.tgz', integrity: 'y' } },
+    }
+    const assets = assetsOf({ 'index.js': '', 'package.json': { dependencies: { x: '1' } }, 'package-lock.json': lock })
+    const without = new Builder({ folder: join(folder, 'failed'), environment: { PATH: '/nowhere' } })
+    await expect(without.build('acme', NODE, '1.0.0', assets)).rejects.toThrow('npm is not there on this host')
+    expect(readdirSync(join(folder, 'failed'))).toEqual([])
+    await builder.tidy()
+    expect(existsSync(join(folder, 'failed'))).toBe(true)
+  })
+
+  const resolved = 'https://registry.npmjs.org/x/-/x-1.0.0.tgz'
+  const project = { dependencies: { x: '1.0.0' } }
+  const locked = (entry: object): object => ({
+    'index.js': '',
+    'package.json': project,
+    'package-lock.json': { packages: { 'node_modules/x': entry } },
+  })
+
+  // Holds FUNCBUILD-2
+  it.each<[string, Runtime, object, RegExp]>([
+    ['without its main file', NODE, { 'main.js': '' }, /has a file index\.js/],
+    ['without a lock', NODE, { 'index.js': '', 'package.json': project }, /nothing locks it/],
+    ['with a package.json that is a list', NODE, { 'index.js': '', 'package.json': [] }, /no JSON object/],
+    ['with workspaces', NODE, { 'index.js': '', 'package.json': { workspaces: ['a'] } }, /workspaces/],
+    ['with a package of a folder', NODE, locked({ resolved: 'file:../../etc', integrity: 'y' }), /does not come from/],
+    ['with a package of a link', NODE, locked({ link: true, resolved: '../x' }), /is a link/],
+    [
+      'with a package of a repository',
+      NODE,
+      locked({ resolved: 'git+ssh://git@h/x.git', integrity: 'y' }),
+      /does not come/,
+    ],
+    [
+      'with a package of another host',
+      NODE,
+      locked({ resolved: 'https://10.0.0.1/x.tgz', integrity: 'y' }),
+      /does not come/,
+    ],
+    ['with a package that nothing vouches for', NODE, locked({ resolved }), /has no integrity/],
+    ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
+    ['in Python with a range', PYTHON, { 'main.py': '', 'requirements.txt': 'six>=1' }, /"six>=1" does not lock/],
+    [
+      'in Python with an option',
+      PYTHON,
+      { 'main.py': '', 'requirements.txt': '--index-url http://x' },
+      /does not lock/,
+    ],
+    ['in Python with an address', PYTHON, { 'main.py': '', 'requirements.txt': 'a @ file:///etc' }, /does not lock/],
+    ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /does not lock/],
+  ])('%s is refused', async (_, runtime, files, problem) => {
+    const assets = assetsOf(files as Readonly<Record<string, unknown>>)
+    await expect(builderOf('refused').build('acme', runtime, '1.0.0', assets)).rejects.toThrow(problem)
+  })
+})

@@ -1,0 +1,49 @@
+import { Ajv } from 'ajv'
+import { describe, expect, it } from 'vitest'
+import { PlugManifestSchema, readManifest } from '../../../src/services/functions/registry/manifest.ts'
+
+const GOOD = { name: 'p', version: '1.2.3', type: 'sensor', runtime: 'plug-node24', interface: { states: ['A'] } }
+
+function read(value: unknown): unknown {
+  return readManifest(new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)))
+}
+
+it('is read as it stands', () => {
+  expect(read(GOOD)).toEqual(GOOD)
+})
+
+describe('what is wrong with a manifest', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['that is missing', undefined, /no plug\.json/],
+    ['that is no JSON', '{', /is not JSON/],
+    ['that is a list', [], /must be object/],
+    ['that is null', 'null', /must be object/],
+    ['without a name', { ...GOOD, name: undefined }, /name/],
+    ['with a name of a prototype', { ...GOOD, name: '__proto__' }, /\/name/],
+    ['with a number as a name', { ...GOOD, name: 7 }, /\/name/],
+    ['with a half version', { ...GOOD, version: '1.2' }, /\/version.*not major\.minor\.patch/],
+    ['with a type that there is not', { ...GOOD, type: 'transformer' }, /\/type/],
+    ['with a field that there is not', { ...GOOD, more: 1 }, /additional/],
+    ['with states of an actuator', { ...GOOD, type: 'actuator' }, /an actuator has no states/],
+    ['with a state twice', { ...GOOD, interface: { states: ['A', 'A'] } }, /"A" is there twice/],
+    ['with a property twice', { ...GOOD, interface: { input: [{ name: 'x' }, { name: 'x' }] } }, /"x" is there twice/],
+    [
+      'with a bad property',
+      { ...GOOD, interface: { input: [{ name: 'x', dataType: 'date' }] } },
+      /\/interface\/input\/0/,
+    ],
+    ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
+  ])('%s is told', (_, value, problem) => {
+    const reading = (): unknown => (value === undefined ? readManifest(undefined) : read(value))
+    expect(reading).toThrow(problem)
+  })
+
+  it('is told with all of it at once', () => {
+    expect(() => read({ ...GOOD, name: 7, type: 'x' })).toThrow('2 problems')
+  })
+})
+
+it('has a schema that another validator understands alike', () => {
+  const check = new Ajv({ strict: false }).compile(PlugManifestSchema)
+  expect([check(GOOD), check({ ...GOOD, more: 1 }), check({ ...GOOD, type: 'x' })]).toEqual([true, false, false])
+})

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Inclusion,
+  inOrder,
+  latestOf,
+  latestOfEach,
+  type Selectable,
+} from '../../../src/services/functions/registry/select-versions.ts'
+
+/** `1.0.0`, with d for a draft, x for deprecated, u for undeployed behind it. */
+function versionOf(text: string): Selectable {
+  const [version = '', marks = ''] = text.split(' ')
+  const status = marks.includes('u') ? 'undeployed' : 'running'
+  return { name: 'f', version, draft: marks.includes('d'), deprecated: marks.includes('x'), status }
+}
+
+describe('the latest version', () => {
+  it.each<[string, readonly string[], Inclusion, string | undefined]>([
+    ['is the highest', ['1.0.0', '1.10.0', '1.9.0'], {}, '1.10.0'],
+    ['is no draft', ['1.0.0', '2.0.0 d'], {}, '1.0.0'],
+    ['is a draft when drafts count', ['1.0.0', '2.0.0 d'], { draft: true }, '2.0.0'],
+    ['is not deprecated', ['1.0.0', '2.0.0 x'], {}, '1.0.0'],
+    ['is deprecated when those count', ['1.0.0', '2.0.0 x'], { deprecated: true }, '2.0.0'],
+    ['is deprecated before it is a draft', ['1.0.0 x', '2.0.0 d'], {}, '1.0.0'],
+    ['is a draft when there is nothing else', ['1.0.0 d', '2.0.0 d'], {}, '2.0.0'],
+    ['is a deprecated draft last of all', ['3.0.0 dx', '2.0.0 d'], {}, '2.0.0'],
+    ['is none without drafts', ['1.0.0 d'], { draft: false }, undefined],
+    ['is none without deprecated ones', ['1.0.0 x'], { deprecated: false }, undefined],
+    ['is not undeployed', ['1.0.0', '2.0.0 u'], {}, '1.0.0'],
+    ['is none when all are undeployed', ['1.0.0 u'], {}, undefined],
+    ['is undeployed when those count', ['1.0.0', '2.0.0 u'], { undeployed: true }, '2.0.0'],
+    ['is none of none', [], {}, undefined],
+  ])('%s', (_, versions, include, latest) => {
+    expect(latestOf(versions.map(versionOf), include)?.version).toBe(latest)
+  })
+
+  it('is what one finds by looking at each in turn', () => {
+    const flag = fc.constantFrom(undefined, true, false)
+    const part = fc.nat({ max: 2 })
+    const one = fc.record({
+      name: fc.constantFrom('a', 'b'),
+      version: fc.tuple(part, part, part).map((parts) => parts.join('.')),
+      draft: fc.boolean(),
+      deprecated: fc.boolean(),
+      status: fc.constantFrom('running', 'undeployed'),
+    })
+    const versions = fc.uniqueArray(one, { selector: ({ name, version }) => `${name}@${version}` })
+    fc.assert(
+      fc.property(versions, flag, flag, flag, (all, draft, deprecated, undeployed) => {
+        const include = { draft, deprecated, undeployed }
+        const naive = ['a', 'b'].flatMap(
+          (name) =>
+            naiveLatest(
+              all.filter((two) => two.name === name),
+              include,
+            ) ?? [],
+        )
+        expect(latestOfEach(all, include)).toEqual(naive)
+      }),
+    )
+  })
+})
+
+/** By a rank for each: better ranks win, then higher versions. */
+function naiveLatest(versions: readonly Selectable[], include: Inclusion): Selectable | undefined {
+  let best: Selectable | undefined
+  const rank = (one: Selectable): number => {
+    const isDraft = one.draft && include.draft !== true
+    const isDeprecated = one.deprecated && include.deprecated !== true
+    if (!isDraft && !isDeprecated) return 0
+    if (!isDraft) return 1
+    return isDeprecated ? 3 : 2
+  }
+  for (const one of versions) {
+    if (one.draft && include.draft === false) continue
+    if (one.deprecated && include.deprecated === false) continue
+    if (one.status === 'undeployed' && include.undeployed !== true) continue
+    const better = best === undefined ? -1 : rank(one) - rank(best)
+    if (best === undefined || better < 0 || (better === 0 && one.version > best.version)) best = one
+  }
+  return best
+}
+
+it('puts names in order without their case, and the newest first', () => {
+  const names = ['b', 'A', 'a', 'B'].map((name) => ({ ...versionOf('1.0.0'), name }))
+  const shown = inOrder([...names, { ...versionOf('1.10.0'), name: 'a' }])
+  expect(shown.map(({ name, version }) => `${name} ${version}`)).toEqual([
+    'A 1.0.0',
+    'a 1.10.0',
+    'a 1.0.0',
+    'B 1.0.0',
+    'b 1.0.0',
+  ])
+})
