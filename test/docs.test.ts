@@ -22,6 +22,7 @@ const WALKS = [
   { page: 'README.md', title: 'With curl' },
   { page: 'docs/guide/data-and-alarms.md', title: undefined },
   { page: 'docs/guide/queries.md', title: undefined },
+  { page: 'docs/guide/converters.md', title: undefined },
 ] as const
 
 interface Snippet extends Block {
@@ -195,6 +196,20 @@ describe('the walks', () => {
     expect(executed).toMatchObject({ query: { interpolation: { method: 'pad' } }, data: [{ data_axis: 'row' }] })
     expect(found).toMatchObject({ total: 1 })
     expect(answers.at(-1)).toEqual({ messages: [] })
+  })
+
+  it('go from JSON of a device over a converter to an alarm, and lose nothing', async () => {
+    const [port, mqtt] = [String(await freePort()), String(await freePort())]
+    const answers = walk(WALKS[3], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve --mqtt 1883', `cli.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
+    )
+    const alarms = answers.filter((one) => typeof one === 'object' && one !== null && 'alarms' in one)
+    expect(alarms.at(-1)).toMatchObject({ total: 1, alarms: [{ type: 'TOO_HOT', source: { id: 'boiler-1' } }] })
+    expect(answers.at(-2)).toMatchObject({ total: 1, rejected: [{ topic: 'gw/boiler-1/up', payload: '{ "id": 7 }' }] })
+    expect(answers.at(-1)).toMatchObject({ forwarded: [], failed: [{}] })
   })
 
   it('go from a type over three protocols to an alarm that says why', async () => {

@@ -31,7 +31,8 @@ export class VelocityTemplate {
     this.#options = options
     this.#limits = { ...LIMITS, ...options.limits }
     const { compat = '1.7' } = options
-    this.#ready = this.#guarded(() => makeReady(parseTemplate(source, compat), compat))
+    const counts = /velocity(?:Count|HasNext)|evaluate/.test(source)
+    this.#ready = this.#guarded(() => makeReady(parseTemplate(source, compat), compat, counts))
   }
 
   /**
@@ -44,14 +45,17 @@ export class VelocityTemplate {
     for (const name of Object.keys(variables)) values.set(name, fromJson(variables[name]))
     const macros = new Map<string, ReadyMacro>(this.#ready.macros)
     const run = new Run(compat, new Budget(this.#limits, now), new RootContext(values), macros)
-    return this.#guarded(() => {
-      try {
-        this.#ready.exec(run)
-      } catch (error) {
-        if (!(error instanceof Leaving)) throw error
-      }
-      return run.out
-    }, run)
+    return this.#guarded(
+      () =>
+        run.captured((inner) => {
+          try {
+            this.#ready.exec(inner)
+          } catch (error) {
+            if (!(error instanceof Leaving)) throw error
+          }
+        }),
+      run,
+    )
   }
 
   #guarded<T>(work: () => T, run?: Run): T {

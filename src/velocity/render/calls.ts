@@ -2,7 +2,7 @@
 import { Fault } from '../fault.ts'
 import type { Expression } from '../syntax/nodes.ts'
 import type { Value } from '../values/value.ts'
-import { MacroContext } from './context.ts'
+import { MacroContext, type Argument, type Context } from './context.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 
 /** macros within each other, as Apache's engine has it */
@@ -48,28 +48,29 @@ export function callMacro(
 
 function callOld(run: Run, macro: ReadyMacro, args: readonly Given[], body: DefinedBlock | undefined): void {
   const outer = run.context
-  const context = new MacroContext(outer)
+  const lazy: Argument[] = []
+  const context = new MacroContext(outer, lazy)
   for (const [i, { name }] of macro.parameters.entries()) {
     const arg = args[i]
     if (arg === undefined) break
     const { expression, value } = arg
-    if (!isLazy(expression)) context.setLocal(name, value(run))
-    else {
-      context.setArgument(name, {
-        source: expression.source,
-        value: () => {
-          let found: Value = null
-          run.within(outer, (inside) => {
-            run.budget.spend(1)
-            found = value(inside)
-          })
-          return found
-        },
-      })
-    }
+    if (isLazy(expression)) lazy.push({ name, source: expression.source, value: () => within(run, outer, value) })
+    else context.setLocal(name, value(run))
   }
   if (body !== undefined) context.setLocal(BODY, body)
   run.within(context, macro.exec)
+}
+
+/** The value as it is where the macro is called. */
+function within(run: Run, outer: Context, value: Eval): Value {
+  const before = run.context
+  run.context = outer
+  try {
+    run.budget.spend(1)
+    return value(run)
+  } finally {
+    run.context = before
+  }
 }
 
 function isLazy(expression: Expression): boolean {

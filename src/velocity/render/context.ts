@@ -40,6 +40,7 @@ export class RootContext implements Context {
 
 /** An argument that 1.7 works out each time that it is asked for. */
 export interface Argument {
+  readonly name: string
   readonly value: () => Value
   readonly source: string
 }
@@ -47,47 +48,44 @@ export interface Argument {
 /** Within a macro of 1.7: arguments by name, and what is set is set outside too. */
 export class MacroContext implements Context {
   readonly #outer: Context
-  readonly #locals = new Map<string, Value>()
-  readonly #arguments = new Map<string, Argument>()
-  readonly #written = new Map<string, string>()
+  /** there are few: a look through them costs less than a map of them */
+  #arguments: readonly Argument[]
+  #locals: Map<string, Value> | undefined
 
-  constructor(outer: Context) {
+  constructor(outer: Context, given: readonly Argument[]) {
     this.#outer = outer
+    this.#arguments = given
   }
 
   setLocal(name: string, value: Value): void {
+    this.#locals ??= new Map()
     this.#locals.set(name, value)
-  }
-
-  setArgument(name: string, argument: Argument): void {
-    this.#arguments.set(name, argument)
-    this.#written.set(`$${name}`, argument.source)
   }
 
   get(name: string): Value {
-    return this.#locals.get(name) ?? this.#arguments.get(name)?.value() ?? this.#outerUnless(name)
+    const local = this.#locals?.get(name)
+    if (local !== undefined && local !== null) return local
+    for (const argument of this.#arguments) if (argument.name === name) return argument.value()
+    return this.#outer.get(name)
   }
 
   has(name: string): boolean {
-    return this.#locals.has(name) || this.#arguments.has(name) || this.#outer.has(name)
+    return this.#locals?.has(name) === true || this.#arguments.some((one) => one.name === name) || this.#outer.has(name)
   }
 
   set(name: string, value: Value): void {
-    this.#locals.set(name, value)
+    this.setLocal(name, value)
     this.#outer.set(name, value)
   }
 
   remove(name: string): void {
-    this.#locals.delete(name)
-    this.#arguments.delete(name)
+    this.#locals?.delete(name)
+    this.#arguments = this.#arguments.filter((argument) => argument.name !== name)
     this.#outer.remove(name)
   }
 
-  written(name: string): string | undefined {
-    return this.#written.get(name) ?? this.#outer.written(name)
-  }
-
-  #outerUnless(name: string): Value {
-    return this.#arguments.has(name) ? null : this.#outer.get(name)
+  written(reference: string): string | undefined {
+    for (const { name, source } of this.#arguments) if (reference === `$${name}`) return source
+    return this.#outer.written(reference)
   }
 }

@@ -20,7 +20,7 @@ export class Run implements Environment {
   readonly budget: Budget
   readonly macros: Map<string, ReadyMacro>
   context: Context
-  out = ''
+  #out: string[] = []
   /** where an error happened, should there be one */
   at = 0
   /** macros that are under way, the outermost first */
@@ -35,18 +35,18 @@ export class Run implements Environment {
 
   write(text: string): void {
     this.budget.write(text.length)
-    this.out += text
+    this.#out.push(text)
   }
 
   /** What it writes, as a text. */
   captured(exec: Exec): string {
-    const before = this.out
-    this.out = ''
+    const before = this.#out
+    this.#out = []
     try {
       exec(this)
-      return this.out
+      return this.#out.join('')
     } finally {
-      this.out = before
+      this.#out = before
     }
   }
 

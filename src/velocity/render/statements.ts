@@ -19,8 +19,9 @@ export interface Ready {
   readonly macros: ReadonlyMap<string, ReadyMacro>
 }
 
-export function makeReady(template: Template, compat: Compat): Ready {
-  const compiler = new StatementCompiler(compat)
+/** `counts`: whether somebody may ask for the counters that 1.7 sets in loops. */
+export function makeReady(template: Template, compat: Compat, counts = true): Ready {
+  const compiler = new StatementCompiler(compat, counts && compat === '1.7')
   const macros = new Map<string, ReadyMacro>()
   for (const [name, macro] of template.macros) macros.set(name, compiler.macro(macro))
   return { exec: compiler.block(template.block), macros }
@@ -28,10 +29,12 @@ export function makeReady(template: Template, compat: Compat): Ready {
 
 class StatementCompiler {
   readonly #compat: Compat
+  readonly #counts: boolean
   readonly #expressions: ExpressionCompiler
 
-  constructor(compat: Compat) {
+  constructor(compat: Compat, counts: boolean) {
     this.#compat = compat
+    this.#counts = counts
     this.#expressions = new ExpressionCompiler(compat, (block) => this.block(block))
   }
 
@@ -160,19 +163,20 @@ class StatementCompiler {
     const exec = this.block(statement.block)
     const otherwise = statement.otherwise && this.block(statement.otherwise)
     const isOld = this.#compat === '1.7'
+    const counts = this.#counts
     return (run) => {
       run.at = at
       const list = itemsOf(items(run), run)
       if (list === undefined || (list.length === 0 && !isOld)) return otherwise?.(run)
       const { context } = run
-      const before = COUNTERS.map((name) => context.get(name))
+      const before = counts ? COUNTERS.map((name) => context.get(name)) : []
       const element = context.get(variable)
       const scope = new Scope(statement, context.get(FOREACH))
       context.set(FOREACH, scope)
       run.budget.enter()
       try {
         loop(run, list, scope, (item, i) => {
-          if (isOld) {
+          if (counts) {
             context.set('velocityCount', i + 1)
             context.set('velocityHasNext', i + 1 < list.length)
           }
@@ -182,7 +186,7 @@ class StatementCompiler {
       } finally {
         run.budget.leave()
         restore(run, variable, element)
-        if (isOld) for (const [i, name] of COUNTERS.entries()) restore(run, name, before[i] ?? null)
+        if (counts) for (const [i, name] of COUNTERS.entries()) restore(run, name, before[i] ?? null)
         restore(run, FOREACH, scope.parent ?? scope.replaced)
       }
     }

@@ -16,13 +16,17 @@ export function areSame(left: Value, right: Value, environment: Environment): bo
 
 /** Undefined when they cannot be compared as numbers. */
 export function orderOf(left: Value, right: Value, environment: Environment): number | undefined {
+  // nearly every comparison is one of numbers
+  if (typeof left === 'number' && typeof right === 'number') return left < right ? -1 : left > right ? 1 : 0
   if (typeof left === 'string' && typeof right === 'string') return undefined
-  const [a, b] = [asNumber(left, environment), asNumber(right, environment)]
+  const a = asNumber(left, environment)
+  const b = asNumber(right, environment)
   return a === undefined || b === undefined ? undefined : compareNumbers(a, b, environment.compat)
 }
 
 /** 2.4 takes a text for the number that it spells. */
 export function asNumber(value: Value, environment: Environment): JavaNumber | undefined {
+  if (typeof value === 'number') return value
   if (value === null || typeof value === 'boolean') return undefined
   if (isNumber(value)) return value
   if (environment.compat === '1.7') return undefined

@@ -39,6 +39,8 @@ export class JavaMap extends JavaObject {
   readonly #fromJson: ((json: unknown) => Value) | undefined
   #source: Source | undefined
   #entries: Map<unknown, JavaEntry> | undefined
+  /** objects and lists of the source that were asked for */
+  #children: Map<string, Value> | undefined
 
   /** Of JSON, as far as it is looked into; or empty. */
   constructor(source?: Source, fromJson?: (json: unknown) => Value) {
@@ -52,14 +54,14 @@ export class JavaMap extends JavaObject {
   }
 
   get(key: Value): Value {
-    if (this.#entries === undefined && this.#source !== undefined && typeof key === 'string') {
-      // what JSON has at once, without anything being made of the rest
-      if (!Object.hasOwn(this.#source, key)) return null
-      const value = this.#source[key]
-      if (typeof value === 'string' || typeof value === 'boolean') return value
-      if (typeof value === 'number') return fromJsonNumber(value)
+    if (this.#entries !== undefined || this.#source === undefined || typeof key !== 'string') {
+      return this.#all().get(identityOf(key))?.value ?? null
     }
-    return this.#all().get(identityOf(key))?.value ?? null
+    // nothing is made of what is not asked for
+    if (!Object.hasOwn(this.#source, key)) return null
+    const value = this.#source[key]
+    if (typeof value === 'string' || typeof value === 'boolean') return value
+    return typeof value === 'number' ? fromJsonNumber(value) : this.#child(key, value)
   }
 
   has(key: Value): boolean {
@@ -113,13 +115,23 @@ export class JavaMap extends JavaObject {
     return this.entries(environment).reduce((sum, entry) => (sum + hashOf(entry, environment)) | 0, 0)
   }
 
+  /** The same each time that it is asked for: it may be changed. */
+  #child(key: string, json: unknown): Value {
+    const known = this.#children?.get(key)
+    if (known !== undefined) return known
+    const child = this.#fromJson?.(json) ?? null
+    if (child !== null) (this.#children ??= new Map()).set(key, child)
+    return child
+  }
+
   #all(): Map<unknown, JavaEntry> {
     if (this.#entries !== undefined) return this.#entries
     const entries = new Map<unknown, JavaEntry>()
     for (const key of Object.keys(this.#source ?? {})) {
-      entries.set(key, new JavaEntry(key, this.#fromJson?.(this.#source?.[key]) ?? null))
+      entries.set(key, new JavaEntry(key, this.#children?.get(key) ?? this.#fromJson?.(this.#source?.[key]) ?? null))
     }
     this.#source = undefined
+    this.#children = undefined
     return (this.#entries = entries)
   }
 }
