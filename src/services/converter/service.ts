@@ -82,14 +82,21 @@ class Service implements ConverterService {
         return converted
       },
       test: async (config, payload, topic) => this.#test(config, payload, topic),
-      ingest: async (name, payload, { idempotencyKey = this.#dependencies.newId() } = {}) => {
+      ingest: async (name, payload, { idempotencyKey: given } = {}) => {
+        const idempotencyKey = given ?? this.#dependencies.newId()
         if (idempotencyKey === '' || idempotencyKey.length > 500) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.get(name)
         const text = JSON.stringify(payload) ?? 'null'
         const key = `converter ${name} ${idempotencyKey}`
-        return this.#ingest(caller, converter, payload, { converter: name, payload: text, encoding: 'utf8', key })
+        return this.#ingest(
+          caller,
+          converter,
+          payload,
+          { converter: name, payload: text, encoding: 'utf8', key },
+          given !== undefined,
+        )
       },
       rejected: {
         list: async (name, query = {}) => {
@@ -126,10 +133,16 @@ class Service implements ConverterService {
   }
 
   /** `payload`: when it is parsed already. Resolves when it is forwarded or rejected, either durable. */
-  async #ingest(caller: Caller, converter: Converter, payload: unknown, rejection: Rejection): Promise<Ingested> {
+  async #ingest(
+    caller: Caller,
+    converter: Converter,
+    payload: unknown,
+    rejection: Rejection,
+    isKeyed = false,
+  ): Promise<Ingested> {
     const { rejected } = this.#tenant(caller.tenant)
     try {
-      const { metrics } = await this.#pass(caller, converter, payload, rejection)
+      const { metrics } = await this.#pass(caller, converter, payload, rejection, isKeyed)
       return { messages: metrics.length }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
@@ -142,11 +155,18 @@ class Service implements ConverterService {
     }
   }
 
-  async #pass(caller: Caller, converter: Converter, payload: unknown, rejection: Rejection): Promise<Converted> {
+  async #pass(
+    caller: Caller,
+    converter: Converter,
+    payload: unknown,
+    rejection: Rejection,
+    isKeyed: boolean,
+  ): Promise<Converted> {
     const { wildcards, key } = rejection
     const input = { payload: payload ?? parsed(rejection), ...(wildcards && { topic: wildcards }) }
     const converted = this.#conversions.convert(converter, input)
-    await this.#forward(caller, converted, key)
+    // a key that nobody can send again costs a write of its own for nothing
+    await this.#forward(caller, converted, isKeyed ? key : undefined)
     return converted
   }
 
@@ -178,7 +198,7 @@ class Service implements ConverterService {
     const failed: Retried['failed'][number][] = []
     for (const { id, value } of await rejected.some(name, ids)) {
       try {
-        await this.#pass(caller, converter, undefined, value)
+        await this.#pass(caller, converter, undefined, value, true)
         await rejected.remove(name, id)
         forwarded.push(id)
       } catch (error) {
