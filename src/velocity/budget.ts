@@ -25,6 +25,7 @@ export class Budget {
   readonly limits: VelocityLimits
   readonly #now: () => number
   readonly #end: number
+  readonly #mostCharacters: number
   #steps = 0
   #nextLook = STRIDE
   #characters = 0
@@ -34,6 +35,7 @@ export class Budget {
   constructor(limits: VelocityLimits, now: () => number) {
     this.limits = limits
     this.#now = now
+    this.#mostCharacters = limits.characters
     this.#end = now() + limits.ms
   }
 
@@ -45,7 +47,7 @@ export class Budget {
   /** Characters that become output. */
   write(characters: number): void {
     this.#characters += characters
-    if (this.#characters > this.limits.characters) throw this.#tooLong()
+    if (this.#characters > this.#mostCharacters) throw this.#tooLong()
   }
 
   /** Characters of a text that is made on the way. */

@@ -5,11 +5,10 @@
 import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
 import { asAppError, Fault, placeOf } from './fault.ts'
 import { RootContext } from './render/context.ts'
-import { Leaving, Run, type ReadyMacro } from './render/run.ts'
+import { Run } from './render/run.ts'
 import { makeReady, type Ready } from './render/statements.ts'
 import { parseTemplate } from './syntax/statements.ts'
-import { fromJson } from './values/from-json.ts'
-import type { Compat, Value } from './values/value.ts'
+import type { Compat } from './values/value.ts'
 
 export interface TemplateOptions {
   /** whose ways it follows; default `1.7` */
@@ -32,7 +31,11 @@ export class VelocityTemplate {
     this.#limits = { ...LIMITS, ...options.limits }
     const { compat = '1.7' } = options
     const counts = /velocity(?:Count|HasNext)|evaluate/.test(source)
-    this.#ready = this.#guarded(() => makeReady(parseTemplate(source, compat), compat, counts))
+    try {
+      this.#ready = makeReady(parseTemplate(source, compat), compat, counts)
+    } catch (error) {
+      throw this.#told(error, 0)
+    }
   }
 
   /**
@@ -41,32 +44,21 @@ export class VelocityTemplate {
    */
   render(variables: Readonly<Record<string, unknown>>): string {
     const { compat = '1.7', now } = this.#options
-    const values = new Map<string, Value>()
-    for (const name of Object.keys(variables)) values.set(name, fromJson(variables[name]))
-    const macros = new Map<string, ReadyMacro>(this.#ready.macros)
-    const run = new Run(compat, new Budget(this.#limits, now), new RootContext(values), macros)
-    return this.#guarded(
-      () =>
-        run.captured((inner) => {
-          try {
-            this.#ready.exec(inner)
-          } catch (error) {
-            if (!(error instanceof Leaving)) throw error
-          }
-        }),
-      run,
-    )
+    const { exec, macros } = this.#ready
+    const run = new Run(compat, new Budget(this.#limits, now), new RootContext(variables), macros)
+    try {
+      return run.whole(exec)
+    } catch (error) {
+      throw this.#told(error, run.at)
+    }
   }
 
-  #guarded<T>(work: () => T, run?: Run): T {
-    try {
-      return work()
-    } catch (error) {
-      // the machine's own stack is the last of all limits
-      const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
-      if (!(fault instanceof Fault)) throw error
-      fault.place ??= placeOf(this.#source, run?.at ?? 0)
-      throw asAppError(fault, this.#source)
-    }
+  /** What the caller gets for an error at this offset. */
+  #told(error: unknown, at: number): unknown {
+    // the machine's own stack is the last of all limits
+    const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
+    if (!(fault instanceof Fault)) return error
+    fault.place ??= placeOf(this.#source, at)
+    return asAppError(fault, this.#source)
   }
 }

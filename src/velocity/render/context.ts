@@ -1,4 +1,5 @@
 /** The variables of a rendering. */
+import { fromJson } from '../values/from-json.ts'
 import type { Value } from '../values/value.ts'
 
 export interface Context {
@@ -10,31 +11,66 @@ export interface Context {
   written(name: string): string | undefined
 }
 
-export class RootContext implements Context {
-  readonly #values: Map<string, Value>
+/** variables that a look through costs less than a map of them */
+const FEW = 8
 
-  constructor(values: Map<string, Value>) {
-    this.#values = values
+export class RootContext implements Context {
+  readonly #names: string[]
+  readonly #values: Value[] = []
+  /** all variables, once they are more than a few */
+  #map: Map<string, Value> | undefined
+
+  constructor(variables: Readonly<Record<string, unknown>>) {
+    this.#names = Object.keys(variables)
+    for (const name of this.#names) this.#values.push(fromJson(variables[name]))
+    if (this.#names.length > FEW) this.#toMap()
   }
 
   get(name: string): Value {
-    return this.#values.get(name) ?? null
+    if (this.#map !== undefined) return this.#map.get(name) ?? null
+    const names = this.#names
+    for (let i = 0; i < names.length; i++) if (names[i] === name) return this.#values[i] ?? null
+    return null
   }
 
   has(name: string): boolean {
-    return this.#values.has(name)
+    return this.#map?.has(name) ?? this.#names.includes(name)
   }
 
   set(name: string, value: Value): void {
-    this.#values.set(name, value)
+    if (this.#map !== undefined) {
+      this.#map.set(name, value)
+      return
+    }
+    const names = this.#names
+    let i = 0
+    while (i < names.length && names[i] !== name) i++
+    names[i] = name
+    this.#values[i] = value
+    if (names.length > FEW) this.#toMap()
   }
 
   remove(name: string): void {
-    this.#values.delete(name)
+    if (this.#map !== undefined) {
+      this.#map.delete(name)
+      return
+    }
+    const i = this.#names.indexOf(name)
+    if (i < 0) return
+    // their order tells nothing: the last takes its place
+    const lastName = this.#names.pop()
+    const last = this.#values.pop() ?? null
+    if (lastName === undefined || lastName === name) return
+    this.#names[i] = lastName
+    this.#values[i] = last
   }
 
   written(): undefined {
     return undefined
+  }
+
+  #toMap(): void {
+    this.#map = new Map(this.#names.map((name, i) => [name, this.#values[i] ?? null]))
   }
 }
 

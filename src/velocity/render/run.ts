@@ -18,36 +18,60 @@ export interface ReadyMacro {
 export class Run implements Environment {
   readonly compat: Compat
   readonly budget: Budget
-  readonly macros: Map<string, ReadyMacro>
   context: Context
-  #out: string[] = []
+  #macros: ReadonlyMap<string, ReadyMacro>
+  /** whether the macros were copied: those of the template are shared by all its renderings */
+  #hasOwnMacros = false
+  #out = ''
   /** where an error happened, should there be one */
   at = 0
   /** macros that are under way, the outermost first */
   readonly calls: string[] = []
 
-  constructor(compat: Compat, budget: Budget, context: Context, macros: Map<string, ReadyMacro>) {
+  constructor(compat: Compat, budget: Budget, context: Context, macros: ReadonlyMap<string, ReadyMacro>) {
     this.compat = compat
     this.budget = budget
     this.context = context
-    this.macros = macros
+    this.#macros = macros
+  }
+
+  get macros(): ReadonlyMap<string, ReadyMacro> {
+    return this.#macros
+  }
+
+  /** For the rest of this rendering, unless the name is taken. */
+  addMacro(name: string, macro: ReadyMacro): void {
+    if (this.#macros.has(name)) return
+    const own = this.#hasOwnMacros ? (this.#macros as Map<string, ReadyMacro>) : new Map(this.#macros)
+    this.#hasOwnMacros = true
+    this.#macros = own.set(name, macro)
   }
 
   write(text: string): void {
     this.budget.write(text.length)
-    this.#out.push(text)
+    this.#out += text
   }
 
   /** What it writes, as a text. */
   captured(exec: Exec): string {
     const before = this.#out
-    this.#out = []
+    this.#out = ''
     try {
       exec(this)
-      return this.#out.join('')
+      return this.#out
     } finally {
       this.#out = before
     }
+  }
+
+  /** All that it writes, until its end or a `#stop`. */
+  whole(exec: Exec): string {
+    try {
+      exec(this)
+    } catch (error) {
+      if (!(error instanceof Leaving)) throw error
+    }
+    return this.#out
   }
 
   /** Within another context. */

@@ -215,7 +215,7 @@ class StatementCompiler {
       run.at = at
       const template = parsed(source, compat, at)
       const { exec, macros } = makeReady(template, compat)
-      for (const [name, macro] of macros) if (!run.macros.has(name)) run.macros.set(name, macro)
+      for (const [name, macro] of macros) run.addMacro(name, macro)
       try {
         exec(run)
       } catch (error) {

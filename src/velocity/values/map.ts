@@ -39,7 +39,9 @@ export class JavaMap extends JavaObject {
   readonly #fromJson: ((json: unknown) => Value) | undefined
   #source: Source | undefined
   #entries: Map<unknown, JavaEntry> | undefined
-  /** objects and lists of the source that were asked for */
+  /** the first object or list of the source that was asked for, and the others: most templates look into one */
+  #firstKey: string | undefined
+  #firstChild: Value = null
   #children: Map<string, Value> | undefined
 
   /** Of JSON, as far as it is looked into; or empty. */
@@ -117,20 +119,31 @@ export class JavaMap extends JavaObject {
 
   /** The same each time that it is asked for: it may be changed. */
   #child(key: string, json: unknown): Value {
-    const known = this.#children?.get(key)
-    if (known !== undefined) return known
+    const known = this.#knownChild(key)
+    if (known !== null) return known
     const child = this.#fromJson?.(json) ?? null
-    if (child !== null) (this.#children ??= new Map()).set(key, child)
+    if (child === null) return null
+    if (this.#firstKey === undefined) {
+      this.#firstKey = key
+      this.#firstChild = child
+    } else (this.#children ??= new Map()).set(key, child)
     return child
+  }
+
+  #knownChild(key: string): Value {
+    if (key === this.#firstKey) return this.#firstChild
+    return this.#children?.get(key) ?? null
   }
 
   #all(): Map<unknown, JavaEntry> {
     if (this.#entries !== undefined) return this.#entries
     const entries = new Map<unknown, JavaEntry>()
     for (const key of Object.keys(this.#source ?? {})) {
-      entries.set(key, new JavaEntry(key, this.#children?.get(key) ?? this.#fromJson?.(this.#source?.[key]) ?? null))
+      entries.set(key, new JavaEntry(key, this.#knownChild(key) ?? this.#fromJson?.(this.#source?.[key]) ?? null))
     }
     this.#source = undefined
+    this.#firstKey = undefined
+    this.#firstChild = null
     this.#children = undefined
     return (this.#entries = entries)
   }
