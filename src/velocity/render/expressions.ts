@@ -105,8 +105,15 @@ export class ExpressionCompiler {
   }
 
   reference({ name, parts, alternate, at }: Reference): Eval {
-    const steps = parts.map((part) => this.#step(part))
-    const get = variable(name, steps, at)
+    const path = this.#compat === '1.7' ? propertiesOf(parts) : undefined
+    const get =
+      path === undefined
+        ? variable(
+            name,
+            parts.map((part) => this.#step(part)),
+            at,
+          )
+        : pathOf(name, path, at)
     if (alternate === undefined) return get
     const other = this.value(alternate)
     return (run) => {
@@ -199,6 +206,38 @@ export class ExpressionCompiler {
       case '>=':
         return (run) => (order(run) ?? -1) >= 0
     }
+  }
+}
+
+interface Property {
+  readonly name: string
+  readonly at: number
+}
+
+/** Undefined when some part is no property, or there is none. */
+function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
+  const properties: Property[] = []
+  for (const part of parts) {
+    if (part.kind !== 'property') return undefined
+    properties.push({ name: part.name, at: part.at })
+  }
+  return properties.length === 0 ? undefined : properties
+}
+
+/** What 1.7 makes of `$a.b.c`, by far the most frequent of references, without a call for each part. */
+function pathOf(name: string, path: readonly Property[], at: number): Eval {
+  return (run) => {
+    if (path.length > 1) run.at = at
+    let value = run.context.get(name)
+    for (const property of path) {
+      if (value === null) return null
+      if (value instanceof JavaMap) value = value.get(property.name)
+      else {
+        run.at = property.at
+        value = readProperty(value, property.name, run) ?? null
+      }
+    }
+    return value
   }
 }
 

@@ -151,7 +151,12 @@ class StatementCompiler {
     const last = otherwise === undefined ? undefined : this.block(otherwise)
     return (run) => {
       run.budget.enter()
-      const found = ready.find(({ test }) => test(run))?.exec ?? last
+      let found = last
+      for (const { test, exec } of ready) {
+        if (!test(run)) continue
+        found = exec
+        break
+      }
       found?.(run)
       run.budget.leave()
     }
@@ -169,7 +174,7 @@ class StatementCompiler {
       const list = itemsOf(items(run), run)
       if (list === undefined || (list.length === 0 && !isOld)) return otherwise?.(run)
       const { context } = run
-      const before = counts ? COUNTERS.map((name) => context.get(name)) : []
+      const before = counts ? COUNTERS.map((name) => context.get(name)) : NONE
       const element = context.get(variable)
       const scope = new Scope(statement, context.get(FOREACH))
       context.set(FOREACH, scope)
@@ -240,6 +245,7 @@ class StatementCompiler {
 }
 
 const FOREACH = 'foreach'
+const NONE: readonly Value[] = []
 const COUNTERS = ['velocityCount', 'velocityHasNext']
 
 interface Items {

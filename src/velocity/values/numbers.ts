@@ -131,8 +131,7 @@ export function doubleText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
   const size = Math.abs(value)
   if (size < 1e-3 || size >= 1e7) return scientific(value.toExponential())
-  const text = String(value)
-  return text.includes('.') ? text : `${text}.0`
+  return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
 /** As `Float.toString`: as many digits as tell it from its neighbours. */

@@ -6,7 +6,8 @@ export class Scope extends JavaObject {
   readonly kind = 'scope'
   /** told apart by `#break` */
   readonly owner: object
-  readonly storage = new JavaMap()
+  /** few are asked for it */
+  #storage: JavaMap | undefined
   readonly parent: Scope | null
   /** what stood in its variable before, other than such a scope */
   readonly replaced: Value
@@ -18,6 +19,10 @@ export class Scope extends JavaObject {
     this.owner = owner
     this.parent = before instanceof Scope ? before : null
     this.replaced = before instanceof Scope ? null : before
+  }
+
+  get storage(): JavaMap {
+    return (this.#storage ??= new JavaMap())
   }
 
   get topmost(): Scope {
