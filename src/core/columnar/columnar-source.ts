@@ -159,7 +159,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const { rows, listeners } = stretch
     const era = this.#era as Era // set before
     const part = batch.partOf(era.fields)
-    if (part === null || (part.lacks.length > 0 && isKept(era, part.lacks))) {
+    // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
+    if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(era, part.lacks))) {
       this.#shared.reason = 'fields'
       this.#detour()
       for (const listener of listeners) listener.receive(now, [message])
@@ -227,7 +228,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (this.#indexed === null) return
     const { batch, row } = this.#indexed
     const { last, era } = this.#shared.singleListeners.remove(this.#resource, batch, row)
-    this.#last = last
+    // Who is told of a firing may leave in the middle of a message: then that is the last one.
+    const current = batch.batch.currentRow === row ? batch.batch.current : undefined
+    this.#last = current ?? last
+    this.#before = current === undefined ? undefined : last
     this.#era = era
     this.#indexed = null
     const handle = this.#onlyHandle()
