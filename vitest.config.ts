@@ -32,7 +32,11 @@ const ALONE = [
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
 const isPlain = EXECUTOR === 'plain'
-const OF_COLUMNAR = ['test/core/columnar/**', 'test/core/engine/stats.test.ts', 'test/properties/{columnar,vectorized}.test.ts']
+const OF_COLUMNAR = [
+  'test/core/columnar/**',
+  'test/core/engine/stats.test.ts',
+  'test/properties/{columnar,vectorized}.test.ts',
+]
 const EXCLUDED = [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])]
 
 export default defineConfig({
