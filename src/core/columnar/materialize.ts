@@ -78,14 +78,13 @@ export function materializeInto(
   sink: Sink,
 ): Execution | undefined {
   const { row } = handle
-  if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
+  if (until.sensors !== ALL.sensors || rows.firesEarly(row)) materializeBefore(rows, handle)
   const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits }
   return materializeTo(rows, handle, last, until, sink)
 }
 
 /**
- * Brings the full state of a row with called sensors to the message before the last: a sensor that is not done keeps what
- * it had of that one.
+ * Brings the full state of a row to the message before the last: a sensor that is not done keeps what it had of that one.
  */
 export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
@@ -93,8 +92,10 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   if (handle.materializedCount >= count) return
   const at = rows.at(row) + rows.layout.earlier
   const before = rows.nums[at] ?? 0
+  const present = rows.earlierPast(row)
   materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
   rows.forgetFirings(row)
+  if (present !== undefined) rows.firedInMessage(row, present)
   handle.materializedCount = count
 }
 

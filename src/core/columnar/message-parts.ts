@@ -2,9 +2,9 @@
  * Which sensors of a row a message runs, by its fields: all of them mostly; or a part, and the others keep their states.
  * Each part has a table of its own of what follows from states.
  *
- * PART-1 actuators fire only when all sensors of the part have answered, as in the whole (SHAPE-4)
- * PART-2 rows with called sensors, with sensors that triggers run, and such whose messages reset the whole task take
- *   the whole only
+ * PART-1 actuators fire only when all sensors of the part have answered
+ * PART-2 rows with called sensors, with sensors that triggers run, such whose actuators fire before all sensors have
+ *   answered, and such whose messages reset the whole task take the whole only
  */
 import type { TaskModel } from '../task/run.ts'
 import type { SensorNode } from '../graph/graph.ts'
