@@ -19,7 +19,7 @@ import type { TaskModel } from '../task/run.ts'
 import { earliestFiring } from './possible-firings.ts'
 import { computedSensors, isCalled, NEITHER, type SensorSteps } from './computed-sensors.ts'
 import { fillSource, type FillSource } from './property-fill.ts'
-import type { SensorFormula } from './sensor-formula.ts'
+import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
 const MAX_BITS = 30
 const MAX_KEY_BITS = 8
@@ -150,18 +150,19 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   const own = sizes(graph)
   if (earliest < sensors.findLastIndex(isCalled) || (early && own.inner)) return undefined
   const takesParts =
-    !early &&
     settings.resetObservations &&
     settings.resetScope === 'invocation' &&
-    sensors.every((sensor) => isComparison(sensor)) &&
+    sensors.every((sensor) => mayStand(sensor)) &&
     roots.size === order.length
   const shape = { sensors, bits, keyBits, takesParts, early, constants: constants.length, ...own }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
 }
 
-/** Whether it compares when a message has its value, and perhaps else. */
-function isComparison({ steps, waitsFor }: ShapeSensor): boolean {
-  return steps !== undefined && (waitsFor === undefined || waitsFor.includes(steps.parameter))
+/** Whether it is worked out when a message has its values, and perhaps else, and nothing but its state is used. */
+function mayStand({ steps, formula, waitsFor }: ShapeSensor): boolean {
+  if (formula !== undefined && formula.numbers.length > 0) return false
+  const reads = steps ? [steps.parameter] : formula ? parametersIn(formula).map(([name]) => name) : []
+  return reads.length > 0 && (waitsFor === undefined || reads.every((name) => waitsFor.includes(name)))
 }
 
 function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' | 'actuators' | 'inner'> {

@@ -138,7 +138,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     rows.ints[2 * d + AFTER] = bits
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)
-    return isCalled || what !== NOTHING
+    return isCalled || batch.tellsInner || what !== NOTHING
   }
   const takePart: TakePart = (row, message, fields, part) => {
     if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return NOT_ACCEPTED

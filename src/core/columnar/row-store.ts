@@ -81,10 +81,19 @@ export interface Partly {
   missed: number
   /** messages that ran none */
   silent: number
+  /** the same before the last message that did not run all */
+  earlier: NotRun
+}
+
+/** What messages did not run: sensors, and those that ran none. */
+export interface NotRun {
+  readonly prior: number
+  readonly missed: number
+  readonly silent: number
 }
 
 /** What came before a message at which an actuator fired, with the message itself. */
-export interface FiredAfter extends Omit<Partly, 'prior'> {
+export interface FiredAfter extends Omit<NotRun, 'prior'> {
   readonly era: Era
 }
 
@@ -111,6 +120,7 @@ export type RawData = Readonly<Record<string, unknown>> | undefined
 /** of rows without called sensors */
 const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
+const NOTHING_MISSED: NotRun = { prior: 0, missed: 0, silent: 0 }
 
 export class RowStore {
   readonly shape: BatchShape
@@ -230,7 +240,10 @@ export class RowStore {
     const own = row * layout.objects
     this.objects[own + FIRES] = 0
     const partly = this.partly(row)
-    if (partly !== undefined) partly.missed = partly.silent = 0
+    if (partly !== undefined) {
+      partly.missed = partly.silent = 0
+      partly.earlier = NOTHING_MISSED
+    }
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_COUNT] = -1
@@ -286,16 +299,27 @@ export class RowStore {
   }
 
   /** The full state has seen all but the message at hand: nothing was fired before it. */
-  firedInMessage(row: number, present: Past): void {
-    const { past, pastInts, layout } = this
+  firedInMessage(row: number, present: Past, { missing, runs }: Part): void {
+    const { past, pastInts, layout, objects } = this
     const p = this.pastAt(row)
     this.#setPast(row, present)
+    const silent = missing === runs.length ? 1 : 0
+    const partly = this.partly(row)
+    if (partly !== undefined) {
+      partly.missed = missing
+      partly.silent = silent
+    }
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_FIRES] = 0
       const bits = 2 * (block + AT_BITS)
-      if (past[block + AT_COUNT] === present.count) pastInts[bits] = (pastInts[bits] ?? 0) & STATE_BITS
-      else past[block + AT_COUNT] = -1
+      if (past[block + AT_COUNT] !== present.count) past[block + AT_COUNT] = -1
+      else {
+        pastInts[bits] = (pastInts[bits] ?? 0) & STATE_BITS
+        const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
+        const after = objects[place] as Era | FiredAfter
+        if ('era' in after) objects[place] = { era: after.era, missed: missing, silent }
+      }
     }
     // Nobody asks for it twice.
     this.#earlier = undefined
@@ -313,12 +337,18 @@ export class RowStore {
 
   /** The same before the message `count`, the row's last. */
   firesBefore(row: number, count: number): number {
+    const block = this.firedAt(row, count)
+    return block === undefined ? this.fires(row) : (this.past[block + AT_FIRES] ?? 0)
+  }
+
+  /** Place of what is kept of a firing at the message `count`; undefined when no actuator fired last at it. */
+  firedAt(row: number, count: number): number | undefined {
     const { past, layout } = this
     for (let a = 0; a < layout.actuators; a++) {
       const block = this.pastAt(row) + blockAt(layout, a)
-      if (past[block + AT_COUNT] === count) return past[block + AT_FIRES] ?? 0
+      if (past[block + AT_COUNT] === count) return block
     }
-    return this.fires(row)
+    return undefined
   }
 
   count(row: number): number {
@@ -357,7 +387,7 @@ export class RowStore {
   /** The same, of a row that is about to take a message that does not run all. `prior`: of a new one. */
   partlyOf(row: number): Partly {
     const place = row * this.layout.objects + PARTLY
-    return (this.objects[place] ??= { prior: this.before(row), missed: 0, silent: 0 }) as Partly
+    return (this.objects[place] ??= { prior: this.before(row), missed: 0, silent: 0, earlier: NOTHING_MISSED }) as Partly
   }
 
   /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */
@@ -365,6 +395,7 @@ export class RowStore {
     const { mask, missing } = part
     const partly = this.partlyOf(row)
     const prior = isFirst ? this.before(row) : partly.prior
+    if (this.shape.early) partly.earlier = { prior, missed: partly.missed, silent: partly.silent }
     partly.prior = (prior & ~mask) | (this.after(row) & mask)
     partly.missed += missing
     if (isSilent(part)) partly.silent++
