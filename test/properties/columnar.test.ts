@@ -61,7 +61,18 @@ const message = fc
     ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
     // what is given and missing: metrics that come one a message, too
-    lacks: fc.constantFrom<readonly string[]>([], [], [], ['a'], ['b'], ['say'], ['a', 'b'], ['act'], ['a', 'say'], ['on', 'b']),
+    lacks: fc.constantFrom<readonly string[]>(
+      [],
+      [],
+      [],
+      ['a'],
+      ['b'],
+      ['say'],
+      ['a', 'b'],
+      ['act'],
+      ['a', 'say'],
+      ['on', 'b'],
+    ),
     order: fc.nat(3),
   })
   .map(({ extra, lacks, order, ...values }): Message => {
@@ -235,7 +246,12 @@ function calculatingProperties(
 
 /** After these a task that can be a row is one. */
 const CALM = [10, 20].map((a): Step => {
-  return { kind: 'message', message: { resource: 'r', a, b: 10, on: true, door: 'open', say: 'Low', act: 'quiet' }, wait: 0, hops: 0 }
+  return {
+    kind: 'message',
+    message: { resource: 'r', a, b: 10, on: true, door: 'open', say: 'Low', act: 'quiet' },
+    wait: 0,
+    hops: 0,
+  }
 })
 
 const cases: fc.Arbitrary<Case> = fc.record({

@@ -256,7 +256,9 @@ class SourceWriter {
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
       ...(this.#shape.early ? [] : ['if (batch.tells && !batch.tellFirings(row, list, 0)) return']),
       'const { freed } = rows',
-      ...(this.#shape.early ? [`if (list.length > 0 && list[0].position < ${this.#shape.sensors.length - 1}) rows.keepPast(row)`] : []),
+      ...(this.#shape.early
+        ? [`if (list.length > 0 && list[0].position < ${this.#shape.sensors.length - 1}) rows.keepPast(row)`]
+        : []),
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
@@ -344,10 +346,7 @@ class SourceWriter {
       const value = `v${this.#parameters.indexOf(name)}`
       const type = this.#types.get(name)
       const others = [`typeof ${value} !== '${type}'`, ...(type === 'number' ? [`${value} - ${value} !== 0`] : [])]
-      return [
-        `const ${value} = rows.carried(row, ${JSON.stringify(name)})`,
-        `if (${others.join(' || ')}) ${otherwise}`,
-      ]
+      return [`const ${value} = rows.carried(row, ${JSON.stringify(name)})`, `if (${others.join(' || ')}) ${otherwise}`]
     })
   }
 
@@ -441,8 +440,10 @@ class SourceWriter {
         ? this.#call(sensor, p, leave)
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
-    if (!this.#layout.isCalled)
-      return [...lines, `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`]
+    if (!this.#layout.isCalled) {
+      const told = `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`
+      return this.#shape.inner ? [...lines, told] : lines
+    }
     return [
       'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,

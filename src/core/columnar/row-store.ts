@@ -387,7 +387,12 @@ export class RowStore {
   /** The same, of a row that is about to take a message that does not run all. `prior`: of a new one. */
   partlyOf(row: number): Partly {
     const place = row * this.layout.objects + PARTLY
-    return (this.objects[place] ??= { prior: this.before(row), missed: 0, silent: 0, earlier: NOTHING_MISSED }) as Partly
+    return (this.objects[place] ??= {
+      prior: this.before(row),
+      missed: 0,
+      silent: 0,
+      earlier: NOTHING_MISSED,
+    }) as Partly
   }
 
   /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */
@@ -474,12 +479,14 @@ export class RowStore {
     const run = this.shape.sensors.filter(({ slot }) => runs[slot])
     const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
-    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets).map((one): Following => {
-      const { trigger, position, matched, from, to } = one
-      const { policyMs, destination } = trigger
-      const actuator = destination.slot
-      return { trigger: graph.triggers.indexOf(trigger), actuator, policyMs, position, matched, from, to }
-    })
+    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets).map(
+      (one): Following => {
+        const { trigger, position, matched, from, to } = one
+        const { policyMs, destination } = trigger
+        const actuator = destination.slot
+        return { trigger: graph.triggers.indexOf(trigger), actuator, policyMs, position, matched, from, to }
+      },
+    )
     const keyMask = this.keyMask
     const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
     table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what

@@ -137,10 +137,7 @@ describe('a formula', () => {
         ],
       },
     ],
-    [
-      { '!=': ['on', { var: 'mode' }] },
-      { op: 'not', of: [{ from: 'streamdata', name: 'mode', is: 'on' }] },
-    ],
+    [{ '!=': ['on', { var: 'mode' }] }, { op: 'not', of: [{ from: 'streamdata', name: 'mode', is: 'on' }] }],
     [{ '==': [{ var: 'pump' }, true] }, { from: 'streamdata', name: 'pump', is: true }],
     [{ var: 'pump' }, { from: 'streamdata', name: 'pump', is: true }],
   ])('of %j asks for a truth or a text', (condition, formula) => {
