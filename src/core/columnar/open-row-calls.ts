@@ -188,7 +188,7 @@ export class RowCalls {
     this.#batch.current = call.message
     this.#batch.currentRow = call.row
     try {
-      const isHere = !hasFailed && (this.host.events.types & DETAIL_TYPES) === 0
+      const isHere = !hasFailed && (this.host.events.toldTypes & DETAIL_TYPES) === 0
       const state = isHere ? this.#batch.take(sensor as SensorCall, position, value, rawData) : -1
       if (state < 0) this.#goOnOpened(call, value, hasFailed)
       else this.#goOn(call, state)

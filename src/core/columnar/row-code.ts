@@ -47,6 +47,23 @@ export interface RowEvents {
   readonly tellsWhy: boolean
   /** the same of sensors that others fire */
   readonly tellsInner: boolean
+  /** whether somebody takes records of messages */
+  readonly records: boolean
+  /**
+   * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: when sensors
+   * fire others, as in `recordFollowing`.
+   */
+  record(
+    row: number,
+    message: Values,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    earlier: readonly number[] | undefined,
+  ): void
+  /** What follows from it, before it does. `earlier`: since when each node had its state before, then when each actuator had fired. */
+  recordFollowing(row: number, list: readonly Following[], earlier: readonly number[]): void
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
   /** Tells what follows from a row's message. False when the row is gone. */

@@ -34,6 +34,7 @@ import { ERA, FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
 import { RowEventWriter } from './row-events.ts'
+import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
@@ -44,6 +45,8 @@ import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
+const NO_CALLS = -1
+
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
   vectorized = 0
@@ -53,7 +56,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tells = false
   tellsWhy = false
   tellsInner = false
+  records = false
   readonly #events: RowEventWriter
+  readonly #records: RowRecords
   readonly #heard: HeardEvents
   readonly #hasWhy: boolean
   /** filled anew for each message that tells something */
@@ -69,6 +74,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #inner: number
   /** of messages whose firings nobody has counted */
   readonly #counting: Sink
+  /** the same while somebody takes records */
+  readonly #telling: Sink
   readonly #rows: RowStore
   readonly #takers: RowTakers
   /** undefined: a call that does not answer at once goes on in the state machine */
@@ -80,6 +87,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #context: RowContext | undefined
   /** whether an answer of its sensors ever had raw data */
   #givesRawData = false
+  /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: it calls none */
+  #gave = NO_CALLS
   /** undefined: its rows cannot go in vectorized; null: nobody asked yet */
   #vectorParts: VectorDependencies | undefined | null = null
   /** by row: the vectorized that it goes with */
@@ -102,7 +111,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#heard = host.events
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
+    this.#records = new RowRecords(this.#rows, host)
     this.#told = new RowMessage(this.#rows.nums)
+    const { tellRecorded } = host.events
+    this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
     this.listenersChanged()
     this.#generate = generate
     this.#takers = new RowTakers(this.#rows, this, fields, interpretedRows(this.#rows, this))
@@ -129,6 +141,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     rows.objects[own + ERA] = undefined
     rows.objects[own + HANDLE] = handle
     this.#events.forget(row)
+    this.#records.forget(row)
     const { graph, properties } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
       const { prepared, constant } = properties.of(call)
@@ -181,6 +194,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#apart(row)
     this.#rowCalls?.forget(row)
     this.#events.forget(row)
+    this.#records.forget(row)
     this.#left = handle
     this.#rows.free(row)
   }
@@ -233,7 +247,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.tellsInner) return undefined
+    if (this.tellsInner || this.records) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
@@ -248,14 +262,43 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   listenersChanged(): void {
-    const { anyTypes } = this.#heard
-    this.tells = (anyTypes & (FIRED | HELD)) !== 0
+    const { anyToldTypes, takesRecords } = this.#heard
+    this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
     this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
-    this.#takeWhole(this.tells)
+    if (takesRecords && !this.records) this.#openWaiting()
+    this.records = takesRecords
+    this.#rows.parts.isCompleteOnly = takesRecords
+    this.#takeWhole(this.tells || takesRecords)
     this.#events.forgetAll()
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
-    if (this.tellsInner) for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+    if (this.tellsInner || this.records)
+      for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+  }
+
+  /** What an earlier message began, nobody has a record of: it goes on in the state machine. */
+  #openWaiting(): void {
+    const rows = this.#rows
+    for (let row = 0; row * rows.layout.objects < rows.objects.length; row++) {
+      if (rows.waiting[row] !== undefined) (rows.handle(row) as RowHandle | undefined)?.task.detach()
+    }
+  }
+
+  record(
+    row: number,
+    message: Values,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    earlier: readonly number[] | undefined,
+  ): void {
+    const given = this.#gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: this.#gave }
+    this.#records.add(row, message as Message, number, time, before, after, given, earlier)
+  }
+
+  recordFollowing(row: number, list: readonly Following[], earlier: readonly number[]): void {
+    this.#records.follows(row, list, earlier)
   }
 
   /** Events are numbered by messages that ran all sensors: rows that took others are brought up to date first. */
@@ -348,16 +391,21 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   /** Keeps what an actuator gave, when a row can hold it. */
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const rows = this.#rows
-    if (given === undefined && !rows.hasAnswers) return true
+    if (given === undefined && !rows.hasAnswers) {
+      if (this.records) this.#records.answered(row, undefined)
+      return true
+    }
     const place = row * rows.layout.actuators + actuator
     if (given === undefined) {
       rows.answers[place] = undefined
+      if (this.records) this.#records.answered(row, undefined)
       return true
     }
     const kept = keptOf(given)
     if (kept === NOT_ORDINARY) return false
     rows.hasAnswers = true
     rows.answers[place] = kept
+    if (this.records) this.#records.answered(row, kept)
     return true
   }
 
@@ -394,7 +442,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.currentRow = row
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
-    if (!this.#givesRawData) return rawData
+    this.#gave = 0
+    if (!this.#givesRawData && !this.records) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -428,7 +477,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
       if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
-      if (this.#rowCalls !== undefined && context.opened === null && isPromise(given)) {
+      if (this.#rowCalls !== undefined && !this.records && context.opened === null && isPromise(given)) {
         this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
       } else this.#calls.answered(plug, given)
       return -1
@@ -446,6 +495,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       const { rawData: data } = given as { rawData?: RawData }
       if (data !== undefined) {
         rawData[position] = data
+        this.#gave |= 1 << position
         this.#givesRawData = true
       }
     }
@@ -495,13 +545,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
     this.#inFold++
-    return materializeInto(
-      this.#rows,
-      handle,
-      this.#calls.bitsSoFar(this.#rows.after(handle.row)),
-      progress,
-      this.#counting,
-    )
+    this.#records.opened(handle.row, this.#rows.count(handle.row))
+    const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
+    const sink = this.records ? this.#telling : this.#counting
+    return materializeInto(this.#rows, handle, bits, progress, sink, this.#gave)
   }
 
   openCall({ handle, bits, position }: RowCall): Execution {
@@ -534,6 +581,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
     this.#events.forget(row)
+    this.#records.forget(row)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 
