@@ -35,16 +35,16 @@ export function countOf(part: EventPart, types: number): number {
   return (typeBit(part.type) & types) === 0 ? 0 : 1
 }
 
-/** Events that are there already, and such that are made when somebody reads them. */
+/** Events of which some are there already. */
 export class PartsBatch implements EventBatch {
   readonly length: number
-  readonly #parts: EventPart | readonly EventPart[]
+  readonly #parts: readonly EventPart[]
   readonly #types: number
   readonly #why: boolean
   #events: readonly EngineEvent[] | undefined
 
-  /** `types`: those that count, as bits. `why`: whether `fired` events have theirs. `length`: how many there are. */
-  constructor(parts: EventPart | readonly EventPart[], length: number, types: number, why: boolean) {
+  /** `length`: how many there are. `types`: those that count, as bits. `why`: whether `fired` events have theirs. */
+  constructor(parts: readonly EventPart[], length: number, types: number, why: boolean) {
     this.#parts = parts
     this.length = length
     this.#types = types
@@ -53,10 +53,8 @@ export class PartsBatch implements EventBatch {
 
   count(type: EventType): number {
     const types = typeBit(type) & this.#types
-    const parts = this.#parts
-    if (!isList(parts)) return countOf(parts, types)
     let count = 0
-    for (const part of parts) count += countOf(part, types)
+    for (const part of this.#parts) count += countOf(part, types)
     return count
   }
 
@@ -69,19 +67,47 @@ export class PartsBatch implements EventBatch {
   }
 
   #made(): readonly EngineEvent[] {
-    if (this.#events === undefined) {
-      const parts = isList(this.#parts) ? this.#parts : [this.#parts]
-      const all = parts.flatMap((part) => (part.type === 'record' ? part.events() : [part]))
-      const types = this.#types
-      const wanted = types === ALL_TYPES ? all : all.filter(({ type }) => (typeBit(type) & types) !== 0)
-      this.#events = this.#why ? wanted : wanted.map(withoutWhy)
-    }
-    return this.#events
+    return (this.#events ??= eventsOf(this.#parts, this.#types, this.#why))
   }
 }
 
-export function isList(parts: EventPart | readonly EventPart[] | undefined): parts is readonly EventPart[] {
-  return Array.isArray(parts)
+/** Events of one record: the most frequent, and the leanest. */
+export class RecordBatch implements EventBatch {
+  readonly length: number
+  readonly #record: EventRecord
+  readonly #types: number
+  readonly #why: boolean
+  #events: readonly EngineEvent[] | undefined = undefined
+
+  /** As of `PartsBatch`. */
+  constructor(record: EventRecord, length: number, types: number, why: boolean) {
+    this.length = length
+    this.#record = record
+    this.#types = types
+    this.#why = why
+  }
+
+  count(type: EventType): number {
+    return this.#record.count(typeBit(type) & this.#types)
+  }
+
+  at(index: number): EngineEvent | undefined {
+    return this.#made()[index]
+  }
+
+  [Symbol.iterator](): Iterator<EngineEvent> {
+    return this.#made().values()
+  }
+
+  #made(): readonly EngineEvent[] {
+    return (this.#events ??= eventsOf([this.#record], this.#types, this.#why))
+  }
+}
+
+function eventsOf(parts: readonly EventPart[], types: number, why: boolean): readonly EngineEvent[] {
+  const all = parts.flatMap((part) => (part.type === 'record' ? part.events() : [part]))
+  const wanted = types === ALL_TYPES ? all : all.filter(({ type }) => (typeBit(type) & types) !== 0)
+  return why ? wanted : wanted.map(withoutWhy)
 }
 
 export function withoutWhy(event: EngineEvent): EngineEvent {

@@ -4,7 +4,15 @@
  * Who leaves hears no more; who comes while an input is being taken hears from the next one on.
  */
 import type { Observable, Subscriber } from 'rxjs'
-import { countOf, isList, PartsBatch, withoutWhy, type EventBatch, type EventPart, type EventRecord } from './event-batch.ts'
+import {
+  countOf,
+  PartsBatch,
+  RecordBatch,
+  withoutWhy,
+  type EventBatch,
+  type EventPart,
+  type EventRecord,
+} from './event-batch.ts'
 import { DETAIL_TYPES, typeBit, typesOf, type EventFilter } from './event-filter.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
@@ -24,8 +32,10 @@ interface BatchListener {
   readonly takesRecords: boolean
   /** its place among those who are told of one input */
   readonly rank: number
-  /** what it has not been told yet; one by itself, more as a list */
-  pending: EventPart | EventPart[] | undefined
+  /** what it has not been told yet, when that is one record and nothing else, as it mostly is while rows take messages */
+  record: EventRecord | undefined
+  /** else; never both */
+  readonly pending: EventPart[]
 }
 
 /** Whoever wants all tasks has a lower rank than whoever wants some. */
@@ -72,7 +82,8 @@ export class EventSubscriptions {
   anyTypes = 0
   anyToldTypes = 0
   /** those who have something pending */
-  readonly #pending: BatchListener[] = []
+  #first: BatchListener | undefined
+  #more: BatchListener[] = []
   /** how many came so far to whom events are told together */
   #batches = 0
   /** those who came while an input was being taken */
@@ -104,7 +115,7 @@ export class EventSubscriptions {
     return new GuardedObservable<EventBatch>(this.#report, (subscriber) => {
       const takesRecords = this.#host.detail && filter.tasks === undefined && (types & DETAIL_TYPES) !== 0
       const rank = this.#batches++ + (filter.tasks === undefined ? 0 : AFTER_ALL)
-      const listener: BatchListener = { subscriber, types, why, takesRecords, rank, pending: undefined }
+      const listener: BatchListener = { subscriber, types, why, takesRecords, rank, record: undefined, pending: [] }
       return this.#join(
         filter,
         (group) => (group.batches = [...group.batches, listener]),
@@ -158,7 +169,7 @@ export class EventSubscriptions {
 
   /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
-    for (const listener of this.#all.recorded) this.#add(listener, record)
+    for (const listener of this.#all.recorded) this.#addRecord(listener, record)
   }
 
   /** An event of a row's message of which there will be no record, for those who take records. */
@@ -172,7 +183,7 @@ export class EventSubscriptions {
 
   /** The input at hand is done. True when somebody was told. */
   flush(): boolean {
-    const isTold = this.#pending.length > 0
+    const isTold = this.#first !== undefined
     if (isTold) this.#flush()
     if (this.#joining.length > 0) {
       const joining = this.#joining
@@ -190,27 +201,34 @@ export class EventSubscriptions {
   }
 
   #flush(): void {
-    const listeners = this.#pending
+    const first = this.#first as BatchListener // who flushes has looked
+    const more = this.#more
+    this.#first = undefined
+    if (more.length === 0) return flushTo(first)
+    this.#more = []
     // What they heard of first depends on who tells it.
-    if (listeners.length > 1) listeners.sort((a, b) => a.rank - b.rank)
-    for (let i = 0; i < listeners.length; i++) {
-      const listener = listeners[i] as BatchListener
-      const { pending, types } = listener
-      listener.pending = undefined
-      if (pending === undefined) continue
-      const length = isList(pending) ? sumOf(pending, types) : countOf(pending, types)
-      if (length > 0) listener.subscriber.next(new PartsBatch(pending, length, types, listener.why))
-    }
-    listeners.length = 0
+    for (const listener of [first, ...more].sort((a, b) => a.rank - b.rank)) flushTo(listener)
   }
 
   #add(listener: BatchListener, part: EventPart): void {
-    const { pending } = listener
-    if (pending === undefined) {
-      listener.pending = part
-      this.#pending.push(listener)
-    } else if (isList(pending)) (pending as EventPart[]).push(part)
-    else listener.pending = [pending, part]
+    const { pending, record } = listener
+    if (record !== undefined) {
+      listener.record = undefined
+      pending.push(record, part)
+    } else if (pending.push(part) === 1) this.#waits(listener)
+  }
+
+  #addRecord(listener: BatchListener, record: EventRecord): void {
+    if (listener.record !== undefined || listener.pending.length > 0) this.#add(listener, record)
+    else {
+      listener.record = record
+      this.#waits(listener)
+    }
+  }
+
+  #waits(listener: BatchListener): void {
+    if (this.#first === undefined) this.#first = listener
+    else this.#more.push(listener)
   }
 
   /** `toAll`: also those who take records. */
@@ -260,8 +278,16 @@ export class EventSubscriptions {
   }
 }
 
-function sumOf(parts: readonly EventPart[], types: number): number {
-  let sum = 0
-  for (const part of parts) sum += countOf(part, types)
-  return sum
+function flushTo(listener: BatchListener): void {
+  const { record, pending, types, why, subscriber } = listener
+  if (record !== undefined) {
+    listener.record = undefined
+    const length = record.count(types)
+    if (length > 0) subscriber.next(new RecordBatch(record, length, types, why))
+    return
+  }
+  const parts = pending.splice(0)
+  let length = 0
+  for (const part of parts) length += countOf(part, types)
+  if (length > 0) subscriber.next(new PartsBatch(parts, length, types, why))
 }
